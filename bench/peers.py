@@ -27,13 +27,35 @@ LIBRARIES = {  # its name in the worker, and the Python that has it
 }
 
 
+def worker(python: pathlib.Path, *arguments: str) -> dict[str, float]:
+    done = subprocess.run([str(python), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
 def median_seconds(python: pathlib.Path, *arguments: str) -> float:
     times = []
     for _ in range(RUNS):
         touch_memory()
-        done = subprocess.run([str(python), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
-        times.append(json.loads(done.stdout)["seconds"])
+        times.append(worker(python, *arguments)["seconds"])
     return statistics.median(times)
+
+
+def saves(chosen: dict[str, tuple[str, pathlib.Path]], folder: pathlib.Path) -> dict[str, tuple[float, float]]:
+    """Seconds for the first save of a process, and for the next ones. The libraries take turns."""
+    runs: dict[str, list[dict[str, float]]] = {what: [] for what in chosen}
+    for _ in range(RUNS):
+        for what, (name, python) in chosen.items():
+            touch_memory()
+            runs[what].append(worker(python, "save", name, str(folder)))
+    return {what: (statistics.median(each["first"] for each in them), statistics.median(each["seconds"] for each in them))
+            for what, them in runs.items()}  # fmt: skip
+
+
+def installed() -> dict[str, tuple[str, pathlib.Path]]:
+    for what, (_, python) in LIBRARIES.items():
+        if not python.exists():
+            print(f"{what}: skipped, {python.relative_to(ROOT)} does not exist (./dev python --torch makes it)", file=sys.stderr)
+    return {what: (name, python) for what, (name, python) in LIBRARIES.items() if python.exists()}
 
 
 def own_figures(folder: pathlib.Path) -> list[float]:
@@ -77,15 +99,17 @@ def measure_files(section: Section, folder: pathlib.Path) -> None:
 
 
 def measure(folder: pathlib.Path) -> Section:
-    section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. Load: every tensor is available "
-                      "as an array; read: all bytes are summed as well. Each in a separate process, from Python except the first row.",
-                      ("what", "save", "load", "load and read"))
-    section.row("onnxar, C++", *(f"{seconds:.5f}" for seconds in own_figures(folder)))
-    for what, (name, python) in LIBRARIES.items():
-        if not python.exists():
-            print(f"{what}: skipped, {python.relative_to(ROOT)} does not exist (./dev python --torch makes it)", file=sys.stderr)
-            continue
-        cells = [median_seconds(python, action, name, str(folder)) for action in ("save", "load", "read")]
+    section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. First save: of a process, into pages that the "
+                      "machine may have to get from its host; again: into the pages of the file just removed. onnxar sums CRC-32s, others "
+                      "have none. Load: every tensor is available as an array; read: all bytes are summed as well. Each in a separate "
+                      "process, from Python except the first row.",
+                      ("what", "first save", "save again", "load", "load and read"))
+    save, load, read = own_figures(folder)
+    section.row("onnxar, C++", f"{save:.5f}", "", f"{load:.5f}", f"{read:.5f}")
+    chosen = installed()
+    saved = saves(chosen, folder)
+    for what, (name, python) in chosen.items():
+        cells = [*saved[what], *(median_seconds(python, action, name, str(folder)) for action in ("load", "read"))]
         section.row(what, *(f"{cell:.4f}" for cell in cells))
     measure_files(section, folder)
     return section

@@ -16,17 +16,17 @@
 
 /// The version of these headers. The build reads it from here.
 #define ONNXAR_VERSION_MAJOR 0
-#define ONNXAR_VERSION_MINOR 1
+#define ONNXAR_VERSION_MINOR 9
 #define ONNXAR_VERSION_PATCH 0
 
-/// The version as one number, for `#if ONNXAR_VERSION >= 100`: 100 is 0.1.0, and 10203 is 1.2.3.
+/// The version as one number, for `#if ONNXAR_VERSION >= 900`: 900 is 0.9.0, and 10203 is 1.2.3.
 #define ONNXAR_VERSION (ONNXAR_VERSION_MAJOR * 10000 + ONNXAR_VERSION_MINOR * 100 + ONNXAR_VERSION_PATCH)
 
 #define ONNXAR_TO_STRING_(number) #number
 #define ONNXAR_JOIN_VERSION_(major, minor, patch) \
   ONNXAR_TO_STRING_(major) "." ONNXAR_TO_STRING_(minor) "." ONNXAR_TO_STRING_(patch)
 
-/// "0.1.0"
+/// "0.9.0"
 #define ONNXAR_VERSION_STRING ONNXAR_JOIN_VERSION_(ONNXAR_VERSION_MAJOR, ONNXAR_VERSION_MINOR, ONNXAR_VERSION_PATCH)
 
 // Each namespace of a public header is marked with ONNXAR_API. All code is compiled with hidden visibility, so a shared
@@ -52,7 +52,7 @@ using NativeHandle = int;
 /// The version of the library that the program runs with, as ONNXAR_VERSION. It differs from the macro if the
 /// program was compiled against headers of a different version than that of the shared library that it loads.
 [[nodiscard]] int version() noexcept;
-/// This version as text, such as "0.1.0".
+/// This version as text, such as "0.9.0".
 [[nodiscard]] const char* version_string() noexcept;
 
 }  // namespace ONNXAR_API onnxar

@@ -75,12 +75,22 @@ class _Place:
         return cls(address, raw.nbytes, None, raw.nbytes)
 
 
-def _named(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTensor]:
+def _keyed(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTensor]:
+    """Returns the tensors by their keys. Usually all names are different, and each is a key."""
+    names = [tensor.name for tensor in tensors]
+    keyed = dict(zip(names, tensors))
+    if len(keyed) == len(names) and "" not in keyed:
+        return keyed
+    named = _named(tensors, names)
+    return {name if named.get(name) is tensor else tensor.site: tensor for name, tensor in zip(names, tensors)}
+
+
+def _named(tensors: Sequence[_core.StoredTensor], names: Sequence[str]) -> dict[str, _core.StoredTensor]:
     """Returns the tensors whose key is their name. The key of the others is their site. If such a site is also the name of
     a tensor, then that tensor's key becomes its site, too, so that all keys are unique."""
-    count = collections.Counter(tensor.name for tensor in tensors)
-    named = {tensor.name: tensor for tensor in tensors if tensor.name and count[tensor.name] == 1}
-    sites = [tensor.site for tensor in tensors if tensor.name not in named]
+    count = collections.Counter(names)
+    named = {name: tensor for name, tensor in zip(names, tensors) if name and count[name] == 1}
+    sites = [tensor.site for name, tensor in zip(names, tensors) if name not in named]
     while sites:
         if tensor := named.pop(sites.pop(), None):
             sites.append(tensor.site)
@@ -148,9 +158,7 @@ class Archive(Mapping[str, Array]):
 
     @functools.cached_property
     def _tensors(self) -> dict[str, _core.StoredTensor]:
-        tensors = self._handle.tensors()
-        named = _named(tensors)
-        return {tensor.name if named.get(tensor.name) is tensor else tensor.site: tensor for tensor in tensors}
+        return _keyed(self._handle.tensors())
 
     @functools.cached_property
     def _entry_keys(self) -> dict[str, list[str]]:
@@ -198,9 +206,10 @@ class Archive(Mapping[str, Array]):
         return stored is not None and bool(_core.dtype_bits(stored.dtype))
 
     def __getitem__(self, key: str) -> Array:
-        if key not in self:
+        handle, stored = self._handle, self._tensors.get(key)
+        if stored is None or not _core.dtype_bits(stored.dtype):
             raise self._missing(key)
-        return self.tensor(key)
+        return self._array(handle, key, stored)
 
     def __iter__(self) -> Iterator[str]:
         self._handle  # noqa: B018
@@ -211,10 +220,11 @@ class Archive(Mapping[str, Array]):
 
     def tensor(self, name: str) -> Array:
         """Returns the tensor of this name, else the one in the entry of this name, else the one at this site."""
-        key, stored = self._find(name)
-        if key in self._consolidated:
-            return self._consolidated[key]
-        return _dtypes.as_array(self._handle.data(stored), stored.dtype, stored.shape)
+        return self._array(self._handle, *self._find(name))
+
+    def _array(self, handle: _core.Archive, key: str, stored: _core.StoredTensor) -> Array:
+        copied = self._consolidated.get(key)
+        return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape) if copied is None else copied
 
     def info(self, name: str) -> TensorInfo:
         """Returns type, shape and site of the tensor, without reading its data."""

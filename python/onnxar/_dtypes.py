@@ -68,7 +68,7 @@ def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any
     elif (bits := _core.dtype_bits(number)) < 8:
         array = unpacked(np.frombuffer(buffer, np.uint8), bits, count).view(dtype).reshape(shape)
     else:
-        array = np.frombuffer(buffer, dtype, count).reshape(shape)
+        array = np.ndarray(shape, dtype, buffer)
         if not array.flags.aligned:
             array = array.copy()
     array.setflags(write=False)

@@ -80,6 +80,16 @@ class Neighbours(unittest.TestCase):
             with self.subTest(order=order):
                 run(sys.executable, "-c", "\n".join([*(f"import {name}" for name in order), use]))
 
+    def test_protobuf_of_any_version_is_loaded_before_it_or_after_it_and_both_work(self):
+        use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], [onnx.helper.make_tensor_value_info('x', 1, [2])],"
+               " [onnx.helper.make_tensor('x', 1, [2], [1, 2])]));"
+               "again = onnx.ModelProto(); again.ParseFromString(m.SerializeToString());"
+               "assert onnxar.load(onnxar.save(m)) == again;"
+               "assert google.protobuf.text_format.Parse(google.protobuf.text_format.MessageToString(m), onnx.ModelProto()) == m")  # fmt: skip
+        for order in (("onnxar", "google.protobuf.text_format", "onnx"), ("onnx", "google.protobuf.text_format", "onnxar")):
+            with self.subTest(order=order):
+                run(sys.executable, "-c", "\n".join([*(f"import {name}" for name in order), use]))
+
     def test_it_is_imported_without_what_it_does_not_need(self):
         loaded = run(sys.executable, "-c", "import sys, onnxar; print(*sys.modules)").split()
         self.assertEqual({"onnx", "onnx_ir", "onnxruntime", "ml_dtypes", "google"} & set(loaded), set())

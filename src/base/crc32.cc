@@ -65,9 +65,10 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept {
   // Below this size the libraries are as fast, since folding ends with a whole block that they sum.
   constexpr std::size_t worth_folding = 4 * FoldedCrc32::size;
   if (bytes.size() < worth_folding) return library_crc32(crc, bytes);
-  const auto folded = is_folding_fastest() ? fold_crc32(crc, bytes) : std::nullopt;
-  if (!folded) return prefetched_crc32(crc, bytes);
-  return library_crc32(library_crc32(folded->crc, folded->short_form), folded->rest);
+  const Fold width = fastest_fold();
+  if (width == Fold::none) return prefetched_crc32(crc, bytes);
+  const FoldedCrc32 folded = fold_crc32(width, crc, bytes);
+  return library_crc32(library_crc32(folded.crc, folded.short_form), folded.rest);
 }
 
 std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, std::size_t threads,

@@ -1,5 +1,7 @@
 #include "base/crc32_fold.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "base/processor.h"
 
@@ -24,60 +26,106 @@ constexpr std::int64_t multiplier(unsigned power) {
 static_assert(multiplier(4 * 128 + 32) == 0x154442bd4 && multiplier(4 * 128 - 32) == 0x1c6e41596,
               "as published for folding by 512 bits");
 
-/// This many independent chains hide the latency of a multiplication.
-constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m256i);
-
-bool can_fold() noexcept {
-  static const bool answer = has_carryless_multiplication();
-  return answer;
-}
+constexpr unsigned block_bits = 8 * FoldedCrc32::size;
+constexpr std::int64_t by_low = multiplier(block_bits + 32);
+constexpr std::int64_t by_high = multiplier(block_bits - 32);
 
 // Multiplying 128 bits by x^(bits of a block) and adding them to the bits one block later does not change the
-// remainder. One block is left at the end. It has the same CRC as all blocks that were folded into it.
-__attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t crc, Bytes bytes) noexcept {
-  constexpr unsigned block_bits = 8 * FoldedCrc32::size;
-  const __m256i by =
-      _mm256_broadcastsi128_si256(_mm_set_epi64x(multiplier(block_bits - 32), multiplier(block_bits + 32)));
-  const auto* from = reinterpret_cast<const __m256i*>(bytes.data());
+// remainder. One block is left at the end. It has the same CRC as all blocks that were folded into it. The vectors of a
+// block are independent chains, which hide the latency of a multiplication. Vectors of each width have functions of
+// their own names, and code for a CPU cannot be a template's argument: so this is written three times.
+
+__attribute__((target("pclmul"))) void fold_128(std::byte* block, const std::byte* from, std::size_t blocks) noexcept {
+  constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m128i);
+  const __m128i by = _mm_set_epi64x(by_high, by_low);
+  __m128i sums[chains];
+  for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block) + i);
+  for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
+    for (std::size_t i = 0; i < chains; ++i) {
+      const __m128i low = _mm_clmulepi64_si128(sums[i], by, 0x00);
+      const __m128i high = _mm_clmulepi64_si128(sums[i], by, 0x11);
+      const __m128i next = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + i);
+      sums[i] = _mm_xor_si128(_mm_xor_si128(low, high), next);
+    }
+  }
+  for (std::size_t i = 0; i < chains; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(block) + i, sums[i]);
+}
+
+__attribute__((target("avx2,pclmul,vpclmulqdq"))) void fold_256(std::byte* block, const std::byte* from,
+                                                                std::size_t blocks) noexcept {
+  constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m256i);
+  const __m256i by = _mm256_broadcastsi128_si256(_mm_set_epi64x(by_high, by_low));
   __m256i sums[chains];
-  for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm256_loadu_si256(from + i);
-  sums[0] = _mm256_xor_si256(sums[0], _mm256_zextsi128_si256(_mm_cvtsi32_si128(static_cast<int>(~crc))));
-  for (std::size_t blocks = bytes.size() / FoldedCrc32::size - 1; blocks != 0; --blocks) {
-    from += chains;
+  for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block) + i);
+  for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
     for (std::size_t i = 0; i < chains; ++i) {
       const __m256i low = _mm256_clmulepi64_epi128(sums[i], by, 0x00);
       const __m256i high = _mm256_clmulepi64_epi128(sums[i], by, 0x11);
-      sums[i] = _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_loadu_si256(from + i));
+      const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from) + i);
+      sums[i] = _mm256_xor_si256(_mm256_xor_si256(low, high), next);
     }
   }
-  FoldedCrc32 folded;
-  folded.crc = ~std::uint32_t{0};  // cancels the initial inversion: the sums contain the CRC to be continued
-  for (std::size_t i = 0; i < chains; ++i) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(folded.short_form.data()) + i, sums[i]);
+  for (std::size_t i = 0; i < chains; ++i) _mm256_storeu_si256(reinterpret_cast<__m256i*>(block) + i, sums[i]);
+}
+
+__attribute__((target("avx512f,avx2,pclmul,vpclmulqdq"))) void fold_512(std::byte* block, const std::byte* from,
+                                                                        std::size_t blocks) noexcept {
+  constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m512i);
+  constexpr std::size_t ahead = 4096;  // the hardware's prefetcher stops at each page border
+  const __m512i by = _mm512_broadcast_i32x4(_mm_set_epi64x(by_high, by_low));
+  __m512i sums[chains];
+  for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm512_loadu_si512(block + i * sizeof(__m512i));
+  for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
+    for (std::size_t i = 0; i < chains; ++i) {
+      prefetch_line(from + ahead + i * sizeof(__m512i));
+      const __m512i low = _mm512_clmulepi64_epi128(sums[i], by, 0x00);
+      const __m512i high = _mm512_clmulepi64_epi128(sums[i], by, 0x11);
+      sums[i] = _mm512_xor_si512(_mm512_xor_si512(low, high), _mm512_loadu_si512(from + i * sizeof(__m512i)));
+    }
   }
-  folded.rest = bytes.last(bytes.size() % FoldedCrc32::size);
-  return folded;
+  for (std::size_t i = 0; i < chains; ++i) _mm512_storeu_si512(block + i * sizeof(__m512i), sums[i]);
+}
+
+Fold ask_for_widest() noexcept {
+  if (!has_carryless_multiplication()) return Fold::none;
+  if (!has_carryless_multiplication_of_256()) return Fold::by_128;
+  return has_wide_vectors() ? Fold::by_512 : Fold::by_256;
 }
 
 }  // namespace
 
-std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept {
-  return can_fold() ? std::optional(fold(crc, bytes)) : std::nullopt;
+FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept {
+  FoldedCrc32 folded;
+  std::ranges::copy(bytes.first(FoldedCrc32::size), folded.short_form.begin());
+  // The first four bytes take the CRC to be continued, and starting from all ones cancels its inversion.
+  folded.crc = ~std::uint32_t{0};
+  for (unsigned i = 0; i < sizeof crc; ++i) folded.short_form[i] ^= static_cast<std::byte>(~crc >> 8 * i);
+  const std::byte* from = bytes.data() + FoldedCrc32::size;
+  const std::size_t blocks = bytes.size() / FoldedCrc32::size - 1;
+  const auto fold = width == Fold::by_512 ? fold_512 : width == Fold::by_256 ? fold_256 : fold_128;
+  fold(folded.short_form.data(), from, blocks);
+  folded.rest = bytes.last(bytes.size() % FoldedCrc32::size);
+  return folded;
 }
 
-bool is_folding_fastest() noexcept {
+Fold widest_fold() noexcept {
+  static const Fold widest = ask_for_widest();
+  return widest;
+}
+
+Fold fastest_fold() noexcept {
 #ifdef ONNXAR_HAVE_ISAL
-  static const bool wide = has_wide_vectors();
-  return can_fold() && !wide;
+  return widest_fold() == Fold::by_256 ? Fold::by_256 : Fold::none;
 #else
-  return can_fold();
+  return widest_fold();
 #endif
 }
 
 #else
 
-std::optional<FoldedCrc32> fold_crc32(std::uint32_t, Bytes) noexcept { return std::nullopt; }
-bool is_folding_fastest() noexcept { return false; }
+FoldedCrc32 fold_crc32(Fold /*width*/, std::uint32_t /*crc*/, Bytes /*bytes*/) noexcept { return {}; }
+Fold widest_fold() noexcept { return Fold::none; }
+Fold fastest_fold() noexcept { return Fold::none; }
 
 #endif
 

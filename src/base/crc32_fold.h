@@ -1,9 +1,8 @@
-// CRC-32 by carry-less multiplication of 256 bits at a time (VPCLMULQDQ), for CPUs where the libraries do not use it.
+// CRC-32 by carry-less multiplication (PCLMULQDQ, VPCLMULQDQ), for CPUs where the libraries do not use it.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "onnxar/bytes.h"
 
@@ -21,12 +20,20 @@ struct FoldedCrc32 {
   Bytes rest;  ///< the end of the bytes, shorter than `size`
 };
 
-/// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`. Returns nothing if the CPU lacks
-/// the instructions; AMD has them since Zen 3, Intel since Ice Lake. Source: V. Gopal et al., Fast CRC Computation for
-/// Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009.
-std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept;
+/// How many bits an instruction folds. PCLMULQDQ folds 128: x86-64 has it since 2010. VPCLMULQDQ folds 256 (AMD since
+/// Zen 3, Intel since Ice Lake), and 512 where the CPU has AVX-512.
+enum class Fold : std::uint8_t { none, by_128, by_256, by_512 };
 
-/// Whether folding is faster than the library that this was built with. On CPUs with AVX-512, ISA-L is faster.
-bool is_folding_fastest() noexcept;
+/// The widest that this CPU has. It has the narrower ones as well.
+Fold widest_fold() noexcept;
+
+/// The one to use: none where the library that this was built with is faster. On CPUs with AVX-512 and VPCLMULQDQ, and
+/// on those without VPCLMULQDQ, that is ISA-L.
+Fold fastest_fold() noexcept;
+
+/// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`, by a width that this CPU has and
+/// that is not `none`. Source: V. Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
+/// Instruction, Intel 2009.
+FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept;
 
 }  // namespace onnxar::base

@@ -9,6 +9,7 @@ namespace onnxar::base {
 namespace {
 
 // Bits of the answers, as Intel's manual numbers them (volume 2, CPUID; volume 1, 13.3).
+constexpr unsigned pclmulqdq = 1U << 1U;                                // leaf 1, ecx
 constexpr unsigned saves_registers = 1U << 27U;                         // leaf 1, ecx: OSXSAVE
 constexpr unsigned avx2 = 1U << 5U;                                     // leaf 7, ebx
 constexpr unsigned avx512f = 1U << 16U;                                 // leaf 7, ebx
@@ -41,7 +42,9 @@ bool are_saved(unsigned registers) noexcept {
 
 }  // namespace
 
-bool has_carryless_multiplication() noexcept {
+bool has_carryless_multiplication() noexcept { return (ask(1).ecx & pclmulqdq) != 0; }
+
+bool has_carryless_multiplication_of_256() noexcept {
   const Registers features = ask(7);
   return (features.ecx & vpclmulqdq) != 0 && (features.ebx & avx2) != 0 && are_saved(registers_of_256);
 }

@@ -1,4 +1,4 @@
-// Folding, on CPUs that support it, regardless of whether `crc32` uses it there.
+// Folding by every width that this CPU has, regardless of which of them `crc32` uses.
 #include "base/crc32_fold.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,10 @@
 namespace onnxar::testing {
 namespace {
 
-class Crc32Fold : public ::testing::Test {
+class Crc32Fold : public ::testing::TestWithParam<base::Fold> {
  protected:
   void SetUp() override {
-    if (!base::fold_crc32(0, pattern(base::FoldedCrc32::size))) {
-      GTEST_SKIP() << "this CPU has no VPCLMULQDQ";
-    }
+    if (base::widest_fold() < GetParam()) GTEST_SKIP() << "this CPU does not fold that many bits";
   }
 
   /// The remainder by the definition.
@@ -30,27 +28,32 @@ class Crc32Fold : public ::testing::Test {
   }
 };
 
-TEST_F(Crc32Fold, LeavesABlockWithTheSameCrcForEverySizeBesideAGuard) {
+TEST_P(Crc32Fold, LeavesABlockWithTheSameCrcForEverySizeBesideAGuard) {
   for (std::size_t size = base::FoldedCrc32::size; size <= 5 * base::FoldedCrc32::size; ++size) {
     const Blob data = pattern(size, static_cast<std::uint32_t>(size));
     const GuardedBuffer at_end = GuardedBuffer::ending_at_guard(data);
-    const auto folded = base::fold_crc32(0, at_end.bytes());
-    ASSERT_TRUE(folded);
-    EXPECT_LT(folded->rest.size(), base::FoldedCrc32::size);
-    EXPECT_EQ(finished(*folded), bitwise_crc32(data)) << size;
+    const base::FoldedCrc32 folded = base::fold_crc32(GetParam(), 0, at_end.bytes());
+    EXPECT_LT(folded.rest.size(), base::FoldedCrc32::size);
+    EXPECT_EQ(finished(folded), bitwise_crc32(data)) << size;
   }
 }
 
-TEST_F(Crc32Fold, ContinuesACrc) {
+TEST_P(Crc32Fold, ContinuesACrc) {
   const Blob data = pattern(3000, 5);
   const Bytes whole = data;
   for (const std::size_t cut : {1U, 64U, 255U, 256U, 1000U}) {
     const std::uint32_t begun = bitwise_crc32(whole.first(cut));
-    const auto folded = base::fold_crc32(begun, whole.subspan(cut));
-    ASSERT_TRUE(folded);
-    EXPECT_EQ(finished(*folded), bitwise_crc32(data)) << cut;
+    const base::FoldedCrc32 folded = base::fold_crc32(GetParam(), begun, whole.subspan(cut));
+    EXPECT_EQ(finished(folded), bitwise_crc32(data)) << cut;
   }
 }
+
+std::string name_of(const ::testing::TestParamInfo<base::Fold>& info) {
+  return info.param == base::Fold::by_128 ? "By128" : info.param == base::Fold::by_256 ? "By256" : "By512";
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, Crc32Fold,
+                         ::testing::Values(base::Fold::by_128, base::Fold::by_256, base::Fold::by_512), name_of);
 
 }  // namespace
 }  // namespace onnxar::testing

@@ -1,0 +1,73 @@
+# Builds what a source distribution brings in bundled/: the archives of bundled.txt, and the code that protoc makes of
+# onnx.proto. Nothing is downloaded here.
+set(ONNXAR_BUNDLED_DIR ${PROJECT_SOURCE_DIR}/bundled CACHE PATH "The folder with the archives of cmake/bundled.txt")
+mark_as_advanced(ONNXAR_BUNDLED_DIR)
+
+# Sets <name>_archive to the archive of a package, or to nothing if the source tree does not have it.
+function(onnxar_bundled_archive name)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/bundled.txt line REGEX "^${name} ")
+  string(REGEX REPLACE " +" ";" columns "${line}")
+  list(GET columns 3 sum)
+  list(GET columns 4 address)
+  cmake_path(GET address FILENAME file)
+  set(archive ${ONNXAR_BUNDLED_DIR}/${file})
+  if(EXISTS ${archive})
+    file(SHA256 ${archive} found)
+    if(NOT found STREQUAL sum)
+      message(FATAL_ERROR "${archive} has the SHA-256 ${found}, but cmake/bundled.txt says ${sum}. Fetch it again: ./dev wheels fetch")
+    endif()
+  else()
+    set(archive "")
+  endif()
+  set(${name}_archive "${archive}" PARENT_SCOPE)
+endfunction()
+
+# Unpacks the archive of a package, and sets <name>_dir to the folder. A Debian package holds a second archive with its files.
+function(onnxar_unpack name)
+  onnxar_bundled_archive(${name})
+  set(folder ${PROJECT_BINARY_DIR}/bundled/${name})
+  if(NOT EXISTS ${folder})
+    file(ARCHIVE_EXTRACT INPUT ${${name}_archive} DESTINATION ${folder})
+    if(EXISTS ${folder}/data.tar.xz)
+      file(ARCHIVE_EXTRACT INPUT ${folder}/data.tar.xz DESTINATION ${folder})
+    endif()
+  endif()
+  file(GLOB top LIST_DIRECTORIES true ${folder}/${name}-* ${folder}/usr)
+  set(${name}_dir ${top} PARENT_SCOPE)
+endfunction()
+
+function(onnxar_bundled_headers name target)
+  onnxar_unpack(${name})
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} INTERFACE ${${name}_dir}/include)
+endfunction()
+
+# A static library of other people's code. Its warnings are not ours, and joining its sources was never tried.
+function(onnxar_bundled_library name target include)
+  add_library(onnxar_bundled_${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
+  add_library(${target} ALIAS onnxar_bundled_${name})
+  target_include_directories(onnxar_bundled_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${include}>)
+  target_compile_options(onnxar_bundled_${name} PRIVATE -w)
+  set_target_properties(onnxar_bundled_${name} PROPERTIES UNITY_BUILD OFF C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+endfunction()
+
+function(onnxar_bundle_zlib)
+  onnxar_unpack(zlib)
+  file(GLOB sources ${zlib_dir}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")  # stdio on compressed files
+  onnxar_bundled_library(zlib ZLIB::ZLIB ${zlib_dir} ${sources})
+endfunction()
+
+# Without util/ (JSON) and compiler/ (the parser of .proto files), which nothing here uses.
+function(onnxar_bundle_protobuf)
+  onnxar_unpack(protobuf)
+  set(sources "")
+  foreach(list libprotobuf libprotobuf-lite)
+    file(STRINGS ${protobuf_dir}/cmake/${list}.cmake lines REGEX "protobuf_SOURCE_DIR}/src/.*\\.cc$")
+    list(FILTER lines EXCLUDE REGEX "/(util|compiler)/")
+    list(TRANSFORM lines REPLACE ".*SOURCE_DIR}" "${protobuf_dir}")
+    list(APPEND sources ${lines})
+  endforeach()
+  onnxar_bundled_library(protobuf protobuf::libprotobuf ${protobuf_dir}/src ${sources})
+  target_link_libraries(onnxar_bundled_protobuf PUBLIC Threads::Threads)
+endfunction()

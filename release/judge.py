@@ -1,0 +1,52 @@
+"""What packagers' tools say of wheels and the source distribution. Each function ends the program with their words if something is wrong."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from pins import ROOT
+
+
+def told(tool: str, *arguments: object) -> str:
+    """What a tool of this environment prints. Ends the program if it fails."""
+    command = [sys.executable, "-m", tool, *map(str, arguments)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def judge_sdist(sdist: Path) -> None:
+    told("twine", "check", "--strict", sdist)
+
+
+def judge_linkage(wheel: Path, platform: str) -> None:
+    """auditwheel has to find the promised platform, or one that more systems satisfy, and no foreign library."""
+    text = " ".join(told("auditwheel", "show", wheel).split())
+    if f'"{platform}"' not in text or "external" in text and "references no external" not in text:
+        sys.exit(f"auditwheel does not take {wheel.name} for {platform}: {text}")
+
+
+def judge_licences(wheel: Path) -> None:
+    """The licence of this project, and those of all libraries that are linked into it."""
+    with zipfile.ZipFile(wheel) as opened:
+        inside = {name.rsplit("/", 1)[1] for name in opened.namelist() if "/licenses/" in name}
+    wanted = {"LICENSE", *(path.name for path in (ROOT / "licenses").iterdir())}
+    if inside != wanted:
+        sys.exit(f"{wheel.name} has the licences {sorted(inside)}, expected {sorted(wanted)}")
+
+
+def judge_wheel(wheel: Path, platform: str) -> None:
+    told("twine", "check", "--strict", wheel)
+    told("check_wheel_contents", wheel)
+    judge_licences(wheel)
+    if "linux" in platform:
+        judge_linkage(wheel, platform)
+    if "-abi3-" in wheel.name:
+        told("abi3audit", "--strict", wheel)
+    size = re.sub(r"(?<=\d)(?=(\d{3})+$)", " ", str(wheel.stat().st_size))
+    print(f"{wheel.name}: {size} bytes", flush=True)

@@ -1,0 +1,85 @@
+"""Makes a release from a clean tag: wheels, sdist, programs, libraries, a list of the contents of each, notes and sums.
+
+Usage: python release.py [--trial] [--collect]
+  --trial    also from a tree that has changes or no tag, to see whether a release would work
+  --collect  only collects what the other programs made before
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import versions
+from pins import ROOT, sha256
+from sbom import write_sbom
+from sdist import DIST
+
+HERE = Path(__file__).parent
+STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("trial.py",))
+
+
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def faults(trial: bool) -> list[str]:
+    """Why this tree cannot be released."""
+    found = versions.faults()
+    if trial:
+        return found
+    if changed := git("status", "--porcelain"):
+        found.append(f"files that are changed or unknown to git:\n{changed}")
+    tag = f"v{versions.library_version()}"
+    if tag not in git("tag", "--points-at", "HEAD").split():
+        found.append(f"this commit has no tag {tag}")
+    return found
+
+
+def published() -> list[Path]:
+    """Everything that was built, without the lists of contents."""
+    version = versions.library_version()
+    found = [path for path in sorted(DIST.iterdir()) if path.suffix != ".json"]
+    if foreign := [path.name for path in found if not path.name.startswith(("onnxar-linux-", "onnxar-windows-", f"onnxar-{version}"))]:
+        sys.exit(f"release.py: files of another version in {DIST.relative_to(ROOT)}: {foreign}")
+    return found
+
+
+def kind_of(path: Path) -> str:
+    return "application" if path.name.startswith(("onnxar-linux-", "onnxar-windows-")) and ".tar" not in path.name else "library"
+
+
+def collect(out: Path) -> None:
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    for path in published():
+        shutil.copy2(path, out)
+        write_sbom(out / path.name, kind_of(path))
+    (out / "NOTES.md").write_text(f"# onnxar {versions.library_version()}\n\n{versions.notes()}", encoding="utf-8")
+    sums = [f"{sha256(path)}  {path.name}\n" for path in sorted(out.iterdir())]
+    (out / "SHA256SUMS").write_text("".join(sums))
+
+
+def make_everything() -> None:
+    shutil.rmtree(DIST, ignore_errors=True)
+    for program, *arguments in STEPS:
+        print(f"==> {program}", flush=True)
+        if (code := subprocess.run([sys.executable, "-B", HERE / program, *arguments], check=False).returncode) != 0:
+            sys.exit(code)
+
+
+def main() -> None:
+    if wrong := faults(trial="--trial" in sys.argv):
+        sys.exit("release.py: " + "\n".join(wrong))
+    if "--collect" not in sys.argv:
+        make_everything()
+    out = ROOT / "build/release" / f"onnxar-{versions.library_version()}"
+    collect(out)
+    subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=out, check=True)
+    print(f"{out.relative_to(ROOT)}: {len(list(out.iterdir()))} files")
+
+
+if __name__ == "__main__":
+    main()

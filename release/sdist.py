@@ -1,0 +1,76 @@
+"""The source distribution: the sources, the archives of cmake/bundled.txt, and the code that protoc makes of onnx.proto.
+
+Usage: python sdist.py, which writes build/release_work/dist/onnxar-VERSION.tar.gz and prints its path
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from pins import BUNDLED, ROOT, WORK, fetched, pins
+
+DIST = WORK / "dist"
+PLACE = ROOT / "bundled"  # .gitignore has it
+
+
+def run(*command: object, cwd: Path = ROOT, **environment: object) -> str:
+    """What the command prints; its errors are shown as they come."""
+    variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+    return subprocess.run([*map(str, command)], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True, env=variables).stdout
+
+
+def commit_time() -> str:
+    """The time of all files in archives, so that the same commit gives the same bytes."""
+    return run("git", "log", "-1", "--format=%ct").strip()
+
+
+def generate(folder: Path) -> None:
+    """onnx.pb.cc and onnx.pb.h, by the protoc that belongs to the bundled protobuf."""
+    (wanted,) = (pin.version for pin in pins(BUNDLED) if pin.name == "protobuf")
+    found = run("protoc", "--version").split()[1]
+    if found != wanted:
+        sys.exit(f"sdist.py: this protoc is {found}, the bundled protobuf is {wanted}; Debian 12 has that one in protobuf-compiler")
+    folder.mkdir()
+    run("protoc", f"--proto_path={ROOT / 'proto'}", f"--cpp_out={folder}", "onnxar/onnx.proto")
+
+
+def bundle() -> None:
+    """Fills bundled/ anew."""
+    shutil.rmtree(PLACE, ignore_errors=True)
+    PLACE.mkdir()
+    for pin in pins(BUNDLED):
+        shutil.copy(fetched(pin), PLACE)
+    generate(PLACE / "generated")
+
+
+def sdists() -> list[Path]:
+    return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith("-libraries.tar.gz")]
+
+
+def make_sdist() -> Path:
+    bundle()
+    DIST.mkdir(parents=True, exist_ok=True)
+    for old in sdists():
+        old.unlink()
+    code = f"import scikit_build_core.build as b; print(b.build_sdist({str(DIST)!r}))"
+    name = run(sys.executable, "-c", code, SOURCE_DATE_EPOCH=commit_time()).split()[-1]
+    shutil.rmtree(PLACE)  # a build of this tree takes the system's libraries
+    return DIST / name
+
+
+def unpacked(sdist: Path, folder: Path) -> Path:
+    """The only folder of the archive, in a folder that is made anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (top,) = folder.iterdir()
+    return top
+
+
+if __name__ == "__main__":
+    print(make_sdist())

@@ -1,0 +1,82 @@
+"""What CMake says where something that the build needs is missing. Nothing is compiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CMAKE = shutil.which(os.environ.get("CMAKE", "cmake"))
+PACKAGES = {"ZLIB": "zlib1g-dev", "CLI11": "libcli11-dev", "nlohmann_json": "nlohmann-json3-dev",
+            "Protobuf": "libprotobuf-dev protobuf-compiler", "GTest": "libgtest-dev libgmock-dev",
+            "benchmark": "libbenchmark-dev"}  # fmt: skip
+
+
+class Missing(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def configured(self, *options: str, source: Path = ROOT, path: str | None = None) -> tuple[int, str]:
+        """The exit code, and the words of CMake without its line breaks."""
+        environment = {**os.environ, **({"PATH": path} if path else {}), "CXX": ""}
+        done = subprocess.run([CMAKE, "-S", source, "-B", self.folder / "build", *options], check=False, capture_output=True, text=True,
+                              env=environment)  # fmt: skip
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    def without(self, *names: str) -> list[str]:
+        return [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in names]
+
+    def sources_with_a_bundled_zlib(self, content: bytes) -> Path:
+        source = self.folder / "source"
+        source.mkdir()
+        for name in ("CMakeLists.txt", "cmake", "include", "src", "proto", "tools"):
+            (source / name).symlink_to(ROOT / name)
+        (source / "bundled").mkdir()
+        (source / "bundled/zlib_1.2.13.dfsg.orig.tar.bz2").write_bytes(content)
+        return source
+
+    def test_everything_that_is_missing_is_named_at_once_with_its_debian_packages(self) -> None:
+        code, text = self.configured("-DONNXAR_BUILD_BENCH=ON", *self.without(*PACKAGES))
+        self.assertNotEqual(code, 0)
+        self.assertIn("apt-get install " + " ".join(PACKAGES.values()), text)
+
+    def test_what_a_build_does_not_need_is_not_asked_for(self) -> None:
+        code, text = self.configured("-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_TOOLS=OFF", "-DONNXAR_BUILD_MODEL=OFF",
+                                     *self.without("CLI11", "nlohmann_json", "Protobuf", "GTest", "benchmark"))  # fmt: skip
+        self.assertEqual(code, 0, text)
+
+    def test_a_build_that_may_do_without_protobuf_warns_of_what_will_not_work(self) -> None:
+        code, text = self.configured("-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_MODEL=AUTO", *self.without("Protobuf"))
+        self.assertEqual(code, 0, text)
+        warning = text[text.index("CMake Warning") :]
+        for word in ("libprotobuf-dev protobuf-compiler", "`onnxar show`, `diff`, `dump`, `freeze`"):
+            self.assertIn(word, warning)
+
+    def test_without_a_compiler_its_package_is_named(self) -> None:
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "make").symlink_to(shutil.which("true") or "/bin/true")
+        code, text = self.configured("-G", "Unix Makefiles", path=str(tools))
+        self.assertNotEqual(code, 0)
+        self.assertIn("needs a C++20 compiler, and none was found. On Debian and Ubuntu: apt-get install g++", text)
+
+    def test_a_bundled_archive_with_other_bytes_than_its_pin_is_refused(self) -> None:
+        source = self.sources_with_a_bundled_zlib(b"not zlib")
+        code, text = self.configured("-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_TOOLS=OFF", *self.without("ZLIB"), source=source)
+        self.assertNotEqual(code, 0)
+        self.assertIn("but cmake/bundled.txt says 71feb7947e3c", text)
+
+    def test_a_build_from_the_bundled_archives_alone_says_which_one_is_missing(self) -> None:
+        code, text = self.configured("-DONNXAR_BUNDLED=ALL", "-DONNXAR_BUILD_TESTS=OFF")
+        self.assertNotEqual(code, 0)
+        self.assertIn("bundled/ has no archive of zlib", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

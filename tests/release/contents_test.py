@@ -1,0 +1,132 @@
+"""The lists of contents, and the archives that the programs of release/ write themselves."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "release"))
+import judge  # noqa: E402
+import library  # noqa: E402
+import older  # noqa: E402
+import sbom  # noqa: E402
+import systems  # noqa: E402
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, name: str, data: bytes = b"bytes") -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+
+class Contents(WithFolder):
+    def names(self, file: str) -> set[str]:
+        return {part["name"] for part in sbom.sbom(self.file(file), "application")["components"]}
+
+    def test_a_program_lists_the_libraries_of_its_system(self) -> None:
+        always = {"zlib", "protobuf", "CLI11", "nlohmann_json", "libc++"}
+        self.assertEqual(self.names("onnxar-linux-x86_64"), always | {"musl"})
+        self.assertEqual(self.names("onnxar-windows-x86_64.exe"), always | {"mingw-w64"})
+
+    def test_sources_and_libraries_list_what_is_in_them_and_no_compiler(self) -> None:
+        self.assertEqual(self.names("onnxar-0.9.0.tar.gz"), {"zlib", "protobuf", "CLI11", "nlohmann_json"})
+        self.assertEqual(self.names("onnxar-0.9.0-linux-x86_64-libraries.tar.gz"), {"zlib"})
+
+    def test_it_names_the_file_by_its_sum_and_refers_to_every_part(self) -> None:
+        listed = sbom.sbom(self.file("onnxar-linux-x86_64", b"a program"), "application")
+        main = listed["metadata"]["component"]
+        self.assertEqual(main["hashes"], [{"alg": "SHA-256", "content": hashlib.sha256(b"a program").hexdigest()}])
+        self.assertEqual(listed["dependencies"][0]["dependsOn"], [part["purl"] for part in listed["components"]])
+        self.assertEqual(len({part["bom-ref"] for part in listed["components"]}), len(listed["components"]))
+
+    def test_one_file_has_one_list(self) -> None:
+        first = sbom.sbom(self.file("onnxar-linux-x86_64", b"1"), "application")
+        self.assertEqual(first, sbom.sbom(self.file("onnxar-linux-x86_64", b"1"), "application"))
+        self.assertNotEqual(first["serialNumber"], sbom.sbom(self.file("onnxar-linux-x86_64", b"2"), "application")["serialNumber"])
+
+    def test_every_part_has_its_licence_in_the_tree(self) -> None:
+        files = {path.stem for path in (ROOT / "licenses").iterdir()}
+        self.assertEqual({"libcxx" if name == "libc++" else name for name in (*self.names("onnxar-linux-x86_64"),
+                         *self.names("onnxar-windows-x86_64.exe"), "nanobind", "robin-map")}, files)  # fmt: skip
+
+
+class Judged(WithFolder):
+    def wheel(self, licences: set[str]) -> Path:
+        wheel = self.folder / "onnxar-0.9.0-cp311-cp311-win_amd64.whl"
+        with zipfile.ZipFile(wheel, "w") as made:
+            for name in licences:
+                made.writestr(f"onnxar-0.9.0.dist-info/licenses/{name}", "text")
+        return wheel
+
+    def test_a_wheel_without_one_of_the_licences_is_refused(self) -> None:
+        every = {"LICENSE", *(f"licenses/{path.name}" for path in (ROOT / "licenses").iterdir())}
+        judge.judge_licences(self.wheel(every))
+        for missing in every:
+            with self.assertRaises(SystemExit):
+                judge.judge_licences(self.wheel(every - {missing}))
+
+    def test_a_tool_that_fails_ends_the_program_with_its_words(self) -> None:
+        with self.assertRaises(SystemExit) as ended:
+            judge.told("zipfile", "-l", self.folder / "no_file")
+        self.assertIn("no_file", str(ended.exception))
+
+
+class Packed(WithFolder):
+    def test_the_same_files_give_the_same_archive_whenever_they_were_written(self) -> None:
+        sums = []
+        for number, name in enumerate(("one", "another")):
+            for file in ("top/b", "top/a/c"):
+                os.utime(self.file(f"{name}/{file}"), (number, number))
+            library.packed(self.folder / name / "top", self.folder / f"{name}.tar.gz")
+            sums.append((self.folder / f"{name}.tar.gz").read_bytes())
+        self.assertEqual(sums[0], sums[1])
+
+
+class Older(WithFolder):
+    def test_it_has_another_version_one_more_file_and_a_true_record(self) -> None:
+        wheel = self.folder / "onnxar-0.9.0-cp311-cp311-manylinux_2_28_x86_64.whl"
+        with zipfile.ZipFile(wheel, "w") as made:
+            made.writestr("onnxar/__init__.py", "__version__ = '0.9.0'\n")
+            made.writestr("onnxar-0.9.0.data/scripts/onnxar", "command")
+            made.writestr("onnxar-0.9.0.dist-info/METADATA", "Name: onnxar\nVersion: 0.9.0\n\ntext\n")
+            made.writestr("onnxar-0.9.0.dist-info/RECORD", "")
+        with zipfile.ZipFile(older.make(wheel, self.file("out/x").parent)) as read:
+            names = set(read.namelist())
+            self.assertEqual(names, {"onnxar/__init__.py", f"onnxar/{older.RELIC}", "onnxar-0.0.1.data/scripts/onnxar",
+                                     "onnxar-0.0.1.dist-info/METADATA", "onnxar-0.0.1.dist-info/RECORD"})  # fmt: skip
+            self.assertIn("\nVersion: 0.0.1\n", read.read("onnxar-0.0.1.dist-info/METADATA").decode())
+            for line in read.read("onnxar-0.0.1.dist-info/RECORD").decode().splitlines():
+                name, sum_, size = line.split(",")
+                data = read.read(name)
+                if size:
+                    self.assertEqual(sum_, "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("="))
+                names.remove(name)
+        self.assertEqual(names, set())
+
+
+class Systems(unittest.TestCase):
+    def test_every_target_has_a_toolchain_and_its_modules_the_ending_that_python_looks_for(self) -> None:
+        for target in systems.TARGETS:
+            self.assertTrue((ROOT / f"cmake/toolchains/{target.toolchain}.cmake").is_file(), target)
+        linux, windows = systems.TARGETS[0], next(target for target in systems.TARGETS if target.windows)
+        self.assertEqual([linux.suffix(abi) for abi in systems.ABIS],
+                         [".cpython-310-x86_64-linux-gnu.so", ".cpython-311-x86_64-linux-gnu.so", ".abi3.so"])  # fmt: skip
+        self.assertEqual([windows.suffix(abi) for abi in systems.ABIS], [".cp310-win_amd64.pyd", ".cp311-win_amd64.pyd", ".pyd"])
+
+
+if __name__ == "__main__":
+    unittest.main()
