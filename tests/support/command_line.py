@@ -231,6 +231,11 @@ class ToolCase(FolderCase):
         if ON_WINDOWS:
             self.skipTest(f"Windows: {what}")
 
+    def with_64_bits(self) -> None:
+        """Skips a test of data that a tool of 32 bits refuses, whatever is wrong with it (io.address_space)."""
+        if os.environ.get("ONNXAR_PLATFORM") == "linux-i386":
+            self.skipTest("data of 2 GiB does not fit in memory")
+
     def natively(self) -> None:
         """Skips a test that limits or traces the process of the tool, where this process is an emulator's."""
         if "ONNXAR_EMULATED" in os.environ:
