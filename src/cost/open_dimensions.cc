@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -137,10 +138,10 @@ void OpenDimensions::make_proper(Shape& shape) {
 
 CostPolynomial OpenDimensions::with_names(const Polynomial& polynomial) const {
   CostPolynomial named;
-  for (auto term = polynomial.rbegin(); term != polynomial.rend(); ++term) {
+  for (const auto& [factors, coefficient] : std::views::reverse(polynomial)) {
     CostTerm& to = named.terms.emplace_back();
-    to.coefficient = term->second;
-    for (const std::uint32_t variable : term->first) {
+    to.coefficient = coefficient;
+    for (const std::uint32_t variable : factors) {
       const std::string& name = variables_[variable].name;
       if (to.factors.empty() || to.factors.back().first != name) to.factors.emplace_back(name, 0);
       ++to.factors.back().second;

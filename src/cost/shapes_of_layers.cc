@@ -131,7 +131,7 @@ std::optional<Shape> product(Shape a, Shape b) {
   const bool is_row = a.size() == 1;
   const bool is_column = b.size() == 1;
   if (is_row) a.insert(a.begin(), 1);
-  if (is_column) b.push_back(1);
+  if (is_column) b.emplace_back(1);
   auto shape = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   if (!shape) return std::nullopt;
   if (!is_row) shape->push_back(a[a.size() - 2]);
