@@ -7,9 +7,9 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/joined_thread.h"
 #include "onnx/fields.h"
 #include "onnxar/model/model.h"
 #include "wire/encode.h"
@@ -118,7 +118,8 @@ void memcpy_into_fresh_buffer(benchmark::State& state) {
   for (auto _ : state) {
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
     {
-      const std::jthread second([&] { std::memcpy(buffer.get() + half, bytes.data() + half, bytes.size() - half); });
+      const base::JoinedThread second(
+          [&] { std::memcpy(buffer.get() + half, bytes.data() + half, bytes.size() - half); });
       std::memcpy(buffer.get(), bytes.data(), half);
     }
     benchmark::DoNotOptimize(buffer.get());

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import tarfile
 import venv
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "build" / "real_models"
@@ -121,23 +122,55 @@ def model_of(case: Case) -> Path:
     return path
 
 
+def cost_of(path: Path, dims: str) -> dict[str, Any]:
+    command = [os.environ["ONNXAR"], "show", "--json", str(path), *(["--dim", dims] if dims else [])]
+    cost: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["cost"]
+    return cost
+
+
+def term_text(term: dict[str, Any]) -> str:
+    powers = [each["name"] + (f"^{each['power']}" if each["power"] > 1 else "") for each in term["factors"]]
+    return " ".join([f"{term['coefficient']:,}", *powers])
+
+
+def values_of(case: Case) -> str:
+    """The values of inputs among the dimensions, such as a sampling rate, on which the graph itself depends."""
+    return ",".join(each for each in case.dims.split(",") if each.startswith("sr="))
+
+
+def polynomial_text(polynomial: dict[str, Any], dims: str, cost: int | None) -> str:
+    """Compares the polynomial with the cost for the dimensions, where it holds for them."""
+    given = {name: int(size) for name, _, size in (each.partition("=") for each in dims.split(","))}
+    value = sum(
+        term["coefficient"] * math.prod(given[each["name"]] ** each["power"] for each in term["factors"])
+        for term in polynomial["terms"]
+    )
+    if all(each["least"] <= given[each["name"]] <= each["most"] for each in polynomial["sizes"]) and value != cost:
+        sys.exit(f"the polynomial is {value} for {dims}, and the cost is {cost}")
+    narrowed = [each for each in polynomial["sizes"] if (each["least"], each["most"]) != (1, 2**31 - 1)]
+    ranges = ", ".join(f"{each['name']} from {each['least']:,} to {each['most']:,}" for each in narrowed)
+    text = " + ".join(map(term_text, polynomial["terms"])).replace("+ -", "- ")
+    return f"{text}; {ranges}" if ranges else text
+
+
 def row(case: Case) -> tuple[bool, str]:
-    options = ["--dim", case.dims] if case.dims else []
-    command = [os.environ["ONNXAR"], "show", "--json", str(model_of(case)), *options]
-    cost = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["cost"]
+    path = model_of(case)
+    cost = cost_of(path, case.dims)
+    polynomial = cost_of(path, values_of(case))["polynomial"]
     exact = cost["multiply_adds"] is not None
     figure = f"{cost['multiply_adds']:,}" if exact else f"at least {cost['at_least']:,}"
     why = "; ".join(f"{each['op']}: {each['reason']}" for each in cost["not_known"][:3])
+    general = polynomial_text(polynomial, case.dims, cost["multiply_adds"]) if polynomial else ""
     if not exact and not why:
         why = "a subgraph may run any number of times"
-    return exact, f"| {case.package}: `{Path(case.member).name}` | {case.dims.replace(',', ', ')} | {figure} | {why} |"
+    return exact, f"| {case.package}: `{Path(case.member).name}` | {case.dims.replace(',', ', ')} | {figure} | {why} | {general} |"
 
 
 def table() -> str:
     rows = [row(case) for case in CASES]
     known = sum(exact for exact, _ in rows)
     head = f"The number is known for {known} of {len(rows)} models. Sums and versions are in bench/real_models.py."
-    lines = ["| model | dimensions | multiply-adds | not counted |", "|---|---|---|---|", *(text for _, text in rows)]
+    lines = ["| model | dimensions | multiply-adds | not counted | for all sizes |", "|---|---|---|---|---|", *(text for _, text in rows)]
     return "\n".join([head, "", *lines])
 
 

@@ -22,6 +22,8 @@ STATED = (
     ("docs/abi.md", r"`libonnxar_model\.so\.(\d+)\.(\d+)`, then"),
     ("tests/install/CMakeLists.txt", r"find_package\(onnxar (\d+)\.(\d+) "),
     ("tests/install/c/CMakeLists.txt", r"find_package\(onnxar (\d+)\.(\d+) "),
+    ("js/package.json", r'"version": "(\d+)\.(\d+)\.(\d+)"'),
+    ("js/package-lock.json", r'"version": "(\d+)\.(\d+)\.(\d+)"'),
 )
 # The version of the format is another one: it stands in the specification, and whoever states it agrees with that.
 PARTS = ("onnx-archive", "background", "checking", "editing", "graphs", "links", "loading", "other-zips")

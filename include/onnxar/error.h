@@ -160,7 +160,7 @@ namespace detail {
 [[nodiscard]] std::string escaped(std::string_view text);
 
 /// A path that the user gave, safe to print on a terminal: like `escaped`, except that visible, well-formed UTF-8 that
-/// does not change the direction of text is kept. A path too long for any system is cut, and its length is added.
+/// does not turn text is kept, and `\` where it separates parts. A path too long is cut, and its length is added.
 [[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
 }  // namespace ONNXAR_API onnxar

@@ -269,7 +269,8 @@ typedef struct onnxar_options {
   size_t add_count;
   const char* const* remove; /* replace: names of side files and graphs to remove */
   size_t remove_count;
-  int (*progress)(void* context, uint64_t done, uint64_t total); /* pack unpack: bytes; not 0 cancels: c.callback */
+  /* Called with numbers of bytes. An answer other than 0 cancels the call: c.callback. */
+  int (*progress)(void* context, uint64_t done, uint64_t total); /* pack unpack check repack replace extract */
   void* progress_context;
 } onnxar_options;
 

@@ -11,11 +11,13 @@ import pathlib
 import subprocess
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 from onnxar._errors import Error, fault, make_error
 from onnxar._options import Path
+from onnxar._progress import Report
 from onnxar._sources import path_or_bytes
 
 _DONE, _DIFFERENT = 0, 1  # exit codes
@@ -68,17 +70,18 @@ def options(**given: bool | int | Path | None) -> list[str]:
     return words
 
 
-def run(verb: str, *arguments: str) -> Any:
+def run(verb: str, *arguments: str, tell: Report | None = None) -> Any:
     """Returns the JSON that the verb prints. Errors: as the command."""
-    return json.loads(output(verb, "--json", "--quiet", *arguments))
+    return json.loads(output(verb, "--json", "--quiet", *arguments, tell=tell))
 
 
-def output(verb: str, *arguments: str) -> bytes:
-    """Returns the bytes that the verb prints. An interrupt also ends the command. Errors: as the command."""
-    command = [executable(), "--json-errors", verb, *arguments]
+def output(verb: str, *arguments: str, tell: Report | None = None) -> bytes:
+    """Returns the bytes that the verb prints. Calls `tell` while it works. An interrupt, or an exception from `tell`, also ends
+    the command. Errors: as the command."""
+    command = [executable(), "--json-errors", *(["--json-progress"] if tell else []), verb, *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            printed, said = process.communicate()
+            printed, said = process.communicate() if tell is None else _followed(process, tell)
         except BaseException:
             process.kill()
             process.wait()
@@ -86,6 +89,28 @@ def output(verb: str, *arguments: str) -> bytes:
     if process.returncode not in (_DONE, _DIFFERENT):
         raise _error(said.decode("utf-8", "replace"), process.returncode, arguments)
     return printed
+
+
+def _followed(process: subprocess.Popen[bytes], tell: Report) -> tuple[bytes, bytes]:
+    """Returns what the command printed on both streams. Its reports of progress are passed on, in this thread."""
+    assert process.stdout is not None and process.stderr is not None
+    printed, said = [], []
+    reader = threading.Thread(target=lambda stream: printed.append(stream.read()), args=(process.stdout,))
+    reader.start()
+    try:
+        for line in process.stderr:
+            if not line.startswith(b'{"progress":'):
+                said.append(line)
+                continue
+            report = json.loads(line)["progress"]
+            tell(report["done"], report["total"])
+    except BaseException:
+        process.kill()  # the other thread waits for its end
+        raise
+    finally:
+        reader.join()
+    process.wait()
+    return b"".join(printed), b"".join(said)
 
 
 def _error(said: str, exit_code: int, arguments: tuple[str, ...]) -> Error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from onnxar import _command, _deprecated
 from onnxar._errors import usage
 from onnxar._options import Path, expect_natural, save_options
+from onnxar._progress import Progress, reporting
 from onnxar._sources import Model
 from onnxar._types import Difference, FreezeReport, from_json
 from onnxar.inspection import Inspection
@@ -21,10 +22,10 @@ def show(
 ) -> Inspection:  # fmt: skip
     """Summarises a model: graph, operators, tensors, cost, storage, files. Weights are not read. With `nodes`, the result
     lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
-    `{"batch": 1}`, so that more of the cost is known; what is partial is None.
+    `{"batch": 1}`, so that more of the cost is known; what is partial is None. `cost.polynomial` is the cost in terms of open dimensions.
 
     `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. A missing
-    data file or a dangling input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the command
+    data file or a dangling input is part of the result, not an error. No data is read, so there is no progress to report. Like `diff`, `dump` and `freeze`, this function runs the command
     of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*."""
     with _command.readable(model) as path:
         sizes = ",".join(f"{name}={size}" for name, size in (dims or {}).items())
@@ -39,23 +40,29 @@ inspect = _deprecated.renamed("inspect", show)
 
 
 def dump(
-    model: Model, *, with_data: bool = False, data_dir: Path | None = None, max_expansion: int = 8
+    model: Model, *, with_data: bool = False, data_dir: Path | None = None, max_expansion: int = 8,
+    progress: Progress = None,
 ) -> str:  # fmt: skip
     """Returns the model in protobuf's text format. A comment replaces the data of large tensors, unless `with_data` is
-    set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `model` and errors:
-    as `show`."""
-    with _command.readable(model) as path:
-        given = _command.options(with_data=with_data, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
-        return _command.output("dump", *given, path).decode("utf-8", "surrogateescape")
+    set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `progress`
+    counts bytes of text, whose total is 0 until all is printed. `model` and errors: as `show`."""
+    given = _command.options(with_data=with_data, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
+    with reporting(progress, "printing") as tell, _command.readable(model) as path:
+        printed = _command.output("dump", *given, path, tell=tell)
+        if tell is not None:
+            tell(len(printed), len(printed))
+    return printed.decode("utf-8", "surrogateescape")
 
 
-def diff(before: Model, after: Model, *, data_dir: Path | None = None, max_expansion: int = 8) -> Difference:
+def diff(
+    before: Model, after: Model, *, data_dir: Path | None = None, max_expansion: int = 8, progress: Progress = None
+) -> Difference:
     """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are
-    matched by name, else by outputs. Data that overlaps is compared up to `max_expansion` times its size. Other arguments
-    and errors: as `show`; `data_dir` is used for both models."""
+    matched by name, else by outputs. Data that overlaps is compared up to `max_expansion` times its size. `progress` counts
+    the bytes that are compared. Other arguments and errors: as `show`; `data_dir` is used for both models."""
     given = _command.options(data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
-    with _command.readable(before) as first, _command.readable(after) as second:
-        difference: Difference = from_json(Difference, _command.run("diff", *given, first, second))
+    with reporting(progress, "comparing") as tell, _command.readable(before) as first, _command.readable(after) as second:
+        difference: Difference = from_json(Difference, _command.run("diff", *given, first, second, tell=tell))
     return difference
 
 
@@ -75,6 +82,8 @@ def freeze(
     overwrite: bool = False,
     sync: bool = True,
     dry_run: bool = False,
+    threads: int = 0,
+    progress: Progress = None,
     max_expansion: int = 8,
 ) -> FreezeReport:
     """Writes an archive with only what the model's outputs need: without other nodes, initializers and functions, without
@@ -83,15 +92,15 @@ def freeze(
     `weights` is an `.npz`, an archive or a model. Its tensors fill, by name, initializers without data, and inputs, which
     then become initializers. Other arguments: as `pack`. Errors: as `show`; onnx.*, numpy.* (an invalid graph, an
     initializer without data, weights that do not fit); output.exists."""
-    save_options(threshold=threshold, alignment=alignment)  # refuses negative values by the names of the arguments
+    save_options(threshold=threshold, alignment=alignment, threads=threads)  # refuses negative values by the names of the arguments
     given = _command.options(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
         threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
         data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
-        max_expansion=_times(max_expansion),
+        threads=threads or None, max_expansion=_times(max_expansion),
     )  # fmt: skip
-    with _command.readable(model) as path:
-        report: FreezeReport = from_json(FreezeReport, _command.run("freeze", *given, path))
+    with reporting(progress, "writing") as tell, _command.readable(model) as path:
+        report: FreezeReport = from_json(FreezeReport, _command.run("freeze", *given, path, tell=tell))
     return report
 
 

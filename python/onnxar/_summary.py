@@ -153,6 +153,8 @@ def of_inspection(found: Inspection) -> Summary:
 def _cost(cost: CostEstimate) -> str:
     if cost.multiply_adds is not None:
         return f"{cost.multiply_adds:,} multiply-adds"
+    if cost.polynomial is not None:
+        return f"{cost.polynomial} multiply-adds"
     missing = ", ".join(dict.fromkeys(each.op for each in cost.not_known))
     return f"at least {cost.at_least:,} multiply-adds; not known: {missing}"
 

@@ -4,9 +4,11 @@ bytes that are not UTF-8 are replaced by U+FFFD."""
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Mapping
 
 from onnxar import _summary
-from onnxar._errors import Finding
+from onnxar._errors import Finding, usage
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,15 +128,71 @@ class UnknownCost:
 
 
 @dataclasses.dataclass(frozen=True)
+class Factor:
+    """The size of a dimension, to a power."""
+
+    name: str
+    power: int
+
+    def __str__(self) -> str:
+        return self.name if self.power == 1 else f"{self.name}^{self.power}"
+
+
+@dataclasses.dataclass(frozen=True)
+class CostTerm:
+    """`coefficient` times all `factors`."""
+
+    coefficient: int
+    factors: list[Factor]
+
+    def __str__(self) -> str:
+        return "*".join([str(self.coefficient), *map(str, self.factors)])
+
+
+@dataclasses.dataclass(frozen=True)
+class SizeRange:
+    """A range of sizes of the dimension `name`, with both ends."""
+
+    name: str
+    least: int
+    most: int
+
+
+@dataclasses.dataclass(frozen=True)
+class CostPolynomial:
+    """Multiply-adds in terms of the dimensions that the inputs leave open. It is exact for all sizes in these ranges with which
+    the model runs. There are at most 64 terms."""
+
+    terms: list[CostTerm]
+    sizes: list[SizeRange]
+
+    def at(self, sizes: Mapping[str, int]) -> int:
+        """Returns the multiply-adds for these sizes. Other names are ignored. Errors: usage.argument (a missing name, a size
+        out of its range)."""
+        for each in self.sizes:
+            if each.name not in sizes:
+                raise usage(f"the size of the dimension {each.name!r} is missing")
+            if not each.least <= sizes[each.name] <= each.most:
+                raise usage(f"the dimension {each.name!r} is {sizes[each.name]}; this cost holds from {each.least} to {each.most}")
+        return sum(
+            term.coefficient * math.prod(sizes[factor.name] ** factor.power for factor in term.factors) for term in self.terms
+        )
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.terms)).replace("+ -", "- ") or "0"
+
+
+@dataclasses.dataclass(frozen=True)
 class CostEstimate:
     """Multiply-adds of MatMul, Conv and similar operators in one run, as far as shapes are known. `in_subgraphs` counts each
-    subgraph once."""
+    subgraph once. `polynomial` is the whole cost where it is no number but follows from the sizes of open dimensions."""
 
     multiply_adds: int | None  # None where it is not the whole cost
     at_least: int
     in_subgraphs: int
     by_op: list[OpCost]
     not_known: list[UnknownCost]
+    polynomial: CostPolynomial | None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -46,6 +46,8 @@ class ProgressTest(FolderTest):
             "extract": functools.partial(onnxar.extract, path, "w", out, overwrite=True),
             "consolidate": functools.partial(onnxar.open(path).consolidate),
             "edit": edit,
+            "freeze": functools.partial(onnxar.freeze, path, out, overwrite=True),
+            "diff": functools.partial(onnxar.diff, path, path),
             "replace": lambda **options: onnxar.replace(path, _with(model, "w", next(self.values)), **options),
         }
 
@@ -103,9 +105,26 @@ class Progress(ProgressTest):
         self.assertEqual(self.names(), names)
 
 
+    def test_the_size_of_a_text_is_known_at_its_end(self):
+        reports = []
+        text = onnxar.dump(self.path, with_data=True, progress=lambda *report: reports.append(report))
+        self.assertEqual(reports, sorted(reports))
+        self.assertEqual({total for _, total in reports[:-1]}, {0})
+        self.assertEqual(reports[-1], (len(text), len(text)))
+
+    def test_errors_are_those_without_progress(self):
+        self.out.write_bytes(b"")
+        for progress in (None, print):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.freeze(self.path, self.out, progress=progress)
+            self.assertEqual((raised.exception.code, str(raised.exception.path)), ("output.exists", str(self.out)))
+
+
 class Threads(ProgressTest):
     def test_every_number_of_threads_gives_the_same(self):
         for name, call in self.calls().items():
+            if name == "diff":  # works in one thread
+                continue
             with self.subTest(name):
                 for threads in (1, 2, 5):
                     call(threads=threads)
@@ -116,7 +135,7 @@ class Threads(ProgressTest):
 
     def test_num_threads_is_the_deprecated_name(self):
         for name, call in self.calls().items():
-            if name == "edit":
+            if name in ("edit", "freeze", "diff"):  # newer than the name
                 continue
             with self.subTest(name), self.assertWarns(DeprecationWarning):
                 call(num_threads=1)

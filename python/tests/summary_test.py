@@ -100,14 +100,30 @@ class Summaries(FolderTest):
         self.assert_fits(onnxar.show(self.large()))
 
     def test_a_cost_that_is_partial_is_none_and_says_what_is_missing(self):
+        graph = matmul_model()
+        graph.graph.node.append(helper.make_node("Mystery", ["y"], ["m"], domain="custom"))
+        found = onnxar.show(graph)
+        self.assertEqual((found.cost.multiply_adds, found.cost.polynomial), (None, None))
+        self.assertIn("at least", repr(found))
+
+    def test_a_cost_follows_from_open_dimensions(self):
         found = onnxar.show(self.path)
         self.assertIsNone(found.cost.multiply_adds)
-        self.assertIn("at least", repr(found))
+        self.assertIn("4096*x[0] multiply-adds", repr(found))
+        polynomial = found.cost.polynomial
+        self.assertEqual(polynomial.at({"x[0]": 3, "other": 1}), 3 * 64 * 64)
+        for sizes in ({}, {"x[0]": 0}, {"x[0]": 2**31}):
+            with self.assertRaises(onnxar.Error) as caught:
+                polynomial.at(sizes)
+            self.assertEqual(caught.exception.code, "usage.argument")
+            self.assertIn("'x[0]'", caught.exception.message)
+
+    def test_named_dimensions_are_bound(self):
         graph = matmul_model()
         graph.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
         self.assertIsNone(onnxar.show(graph).cost.multiply_adds)
         bound = onnxar.show(graph, dims={"batch": 3})
-        self.assertEqual(bound.cost.multiply_adds, 3 * 64 * 64)
+        self.assertEqual((bound.cost.multiply_adds, bound.cost.polynomial), (3 * 64 * 64, None))
         self.assertIn("12,288 multiply-adds", repr(bound))
 
     def test_a_difference_shows_the_first_changes(self):

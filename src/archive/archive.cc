@@ -271,7 +271,7 @@ bool is_archive(const std::filesystem::path& path) {
 bool same_state(const Archive& a, const Archive& b) noexcept {
   if (a.file().size() != b.file().size()) return false;  // first: the file may have been shortened under the mapping
   const std::uint64_t model = a.entry(a.size() - 1).header_offset;
-  return std::ranges::equal(a.file().subspan(model), b.file().subspan(model));
+  return std::ranges::equal(base::section(a.file(), model), base::section(b.file(), model));
 }
 
 // Looks at both ends: a zip file that was cut has only its front, and one with a prefix only its end.

@@ -72,13 +72,21 @@ void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>&
 }
 
 Bytes SlicedEntry::verified(Bytes part) const {
-  std::call_once(verified_, [this] {
-    if (!spool_) return whole_.verify();
-    static_cast<void>(spool_->place_of(header_offset_, bytes_.size()));
-    copy_ = spool_->bytes(header_offset_, [this](const ByteSink& sink) { whole_.copy(sink); });
-  });
+  verify_once();
   if (!spool_) return part;
   return copy_.subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
+}
+
+void SlicedEntry::verify_once() const {
+  const std::scoped_lock lock(mutex_);
+  if (verified_) return;
+  if (spool_) {
+    static_cast<void>(spool_->place_of(header_offset_, bytes_.size()));
+    copy_ = spool_->bytes(header_offset_, [this](const ByteSink& sink) { whole_.copy(sink); });
+  } else {
+    whole_.verify();
+  }
+  verified_ = true;
 }
 
 std::shared_ptr<Spool> SlicedEntries::spool_for(const Archive& archive) {

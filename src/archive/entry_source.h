@@ -73,11 +73,15 @@ class SlicedEntry {
   void locate(Bytes part, const std::function<void(const Location&)>& visit) const;
 
  private:
+  void verify_once() const;
+
   EntrySource whole_;
   std::uint64_t header_offset_;
   Bytes bytes_;
   std::shared_ptr<Spool> spool_;
-  mutable std::once_flag verified_;
+  // A std::once_flag would do, but after an exception some systems' C libraries, that of Windows among them, hang.
+  mutable std::mutex mutex_;
+  mutable bool verified_ = false;
   mutable Bytes copy_;
 };
 

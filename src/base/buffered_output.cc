@@ -133,6 +133,7 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
 
 /// Each thread writes the bytes that it has just summed, so that the kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
+  file_.refuse_if_spoiled();
   const Bytes to_border =
       bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step)));
   crc = crc32(crc, to_border);
@@ -141,7 +142,7 @@ std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std
   while (!bytes.empty()) {
     const Bytes part = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), write_back_step)));
     crc = crc32_in_pieces(crc, part, summed_step, threads,
-                          [&](std::size_t begin, Bytes piece) { file_.write_at(flushed_ + begin, piece); });
+                          [&](std::size_t begin, Bytes piece) { file_.write_part_at(flushed_ + begin, piece); });
     flushed_ += part.size();
     bytes = bytes.subspan(part.size());
     begin_write_back();

@@ -73,12 +73,16 @@ void append_escape(std::string& text, char letter, unsigned digits, char32_t val
 }
 
 void append_escaped(std::string& text, char32_t point) {
+  if (point == U'\\') {
+    text += "\\\\";
+    return;
+  }
   if (point < 0x80) return append_escape(text, 'x', 2, point);
   if (point < 0x10000) return append_escape(text, 'u', 4, point);
   append_escape(text, 'U', 8, point);
 }
 
-bool is_printable_ascii(char32_t point) { return point >= 0x20 && point < 0x7f; }
+bool is_plain_ascii(char32_t point) { return point >= 0x20 && point < 0x7f && point != U'\\'; }
 
 /// Characters that are invisible or move visible text: control characters, line separators, and the code points that
 /// Unicode 15 calls Default_Ignorable, which include marks of direction and characters without width.
@@ -118,8 +122,6 @@ std::string escaped_unless(std::string_view text, const IsKept& is_kept) {
     const char32_t point = base::utf8_code_point(text);
     if (length == 0) {
       append_escape(out, 'x', 2, static_cast<unsigned char>(text.front()));
-    } else if (point == U'\\') {
-      out += "\\\\";
     } else if (is_kept(point)) {
       out += sequence;
     } else {
@@ -181,14 +183,22 @@ Error Error::with_path(const std::filesystem::path& path) const {
   return path_.empty() ? Error(code_, message_, place_, path, advice_) : *this;
 }
 
-std::string escaped(std::string_view text) { return escaped_unless(text, is_printable_ascii); }
+std::string escaped(std::string_view text) { return escaped_unless(text, is_plain_ascii); }
+
+namespace {
+
+/// Backslashes stay where they separate the parts of a path.
+bool is_shown_in_paths(char32_t point) {
+  return point == U'\\' ? std::filesystem::path::preferred_separator == '\\' : !is_unseen(point);
+}
+
+}  // namespace
 
 std::string escaped_path(const std::filesystem::path& path) {
   constexpr std::size_t longest = 4096;  // PATH_MAX of Linux; a location in a model can be longer
   const std::string text = os::text_of(path);
   const bool cut = text.size() > longest;
-  const std::string shown =
-      escaped_unless(base::utf8_prefix(text, longest), [](char32_t point) { return !is_unseen(point); });
+  const std::string shown = escaped_unless(base::utf8_prefix(text, longest), is_shown_in_paths);
   return cut ? base::concat(shown, "... (", text.size(), " bytes)") : shown;
 }
 

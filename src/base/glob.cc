@@ -24,14 +24,14 @@ struct Part {
 /// The class, such as `[:digit:]`, at `at` of the pattern.
 std::optional<Part> class_at(std::string_view pattern, std::size_t at) {
   using Class = std::pair<std::string_view, int (*)(int)>;
-  static constexpr std::array<Class, 8> classes = {{{"[:alpha:]", std::isalpha},
-                                                    {"[:digit:]", std::isdigit},
-                                                    {"[:alnum:]", std::isalnum},
-                                                    {"[:upper:]", std::isupper},
-                                                    {"[:lower:]", std::islower},
-                                                    {"[:space:]", std::isspace},
-                                                    {"[:punct:]", std::ispunct},
-                                                    {"[:xdigit:]", std::isxdigit}}};
+  static const std::array<Class, 8> classes = {{{"[:alpha:]", std::isalpha},
+                                                {"[:digit:]", std::isdigit},
+                                                {"[:alnum:]", std::isalnum},
+                                                {"[:upper:]", std::isupper},
+                                                {"[:lower:]", std::islower},
+                                                {"[:space:]", std::isspace},
+                                                {"[:punct:]", std::ispunct},
+                                                {"[:xdigit:]", std::isxdigit}}};
   for (const auto& [name, contains] : classes) {
     if (!pattern.substr(at).starts_with(name)) continue;
     Part part{at + name.size(), {}};

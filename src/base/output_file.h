@@ -35,7 +35,7 @@ enum class Sync : std::uint8_t { none, full };
 /// lost pages, for example, a second fsync succeeds. From then on these functions, `prepare`, `park` and `publish`
 /// throw usage.writer_failed.
 ///
-/// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
+/// Move-only. Threads: `write_at` and `write_part_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
   /// Follows a target that is a symbolic link, and replaces the file it points to. A link that a different user made in
@@ -70,12 +70,16 @@ class OutputFile {
   void reserve(std::uint64_t size);
   /// Writes `first`, immediately followed by `second`, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
+  /// As `write_at`, for threads that write parts of the same bytes. A failure does not refuse the parts that other
+  /// threads are about to write, so that the caller gets the failure itself; the caller then calls `spoil`.
+  void write_part_at(std::uint64_t offset, Bytes bytes) { write_all_at(offset, bytes, {}); }
   /// Adds bytes that are mapped from a different file without copying them: both files share blocks on the disk until
   /// either is changed, which does not affect the other. False if the file system refuses. File systems that support it
   /// (XFS, btrfs) require whole blocks, usually of 4096 bytes, of the same file system.
   bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// Whether `share_at` is worth a try: false once the file system has said that it does not support it.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
+  void refuse_if_spoiled() const;
   /// Marks the contents as wrong, so that they are never published. Threads: any.
   void spoil() noexcept { spoiled_.set(); }
   /// Cuts the file to `size` and gives back the room that `reserve` set aside beyond it.
@@ -137,7 +141,6 @@ class OutputFile {
 
   template <typename Action>
   void spoiling(const Action& action);
-  void refuse_if_spoiled() const;
   void refuse_if_abandoned() const;
   void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
   void begin_extension() noexcept;

@@ -59,7 +59,6 @@ void check(const os::FileStatus& status, const std::error_code& failed, const fs
 }  // namespace
 
 OutputTarget follow_links(fs::path path) {
-  constexpr int most_links = 40;  // as Linux does (MAXSYMLINKS)
   for (int i = 0; i < most_links; ++i) {
     OutputTarget target{path, Folder::open(folder_of(path)), os::text_of(path.filename())};
     const auto next = link_target(*target.folder, target.name);

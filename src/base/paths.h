@@ -7,6 +7,9 @@
 
 namespace onnxar::base {
 
+/// The number of links after which a path is taken for a circle, as by Linux (MAXSYMLINKS).
+inline constexpr int most_links = 40;
+
 /// The status of the path itself, not of the target of a link; its type is `not_found` if nothing has this path.
 /// Errors: io.*, for example if a folder of the path may not be searched.
 inline std::filesystem::file_status link_status(const std::filesystem::path& path) {

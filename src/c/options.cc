@@ -60,7 +60,7 @@ const Member (&members())[member_count] {
       ONNXAR_C_MEMBER(data_file, unpack),
       ONNXAR_C_MEMBER(add_count, pack, replace),
       ONNXAR_C_MEMBER(remove_count, replace),
-      ONNXAR_C_MEMBER(progress, pack, unpack),
+      ONNXAR_C_MEMBER(progress, pack, unpack, check, repack, replace, extract),
   };
   return all;
 }
@@ -138,6 +138,7 @@ CheckOptions VerbOptions::check() const {
   check.data = given_.data != 0;
   check.strict = given_.strict != 0;
   check.load = load();
+  check.progress = progress();
   return check;
 }
 
@@ -146,6 +147,7 @@ RepackOptions VerbOptions::repack() const {
   if (given_.alignment != 0) repack.alignment = given_.alignment;
   repack.output = output();
   if (given_.max_expansion != 0) repack.max_expansion = given_.max_expansion;
+  repack.progress = progress();
   return repack;
 }
 
@@ -159,6 +161,7 @@ ReplaceOptions VerbOptions::replace() const {
     replace.remove.emplace_back(name);
   }
   replace.output = output();
+  replace.progress = progress();
   return replace;
 }
 
@@ -180,6 +183,7 @@ ExtractOptions VerbOptions::extract() const {
   extract.raw = given_.raw != 0;
   extract.output = output();
   extract.load = load();
+  extract.progress = progress();
   return extract;
 }
 

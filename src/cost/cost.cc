@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/keyed_hash.h"
 #include "base/text.h"
+#include "cost/counters.h"
 #include "cost/shapes.h"
 #include "graph/order.h"
 #include "graph/walk.h"
@@ -28,125 +28,15 @@ using base::concat;
 // and the budget alone would allow more levels than the stack has room for.
 constexpr std::size_t most_levels = 100;
 
-constexpr std::string_view no_shapes = "its shapes are not known";
 constexpr std::string_view too_large = "the limit of steps for a model of this size was reached";
-
-/// The number of multiply-adds, or the reason why it is unknown.
-using Estimate = std::variant<std::uint64_t, std::string_view>;
-
-Estimate estimate_of(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
-  if (!a || !b) return no_shapes;
-  const auto product = base::checked_multiply(*a, *b);
-  return product ? Estimate(*product) : Estimate(std::string_view("the count is beyond 64 bits"));
-}
-
-std::optional<std::uint64_t> elements_of(const std::optional<Shape>& shape) {
-  return shape ? elements(*shape) : std::nullopt;
-}
-
-/// The product of all dimensions except the first.
-std::optional<std::uint64_t> rest_of(const std::optional<Shape>& shape) {
-  if (!shape || shape->empty()) return std::nullopt;
-  return elements(Shape(shape->begin() + 1, shape->end()));
-}
-
-/// A node whose output shapes have been inferred.
-class Product {
- public:
-  Product(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
-      : node_(node), attributes_(attributes), values_(values) {}
-
-  [[nodiscard]] const std::optional<Shape>& input(int index) const {
-    static const std::optional<Shape> none;
-    return index < node_.input_size() ? values_.shape(node_.input(index)) : none;
-  }
-  [[nodiscard]] const std::optional<Shape>& output() const { return values_.shape(node_.output(0)); }
-  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
-
- private:
-  const schema::NodeProto& node_;
-  const Attributes& attributes_;
-  const Values& values_;
-};
-
-using Counter = std::function<Estimate(const Product&)>;
-
-/// Each output element sums a window of C/group channels.
-Counter convolution(int weights) {
-  return
-      [weights](const Product& node) { return estimate_of(elements_of(node.output()), rest_of(node.input(weights))); };
-}
-
-/// Each input element adds to a window of M/group channels.
-Estimate transposed_convolution(const Product& node) {
-  return estimate_of(elements_of(node.input(0)), rest_of(node.input(1)));
-}
-
-/// Each output element is the product of a row and a column.
-Estimate matrix_product(const Product& node) {
-  const auto& a = node.input(0);
-  if (!a || a->empty() || a->back() < 0) return no_shapes;
-  return estimate_of(elements_of(node.output()), static_cast<std::uint64_t>(a->back()));
-}
-
-Estimate gemm(const Product& node) {
-  const auto& a = node.input(0);
-  if (!a || a->size() != 2) return no_shapes;
-  const std::int64_t inner = (*a)[node.attributes().integer("transA", 0) != 0 ? 0 : 1];
-  if (inner < 0) return no_shapes;
-  return estimate_of(elements_of(node.output()), static_cast<std::uint64_t>(inner));
-}
-
-/// Each step of each sequence multiplies by the weights of the input and of the state.
-Estimate recurrent(const Product& node) {
-  const auto& x = node.input(0);
-  const auto w = elements_of(node.input(1));
-  const auto r = elements_of(node.input(2));
-  if (!x || x->size() != 3 || !w || !r) return no_shapes;
-  return estimate_of(elements(Shape(x->begin(), x->begin() + 2)), base::checked_add(*w, *r));
-}
-
-const base::KeyedMap<std::string_view, Counter>& counters() {
-  static const base::KeyedMap<std::string_view, Counter> table = {{"Conv", convolution(1)},
-                                                                  {"ConvInteger", convolution(1)},
-                                                                  {"FusedConv", convolution(1)},
-                                                                  {"QLinearConv", convolution(3)},
-                                                                  {"ConvTranspose", transposed_convolution},
-                                                                  {"MatMul", matrix_product},
-                                                                  {"MatMulInteger", matrix_product},
-                                                                  {"QLinearMatMul", matrix_product},
-                                                                  {"Gemm", gemm},
-                                                                  {"FusedGemm", gemm},
-                                                                  {"LSTM", recurrent},
-                                                                  {"GRU", recurrent},
-                                                                  {"RNN", recurrent},
-                                                                  {"DynamicQuantizeLSTM", recurrent}};
-  return table;
-}
-
-/// Expensive operators that have no estimate. The result lists them, so that a total without them is not taken as
-/// complete.
-bool is_uncounted(std::string_view op) {
-  return op == "Einsum" || op == "Attention" || op == "DeformConv" || op == "FusedMatMul" || op == "DFT" ||
-         op == "Det" || op == "MultiHeadAttention" || op == "GroupQueryAttention" || op == "MatMulNBits" ||
-         op == "STFT";
-}
-
-bool is_standard(std::string_view domain) {
-  return onnx::is_default_domain(domain) || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
-         domain == "ai.onnx.preview.training";
-}
-
-/// Whether the operator's cost is negligible, as it is for all standard operators that are not named above.
-bool is_free(const schema::NodeProto& node) { return is_standard(node.domain()) && !is_uncounted(node.op_type()); }
 
 using Op = std::pair<std::string, std::string>;
 
 class Costs {
  public:
-  /// `bindings` may be null.
-  Costs(const schema::ModelProto& model, Budget& budget, const Bindings* bindings)
-      : model_(model), budget_(budget), bindings_(bindings) {
+  /// All arguments must outlive this object.
+  Costs(const schema::ModelProto& model, Budget& budget, OpenDimensions& open)
+      : model_(model), budget_(budget), open_(open) {
     for (const auto& function : model.functions()) {
       functions_.emplace(std::tuple(onnx::canonical_domain(function.domain()), std::string_view(function.name()),
                                     std::string_view(function.overload())),
@@ -154,10 +44,14 @@ class Costs {
     }
   }
 
-  CostEstimate run() && {
-    Values values(budget_, nullptr, bindings_);
+  void run() {
+    Values values(budget_, open_);
     values.add(model_.graph());
     graph(model_.graph(), "graph", values, nullptr, 0);
+  }
+
+  /// What is a number, or not known.
+  [[nodiscard]] CostEstimate estimate() const {
     CostEstimate estimate;
     estimate.multiply_adds = total_;
     estimate.in_subgraphs = in_subgraphs_;
@@ -167,6 +61,11 @@ class Costs {
     std::ranges::stable_sort(estimate.by_op, std::ranges::greater(), &OpCost::multiply_adds);
     std::ranges::stable_sort(estimate.not_known, std::ranges::greater(), &UnknownCost::nodes);
     return estimate;
+  }
+
+  /// The whole cost. Empty if part of it is not known.
+  [[nodiscard]] std::optional<CostPolynomial> polynomial() const {
+    return polynomial_ ? std::optional(open_.with_names(*polynomial_)) : std::nullopt;
   }
 
  private:
@@ -209,7 +108,7 @@ class Costs {
     }
     if (take_branch(node, attributes, site, values, call, level)) return;
     for_each_subgraph(node, site, [&](const schema::GraphProto& subgraph, const std::string& path) {
-      Values inner(budget_, &values);
+      Values inner(budget_, open_, &values);
       inner.add(subgraph);
       ++subgraphs_;  // counted apart: how often a branch or loop body runs is unknown
       graph(subgraph, path, inner, call, level + 1);
@@ -227,7 +126,7 @@ class Costs {
     const std::string_view name = condition->front() != 0 ? "then_branch" : "else_branch";
     const auto* branch = attributes.find(name);
     if (branch == nullptr || !branch->has_g()) return false;
-    Values inner(budget_, &values);
+    Values inner(budget_, open_, &values);
     inner.add(branch->g());
     graph(branch->g(), concat(site, ".attr.", name), inner, call, level + 1);
     for (int i = 0; i < node.output_size() && i < branch->g().output_size(); ++i) {
@@ -245,7 +144,7 @@ class Costs {
   /// Estimates a function's body with the shapes of the call.
   void expand(const schema::FunctionProto& function, const schema::NodeProto& node, const Attributes& attributes,
               const std::string& site, Values& values, std::size_t level) {
-    Values body(budget_, nullptr, bindings_);
+    Values body(budget_, open_);
     for (int i = 0; i < function.input_size() && i < node.input_size(); ++i) {
       body.set(function.input(i), values.at(node.input(i)));
     }
@@ -276,7 +175,10 @@ class Costs {
       add_unknown(node, site, *why);
       return;
     }
-    const std::uint64_t multiply_adds = std::get<std::uint64_t>(estimate);
+    const Size& cost = std::get<Size>(estimate);
+    add_to_polynomial(cost);
+    if (!cost.number()) return;  // for polynomials alone
+    const auto multiply_adds = static_cast<std::uint64_t>(*cost.number());
     std::uint64_t& sum = subgraphs_ == 0 ? total_ : in_subgraphs_;
     const auto more = base::checked_add(sum, multiply_adds);
     if (!more) {
@@ -286,14 +188,23 @@ class Costs {
     sum = *more;
     if (subgraphs_ != 0) return;
     const std::string domain(onnx::canonical_domain(node.domain()));
-    OpCost& cost = by_op_[{domain, node.op_type()}];
-    cost.domain = domain;
-    cost.op = node.op_type();
-    ++cost.nodes;
-    cost.multiply_adds += multiply_adds;
+    OpCost& row = by_op_[{domain, node.op_type()}];
+    row.domain = domain;
+    row.op = node.op_type();
+    ++row.nodes;
+    row.multiply_adds += multiply_adds;
+  }
+
+  void add_to_polynomial(const Size& cost) {
+    constexpr std::size_t most_terms = 64;
+    if (!polynomial_ || cost == 0) return;
+    const bool fits = subgraphs_ == 0 && budget_.spend(most_terms) &&
+                      add_multiple(*polynomial_, cost.polynomial(), 1) && polynomial_->size() <= most_terms;
+    if (!fits) polynomial_.reset();
   }
 
   void add_unknown(const schema::NodeProto& node, const std::string& site, std::string_view reason) {
+    polynomial_.reset();
     const std::string domain(onnx::canonical_domain(node.domain()));
     UnknownCost& unknown = unknown_[{domain, node.op_type(), std::string(reason)}];
     if (unknown.nodes++ != 0) return;
@@ -305,25 +216,41 @@ class Costs {
 
   const schema::ModelProto& model_;
   Budget& budget_;
-  const Bindings* bindings_;
+  OpenDimensions& open_;
   Orders orders_;  // kept over calls: a subgraph is ordered once, even if its function is expanded often
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const schema::FunctionProto*> functions_;
   std::map<Op, OpCost> by_op_;
   std::map<std::tuple<std::string, std::string, std::string>, UnknownCost> unknown_;
   std::uint64_t total_ = 0;
   std::uint64_t in_subgraphs_ = 0;
-  std::size_t subgraphs_ = 0;  // around the current node
+  std::optional<Polynomial> polynomial_ = Polynomial();  // the sum of all costs, until one is not known
+  std::size_t subgraphs_ = 0;                            // around the current node
 };
+
+std::optional<CostPolynomial> polynomial_of(const schema::ModelProto& model, Budget& budget, const Bindings& bindings) {
+  OpenDimensions open(model.graph(), bindings, OpenDimensions::Unbound::variable);
+  if (!open.has_variables()) return std::nullopt;
+  Costs costs(model, budget, open);
+  costs.run();
+  return costs.polynomial();
+}
 
 }  // namespace
 
 CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings) {
   Budget budget = Budget::for_model(model.ByteSizeLong());
-  return Costs(model, budget, bindings.empty() ? nullptr : &bindings).run();
+  return estimate_cost(model, budget, bindings);
 }
 
-CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget) {
-  return Costs(model, budget, nullptr).run();
+/// Two passes: what the first one counts holds for all sizes, also for those that the second one excludes.
+CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings) {
+  OpenDimensions closed(model.graph(), bindings, OpenDimensions::Unbound::unknown);
+  Costs costs(model, budget, closed);
+  costs.run();
+  CostEstimate estimate = costs.estimate();
+  const bool is_exact = estimate.not_known.empty() && estimate.in_subgraphs == 0;
+  if (!is_exact) estimate.polynomial = polynomial_of(model, budget, bindings);
+  return estimate;
 }
 
 }  // namespace onnxar

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cost/budget.h"
-#include "cost/shapes.h"
+#include "cost/open_dimensions.h"
 #include "onnxar/model/inspect.h"
 #include "onnxar/onnx.pb.h"
 
@@ -12,6 +12,6 @@ namespace onnxar {
 /// beyond the budget are listed as unknown.
 CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings = {});
 /// As above, within a given budget.
-CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget);
+CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings = {});
 
 }  // namespace onnxar

@@ -101,6 +101,16 @@ Rules make_rules() {
 
 }  // namespace
 
+std::optional<Integers> numbers_of(const std::optional<Sizes>& sizes) {
+  if (!sizes) return std::nullopt;
+  Integers numbers;
+  for (const Size& size : *sizes) {
+    if (!size.number()) return std::nullopt;
+    numbers.push_back(*size.number());
+  }
+  return numbers;
+}
+
 std::optional<std::size_t> place(std::int64_t axis, std::size_t rank) {
   const auto size = static_cast<std::int64_t>(rank);
   if (axis < -size || axis >= size) return std::nullopt;
@@ -109,16 +119,22 @@ std::optional<std::size_t> place(std::int64_t axis, std::size_t rank) {
 
 namespace {
 
+bool has_polynomial(const std::optional<Sizes>& sizes) { return sizes && std::ranges::any_of(*sizes, &Size::is_open); }
+
 /// Bounds the work of any rule: a rule reads each value of each input a few times, and makes outputs of that size.
+/// Polynomials take more steps than numbers.
 std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
+  constexpr std::uint64_t for_number = 4, for_polynomial = 64;
+  std::uint64_t each = for_number;
   std::size_t largest = 1;
   for (const std::string& name : node.input()) {
     const KnownValue& input = values.at(name);
     largest = std::max({largest, input.shape ? input.shape->size() : 0, input.integers ? input.integers->size() : 0});
+    if (has_polynomial(input.shape) || has_polynomial(input.integers)) each = for_polynomial;
   }
   const auto inputs = static_cast<std::uint64_t>(node.input_size());
   const auto outputs = static_cast<std::uint64_t>(node.output_size());
-  return 4 * largest * (1 + inputs + outputs);
+  return each * largest * (1 + inputs + outputs);
 }
 
 }  // namespace
@@ -133,8 +149,10 @@ std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& a
   std::vector<KnownValue> outputs = rule->second({node, attributes, values});
   if (values.budget().is_spent()) return {};  // the rule may have missed an input
   for (KnownValue& output : outputs) {        // a chain of nodes must not grow values without a limit
-    if (output.shape) output.shape = shape_of(*output.shape);
-    if (output.integers && output.integers->size() > most_values) output.integers.reset();
+    if (output.shape) output.shape = shape_of(std::move(*output.shape));
+    if (output.shape) values.open().make_proper(*output.shape);
+    const bool is_partial = output.integers && !std::ranges::all_of(*output.integers, &Size::is_known);
+    if (is_partial || (output.integers && output.integers->size() > most_values)) output.integers.reset();
   }
   return outputs;
 }

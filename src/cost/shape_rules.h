@@ -9,17 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "cost/shapes.h"
 
 namespace onnxar::shape_rules {
 
 using Integers = std::vector<std::int64_t>;
-using base::CheckedInt;
+using Sizes = std::vector<Size>;
 
 /// The largest number in the computation of slices: a sum or product of two such numbers cannot overflow.
 inline constexpr std::int64_t largest_dim = 1LL << 30U;
+
+/// Empty if one of them is not a number.
+std::optional<Integers> numbers_of(const std::optional<Sizes>& sizes);
 
 /// A node and the known values of its inputs.
 class Call {
@@ -37,10 +39,18 @@ class Call {
   [[nodiscard]] int outputs() const { return node_.output_size(); }
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
 
-  /// Returns a parameter such as axes, which is an attribute in older operator sets and an input in newer ones.
+  [[nodiscard]] OpenDimensions& open() const { return values_.open(); }
+
+  /// Returns a parameter such as the ends of a slice, which is an attribute in older operator sets and an input in
+  /// newer ones.
+  [[nodiscard]] std::optional<Sizes> sizes(std::string_view attribute, int index) const {
+    if (const auto values = attributes_.integers(attribute)) return Sizes(values->begin(), values->end());
+    return has(index) ? input(index).integers : std::nullopt;
+  }
+  /// As above, for parameters such as axes. Empty if one is not a number.
   [[nodiscard]] std::optional<Integers> integers(std::string_view attribute, int index) const {
     if (auto values = attributes_.integers(attribute)) return values;
-    return has(index) ? input(index).integers : std::nullopt;
+    return has(index) ? numbers_of(input(index).integers) : std::nullopt;
   }
 
  private:

@@ -78,21 +78,22 @@ KnownValue known(const schema::TensorProto& tensor) { return {shape_of(dims_of(t
 
 }  // namespace
 
-std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProto& tensor) {
+std::optional<std::vector<Size>> small_integers(const schema::TensorProto& tensor) {
   const DataType type = type_of(tensor);
   const auto dims = shape_of(dims_of(tensor));
-  const auto count = dims ? elements(*dims) : std::nullopt;
+  const auto product = dims ? elements(*dims).number() : std::nullopt;
   const unsigned bits = bits_per_element(type);
-  if (bits < 8 || !count || *count > most_values) return std::nullopt;
+  if (bits < 8 || !product || *product > static_cast<std::int64_t>(most_values)) return std::nullopt;
+  const auto count = static_cast<std::uint64_t>(*product);
   std::optional<std::vector<std::int64_t>> values;
   if (tensor.has_raw_data()) {
-    if (tensor.raw_data().size() != *count * (bits / 8)) return std::nullopt;  // before the copy: the data may be long
+    if (tensor.raw_data().size() != count * (bits / 8)) return std::nullopt;  // before the copy: the data may be long
     values = numbers_of_raw(type, tensor.raw_data());
   } else {
-    values = numbers_of_fields(type, tensor, *count);
+    values = numbers_of_fields(type, tensor, count);
   }
-  if (!values || values->size() != *count) return std::nullopt;
-  return values;
+  if (!values || values->size() != count) return std::nullopt;
+  return std::vector<Size>(values->begin(), values->end());
 }
 
 const schema::AttributeProto* Attributes::find(std::string_view name) const {
@@ -125,33 +126,28 @@ std::optional<std::vector<std::int64_t>> Attributes::integers(std::string_view n
 
 /// A row of the table costs several steps, because it takes more memory than a lookup.
 bool Values::pay_for(std::string_view name, std::uint64_t values) const {
-  constexpr std::uint64_t row = 16;
-  return budget_.spend(row + Budget::of_name(name.size()) + 4 * values);
-}
-
-std::int64_t Values::bound(const schema::TensorShapeProto_Dimension& dim) const {
-  if (dim.has_dim_value()) return std::max(dim.dim_value(), unknown_dim);
-  if (bindings_ == nullptr || dim.dim_param().empty()) return unknown_dim;
-  const auto found = bindings_->find(dim.dim_param());
-  return found == bindings_->end() ? unknown_dim : found->second;
+  constexpr std::uint64_t row = 16, each = 8;
+  return budget_.spend(row + Budget::of_name(name.size()) + each * values);
 }
 
 std::optional<Shape> Values::stated_shape(const schema::TensorShapeProto& shape) const {
   if (static_cast<std::size_t>(shape.dim_size()) > most_values) return std::nullopt;
   Shape dims;
-  for (const auto& dim : shape.dim()) dims.push_back(bound(dim));
-  return dims;
+  for (const auto& dim : shape.dim()) {
+    dims.push_back(dim.has_dim_value() ? Size(dim.dim_value()) : open_.size(dim.dim_param()));
+  }
+  return shape_of(std::move(dims));
 }
 
-/// Applies bindings of dimensions without a name, `input[0]`, and of values.
+/// Sets dimensions without a name, `input[0]`, and bound values.
 void Values::bind_inputs(const schema::GraphProto& graph) {
-  if (bindings_ == nullptr || outer_ != nullptr) return;
+  if (outer_ != nullptr || (!open_.has_bindings() && !open_.has_variables())) return;
   for (const auto& input : graph.input()) {
     KnownValue& value = values_[input.name()];
-    if (const auto found = bindings_->find(input.name()); found != bindings_->end()) value.integers = {found->second};
+    if (const auto bound = open_.value(input.name())) value.integers = {*bound};
     for (std::size_t i = 0; value.shape && i < value.shape->size(); ++i) {
-      const std::string name = input.name() + "[" + std::to_string(i) + "]";
-      if (const auto found = bindings_->find(name); found != bindings_->end()) (*value.shape)[i] = found->second;
+      Size& dim = (*value.shape)[i];
+      if (!dim.is_known()) dim = open_.size(OpenDimensions::name_of(input.name(), i));
     }
   }
 }
@@ -186,8 +182,8 @@ void Values::set(std::string_view name, KnownValue value) {
   KnownValue& stated = values_[name];
   // A complete shape from value_info takes precedence over an inferred one: ONNX's own inference knows more operators.
   // With bindings it may be a shape for other sizes.
-  const bool better =
-      !stated.shape || bindings_ != nullptr || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
+  const auto is_number = [](const Size& dim) { return dim.number().has_value(); };
+  const bool better = !stated.shape || open_.has_bindings() || !std::ranges::all_of(*stated.shape, is_number);
   if (better && value.shape) stated.shape = std::move(value.shape);
   if (value.integers) stated.integers = std::move(value.integers);
 }
@@ -203,43 +199,48 @@ const KnownValue& Values::at(std::string_view name) const {
   return nothing;
 }
 
-bool Values::is_known(std::string_view name) const {
-  const auto& dims = shape(name);
-  return dims && std::ranges::find(*dims, unknown_dim) == dims->end();
-}
-
-std::optional<std::uint64_t> elements(const Shape& shape) {
-  std::optional<std::uint64_t> count = 1;
-  for (const std::int64_t dim : shape) {
-    if (dim < 0) return std::nullopt;
-    if (count) count = base::checked_multiply(*count, static_cast<std::uint64_t>(dim));
+Size elements(const Shape& shape) {
+  Size count = 1;
+  for (const Size& dim : shape) {
+    if (!dim.is_known()) return {};
+    count = count * dim;
   }
   return count;
 }
 
 std::optional<Shape> shape_of(std::span<const std::int64_t> dims) {
-  if (dims.size() > most_values) return std::nullopt;
-  Shape shape(dims.begin(), dims.end());
-  for (std::int64_t& dim : shape) dim = std::max(dim, unknown_dim);
-  return shape;
+  return dims.size() > most_values ? std::nullopt : shape_of(Shape(dims.begin(), dims.end()));
 }
+
+std::optional<Shape> shape_of(Shape dims) {
+  if (dims.size() > most_values) return std::nullopt;
+  for (Size& dim : dims) {
+    if (dim.number().value_or(0) < 0) dim = Size();
+  }
+  return dims;
+}
+
+namespace {
+
+/// Empty if the sizes are incompatible.
+std::optional<Size> broadcast_dim(const Size& x, const Size& y) {
+  if (x == y || y == 1) return x;
+  if (x == 1) return y;
+  // One of them may be 1 without being known as 1. A number is therefore the result, whatever the other is.
+  if (x.number() && y.number()) return std::nullopt;
+  if (x.number()) return x;
+  return y.number() ? y : Size();
+}
+
+}  // namespace
 
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < result.size(); ++i) {
     // Dimensions are aligned from the right, and a missing one counts as 1.
-    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    std::int64_t& dim = result[result.size() - 1 - i];
-    if (x == y || y == 1) {
-      dim = x;
-    } else if (x == 1) {
-      dim = y;
-    } else if (x == unknown_dim || y == unknown_dim) {
-      dim = std::max(x, y);  // the unknown dimension is 1, or equal to the other
-    } else {
-      return std::nullopt;
-    }
+    const auto dim = broadcast_dim(i < a.size() ? a[a.size() - 1 - i] : 1, i < b.size() ? b[b.size() - 1 - i] : 1);
+    if (!dim) return std::nullopt;
+    result[result.size() - 1 - i] = *dim;
   }
   return result;
 }

@@ -14,6 +14,7 @@
 
 #include "base/keyed_hash.h"
 #include "cost/budget.h"
+#include "cost/open_dimensions.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {
@@ -21,24 +22,12 @@ namespace onnxar {
 /// The domain into which ONNX Runtime's optimizer puts fused operators. Names that ONNX also has mean the same there.
 inline constexpr std::string_view fused_domain = "com.microsoft";
 
-/// An unknown dimension.
-inline constexpr std::int64_t unknown_dim = -1;
-/// Every dimension is 0 or more, or unknown_dim.
-using Shape = std::vector<std::int64_t>;
-
-/// The limit for dimensions of a shape, and for integers of a tensor that may be a shape. Longer ones count as unknown,
-/// so that a chain of Concat nodes cannot grow shapes without a limit.
-inline constexpr std::size_t most_values = 64;
-
-/// Sizes for named dimensions, or for those without a name by `input[0]`, and values of inputs that are one integer.
-using Bindings = base::KeyedMap<std::string_view, std::int64_t>;
-
 /// The known facts about a value.
 struct KnownValue {
   std::optional<Shape> shape;
   /// The elements of a small tensor of integers, such as the shape that Reshape takes, or of another type (floats,
-  /// bool as 0 and 1) if all are integers.
-  std::optional<std::vector<std::int64_t>> integers;
+  /// bool as 0 and 1) if all are integers. None is unknown.
+  std::optional<std::vector<Size>> integers;
 };
 
 /// The attributes of a node. In a function's body, an attribute may refer to one of the call.
@@ -64,10 +53,10 @@ class Attributes {
 /// The values of one scope: a graph, a subgraph or a function's body. Names are views of the model.
 class Values {
  public:
-  /// Looks up names that a subgraph does not define in `outer`, which may be null. The outermost graph has the
-  /// bindings; they may be null.
-  explicit Values(Budget& budget, const Values* outer = nullptr, const Bindings* bindings = nullptr)
-      : budget_(budget), outer_(outer), bindings_(outer != nullptr ? outer->bindings_ : bindings) {}
+  /// Looks up names that a subgraph does not define in `outer`, which may be null. All arguments must outlive this
+  /// object.
+  Values(Budget& budget, OpenDimensions& open, const Values* outer = nullptr)
+      : budget_(budget), open_(open), outer_(outer) {}
 
   /// Adds initializers, inputs and value_info, as far as the budget goes.
   void add(const schema::GraphProto& graph);
@@ -77,28 +66,26 @@ class Values {
   /// Returns an empty value if the name does not exist.
   [[nodiscard]] const KnownValue& at(std::string_view name) const;
   [[nodiscard]] const std::optional<Shape>& shape(std::string_view name) const { return at(name).shape; }
-  /// Whether the shape of `name` is known, with all dimensions.
-  [[nodiscard]] bool is_known(std::string_view name) const;
   [[nodiscard]] Budget& budget() const noexcept { return budget_; }
+  [[nodiscard]] OpenDimensions& open() const noexcept { return open_; }
 
  private:
   [[nodiscard]] bool pay_for(std::string_view name, std::uint64_t values) const;
-
-  Budget& budget_;
-  [[nodiscard]] std::int64_t bound(const schema::TensorShapeProto_Dimension& dim) const;
   [[nodiscard]] std::optional<Shape> stated_shape(const schema::TensorShapeProto& shape) const;
   void bind_inputs(const schema::GraphProto& graph);
 
+  Budget& budget_;
+  OpenDimensions& open_;
   const Values* outer_;
-  const Bindings* bindings_;  // null for none
   base::KeyedMap<std::string_view, KnownValue> values_;
 };
 
-/// Returns the number of elements. Empty if a dimension is unknown, or the product exceeds 64 bits.
-[[nodiscard]] std::optional<std::uint64_t> elements(const Shape& shape);
+/// Returns the number of elements. Unknown if a dimension is, or the product exceeds 63 bits.
+[[nodiscard]] Size elements(const Shape& shape);
 
 /// Returns the dimensions as a shape, in which negative ones are unknown. Empty for more than `most_values` dimensions.
 [[nodiscard]] std::optional<Shape> shape_of(std::span<const std::int64_t> dims);
+[[nodiscard]] std::optional<Shape> shape_of(Shape dims);
 
 /// Returns the shape of a broadcast by NumPy's rules. Empty if the shapes are incompatible.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b);
@@ -108,6 +95,6 @@ class Values {
                                             const Values& values);
 
 /// Returns the elements of a small tensor of integers. Empty if its data is outside the message.
-[[nodiscard]] std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProto& tensor);
+[[nodiscard]] std::optional<std::vector<Size>> small_integers(const schema::TensorProto& tensor);
 
 }  // namespace onnxar

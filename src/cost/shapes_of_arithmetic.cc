@@ -7,18 +7,15 @@
 namespace onnxar::shape_rules {
 namespace {
 
-using Result = std::optional<std::int64_t>;
-/// Empty if the result is not known: an overflow, or a type on which it depends.
-using Operation = std::function<Result(std::int64_t, std::int64_t)>;
+/// Unknown if the result is: an overflow, a type on which it depends, or a comparison of polynomials.
+using Operation = std::function<Size(const Size&, const Size&, const OpenDimensions&)>;
 
 /// Applies the operation to vectors of one length, or to a vector and one number.
-std::optional<Integers> applied(const Integers& a, const Integers& b, const Operation& operation) {
+std::optional<Sizes> applied(const Sizes& a, const Sizes& b, const Operation& operation, const OpenDimensions& open) {
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return std::nullopt;
-  Integers results;
+  Sizes results;
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const Result result = operation(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
-    if (!result) return std::nullopt;
-    results.push_back(*result);
+    results.push_back(operation(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i], open));
   }
   return results;
 }
@@ -34,37 +31,48 @@ Rule on_integers(Operation operation) {
     const auto& first = call.input(0).integers;
     const auto& second = call.input(1).integers;
     const bool computable = first && second && is_row(a) && is_row(b) && !first->empty() && !second->empty();
-    if (computable && call.inputs() == 2) value.integers = applied(*first, *second, operation);
+    if (computable && call.inputs() == 2) value.integers = applied(*first, *second, operation, call.open());
     return Known{value};
   };
 }
 
-Result sum(std::int64_t a, std::int64_t b) { return (CheckedInt(a) + b).value(); }
-Result difference(std::int64_t a, std::int64_t b) { return (CheckedInt(a) - b).value(); }
-Result product(std::int64_t a, std::int64_t b) { return (CheckedInt(a) * b).value(); }
+Size sum(const Size& a, const Size& b, const OpenDimensions&) { return a + b; }
+Size difference(const Size& a, const Size& b, const OpenDimensions&) { return a - b; }
+Size product(const Size& a, const Size& b, const OpenDimensions&) { return a * b; }
 
 /// Integers are truncated and floats are not, and the type is not known here: only exact results are the same.
-Result quotient(std::int64_t a, std::int64_t b) {
-  if (b == 0 || b == -1 || a % b != 0) return std::nullopt;
-  return a / b;
-}
+Size quotient(const Size& a, const Size& b, const OpenDimensions&) { return a.divided_exactly(b); }
 
 /// Of numbers that are not negative, the result does not depend on `fmod`.
-Result remainder(std::int64_t a, std::int64_t b) {
-  if (a < 0 || b <= 0) return std::nullopt;
-  return a % b;
+Size remainder(const Size& a, const Size& b, const OpenDimensions&) {
+  if (a.number().value_or(-1) < 0 || b.number().value_or(0) <= 0) return {};
+  return *a.number() % *b.number();
+}
+
+Size is_greater(const Size& a, const Size& b, const OpenDimensions& open) {
+  if (a.number() && b.number()) return *a.number() > *b.number() ? 1 : 0;
+  if (open.is_at_least(a - b, 1)) return 1;
+  return open.is_at_least(b - a, 0) ? Size(0) : Size();
+}
+
+Size is_less(const Size& a, const Size& b, const OpenDimensions& open) { return is_greater(b, a, open); }
+
+Size is_equal(const Size& a, const Size& b, const OpenDimensions& open) {
+  if (a == b) return 1;
+  const bool differ = (a.number() && b.number()) || open.is_at_least(a - b, 1) || open.is_at_least(b - a, 1);
+  return differ ? Size(0) : Size();
 }
 
 Known negation(const Call& call) {
   KnownValue value = call.input(0);
   if (value.integers) {
-    for (std::int64_t& each : *value.integers) each = each == 0 ? 1 : 0;
+    for (Size& each : *value.integers) each = each.is_open() ? Size() : Size(each == 0 ? 1 : 0);
   }
   return {value};
 }
 
 Known where(const Call& call) {
-  const auto& choice = call.input(0).integers;
+  const auto choice = numbers_of(call.input(0).integers);
   const auto& yes = call.input(1).integers;
   const auto& no = call.input(2).integers;
   const auto& first = call.shape(0);
@@ -75,7 +83,7 @@ Known where(const Call& call) {
   KnownValue value{inner ? broadcast(*first, *inner) : std::nullopt, std::nullopt};
   const bool computable = choice && yes && no && is_row(first) && is_row(second) && is_row(third);
   if (!computable || choice->size() != yes->size() || yes->size() != no->size()) return {value};
-  value.integers = Integers();
+  value.integers = Sizes();
   for (std::size_t i = 0; i < choice->size(); ++i) {
     value.integers->push_back((*choice)[i] != 0 ? (*yes)[i] : (*no)[i]);
   }
@@ -83,27 +91,28 @@ Known where(const Call& call) {
 }
 
 Known size(const Call& call) {
-  const auto count = call.shape(0) ? elements(*call.shape(0)) : std::nullopt;
-  KnownValue value{Shape{}, std::nullopt};
-  if (count && std::in_range<std::int64_t>(*count)) value.integers = {static_cast<std::int64_t>(*count)};
-  return {value};
+  const Size count = call.shape(0) ? elements(*call.shape(0)) : Size();
+  return {{Shape{}, count.is_known() ? std::optional(Sizes{count}) : std::nullopt}};
+}
+
+/// The one integer of an input.
+Size integer(const Call& call, int index) {
+  const auto& values = call.input(index).integers;
+  return values && values->size() == 1 ? values->front() : Size();
 }
 
 Known range(const Call& call) {
-  const auto number = [&call](int index) -> Result {
-    const auto& values = call.input(index).integers;
-    return values && values->size() == 1 ? Result(values->front()) : std::nullopt;
-  };
-  const auto start = number(0), limit = number(1), step = number(2);
-  if (!start || !limit || !step || *step == 0) return one(Shape{unknown_dim});
-  const auto distance = *step > 0 ? difference(*limit, *start) : difference(*start, *limit);
-  if (!distance || *step < -largest_dim) return one(Shape{unknown_dim});
-  const std::int64_t stride = *step > 0 ? *step : -*step;
-  const std::int64_t count = *distance <= 0 ? 0 : (*distance - 1) / stride + 1;
+  const Size start = integer(call, 0), limit = integer(call, 1), step = integer(call, 2);
+  const std::int64_t by = step.number().value_or(0);
+  if (by == 0 || by < -largest_dim) return one(Shape{Size()});
+  const Size distance = by > 0 ? limit - start : start - limit;
+  const std::int64_t stride = by > 0 ? by : -by;
+  if (!distance.number()) return one(Shape{(distance + (stride - 1)).divided_down(stride)});
+  const std::int64_t count = *distance.number() <= 0 ? 0 : (*distance.number() - 1) / stride + 1;
   KnownValue value{Shape{count}, std::nullopt};
   if (count > static_cast<std::int64_t>(most_values)) return {value};
-  value.integers = Integers();
-  for (std::int64_t i = 0; i < count; ++i) value.integers->push_back(*start + i * *step);
+  value.integers = Sizes();
+  for (std::int64_t i = 0; i < count; ++i) value.integers->push_back(start + Size(i) * step);
   return {value};
 }
 
@@ -111,18 +120,15 @@ Known range(const Call& call) {
 Known resize(const Call& call) {
   const auto& x = call.shape(0);
   const bool by_old_rule = !call.has(2) && !call.has(3);  // Upsample, and Resize of operator set 10
-  const auto& scales = call.input(by_old_rule ? 1 : 2).integers;
+  const auto scales = numbers_of(call.input(by_old_rule ? 1 : 2).integers);
   const auto& sizes = call.input(3).integers;
   const bool has_options =
       call.attributes().find("axes") != nullptr || !call.attributes().text("keep_aspect_ratio_policy").empty();
-  if (!x || has_options) return one(x ? std::optional(Shape(x->size(), unknown_dim)) : std::nullopt);
+  if (!x || has_options) return one(x ? std::optional(Shape(x->size())) : std::nullopt);
   if (sizes && sizes->size() == x->size()) return one(shape_of(*sizes));
-  if (!scales || scales->size() != x->size()) return one(Shape(x->size(), unknown_dim));
+  if (!scales || scales->size() != x->size()) return one(Shape(x->size()));
   Shape shape;
-  for (std::size_t i = 0; i < x->size(); ++i) {
-    const Result scaled = (*x)[i] < 0 || (*scales)[i] < 0 ? std::nullopt : product((*x)[i], (*scales)[i]);
-    shape.push_back(scaled.value_or(unknown_dim));
-  }
+  for (std::size_t i = 0; i < x->size(); ++i) shape.push_back((*scales)[i] < 0 ? Size() : (*x)[i] * (*scales)[i]);
   return one(shape);
 }
 
@@ -140,9 +146,9 @@ void add_arithmetic(Rules& rules) {
                 {"Mul", on_integers(product)},
                 {"Div", on_integers(quotient)},
                 {"Mod", on_integers(remainder)},
-                {"Equal", on_integers([](auto a, auto b) { return Result(a == b ? 1 : 0); })},
-                {"Greater", on_integers([](auto a, auto b) { return Result(a > b ? 1 : 0); })},
-                {"Less", on_integers([](auto a, auto b) { return Result(a < b ? 1 : 0); })},
+                {"Equal", on_integers(is_equal)},
+                {"Greater", on_integers(is_greater)},
+                {"Less", on_integers(is_less)},
                 {"Not", negation},
                 {"Where", where},
                 {"Size", size},

@@ -15,10 +15,8 @@ Known shape_value(const Call& call) {
   // Clamped twice: first so that the sum with the rank cannot overflow, then to the shape.
   const std::int64_t start = bound(std::clamp(call.attributes().integer("start", 0), -largest_dim, largest_dim));
   const std::int64_t end = bound(std::clamp(call.attributes().integer("end", size), -largest_dim, largest_dim));
-  const Integers dims(x->begin() + start, x->begin() + std::max(start, end));
-  KnownValue value{Shape{std::ssize(dims)}, dims};
-  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();  // its shape is still known
-  return {value};
+  const Shape dims(x->begin() + start, x->begin() + std::max(start, end));
+  return {{Shape{std::ssize(dims)}, dims}};
 }
 
 Known constant(const Call& call) {
@@ -27,9 +25,11 @@ Known constant(const Call& call) {
     return {{shape_of(dims_of(value->t())), small_integers(value->t())}};
   }
   // Since operator set 12 a constant may be a plain attribute, without a tensor around it.
-  if (const auto integers = call.attributes().integers("value_ints")) return {{Shape{std::ssize(*integers)}, integers}};
+  if (const auto integers = call.attributes().integers("value_ints")) {
+    return {{Shape{std::ssize(*integers)}, Sizes(integers->begin(), integers->end())}};
+  }
   const auto* integer = call.attributes().find("value_int");
-  if (integer != nullptr) return {{Shape{}, Integers{integer->i()}}};
+  if (integer != nullptr) return {{Shape{}, Sizes{integer->i()}}};
   const auto* floats = call.attributes().find("value_floats");
   if (floats != nullptr) return one(Shape{floats->floats_size()});
   return one(call.attributes().find("value_float") != nullptr ? std::optional(Shape{}) : std::nullopt);
@@ -39,15 +39,19 @@ Known constant_of_shape(const Call& call) {
   const auto& dims = call.input(0).integers;
   KnownValue value{dims ? shape_of(*dims) : std::nullopt, std::nullopt};
   const auto* attribute = call.attributes().find("value");
-  const auto number = attribute == nullptr ? Integers{0} : small_integers(attribute->t()).value_or(Integers());
-  const auto count = value.shape ? elements(*value.shape) : std::nullopt;
-  if (number.size() == 1 && count && *count <= most_values) value.integers = Integers(*count, number.front());
+  const auto number = attribute == nullptr ? Sizes{0} : small_integers(attribute->t()).value_or(Sizes());
+  const std::int64_t none = -1;
+  const std::int64_t count = value.shape ? elements(*value.shape).number().value_or(none) : none;
+  if (number.size() == 1 && count >= 0 && count <= std::int64_t{most_values}) {
+    value.integers = Sizes(static_cast<std::size_t>(count), number.front());
+  }
   return {value};
 }
 
 Known expand(const Call& call) {
   const auto& wanted = call.input(1).integers;
-  return one(call.shape(0) && wanted ? broadcast(*call.shape(0), *wanted) : std::nullopt);
+  const auto shape = wanted ? shape_of(*wanted) : std::nullopt;
+  return one(call.shape(0) && shape ? broadcast(*call.shape(0), *shape) : std::nullopt);
 }
 
 }  // namespace

@@ -10,13 +10,14 @@ namespace {
 
 /// A window that slides along one dimension. The sums are checked, because all these numbers come from the model.
 struct Window {
-  std::int64_t kernel = 1, stride = 1, dilation = 1;
-  CheckedInt pads = 0;  // the sum of both ends
+  Size kernel = 1;
+  std::int64_t stride = 1, dilation = 1;
+  Size pads = 0;  // the sum of both ends
 
   /// Whether the numbers describe a window. A kernel of unknown size does not.
-  [[nodiscard]] bool is_sane() const { return kernel >= 1 && stride >= 1 && dilation >= 1; }
+  [[nodiscard]] bool is_sane() const { return kernel.number().value_or(0) >= 1 && stride >= 1 && dilation >= 1; }
   /// The number of input elements that the window spans.
-  [[nodiscard]] CheckedInt extent() const { return CheckedInt(dilation) * (CheckedInt(kernel) - 1) + 1; }
+  [[nodiscard]] Size extent() const { return (kernel - 1) * dilation + 1; }
 };
 
 /// The attributes of a layer with a sliding window. They are looked up once, because each lookup costs steps.
@@ -34,7 +35,7 @@ class Windows {
 
   [[nodiscard]] Window at(const Shape& kernel, std::size_t axis) const {
     return {kernel[axis], value(strides_, axis, 1), value(dilations_, axis, 1),
-            CheckedInt(value(pads_, axis, 0)) + value(pads_, axis + kernel.size(), 0)};
+            Size(value(pads_, axis, 0)) + value(pads_, axis + kernel.size(), 0)};
   }
 
  private:
@@ -47,21 +48,22 @@ class Windows {
   bool ceil_;
 };
 
+Size rounded_up(const Size& size, std::int64_t divisor) { return (size + (divisor - 1)).divided_down(divisor); }
+
 /// The number of positions of the window along a dimension of `size` elements.
-std::int64_t positions(std::int64_t size, const Window& window, const Windows& windows) {
-  if (size < 0 || window.stride < 1) return unknown_dim;
-  if (windows.auto_pad().starts_with("SAME")) return size / window.stride + (size % window.stride == 0 ? 0 : 1);
-  if (!window.is_sane()) return unknown_dim;
-  const CheckedInt pads = windows.auto_pad() == "VALID" ? CheckedInt(0) : window.pads;
-  const auto room = (size + pads - window.extent()).value();
-  if (!room) return unknown_dim;
-  if (*room < 0) return 0;
-  const bool one_more = windows.ceil() && *room % window.stride != 0;
-  return (CheckedInt(*room / window.stride) + 1 + (one_more ? 1 : 0)).value_or(unknown_dim);
+Size positions(const Size& size, const Window& window, const Windows& windows) {
+  if (window.stride < 1) return {};
+  if (windows.auto_pad().starts_with("SAME")) return rounded_up(size, window.stride);
+  if (!window.is_sane()) return {};
+  const Size room = size + (windows.auto_pad() == "VALID" ? 0 : window.pads) - window.extent();
+  if (room.number().value_or(0) < 0) return 0;
+  if (!windows.ceil()) return room.divided_down(window.stride) + 1;
+  // Without room there is no position, but a polynomial that is rounded up does not tell.
+  return (room.is_open() ? room.divided_exactly(window.stride) : rounded_up(room, window.stride)) + 1;
 }
 
 /// Returns the output shape of a convolution or pooling with `channels` channels.
-std::optional<Shape> slid(const Call& call, const Shape& input, const Shape& kernel, std::int64_t channels) {
+std::optional<Shape> slid(const Call& call, const Shape& input, const Shape& kernel, const Size& channels) {
   if (input.size() != kernel.size() + 2) return std::nullopt;
   Shape shape = {input[0], channels};
   const Windows windows(call);
@@ -85,7 +87,7 @@ Known pooling(const Call& call) {
   const auto& x = call.shape(0);
   const auto kernel = call.attributes().integers("kernel_shape");
   if (!x || !kernel || x->size() < 2) return one(std::nullopt);
-  const auto shape = slid(call, *x, *kernel, (*x)[1]);
+  const auto shape = slid(call, *x, Shape(kernel->begin(), kernel->end()), (*x)[1]);
   return {{shape, std::nullopt}, {shape, std::nullopt}};  // MaxPool's second output, the indices, has the same shape
 }
 
@@ -96,12 +98,11 @@ Known global_pooling(const Call& call) {
 }
 
 /// The output size of a transposed convolution along a dimension of `size` elements: the inverse of `positions`.
-std::int64_t spread(std::int64_t size, const Window& window, const Windows& windows, std::int64_t output_padding) {
-  if (size < 0 || window.stride < 1) return unknown_dim;
-  if (windows.auto_pad().starts_with("SAME")) return (CheckedInt(size) * window.stride).value_or(unknown_dim);
-  if (!window.is_sane()) return unknown_dim;
-  const CheckedInt steps = CheckedInt(window.stride) * (CheckedInt(size) - 1);
-  return (steps + output_padding + window.extent() - window.pads).value_or(unknown_dim);
+Size spread(const Size& size, const Window& window, const Windows& windows, std::int64_t output_padding) {
+  if (window.stride < 1) return {};
+  if (windows.auto_pad().starts_with("SAME")) return size * window.stride;
+  if (!window.is_sane()) return {};
+  return (size - 1) * window.stride + output_padding + window.extent() - window.pads;
 }
 
 Known transposed_convolution(const Call& call) {
@@ -112,13 +113,12 @@ Known transposed_convolution(const Call& call) {
   const auto stated = call.attributes().integers("output_shape");
   const auto extra = call.attributes().integers("output_padding");
   const std::int64_t group = call.attributes().integer("group", 1);
-  const bool has_channels = (*w)[1] >= 0 && group >= 1;
   const Windows windows(call);
-  Shape shape = {(*x)[0], has_channels ? (CheckedInt((*w)[1]) * group).value_or(unknown_dim) : unknown_dim};
+  Shape shape = {(*x)[0], group >= 1 ? (*w)[1] * group : Size()};
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const std::int64_t added = extra && i < extra->size() ? (*extra)[i] : 0;
     const bool is_stated = stated && i < stated->size();
-    shape.push_back(is_stated ? (*stated)[i] : spread((*x)[i + 2], windows.at(kernel, i), windows, added));
+    shape.push_back(is_stated ? Size((*stated)[i]) : spread((*x)[i + 2], windows.at(kernel, i), windows, added));
   }
   return one(shape);
 }

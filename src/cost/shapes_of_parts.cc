@@ -9,7 +9,7 @@ namespace {
 
 Known concat(const Call& call) {
   std::optional<Shape> shape = call.shape(0);
-  std::optional<Integers> integers = Integers();
+  std::optional<Sizes> integers = Sizes();
   const auto axis = shape ? place(call.attributes().integer("axis", 0), shape->size()) : std::nullopt;
   for (int i = 0; i < call.inputs() && axis; ++i) {
     const auto& part = call.shape(i);
@@ -22,28 +22,31 @@ Known concat(const Call& call) {
       integers.reset();
     }
     if (i == 0) continue;
-    std::int64_t& sum = (*shape)[*axis];
-    const bool is_open = sum < 0 || (*part)[*axis] < 0;
-    sum = is_open ? unknown_dim : (CheckedInt(sum) + (*part)[*axis]).value_or(unknown_dim);
+    (*shape)[*axis] = (*shape)[*axis] + (*part)[*axis];
   }
   if (!axis) return one(std::nullopt);
   return {{shape, integers}};
+}
+
+/// The size of a part, if all have the same size, except that the last ones may have less.
+Size even_part(const Size& whole, std::int64_t parts, std::int64_t index) {
+  if (!whole.number()) return whole.divided_exactly(parts);
+  const std::int64_t each = *whole.number() / parts + (*whole.number() % parts == 0 ? 0 : 1);
+  const Size rest = whole - Size(index) * each;
+  return std::clamp<std::int64_t>(rest.number().value_or(0), 0, each);  // an overflow is beyond the end
 }
 
 Known split(const Call& call) {
   const auto& x = call.shape(0);
   const auto axis = x ? place(call.attributes().integer("axis", 0), x->size()) : std::nullopt;
   if (!axis) return {};
-  const auto sizes = call.integers("split", 1);
+  const auto sizes = call.sizes("split", 1);
   Known outputs;
   const std::int64_t count = call.outputs();
-  const std::int64_t whole = (*x)[*axis];
   for (std::int64_t i = 0; i < count; ++i) {
     Shape shape = *x;
-    const std::int64_t each = whole < 0 ? unknown_dim : whole / count + (whole % count == 0 ? 0 : 1);
-    const std::int64_t rest = (whole - CheckedInt(i) * each).value_or(0);  // an overflow is beyond the end
-    shape[*axis] = each < 0 ? unknown_dim : std::clamp<std::int64_t>(rest, 0, each);
-    if (sizes) shape[*axis] = i < std::ssize(*sizes) ? (*sizes)[static_cast<std::size_t>(i)] : unknown_dim;
+    shape[*axis] = even_part((*x)[*axis], count, i);
+    if (sizes) shape[*axis] = i < std::ssize(*sizes) ? (*sizes)[static_cast<std::size_t>(i)] : Size();
     outputs.push_back({shape, std::nullopt});
   }
   return outputs;
@@ -60,9 +63,9 @@ Known gather(const Call& call) {
   shape.insert(shape.end(), at + 1, x->end());
   KnownValue value{shape, std::nullopt};
   const auto& from = call.input(0).integers;
-  const auto& chosen = call.input(1).integers;
+  const auto chosen = numbers_of(call.input(1).integers);
   if (from && chosen && x->size() == 1) {
-    Integers picked;
+    Sizes picked;
     for (const std::int64_t index : *chosen) {
       const auto where = place(index, from->size());
       if (where) picked.push_back((*from)[*where]);
@@ -73,17 +76,19 @@ Known gather(const Call& call) {
 }
 
 struct Slicing {
-  Integers starts, ends, axes, steps;
+  Sizes starts, ends;
+  Integers axes, steps;
 };
 
-/// Empty if starts, ends, axes or steps are not constants, or differ in number.
+/// Empty if starts, ends, axes or steps are not known, or differ in number.
 std::optional<Slicing> slicing_of(const Call& call, std::size_t rank) {
-  const auto starts = call.integers("starts", 1);
-  const auto ends = call.integers("ends", 2);
+  const auto starts = call.sizes("starts", 1);
+  const auto ends = call.sizes("ends", 2);
   if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
-  if ((call.has(3) && !call.input(3).integers) || (call.has(4) && !call.input(4).integers)) return std::nullopt;
-  Slicing slicing{*starts, *ends, call.integers("axes", 3).value_or(Integers()),
-                  call.integers("steps", 4).value_or(Integers(starts->size(), 1))};
+  const auto axes = call.integers("axes", 3);
+  const auto steps = call.integers("steps", 4);
+  if ((call.has(3) && !axes) || (call.has(4) && !steps)) return std::nullopt;
+  Slicing slicing{*starts, *ends, axes.value_or(Integers()), steps.value_or(Integers(starts->size(), 1))};
   if (slicing.axes.empty()) {  // the first axes, one for each start
     slicing.axes.resize(std::min(starts->size(), rank));
     std::iota(slicing.axes.begin(), slicing.axes.end(), 0);
@@ -94,7 +99,8 @@ std::optional<Slicing> slicing_of(const Call& call, std::size_t rank) {
 
 /// The elements that a slice takes along one axis.
 struct Taken {
-  std::int64_t start = 0, count = 0, step = 1;
+  Size start = 0, count = 0;
+  std::int64_t step = 1;
 };
 
 /// `size` is the number of elements along the axis. Empty if a number is too large for the computation below.
@@ -111,13 +117,41 @@ std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t st
   return Taken{bound(start), std::max<std::int64_t>(0, (distance + stride - 1) / stride), step};
 }
 
+/// Exporters write numbers beyond this one for "to the end": 10^9, 2^31 - 1, 2^63 - 1.
+constexpr std::int64_t longest_slice = 1 << 16;
+
+/// A bound of a slice, counted from the first element and clamped to `size`. Ranges of sizes are narrowed so that a
+/// polynomial needs no clamp. Unknown if that is not possible.
+Size clamped(const Size& at, const Size& size, OpenDimensions& open) {
+  const std::int64_t number = at.number().value_or(0);
+  if (number < 0) return open.narrow_to(size + number, 0) ? size + number : Size();
+  if (number > longest_slice) return open.narrow_to(Size(number) - size, 0) ? size : Size();
+  return open.narrow_to(at, 0) && open.narrow_to(size - at, 0) ? at : Size();
+}
+
+/// As above, where at least one of the numbers is a polynomial.
+std::optional<Taken> open_taken(const Size& start, const Size& end, std::int64_t step, const Size& size,
+                                OpenDimensions& open) {
+  if (step != 1) return std::nullopt;
+  const Size from = clamped(start, size, open);
+  const Size to = clamped(end, size, open);
+  return Taken{from, to - from, step};
+}
+
+std::optional<Taken> taken_along(const Slicing& slicing, std::size_t i, const Size& size, OpenDimensions& open) {
+  const auto start = slicing.starts[i].number(), end = slicing.ends[i].number(), all = size.number();
+  if (start && end && all) return taken(*start, *end, slicing.steps[i], *all);
+  return open_taken(slicing.starts[i], slicing.ends[i], slicing.steps[i], size, open);
+}
+
 /// Returns the values of the rows that are taken of all `rows`. Empty if the values are not that many rows.
-std::optional<Integers> picked_rows(const Integers& from, const Taken& taken, std::int64_t rows) {
-  if (rows <= 0 || std::ssize(from) % rows != 0) return std::nullopt;
+std::optional<Sizes> picked_rows(const Sizes& from, const Taken& taken, std::int64_t rows) {
+  const auto start = taken.start.number(), count = taken.count.number();
+  if (!start || !count || rows <= 0 || std::ssize(from) % rows != 0) return std::nullopt;
   const std::int64_t width = std::ssize(from) / rows;
-  Integers values;
-  for (std::int64_t i = 0; i < taken.count; ++i) {
-    const auto row = from.begin() + (taken.start + i * taken.step) * width;
+  Sizes values;
+  for (std::int64_t i = 0; i < *count; ++i) {
+    const auto row = from.begin() + (*start + i * taken.step) * width;
     values.insert(values.end(), row, row + width);
   }
   return values;
@@ -131,12 +165,13 @@ Known slice(const Call& call) {
   for (std::size_t i = 0; i < slicing->axes.size(); ++i) {
     const auto axis = place(slicing->axes[i], shape->size());
     if (!axis) return one(std::nullopt);
-    const std::int64_t size = (*shape)[*axis];
-    const auto part = taken(slicing->starts[i], slicing->ends[i], slicing->steps[i], size);
-    (*value.shape)[*axis] = part ? part->count : unknown_dim;
+    const Size size = (*shape)[*axis];
+    const auto part = taken_along(*slicing, i, size, call.open());
+    (*value.shape)[*axis] = part ? part->count : Size();
     const auto& from = call.input(0).integers;
     // The values are tracked, because exporters slice shapes, and reverse the rows of pads.
-    if (from && part && *axis == 0 && slicing->axes.size() == 1) value.integers = picked_rows(*from, *part, size);
+    if (from && part && *axis == 0 && slicing->axes.size() == 1)
+      value.integers = picked_rows(*from, *part, size.number().value_or(0));
   }
   return {value};
 }
@@ -162,13 +197,12 @@ Known reduce(const Call& call) {
 
 Known pad(const Call& call) {
   std::optional<Shape> shape = call.shape(0);
-  const auto pads = call.integers("pads", 1);
+  const auto pads = call.sizes("pads", 1);
   // Input 3, axes, is rare and not supported: the shape is then unknown.
   if (!shape || !pads || call.has(3) || pads->size() != 2 * shape->size()) return one(std::nullopt);
   for (std::size_t i = 0; i < shape->size(); ++i) {
-    std::int64_t& dim = (*shape)[i];
-    const auto padded = (CheckedInt(dim) + (*pads)[i] + (*pads)[i + shape->size()]).value();
-    dim = dim < 0 || !padded ? unknown_dim : std::max<std::int64_t>(0, *padded);
+    const Size padded = (*shape)[i] + (*pads)[i] + (*pads)[i + shape->size()];
+    (*shape)[i] = padded.number() ? std::max<std::int64_t>(0, *padded.number()) : padded;
   }
   return one(shape);
 }

@@ -8,14 +8,14 @@ namespace onnxar::shape_rules {
 namespace {
 
 /// The values of a matrix of shape `x`, column by column: exporters transpose the pads of Pad.
-std::optional<Integers> transposed(const std::optional<Integers>& values, const Shape& x) {
-  const auto count = elements(x);
-  if (!values || values->empty() || !count || values->size() != *count) return std::nullopt;
-  Integers columns;
-  for (std::int64_t column = 0; column < x[1]; ++column) {
-    for (std::int64_t row = 0; row < x[0]; ++row) {
-      columns.push_back((*values)[static_cast<std::size_t>(row * x[1] + column)]);
-    }
+std::optional<Sizes> transposed(const std::optional<Sizes>& values, const Shape& x) {
+  const auto width = x[1].number();
+  const auto count = elements(x).number();
+  if (!values || values->empty() || !width || count != std::ssize(*values)) return std::nullopt;
+  Sizes columns;
+  for (std::int64_t column = 0; column < *width; ++column) {
+    for (std::int64_t at = column; at < *count; at += *width)
+      columns.push_back((*values)[static_cast<std::size_t>(at)]);
   }
   return columns;
 }
@@ -37,8 +37,16 @@ Known transpose(const Call& call) {
   return {{shape, order == Integers{1, 0} ? transposed(call.input(0).integers, *x) : std::nullopt}};
 }
 
+/// The size of the dimension that is left open by -1. A remainder is ignored: a model where there is one is invalid,
+/// and any estimate will do.
+Size inferred_dim(const Size& total, const Size& others) {
+  if (others == 0) return {};
+  if (total.number() && others.number()) return *total.number() / *others.number();
+  return total.divided_exactly(others);
+}
+
 Known reshape(const Call& call) {
-  const auto wanted = call.integers("shape", 1);
+  const auto wanted = call.sizes("shape", 1);
   if (!wanted) return one(std::nullopt);
   const auto& x = call.shape(0);
   if (wanted->size() > most_values) return one(std::nullopt);
@@ -46,19 +54,13 @@ Known reshape(const Call& call) {
   // A 0 copies the input's dimension, unless `allowzero` makes it an empty one.
   const bool zero_is_zero = call.attributes().integer("allowzero", 0) != 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0 && !zero_is_zero) shape[i] = x && i < x->size() ? (*x)[i] : unknown_dim;
+    if (shape[i] == 0 && !zero_is_zero) shape[i] = x && i < x->size() ? (*x)[i] : Size();
   }
-  // A dimension of -1 is inferred from the number of elements. The division needs no check of the remainder: a model
-  // where it is not 0 is invalid, and any estimate will do.
-  const auto open = std::ranges::find(*wanted, -1);
-  const auto total = x ? elements(*x) : std::nullopt;
-  if (open != wanted->end() && total) {
-    Shape others = shape;
-    others[static_cast<std::size_t>(open - wanted->begin())] = 1;
-    const auto rest = elements(others);
-    if (rest && *rest != 0) {
-      shape[static_cast<std::size_t>(open - wanted->begin())] = static_cast<std::int64_t>(*total / *rest);
-    }
+  const auto open = std::ranges::find(*wanted, Size(-1));
+  if (open != wanted->end()) {
+    Size& dim = shape[static_cast<std::size_t>(open - wanted->begin())];
+    dim = 1;
+    dim = x ? inferred_dim(elements(*x), elements(shape)) : Size();
   }
   return {{shape_of(shape), call.input(0).integers}};
 }
@@ -70,11 +72,7 @@ Known flatten(const Call& call) {
   const auto size = static_cast<std::int64_t>(x->size());
   if (axis < -size || axis > size) return one(std::nullopt);
   const auto cut = x->begin() + (axis < 0 ? axis + size : axis);
-  const auto side = [](const Shape& dims) {
-    const auto count = elements(dims);
-    return count ? static_cast<std::int64_t>(*count) : unknown_dim;
-  };
-  return one(Shape{side({x->begin(), cut}), side({cut, x->end()})});
+  return one(Shape{elements({x->begin(), cut}), elements({cut, x->end()})});
 }
 
 Known squeeze(const Call& call) {
@@ -82,8 +80,11 @@ Known squeeze(const Call& call) {
   const auto axes = call.integers("axes", 1);
   if (!x || (!axes && call.has(1))) return one(std::nullopt);
   std::vector<bool> gone(x->size());
-  // Without axes, every dimension of 1 is removed.
-  for (std::size_t i = 0; !axes && i < x->size(); ++i) gone[i] = (*x)[i] == 1;
+  // Without axes, every dimension of 1 is removed. A polynomial must not become 1.
+  for (std::size_t i = 0; !axes && i < x->size(); ++i) {
+    gone[i] = (*x)[i] == 1;
+    if ((*x)[i].is_open() && !call.open().narrow_to((*x)[i], 2)) return one(std::nullopt);
+  }
   for (const std::int64_t axis : axes.value_or(Integers())) {
     const auto at = place(axis, x->size());
     if (at) gone[*at] = true;

@@ -1,6 +1,7 @@
 #include "onnxar/model/inspect.h"
 
 #include "archive/changed.h"
+#include "base/callables.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "cost/cost.h"
@@ -56,6 +57,7 @@ ModelForm form_of(const Resolver& source) {
 /// Errors: usage.argument (a name that no input has, a negative size).
 Bindings bindings_for(const schema::GraphProto& graph, const std::vector<std::pair<std::string, std::int64_t>>& dims) {
   Bindings bindings;
+  if (dims.empty()) return bindings;
   base::KeyedSet<std::string> names;
   std::string all;
   const auto offer = [&](const std::string& name) {
@@ -63,10 +65,10 @@ Bindings bindings_for(const schema::GraphProto& graph, const std::vector<std::pa
   };
   for (const auto& input : graph.input()) {
     const auto& type = input.type().tensor_type();
-    int index = 0;
+    std::size_t index = 0;
     for (const auto& dim : type.shape().dim()) {
       if (!dim.dim_param().empty()) offer(dim.dim_param());
-      if (!dim.has_dim_value() && dim.dim_param().empty()) offer(base::concat(input.name(), "[", index, "]"));
+      if (!dim.has_dim_value() && dim.dim_param().empty()) offer(OpenDimensions::name_of(input.name(), index));
       ++index;
     }
     if (type.has_shape() && type.shape().dim_size() == 0) offer(input.name());
@@ -111,6 +113,22 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
 
 std::string to_string(const OpsetSummary& opset) {
   return base::concat(onnx::domain_name(opset.domain), " ", opset.version);
+}
+
+std::string to_string(const CostPolynomial& cost, const std::function<std::string(const std::string&)>& name) {
+  base::check_callable(name, "the function for names of dimensions");
+  std::string text;
+  for (const CostTerm& term : cost.terms) {
+    const bool is_negative = term.coefficient < 0;
+    text += text.empty() ? (is_negative ? "-" : "") : (is_negative ? " - " : " + ");
+    const std::string coefficient = std::to_string(term.coefficient).substr(is_negative ? 1 : 0);
+    std::string product = coefficient == "1" && !term.factors.empty() ? "" : coefficient;
+    for (const auto& [factor, power] : term.factors) {
+      product += base::concat(product.empty() ? "" : "*", name(factor), power == 1 ? "" : base::concat("^", power));
+    }
+    text += product;
+  }
+  return text.empty() ? "0" : text;
 }
 
 std::string_view to_string(ModelForm form) noexcept {

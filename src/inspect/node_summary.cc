@@ -15,7 +15,7 @@ namespace {
 using base::concat;
 
 // A caller may print one line per node, so one attribute must not fill a screen.
-constexpr std::size_t most_values_shown = 16;
+constexpr std::size_t most_values_listed = 16;
 constexpr std::size_t longest_text_shown = 60;
 
 std::string short_text(std::string_view text) {
@@ -37,7 +37,7 @@ std::string list(const Values& values, const Text& text_of) {
   std::size_t count = 0;
   for (const auto& value : values) {
     if (count != 0) text += ",";
-    if (count++ == most_values_shown) {
+    if (count++ == most_values_listed) {
       text += concat(" ... ", values.size(), " in all");
       break;
     }

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -48,6 +50,7 @@ class Header {
   Header(std::string_view text, Bytes data) : text_(text), data_(data) {}
 
   std::map<std::string, SafeTensor> run() {
+    if (!base::is_utf8(text_)) refuse("the header is not UTF-8");
     object([this](const std::string& name) {
       if (name == "__metadata__") return object([this](const std::string&) { string(); });
       if (!tensors_.try_emplace(name, tensor(name)).second)
@@ -99,7 +102,8 @@ class Header {
     std::uint64_t value = 0;
     const char* const begin = text_.data() + skip_spaces();
     const auto [end, failed] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (failed != std::errc()) refuse("the header must have a number below 2^64 here");
+    const bool has_zero_before = end - begin > 1 && *begin == '0';  // JSON does not have these
+    if (failed != std::errc() || has_zero_before) refuse("the header must have a number below 2^64 here");
     at_ += static_cast<std::size_t>(end - begin);
     return value;
   }
@@ -195,7 +199,7 @@ class Header {
       refuse(concat("the data of tensor ", base::quoted(name), " has ", place.second - place.first,
                     " bytes, and its type and shape need another number"));
     }
-    found.data = data_.subspan(place.first, place.second - place.first);
+    found.data = base::section(data_, place.first, place.second - place.first);
     if (place.first != place.second) ranges_.push_back(place);
     return found;
   }
@@ -250,7 +254,7 @@ std::map<std::string, SafeTensor> parse_safetensors(Bytes file) {
     throw Error(Code::safetensors_malformed, "it does not begin with the length of a header and the header", {"", 0});
   }
   const auto length = base::load<std::uint64_t>(file, 0);
-  return Header(as_text(file.subspan(length_size, length)), file.subspan(length_size + length)).run();
+  return Header(as_text(base::section(file, length_size, length)), base::section(file, length_size + length)).run();
 }
 
 SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {

@@ -94,14 +94,16 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   // The editor comes first: it takes the lock, so that the plan is made from the state that the edit changes.
   ArchiveEditor editor = open_editor(path, options);
   const Archive& archive = editor.archive();
-  split_model(model, open_model(archive), replace_policy(options.threshold, options), load);
+  // Destroyed before the editor, with the views of the archive that it gets: Windows cuts no file that is mapped.
+  LoadedModel loaded = std::move(model);
+  split_model(loaded, open_model(archive), replace_policy(options.threshold, options), load);
   const ReplacedFiles files(editor, options);
-  const ReplacePlan plan(model, archive, editor.kept_entries(), files, options, load);
+  const ReplacePlan plan(loaded, archive, editor.kept_entries(), files, options, load);
   const NewEntries entries = entries_to_append(plan.new_weights(), files);
   ReplaceReport report;
-  report.remarks = model.remarks;
+  report.remarks = loaded.remarks;
   plan.add_to(report);
-  note_what_stays(model, report);
+  note_what_stays(loaded, report);
   add_sizes(report, editor, entries, plan.proto().size());
   if (options.output.dry_run) return report;
   append(editor, entries, report, options.progress);

@@ -143,7 +143,9 @@ TEST(SlicedEntries, APartOfADamagedEntryIsRefused) {
   const ArchiveEntry entry = *archive.find("w");
   SlicedEntries entries(folder.path());
   const auto front = entries.source(archive, entry, archive.bytes(entry).first(10));
-  EXPECT_EQ(code_of([&] { return all_of(*front); }), Code::zip_data_crc);
+  for (int time = 1; time <= 2; ++time) {
+    EXPECT_EQ(code_of([&] { return all_of(*front); }), Code::zip_data_crc) << "time " << time;
+  }
 }
 
 }  // namespace

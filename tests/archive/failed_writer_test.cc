@@ -94,14 +94,14 @@ struct Fault {
   std::function<void(Writer&)> add;
 };
 
-/// Every way in which adding an entry may fail.
 /// Whether the file system says that it has no room, when room is set aside.
 bool promises_room() {
   const TempDir folder;
   const os::File file = base::open_file(folder.write_file("a", "text"), os::Access::read_and_write);
-  return os::reason_of(os::set_aside(file, 0, 4, os::FileSize::stays)) != os::Reason::unsupported;
+  return os::reason_of(os::set_aside(file, 4, 1U << 20U, os::FileSize::stays)) != os::Reason::unsupported;
 }
 
+/// Every way in which adding an entry may fail.
 template <typename Writer>
 std::vector<Fault<Writer>> faults() {
   const auto half = [given = false](std::span<std::byte> buffer) mutable {

@@ -9,6 +9,7 @@
 #include "archive/opening.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"
+#include "support/emulation.h"
 #include "support/posix/child_process.h"
 #include "support/refusal.h"
 #include "support/sanitizers.h"
@@ -29,6 +30,7 @@ rlim_t address_space() {
 }
 
 TEST(OpeningAnArchive, AFailureOfTheMachineIsNotTakenForAnEdit) {
+  ONNXAR_NATIVELY("limit the memory of the program");
   const TempDir folder;
   const fs::path path = folder.write_file("a", smallest_builder(pattern(32 * mebibyte)).build());
   const os::File editor = base::open_file(path, os::Access::read_and_write);

@@ -14,6 +14,7 @@
 
 #include "base/open_file.h"
 #include "onnxar/archive.h"
+#include "support/emulation.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
@@ -338,6 +339,7 @@ TEST_F(PrefetchTest, NothingIsThereUnlessAskedFor) {
 }
 
 TEST_F(PrefetchTest, PopulatingTheArchiveHasAllOfItThere) {
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   OpenOptions options;
   options.prefetch = Prefetch::populate;
   const Archive archive = Archive::open(path_, options);
@@ -345,6 +347,7 @@ TEST_F(PrefetchTest, PopulatingTheArchiveHasAllOfItThere) {
 }
 
 TEST_F(PrefetchTest, PopulatingAPartHasThatThere) {
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const Archive archive = Archive::open(path_);
   archive.prefetch(archive.resolve("w", here, 1), Prefetch::populate);
   EXPECT_TRUE(is_present(archive.resolve("w", here, 1).data()));
@@ -377,6 +380,7 @@ TEST_F(PrefetchTest, BytesOfSomethingElseAreRefused) {
 
 TEST_F(PrefetchTest, AFileThatWasShortenedIsAnErrorThatNamesIt) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const Archive archive = Archive::open(path_);
   const Bytes weight = archive.resolve("w");
   fs::resize_file(path_, 0);

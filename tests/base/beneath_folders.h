@@ -49,6 +49,7 @@ struct Folders {
     link(dir / "out/secret", "in/absolute");
     link(dir / "in/a", "in/absolute_to_inside");
     link("nowhere", "in/dangling");
+    link("../nowhere", "in/leaves_to_nothing");
   }
 
   void link(const std::filesystem::path& target, std::string_view name) const { make_symlink(target, dir / name); }

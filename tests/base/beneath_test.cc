@@ -54,7 +54,8 @@ TEST(OpenBeneath, LinksThatStayAreFollowed) {
 TEST(OpenBeneath, LinksThatLeaveAreOutside) {
   ONNXAR_NEEDS_SYMLINKS();
   const Folders folders;
-  for (const char* const way : {"leaves", "leaves_by_folder/secret", "absolute"}) {
+  for (const char* const way :
+       {"leaves", "leaves_by_folder/secret", "absolute", "leaves_to_nothing", "leaves_by_folder/none"}) {
     EXPECT_EQ(folders.open(way), "outside") << way;
   }
 }

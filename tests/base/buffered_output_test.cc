@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/mapped_file.h"
+#include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
@@ -238,6 +240,20 @@ TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
       }
     }
     twin.expect_equal();
+  }
+}
+
+// Several times, as it depends on the threads which of them meets the full disk.
+TEST(BufferedOutput, AFullDiskIsToldWhicheverThreadMeetsIt) {
+  const TempDir folder;
+  const SmallDisk disk(folder.path(), 640 * kib);  // its first 512 KiB are written by one thread
+  if (!disk.mounted()) GTEST_SKIP() << "no small disk can be mounted here";
+  const Blob bytes = pattern(4096 * kib);
+  for (int time = 0; time < 400; ++time) {
+    base::BufferedOutput output(base::OutputFile::create(folder / "a", base::Existing::refuse), false);
+    const auto append = [&] { return output.append_with_crc(0, bytes, 4); };
+    EXPECT_EQ(code_of(append), Code::io_disk_full) << time;
+    EXPECT_EQ(code_of(append), Code::usage_writer_failed) << time;
   }
 }
 

@@ -8,5 +8,7 @@ namespace {
 
 TEST(EscapedPath, BytesThatAreNoUtf8AreWrittenInHex) { EXPECT_EQ(escaped_path("\xff"), "\\xff"); }
 
+TEST(EscapedPath, ABackslashIsALetterOfANameAndIsDoubled) { EXPECT_EQ(escaped_path("a\\x1b"), "a\\\\x1b"); }
+
 }  // namespace
 }  // namespace onnxar::testing

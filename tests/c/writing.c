@@ -416,6 +416,40 @@ static void check_edits(void) {
   CHECK(same_files("torn.onnxar", "a.onnxar"));
 }
 
+/* Each verb reports up to its total; an answer other than 0 ends it, and leaves no output. */
+static void check_progress_of_verbs(void) {
+  const onnxar_added_file note = {"note.txt", "b.bin"};
+  Progress progress = {0, 0, 0};
+  onnxar_options options = no_options();
+  onnxar_report* report = NULL;
+
+  options.progress = note_progress;
+  options.progress_context = &progress;
+  CHECK(onnxar_repack(ABI, "plain.zip", "told.onnxar", &options, NULL, NULL) == ONNXAR_OK);
+  CHECK(progress.done != 0 && progress.done == progress.total);
+  progress.done = 0;
+  CHECK(onnxar_extract(ABI, "told.onnxar", "*", "told/", &options, NULL, NULL) == ONNXAR_OK);
+  CHECK(progress.done != 0 && progress.done == progress.total);
+  progress.done = 0;
+  options.add = &note;
+  options.add_count = 1;
+  CHECK(onnxar_replace(ABI, "told.onnxar", NULL, &options, NULL, NULL) == ONNXAR_OK);
+  CHECK(progress.done != 0 && progress.done == progress.total);
+  progress.done = 0;
+  options.add = NULL;
+  options.add_count = 0;
+  options.data = 1;
+  CHECK(onnxar_check(ABI, "told.onnxar", &options, &report, NULL) == ONNXAR_OK);
+  CHECK(progress.done != 0 && progress.done == progress.total);
+  onnxar_report_free(report);
+
+  progress.answer = 1;
+  REFUSED(ONNXAR_USAGE, "c.callback", onnxar_check(ABI, "told.onnxar", &options, &report, &error));
+  options.data = 0;
+  REFUSED(ONNXAR_USAGE, "c.callback", onnxar_repack(ABI, "plain.zip", "x.onnxar", &options, NULL, &error));
+  CHECK(!is_there("x.onnxar"));
+}
+
 static void check_options_of_verbs(void) {
   onnxar_options options = no_options();
   onnxar_report* report = NULL;
@@ -483,6 +517,7 @@ void check_verbs(void) {
   check_findings();
   check_repack_and_link();
   check_edits();
+  check_progress_of_verbs();
   check_options_of_verbs();
   check_null_arguments_of_verbs();
   check_abi_of_verbs();

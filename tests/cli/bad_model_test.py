@@ -206,6 +206,7 @@ class DataFiles(ToolCase):
 
 class Large(ToolCase):
     def test_inline_model_over_2_gib(self) -> None:
+        self.with_64_bits()
         path = self.sparse(2 * GIB)
         line = Fault("onnx.model.too_large").line(self.output)
         for options in ((), ("-n",), ("--threshold", "4GiB")):
@@ -213,6 +214,7 @@ class Large(ToolCase):
             self.assertIn("--external-data", told)
 
     def test_model_entry_over_2_gib(self) -> None:
+        self.with_64_bits()
         path = self.sparse(2 * GIB)
         command = ("pack", path, "-o", self.output, "--threshold", "4GiB")
         told = self.fails(FORMAT, Fault("onnx.model.too_large").line(self.output), *command)

@@ -6,6 +6,7 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests dims_test.py
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,136 @@ class Inference(DimsCase):
         self.assertEqual(self.cost(path, "rate=16000")["multiply_adds"], 6)
         self.assertEqual(self.cost(path, "rate=8000")["multiply_adds"], 10)
         self.assertIsNone(self.cost(path)["multiply_adds"])
+
+
+def value_of(polynomial: dict[str, Any], sizes: dict[str, int]) -> int:
+    return sum(
+        term["coefficient"] * math.prod(sizes[each["name"]] ** each["power"] for each in term["factors"])
+        for term in polynomial["terms"]
+    )
+
+
+class Polynomials(DimsCase):
+    """The cost in terms of open dimensions, against the counts for numbers."""
+
+    def polynomial_after(self, nodes: list[NodeProto], dims: Dims, weights: list[TensorProto]) -> tuple[str, Path]:
+        """The cost of `h` times a matrix of 4 x 1, as `show` prints it, without its label; `nodes` make `h` of x."""
+        last = helper.make_node("MatMul", ["h", "w"], ["y"])
+        path = self.saved([*nodes, last], {"x": (FLOAT, dims)}, [*weights, constant("w", np.zeros((4, 1)), np.float32)])
+        lines = self.succeeds("show", path).stdout.decode().splitlines()
+        begin = next(i for i, line in enumerate(lines) if line.startswith("multiply-adds"))
+        text = [line[15:] for line in lines[begin : begin + 3]]
+        return "; ".join(text[: next(i for i, each in enumerate(text) if "--dim" in each or i == 2)]), path
+
+    def expect_agreement(self, path: Path, sizes: list[dict[str, int]]) -> None:
+        cost = self.cost(path)
+        self.assertIsNone(cost["multiply_adds"])
+        for each in sizes:
+            bound = self.cost(path, *(f"{name}={size}" for name, size in each.items()))
+            self.assertEqual(value_of(cost["polynomial"], each), bound["multiply_adds"], each)
+            self.assertIsNone(bound["polynomial"])
+
+    def test_a_product(self) -> None:
+        text, path = self.polynomial_after([helper.make_node("Relu", ["x"], ["h"])], ["b", None, 4], [])
+        self.assertEqual(text, "4*b*x[1]")
+        self.expect_agreement(path, [{"b": 1, "x[1]": 1}, {"b": 3, "x[1]": 7}])
+
+    def test_attention_is_quadratic(self) -> None:
+        path = architectures.bert_base(self.folder / "open.onnx", "length")
+        self.expect_agreement(path, [{"length": 1}, {"length": 128}, {"length": 512}])
+        degrees = [sum(each["power"] for each in term["factors"]) for term in self.cost(path)["polynomial"]["terms"]]
+        self.assertEqual(degrees, [2, 1])
+
+    def test_shapes_that_nodes_compute(self) -> None:
+        """As exporters write a reshape that keeps the batch and merges the rest."""
+        nodes = [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Gather", ["s", "zero"], ["n"], axis=0),
+            helper.make_node("Concat", ["n", "open", "four"], ["shape"], axis=0),
+            helper.make_node("Equal", ["shape", "open"], ["c"]),
+            helper.make_node("ConstantOfShape", ["three"], ["ones"], value=constant("", [1])),
+            helper.make_node("Where", ["c", "ones", "shape"], ["wide"]),
+            helper.make_node("Reshape", ["x", "shape"], ["r"]),
+            helper.make_node("Expand", ["r", "wide"], ["h"]),
+        ]
+        weights = [constant("zero", [0]), constant("open", [-1]), constant("four", [4]), constant("three", [3])]
+        text, path = self.polynomial_after(nodes, ["b", "t", 8], weights)
+        self.assertEqual(text, "8*b*t")
+        self.expect_agreement(path, [{"b": 2, "t": 5}])
+
+    def test_windows_restrict_the_sizes(self) -> None:
+        nodes = [
+            helper.make_node("Conv", ["x", "kernel"], ["c"]),
+            helper.make_node("Transpose", ["c"], ["h"], perm=[0, 2, 1]),
+        ]
+        text, path = self.polynomial_after(nodes, [1, 1, "t"], [constant("kernel", np.zeros((4, 1, 5)), np.float32)])
+        self.assertEqual(text, "24*t - 96; for t >= 5")
+        self.expect_agreement(path, [{"t": 5}, {"t": 100}])
+        self.assertEqual(self.cost(path, "t=3")["multiply_adds"], 0)  # where the polynomial would be negative
+
+    def test_slices_restrict_the_sizes(self) -> None:
+        nodes = [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Slice", ["table", "zero", "s", "zero"], ["h"]),
+        ]
+        weights = [constant("zero", [0]), constant("table", np.zeros((512, 4)), np.float32)]
+        text, path = self.polynomial_after(nodes, ["t"], weights)
+        self.assertEqual(text, "4*t; for t <= 512")
+        self.expect_agreement(path, [{"t": 1}, {"t": 512}])
+        self.assertEqual(self.cost(path, "t=600")["multiply_adds"], 4 * 512)  # where the polynomial would be too large
+
+    def test_slices_from_the_end_and_to_the_end(self) -> None:
+        for start, end, expected in (
+            (0, 10**9, "4*t; for t <= 1000000000"),
+            (0, 3, "12; for t >= 3"),
+            (0, 2**63 - 1, "4*t"), (2, 2**31 - 1, "4*t - 8; for t >= 3"), (2, -1, "4*t - 12; for t >= 4")):
+            nodes = [helper.make_node("Slice", ["x", "start", "end", "axis"], ["h"])]
+            weights = [constant("start", [start]), constant("end", [end]), constant("axis", [0])]
+            text, path = self.polynomial_after(nodes, ["t", 4], weights)
+            self.assertEqual(text, expected)
+            self.expect_agreement(path, [{"t": 4}, {"t": 9}])
+
+    def test_strides_that_round_are_not_a_polynomial(self) -> None:
+        kernel = [constant("kernel", np.zeros((4, 1, 1)), np.float32)]
+        nodes = [helper.make_node("Conv", ["x", "kernel"], ["c"], strides=[2]), helper.make_node("Transpose", ["c"], ["h"], perm=[0, 2, 1])]
+        text, path = self.polynomial_after(nodes, [1, 1, "t"], kernel)
+        self.assertEqual(text.partition(";")[0], "not known")
+        self.assertIsNone(self.cost(path)["polynomial"])
+        doubled = helper.make_node("Concat", ["x", "x"], ["d"], axis=2)
+        nodes[0].input[0] = "d"
+        text, path = self.polynomial_after([doubled, *nodes], [1, 1, "t"], kernel)
+        self.assertEqual(text, "8*t")
+        self.expect_agreement(path, [{"t": 1}, {"t": 7}])
+
+    def test_what_a_squeeze_would_remove_is_excluded(self) -> None:
+        text, path = self.polynomial_after([helper.make_node("Squeeze", ["x"], ["h"])], [1, "t", 4], [])
+        self.assertEqual(text, "4*t; for t >= 2")
+        self.expect_agreement(path, [{"t": 2}])
+
+    def test_more_than_64_terms_are_too_many(self) -> None:
+        for count in (64, 65):
+            nodes = [helper.make_node("MatMul", [f"x{i}", "w"], [f"y{i}"]) for i in range(count)]
+            inputs = {f"x{i}": (FLOAT, [f"n{i}", 4]) for i in range(count)}
+            cost = self.cost(self.saved(nodes, inputs, [constant("w", np.zeros((4, 1)), np.float32)]))
+            self.assertEqual(cost["polynomial"] is not None, count == 64)
+            self.assertEqual(cost["multiply_adds"], None)
+
+    def test_coefficients_beyond_64_bits_are_not_known(self) -> None:
+        for size, known in ((2**30, True), (2**62, False)):
+            nodes = [helper.make_node("MatMul", ["x", "v"], ["y"])]
+            path = self.saved(nodes, {"x": (FLOAT, ["n", 4]), "v": (FLOAT, [4, size])}, [])
+            self.assertEqual(self.cost(path)["polynomial"] is not None, known)
+
+    def test_one_unknown_operator_leaves_no_polynomial(self) -> None:
+        nodes = [helper.make_node("Mystery", ["x"], ["z"], domain="custom"), helper.make_node("Relu", ["x"], ["h"])]
+        text, path = self.polynomial_after(nodes, ["t", 4], [])
+        self.assertEqual((text.partition(";")[0], self.cost(path)["polynomial"]), ("not known", None))
+
+    def test_the_rest_is_open_after_some_dimensions_are_bound(self) -> None:
+        _, path = self.polynomial_after([helper.make_node("Relu", ["x"], ["h"])], ["b", "t", 4], [])
+        polynomial = self.cost(path, "b=3")["polynomial"]
+        self.assertEqual(polynomial["terms"], [{"coefficient": 12, "factors": [{"name": "t", "power": 1}]}])
+        self.assertEqual(polynomial["sizes"], [{"name": "t", "least": 1, "most": 2**31 - 1}])
 
 
 if __name__ == "__main__":

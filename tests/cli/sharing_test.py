@@ -59,6 +59,7 @@ class Sharing(OnXfs):
         cls.xfs = mounted_xfs(cls, "-m", "reflink=1")
 
     def test_pack_shares_what_lies_on_blocks(self) -> None:
+        self.on_posix("Wine shares no blocks")
         archive = self.packed_external()
         self.holds_the_weights(archive)
         self.assertEqual(shared_bytes(archive), WHOLE_BLOCKS)
@@ -86,6 +87,7 @@ class Sharing(OnXfs):
         self.assertEqual(shared_bytes(self.output), 0)
 
     def test_every_way_out_of_an_archive_shares(self) -> None:
+        self.on_posix("Wine shares no blocks")
         archive = self.packed_external()
         ways = {
             "data": ("unpack", archive, "-o", self.folder / "a.onnx", "--external-data", "data"),
@@ -106,6 +108,7 @@ class Sharing(OnXfs):
 
     def test_blocks_that_begin_within_the_data(self) -> None:
         """A model that is written unchanged has the same offsets, which are not multiples of a block."""
+        self.on_posix("Wine shares no blocks")
         model = self.model(wire.tensor("w", wire.UINT8, SIZE))
         self.succeeds("unpack", model, "-o", self.output)
         self.assertTrue(self.output.read_bytes() == model.read_bytes())
@@ -128,6 +131,7 @@ class Sharing(OnXfs):
         self.assertTrue(archive.read_bytes()[at : at + SIZE] == expected)
 
     def test_repacked_in_place(self) -> None:
+        self.on_posix("Wine shares no blocks")
         archive = self.packed_external()
         before = archive.read_bytes()
         self.succeeds("repack", archive, "-o", archive, "-f")
@@ -135,6 +139,7 @@ class Sharing(OnXfs):
         self.assertEqual(shared_bytes(archive), WHOLE_BLOCKS)  # with the data file, as before
 
     def test_replace_appends_shared_data_and_undo_cuts_it_off(self) -> None:
+        self.on_posix("Wine shares no blocks")
         archive = self.archive("w")
         before = archive.read_bytes()
         self.succeeds("replace", archive, self.external(), "--append-external")
@@ -145,6 +150,7 @@ class Sharing(OnXfs):
         self.assertTrue((self.folder / "weights.bin").read_bytes().endswith(LARGE))
 
     def test_side_file_shares_too(self) -> None:
+        self.on_posix("Wine shares no blocks")
         file = self.write("tokens", LARGE)
         self.succeeds("pack", self.model(), "-o", self.output, "--add", f"tokens.bin={file}")
         self.assertEqual(shared_bytes(self.output), WHOLE_BLOCKS)
@@ -155,6 +161,7 @@ class Sharing(OnXfs):
         fill(self.folder / "filler", room=SIZE // 2)
 
     def test_what_is_shared_needs_no_room(self) -> None:
+        self.on_posix("Wine shares no blocks")
         model = self.external()
         self.fill_the_disk()
         self.succeeds("pack", model, "-o", self.output)

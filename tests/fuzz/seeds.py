@@ -6,6 +6,7 @@ Usage: seeds.py FOLDER
 from __future__ import annotations
 
 import io
+import json
 import math
 import shutil
 import struct
@@ -355,6 +356,39 @@ def arrays() -> Seeds:
     yield from models()
 
 
+def safetensors_of(tensors: dict[str, tuple[str, list[int], bytes]], *, metadata: dict[str, str] = {}, spaces: int = 0) -> bytes:
+    header: dict[str, object] = {"__metadata__": metadata} if metadata else {}
+    data = b""
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode() + b" " * spaces
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def safe_files() -> Seeds:
+    """Good files of each type, and files with one fault each."""
+    widths = {"BOOL": 1, "U8": 1, "I8": 1, "U16": 2, "I16": 2, "U32": 4, "I32": 4, "U64": 8, "I64": 8, "F16": 2, "BF16": 2,
+              "F32": 4, "F64": 8, "F8_E4M3": 1, "F8_E5M2": 1, "C64": 8, "C128": 16}  # fmt: skip
+    for dtype, width in widths.items():
+        yield f"safetensors_{dtype}", safetensors_of({"w": (dtype, [2, 3], bytes(6 * width)), "scalar": (dtype, [], bytes(width))})
+    plain = {"w": ("F32", [2], bytes(8)), "e": ("U8", [0, 3], b""), "größe \"/\n": ("I64", [1], bytes(8))}
+    good = safetensors_of(plain, metadata={"format": "pt"}, spaces=7)
+    yield "safetensors_good", good
+    yield "safetensors_none", safetensors_of({})
+    yield "safetensors_metadata", safetensors_of({}, metadata={"a": "\U0001f600"})
+    yield "safetensors_cut", good[:-1]
+    yield "safetensors_longer", good + b"x"
+    yield "safetensors_long_header", b"\xff" * 8 + good[8:]
+    yield "safetensors_twice", good.replace(b'"e":', b'"w":')
+    yield "safetensors_overlap", good.replace(b"[8, 16]", b"[7, 15]")
+    yield "safetensors_half_pair", good.replace(b"\\u00f6", b"\\ud83d")
+    yield "safetensors_other_type", good.replace(b'"F32"', b'"X32"')
+    yield "safetensors_huge", good.replace(b"[0, 3]", b"[4294967296, 4294967296]"[:6])
+    yield "safetensors_number", good.replace(b"[2]", b"[-]")
+    yield "npz_no_safetensors", next(arrays())[1]
+
+
 TARGETS = {
     "zip_open": all_zips,
     "local_header": all_zips,
@@ -366,6 +400,7 @@ TARGETS = {
     "load": models_texts_and_zips,
     "inspect": looked_into,
     "npz": arrays,
+    "safetensors": safe_files,
     "freeze": frozen,
     "diff": pairs,
     "graphs": families,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "support/emulation.h"
 #include "support/mappings.h"
 #include "support/model_samples.h"
 
@@ -402,6 +403,7 @@ TEST(Loading, SlicesOfAnEntryAreVerifiedWhereTheyAreCopiedAndNotBefore) {
 }
 
 TEST(Loading, PopulatedPagesAreThereWhenLoadingReturns) {
+  ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const TempDir folder;
   constexpr std::size_t large = 2U << 20U;  // floats
   const auto path = folder.write_file("m", model_of({floats("w", large)}).view());

@@ -82,7 +82,7 @@ def bare_root(folder: Path) -> Path:
 
 
 def copy_of_project(target: Path) -> None:
-    names = subprocess.run(["git", "ls-files", "-z", "--", ".", ":!tests/fuzz", ":!spec/vectors"], cwd=ROOT,
+    names = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard", "--", ".", ":!tests/fuzz", ":!spec/vectors"], cwd=ROOT,
                            capture_output=True, check=True).stdout.split(b"\0")  # fmt: skip
     for name in filter(None, map(bytes.decode, names)):
         if (ROOT / name).is_file():

@@ -1,9 +1,13 @@
-// What only Windows has: its numbers of errors, and names that no file can have.
+// What only Windows has: its numbers of errors, names that no file can have, and the byte that is locked.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "os/error.h"
+#include "os/file.h"
 #include "os/names.h"
 #include "os/windows/native.h"
+#include "support/temp_dir.h"
 
 namespace onnxar::os {
 namespace {
@@ -53,6 +57,27 @@ TEST(Names, AreUtf8AsTextAndUtf16AsPaths) {
   EXPECT_EQ(text_of(path_of("a\xc3\xa4\xf0\x9f\x98\x80")), "a\xc3\xa4\xf0\x9f\x98\x80");
   EXPECT_EQ(path_of("a\xff").native(), L"a\uFFFD");
   EXPECT_EQ(slashed_text_of(LR"(a\b)"), "a/b");
+}
+
+OVERLAPPED byte_at(std::uint64_t offset) {
+  OVERLAPPED place{};
+  place.Offset = static_cast<DWORD>(offset);
+  place.OffsetHigh = static_cast<DWORD>(offset >> 32U);
+  return place;
+}
+
+TEST(TryLock, IsOfTheByteThatTheSpecificationNames) {
+  const testing::TempDir folder;
+  const std::filesystem::path path = folder.write_file("a", "text");
+  std::error_code failed;
+  const File ours = open(path, Access::read_and_write, failed);
+  const File theirs = open(path, Access::read_and_write, failed);
+  ASSERT_EQ(try_lock(ours, Lock::exclusive), Locking::done);
+  constexpr DWORD at_once = LOCKFILE_FAIL_IMMEDIATELY | LOCKFILE_EXCLUSIVE_LOCK;
+  OVERLAPPED named = byte_at(0x7fff'ffff'ffff'fffe), before = byte_at(0x7fff'ffff'ffff'fffd);
+  EXPECT_EQ(::LockFileEx(native_of(theirs), at_once, 0, 1, 0, &named), 0);
+  EXPECT_NE(::LockFileEx(native_of(theirs), at_once, 0, 1, 0, &before), 0);
+  EXPECT_EQ(folder.read_text("a"), "text");
 }
 
 }  // namespace

@@ -7,14 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from targets import BUILD, ROOT, Platform, jobs
+from targets import QEMU, ROOT, Platform, jobs
 
 ENVIRONMENT = {**os.environ, "CCACHE_COMPILERCHECK": "content"}
 ZIG = ROOT / "build/zig_venv/bin"  # `./dev` installs the package there
 
-# Optimised as little as possible, and each library and program joined into one source: compiling takes most of the time.
-CHEAP = ("-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON")
-WITHOUT_PROTOBUF = ("-DONNXAR_BUILD_MODEL=OFF", "-DONNXAR_BUILD_BENCH=OFF", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=100")
+# Each library and program is joined into one source, since compiling takes most of the time.
+JOINED = ("-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_UNITY_BUILD=ON",
+          "-DCMAKE_UNITY_BUILD_BATCH_SIZE=100", "-DONNXAR_BUILD_BENCH=OFF")
 
 # The text is the same in every folder and for every build of a version: ccache takes it for the compiler.
 ZIG_SCRIPT = """#!/bin/sh
@@ -55,15 +55,20 @@ def compiler(platform: Platform) -> list[str]:
     return [*toolchain, *platform.options]
 
 
+def optimised(platform: Platform) -> str:
+    """Programs that qemu translates run many times as long when they are not optimised; others are compiled in less time."""
+    return f"-DCMAKE_CXX_FLAGS_DEBUG={'-O1' if platform.run_by == QEMU else '-O0'}"
+
+
 def build(platform: Platform, targets: list[str], log: Path) -> None:
     """Raises Failed if a step fails."""
     if platform.by_zig:
         provide_zig()
     if platform.toolchain:
         logged(log, sys.executable, "-B", ROOT / "tests/platforms/sysroot.py", platform.name)
-    folder = platform.folder / "build"
-    tests = "OFF" if platform.only_built else "ON"
-    logged(log, "cmake", "-S", ROOT, "-B", folder, *CHEAP, *WITHOUT_PROTOBUF, f"-DONNXAR_BUILD_TESTS={tests}", *compiler(platform))
+    folder = platform.build_folder
+    parts = [f"-DONNXAR_BUILD_TESTS={'OFF' if platform.only_built else 'ON'}", f"-DONNXAR_BUILD_MODEL={'ON' if platform.protobuf else 'OFF'}"]
+    logged(log, "cmake", "-S", ROOT, "-B", folder, *JOINED, optimised(platform), *parts, *compiler(platform))
     logged(log, "cmake", "--build", folder, "-j", jobs(), "--target", *targets)
 
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from running import Outcome, Outcomes
-from targets import ROOMS, ROOT, Platform
+from targets import ROOT, Platform
 
 TESTS = ROOT / "tests"
 LEAST = 0.95  # of a platform's tests have to run
@@ -41,8 +41,9 @@ def model_header() -> re.Pattern[str]:
 def sources(platform: Platform) -> list[Path]:
     """The files of tests in C++ of the platform. Those of POSIX systems are also tests of Windows, which lists what it skips."""
     model = model_header()
-    files = [file for room in ROOMS for file in sorted((TESTS / room).glob("*_test.cc"))]
-    return [file for file in files if not model.search(file.read_text()) and (platform.is_windows or not file.stem.endswith("windows_test"))]
+    files = [file for room in platform.rooms for file in sorted((TESTS / room).glob("*_test.cc"))]
+    return [file for file in files if (platform.protobuf or not model.search(file.read_text()))
+            and (platform.is_windows or not file.stem.endswith("windows_test"))]
 
 
 def python_tests(platform: Platform) -> list[Path]:
@@ -74,7 +75,7 @@ def base_name(name: str) -> str:
 
 
 def with_absent(outcomes: Outcomes, names: set[str]) -> Outcomes:
-    """Adds the cases that have no outcome. Leaves out those that need protobuf, which no platform has."""
+    """Adds the cases that have no outcome. Leaves out those that need protobuf, where there is none."""
     seen = {base_name(name) for name in outcomes}
     absent = {name: Outcome("skipped", "not built, or not reached") for name in names - seen}
     kept = {name: outcome for name, outcome in outcomes.items() if outcome != Outcome("skipped", NEEDS_PROTOBUF)}

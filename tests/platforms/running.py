@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shlex
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from build import emulator
-from targets import ROOMS, ROOT, WINE, Platform, jobs
+from targets import ROOT, WINE, Platform, jobs
 
 QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
 PATIENCE = 3600  # seconds for one program
@@ -51,7 +52,7 @@ class Runner:
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
-        self.build = platform.folder / "build"
+        self.build = platform.build_folder
         self.results = platform.folder / "results"
         self.results.mkdir(parents=True, exist_ok=True)
         self.emulator = emulator(platform)
@@ -126,9 +127,12 @@ class Runner:
         script.chmod(0o755)
         return str(script)
 
+    @functools.cached_property
     def python_environment(self) -> dict[str, str]:
-        environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
-                       "ONNXAR_PLATFORM": self.platform.name}
+        """Made once: a script cannot be written anew while a test runs it."""
+        environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_PLATFORM": self.platform.name}
+        if not self.platform.protobuf:
+            environment["ONNXAR_WITHOUT_MODEL"] = "1"
         for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), self.platform.c_programs):
             environment[variable] = self.as_command(f"tests/{program}")
         return environment
@@ -138,7 +142,7 @@ class Runner:
         found = self.results / f"{name}.json"
         found.unlink(missing_ok=True)
         command: list[object] = [sys.executable, "-B", ROOT / "tests/platforms/cases.py", test, found]
-        status = self.run(name, command, self.python_environment())
+        status = self.run(name, command, self.python_environment)
         if not found.exists():
             return {f"{name}.(the file)": Outcome("failed", f"ended with {status}")}
         return {f"{test.parent.name}.{case}": Outcome(what, why) for case, what, why in json.loads(found.read_text())}
@@ -146,7 +150,7 @@ class Runner:
     def everything(self, python_tests: list[Path]) -> Outcomes:
         outcomes: Outcomes = {}
         with self.session(), ThreadPoolExecutor(jobs()) as pool:
-            parts = [*(pool.submit(self.gtest, room) for room in ROOMS), *(pool.submit(self.python, test) for test in python_tests)]
+            parts = [*(pool.submit(self.gtest, room) for room in self.platform.rooms), *(pool.submit(self.python, test) for test in python_tests)]
             for part in parts:
                 outcomes.update(part.result())
         return outcomes

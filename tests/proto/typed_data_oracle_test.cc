@@ -1,6 +1,8 @@
 // Protobuf as the oracle: typed fields become the raw bytes of the values that protobuf reads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 
@@ -13,12 +15,14 @@ namespace {
 
 using schema::TensorProto;
 
+/// The values as little-endian bytes.
 template <typename T, typename Values>
 std::string raw_bytes_of(const Values& values) {
   std::string bytes;
   for (const auto value : values) {
-    const auto narrow = static_cast<T>(value);
-    bytes.append(reinterpret_cast<const char*>(&narrow), sizeof narrow);
+    auto narrow = std::bit_cast<std::array<char, sizeof(T)>>(static_cast<T>(value));
+    if constexpr (std::endian::native == std::endian::big) std::ranges::reverse(narrow);
+    bytes.append(narrow.begin(), narrow.end());
   }
   return bytes;
 }

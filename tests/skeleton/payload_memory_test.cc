@@ -68,7 +68,9 @@ class SizeAlone final : public ByteSource {
 TEST_F(PayloadMemoryTest, SizesThatAddUpToNothingDoNotGoToOneBuffer) {
   LoadedModel model;
   for (int i = 0; i < 2; ++i) model.payloads.push_back({std::make_shared<SizeAlone>()});
-  EXPECT_EQ(code_of([&] { return consolidate(model, {}); }), Code::usage_argument);
+  // On 32-bit systems one of them is too large already.
+  const Code code = sizeof(std::size_t) < sizeof(std::uint64_t) ? Code::io_address_space : Code::usage_argument;
+  EXPECT_EQ(code_of([&] { return consolidate(model, {}); }), code);
 }
 
 }  // namespace

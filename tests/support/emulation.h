@@ -1,6 +1,8 @@
 // Whether an emulator runs this program. `./dev platforms` says so.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -13,3 +15,7 @@ inline bool runs_under_qemu() {
 }
 
 }  // namespace onnxar::testing
+
+// At the start of a test. It skips what qemu-user does not do; `why` says what that is.
+#define ONNXAR_NATIVELY(why) \
+  if (::onnxar::testing::runs_under_qemu()) GTEST_SKIP() << "qemu-user does not " why

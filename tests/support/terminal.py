@@ -13,6 +13,8 @@ import termios
 from collections.abc import Iterator
 from typing import Any
 
+from support.command_line import skip_without_model
+
 SECONDS = 60  # a test that waits longer has failed
 
 
@@ -27,6 +29,7 @@ class Terminal:
         """Runs the tool with these streams on the terminal, and returns the exit code and what the terminal got."""
         process = self.start(*arguments, streams=streams, **environment)
         text = self.read_all(process)
+        skip_without_model(text)
         return process.wait(SECONDS), text
 
     def start(self, *arguments: object, streams: tuple[str, ...], **environment: str) -> subprocess.Popen[bytes]:

@@ -147,5 +147,40 @@ TEST_F(ListingTest, OnlyArchivesAreListed) {
   EXPECT_EQ(error_of([this] { static_cast<void>(ls(folder_ / "none")); }).code(), Code::io_not_found);
 }
 
+/// Two tensors in entries of other names, and a side file.
+Listing named_listing(const TempDir& folder) {
+  const Built archive = archive_of(
+      model_of({linked_floats("enc.0.w", 256, "a"), linked_floats("dec.0.w", 256, "b")}),
+      {zip_entry("a", pattern(1024)), zip_entry("b", pattern(1024)), zip_entry("LICENSE.txt", blob("free"))});
+  return ls(folder.write_file("a.onnxar", archive.bytes));
+}
+
+std::vector<std::string> names_that_match(const TempDir& folder, std::string_view pattern) {
+  Listing listing = named_listing(folder);
+  keep_matching(listing, pattern);
+  std::vector<std::string> names;
+  for (const ListedEntry& entry : listing.entries) names.push_back(entry.name);
+  return names;
+}
+
+TEST_F(ListingTest, APatternIsHeldAgainstNamesOfEntriesAndOfTheirTensors) {
+  EXPECT_THAT(names_that_match(folder_, "*"), ElementsAre("a", "b", "LICENSE.txt"));
+  EXPECT_THAT(names_that_match(folder_, "enc.*"), ElementsAre("a"));
+  EXPECT_THAT(names_that_match(folder_, "???.0.w"), ElementsAre("a", "b"));
+  EXPECT_THAT(names_that_match(folder_, "[b-c]"), ElementsAre("b"));
+  EXPECT_THAT(names_that_match(folder_, "*.txt"), ElementsAre("LICENSE.txt"));
+  EXPECT_THAT(names_that_match(folder_, "enc"), IsEmpty());
+}
+
+TEST_F(ListingTest, APatternLeavesTheModelAndTheTotals) {
+  const Listing whole = named_listing(folder_);
+  Listing none = whole;
+  keep_matching(none, "nothing");
+  EXPECT_THAT(none.entries, IsEmpty());
+  EXPECT_EQ(none.model.name, whole.model.name);
+  EXPECT_EQ(none.file_size, whole.file_size);
+  EXPECT_EQ(none.padding_bytes, whole.padding_bytes);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

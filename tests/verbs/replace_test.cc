@@ -382,5 +382,20 @@ TEST_F(ReplaceTest, AnEntryThatWouldMoveIsNamed) {
   EXPECT_EQ(error.path(), archive_);
 }
 
+TEST_F(ReplaceTest, AnEditThatWasPreparedFromAnotherStateIsRefused) {
+  const Archive prepared = Archive::open(archive_);
+  ReplaceOptions options = unsynced_edit();
+  options.prepared_from = &prepared;
+  static_cast<void>(onnxar::replace(archive_, write(model_of({linked_floats("a", 300, "a")})), unsynced_edit()));
+  const Blob edited = now();
+  const Error error = error_of([&] { onnxar::replace(archive_, folder_ / "m.onnx", options); });
+  EXPECT_EQ(error.code(), Code::io_changed);
+  EXPECT_EQ(error.path(), archive_);
+  EXPECT_EQ(now(), edited) << "nothing was written";
+  const Archive again = Archive::open(archive_);
+  options.prepared_from = &again;
+  EXPECT_NO_THROW(static_cast<void>(onnxar::replace(archive_, folder_ / "m.onnx", options)));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

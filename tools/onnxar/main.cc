@@ -16,6 +16,7 @@
 #include "shell/hints.h"
 #include "shell/json.h"
 #include "shell/near_words.h"
+#include "shell/progress_line.h"
 #include "shell/terminal.h"
 
 namespace onnxar::tool {
@@ -108,10 +109,13 @@ int parse_and_run(Words words) {
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
   bool read_already = false;  // by wants_json_errors
   app.add_flag(std::string(json_errors), read_already, "Print an error as JSON on stderr; before the verb")->group("");
+  app.add_flag_callback("--json-progress", print_progress_as_json, "Print progress as JSON on stderr; before the verb")
+      ->group("");
   app.require_subcommand(1);
   app.footer(
       "`onnxar VERB --help` describes a verb and gives an example.\n"
-      "`onnxar --json-errors VERB ...` prints an error as one line of JSON on stderr, for programs.\n" +
+      "`onnxar --json-errors VERB ...` prints an error as one line of JSON on stderr, for programs;\n"
+      "--json-progress, also before the verb, prints lines of JSON while it works.\n" +
       exit_codes());
   const std::array verbs = {add_pack(app),       add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
                             add_replace(app),    add_link(app),   add_recover(app), add_undo(app),  add_cat(app),

@@ -94,6 +94,31 @@ struct UnknownCost {
   std::uint64_t nodes = 0;
 };
 
+/// A number times sizes of dimensions: `4096 * batch * sequence^2`.
+struct CostTerm {
+  std::int64_t coefficient = 0;
+  std::vector<std::pair<std::string, std::uint32_t>> factors;  ///< the names of dimensions, and their exponents
+};
+
+/// A range of sizes of a dimension, with both ends.
+struct SizeRange {
+  std::string name;  ///< as `InspectOptions::dims` takes it
+  std::int64_t least = 1;
+  std::int64_t most = 2'147'483'647;
+};
+
+/// Multiply-adds as a polynomial in the sizes of dimensions that the inputs leave open. It is exact for all sizes in
+/// these ranges with which the model runs.
+struct CostPolynomial {
+  std::vector<CostTerm> terms;   ///< at most 64, those of the highest degree first
+  std::vector<SizeRange> sizes;  ///< of all names in `terms`, and of those that the model restricts
+};
+
+/// `49152*batch*sequence + 128*batch*sequence^2`, or `0`. `name` converts the name of a dimension to what the text may
+/// contain. Errors: usage.argument (an empty `name`).
+[[nodiscard]] std::string to_string(const CostPolynomial& cost,
+                                    const std::function<std::string(const std::string&)>& name);
+
 /// Multiply-adds of Conv, ConvTranspose, MatMul, Gemm, LSTM, GRU, RNN and their integer and fused variants. Shapes come
 /// from inputs, initializers and value_info, and are inferred from those. All other operators count as 0. Of an If,
 /// only the branch that runs counts if its condition follows from shapes and constants. The number is exact if
@@ -104,6 +129,9 @@ struct CostEstimate {
   std::uint64_t in_subgraphs = 0;      ///< each subgraph counted once: how often If, Loop and Scan run it is unknown
   std::vector<OpCost> by_op;           ///< of the graph, most expensive first
   std::vector<UnknownCost> not_known;  ///< most frequent first
+  /// The whole cost, if it follows from the sizes of open dimensions. Empty if it does not, and if `multiply_adds` is
+  /// exact.
+  std::optional<CostPolynomial> polynomial;
 };
 
 /// An input of a node that no input, initializer or node defines.

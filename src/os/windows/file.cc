@@ -30,8 +30,9 @@ std::size_t write_piece(Handle file, std::uint64_t offset, std::span<const std::
   return failed ? 0 : written;
 }
 
-/// Locks are mandatory here: a locked byte cannot be read through other handles. So the byte is one that no file has.
-OVERLAPPED locked_byte() noexcept { return place_at(std::uint64_t{1} << 62U); }
+/// Locks are mandatory here: a locked byte cannot be read through other handles. So the byte is one that no file has
+/// (spec/editing.md, X5).
+OVERLAPPED locked_byte() noexcept { return place_at((std::uint64_t{1} << 63U) - 2); }
 
 void unlock(Handle file) noexcept {
   OVERLAPPED byte = locked_byte();

@@ -33,7 +33,9 @@ std::vector<std::string> programs_with(const std::filesystem::path& file) {
   std::array<wchar_t, CCH_RM_SESSION_KEY + 1> key{};
   DWORD session = 0;
   if (::RmStartSession(&session, 0, key.data()) != ERROR_SUCCESS) return {};
-  const wchar_t* name = file.c_str();
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::absolute(file, failed);  // the manager takes no other
+  const wchar_t* name = path.c_str();
   const bool known = ::RmRegisterResources(session, 1, &name, 0, nullptr, 0, nullptr) == ERROR_SUCCESS;
   std::vector<std::string> programs = known ? programs_of(session) : std::vector<std::string>();
   ::RmEndSession(session);

@@ -56,6 +56,7 @@ std::string bar(std::uint64_t value, std::uint64_t most) {
 }
 
 std::string multiply_adds(const CostEstimate& cost) {
+  if (cost.polynomial) return to_string(*cost.polynomial, name);
   if (cost.multiply_adds == 0 && !cost.not_known.empty()) return "not known";
   return concat(cost.not_known.empty() ? "" : "at least ", grouped(cost.multiply_adds));
 }
@@ -128,6 +129,7 @@ std::string cost(const CostEstimate& estimate) {
   }
   std::string unknown;
   for (const UnknownCost& op : estimate.not_known) {
+    if (estimate.polynomial) break;  // it has them all
     unknown += concat("<p class=\"faint\">Not counted: ", op_name(op.domain, op.op), ", ", grouped(op.nodes),
                       op.nodes == 1 ? " node" : " nodes", ": ", escaped_text(op.reason), " (",
                       escaped_text(op.first_site), ")</p>\n");

@@ -13,6 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+bool as_json = false;
+
 /// Returns `8 s`, `3 min 20 s`, `2 h 5 min`.
 std::string duration_text(double seconds) {
   constexpr std::uint64_t minute = 60;
@@ -49,6 +51,10 @@ struct ProgressLine::Shown {
   void update(std::uint64_t now_done, std::uint64_t total) {
     constexpr std::chrono::milliseconds pause(100);
     done = now_done;
+    if (as_json) {
+      std::cerr << R"({"progress":{"done":)" << done << R"(,"total":)" << total << "}}\n" << std::flush;
+      return;
+    }
     const auto now = Clock::now();
     if (now < next) return;
     next = now + pause;
@@ -61,8 +67,10 @@ struct ProgressLine::Shown {
   }
 };
 
+void print_progress_as_json() noexcept { as_json = true; }
+
 ProgressLine::ProgressLine(std::string_view doing, const Verbosity& verbosity) {
-  if (verbosity.quiet || !os::is_terminal(os::Stream::error)) return;
+  if (!as_json && (verbosity.quiet || !os::is_terminal(os::Stream::error))) return;
   shown_ = std::make_unique<Shown>();
   shown_->doing = doing;
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "shell/paths.h"
+
 namespace onnxar::tool {
 namespace {
 
@@ -90,8 +92,8 @@ bool is_printable(std::string_view text) {
     std::size_t end = std::min(left.size(), most);
     while (end > 1 && end < left.size() && !is_code_point_start(left[end])) --end;
     const std::string piece = left.substr(0, end);
-    // A terminal obeys control characters, and shows bytes that are not UTF-8 as anything.
-    if (escaped_path(piece) != piece) return false;
+    // A terminal obeys control characters, and shows bytes that are not UTF-8 as anything. No path is made of these.
+    if (escaped(piece).find("\\x") != std::string::npos || escaped_path(path_of(piece)) != piece) return false;
     left.erase(0, end);
   }
   return true;

@@ -46,6 +46,7 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
 }
 
 int freeze_model(FreezeArguments& arguments) {
+  arguments.options.load.threads = arguments.save.output.threads;
   const FreezeReport report = with_progress("writing", arguments.verbosity, arguments.save.progress, [&arguments] {
     return freeze(arguments.input, arguments.output, arguments.save, arguments.options);
   });
@@ -73,6 +74,7 @@ Verb add_freeze(CLI::App& app) {
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
+  add_threads(*verb, arguments->save.output.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar freeze model.onnx --weights checkpoint.npz -o model.onnxar");
   return {verb, [arguments] { return freeze_model(*arguments); }};

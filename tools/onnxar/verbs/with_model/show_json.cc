@@ -44,6 +44,12 @@ ONNXAR_JSON_OF(DanglingInput, site, name);
 ONNXAR_JSON_OF(GraphSummary, name, inputs, outputs, nodes, all_nodes, subgraphs, depth, cycle, dangling, ops);
 ONNXAR_JSON_OF(OpCost, domain, op, nodes, multiply_adds);
 ONNXAR_JSON_OF(UnknownCost, domain, op, nodes, reason, first_site);
+inline void to_json(Json& json, const CostTerm& term) {
+  json = {{"coefficient", term.coefficient}, {"factors", Json::array()}};
+  for (const auto& [name, power] : term.factors) json["factors"].push_back({{"name", name}, {"power", power}});
+}
+ONNXAR_JSON_OF(SizeRange, name, least, most);
+ONNXAR_JSON_OF(CostPolynomial, terms, sizes);
 inline void to_json(Json& json, const CostEstimate& cost) {
   const bool is_exact = cost.not_known.empty() && cost.in_subgraphs == 0;
   // Null where it is partial, so that no program takes a lower bound for the cost.
@@ -51,7 +57,8 @@ inline void to_json(Json& json, const CostEstimate& cost) {
           {"at_least", cost.multiply_adds},
           {"in_subgraphs", cost.in_subgraphs},
           {"by_op", cost.by_op},
-          {"not_known", cost.not_known}};
+          {"not_known", cost.not_known},
+          {"polynomial", cost.polynomial ? Json(*cost.polynomial) : Json()}};
 }
 ONNXAR_JSON_OF(TensorTotals, tensors, elements, bytes);
 ONNXAR_JSON_OF(StorageSummary, file_bytes, model_bytes, inline_bytes, archived_bytes, external_bytes, side_bytes,

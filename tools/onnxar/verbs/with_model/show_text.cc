@@ -121,7 +121,32 @@ std::string open_dimensions(const std::vector<ValueSummary>& inputs) {
   return text;
 }
 
+/// Returns `64 <= length <= 512, width >= 3`, of the dimensions that the model restricts.
+std::string ranges_text(const std::vector<SizeRange>& sizes) {
+  std::string text;
+  for (const SizeRange& range : sizes) {
+    const bool has_least = range.least != SizeRange().least;
+    const bool has_most = range.most != SizeRange().most;
+    if (!has_least && !has_most) continue;
+    text += text.empty() ? "" : ", ";
+    if (has_least && has_most) text += std::to_string(range.least) + " <= ";
+    text += escaped(range.name);
+    if (has_least && !has_most) text += " >= " + std::to_string(range.least);
+    if (has_most) text += " <= " + std::to_string(range.most);
+  }
+  return text;
+}
+
+void print_polynomial(const CostPolynomial& cost, const std::string& dims) {
+  line("multiply-adds", to_string(cost, [](const std::string& name) { return escaped(name); }));
+  const std::string ranges = ranges_text(cost.sizes);
+  if (!ranges.empty()) line("", "for " + ranges);
+  line("", "`--dim " + dims + "` counts for these sizes");
+}
+
 void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& inputs) {
+  const std::string dims = open_dimensions(inputs);
+  if (cost.polynomial) return print_polynomial(*cost.polynomial, dims);
   std::string text = multiply_adds_text(cost);
   const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
     return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
@@ -131,7 +156,6 @@ void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& input
   if (cost.in_subgraphs != 0) line("", grouped(cost.in_subgraphs) + " more in subgraphs, each run once");
   constexpr std::size_t most = 10;
   lines("not counted", texts_of(cost.not_known, [](const auto& unknown) { return text_of(unknown); }), most);
-  const std::string dims = open_dimensions(inputs);
   if (!cost.not_known.empty() && !dims.empty()) line("", "`--dim " + dims + "` counts for these sizes");
 }
 
@@ -147,6 +171,17 @@ void print_storage(const StorageSummary& sums) {
   add("padding", sums.padding_bytes);
   add("unused", sums.unused_bytes);
   line("storage", text);
+}
+
+/// Fits the text to the terminal. Lines after the first are indented further.
+void print_indented(std::size_t indent, const std::string& text) {
+  constexpr std::size_t further = 4;
+  const std::size_t terminal = os::terminal_width(os::Stream::output);
+  std::string head(indent, ' ');
+  for (const std::string& part : wrapped(text, terminal > 2 * (indent + further) ? terminal - indent - further : 0)) {
+    std::cout << head << part << '\n';
+    head = std::string(indent + further, ' ');
+  }
 }
 
 }  // namespace
@@ -199,12 +234,11 @@ void print_nodes(const Inspection& inspection) {
     const auto names = [](const std::vector<std::string>& list) {
       return joined(texts_of(list, [](const auto& name) { return name.empty() ? "-" : escaped(name); }), list.size());
     };
-    std::string text(2 * (node.level + (owner == "graph" ? 0 : 1)), ' ');
-    text += op_name(node.domain, node.op);
+    std::string text = op_name(node.domain, node.op);
     if (!node.name.empty()) text += " \"" + escaped(node.name) + "\"";
     text += " (" + names(node.inputs) + ") -> (" + names(node.outputs) + ")";
     for (const auto& [name, value] : node.attributes) text += " " + escaped(name) + "=" + escaped(value);
-    std::cout << text << '\n';
+    print_indented(2 * (node.level + (owner == "graph" ? 0 : 1)), text);
   }
 }
 
