@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pins import PYTHONS, WORK, fetched, pins
 
-API = re.compile(r"\bPyAPI_(?P<kind>FUNC|DATA)\s*\([^)]*\)\s*\*?\s*(?P<name>\w+)")
+API = re.compile(r"\bPyAPI_(?P<kind>FUNC|DATA)\s*\([^)]*\)\s*\*?\s*(?P<name>_?Py\w+)")
 STABLE = re.compile(r"^EXPORT_(?P<kind>FUNC|DATA)\((?P<name>\w+)\)", re.MULTILINE)
 
 
