@@ -1,6 +1,6 @@
 # Python and nanobind for the extension module. Usually the interpreter that builds the package is asked. With ONNXAR_PYTHON_HEADERS,
 # folders with Python.h and pyconfig.h, the module is built for a different Python or system than the one that builds it;
-# release/wheels.py does so, and names the file's ending and, on Windows, the import library.
+# tools/release/wheels.py does so, and names the file's ending and, on Windows, the import library.
 set(ONNXAR_PYTHON_HEADERS "" CACHE STRING "Folders with the headers of the Python to build for, if it cannot run here")
 set(ONNXAR_PYTHON_SUFFIX "" CACHE STRING "With ONNXAR_PYTHON_HEADERS: the ending of the module's file")
 set(ONNXAR_PYTHON_LIBRARY "" CACHE FILEPATH "With ONNXAR_PYTHON_HEADERS, for Windows: the import library")

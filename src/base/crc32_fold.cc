@@ -72,7 +72,7 @@ __attribute__((target("avx512f,avx2,pclmul,vpclmulqdq"))) void fold_512(std::byt
                                                                         std::size_t blocks) noexcept {
   constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m512i);
   constexpr std::size_t ahead = 4096;  // the hardware's prefetcher stops at each page border
-  const __m512i by = _mm512_broadcast_i32x4(_mm_set_epi64x(by_high, by_low));
+  const __m512i by = _mm512_set4_epi64(by_high, by_low, by_high, by_low);
   __m512i sums[chains];
   for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm512_loadu_si512(block + i * sizeof(__m512i));
   for (; blocks != 0; --blocks, from += FoldedCrc32::size) {

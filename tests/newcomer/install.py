@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "release"))
+sys.path.insert(0, str(ROOT / "tools/release"))
 from roots import DISTRIBUTIONS, Distribution, bare_root, run_in  # noqa: E402
 
 MAKE_MODEL = """

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "release"))
+sys.path.insert(0, str(ROOT / "tools/release"))
 import judge  # noqa: E402
 import library  # noqa: E402
 import older  # noqa: E402
@@ -59,7 +59,7 @@ class Contents(WithFolder):
         self.assertNotEqual(first["serialNumber"], sbom.sbom(self.file("onnxar-linux-x86_64", b"2"), "application")["serialNumber"])
 
     def test_every_part_has_its_licence_in_the_tree(self) -> None:
-        files = {path.stem for path in (ROOT / "licenses").iterdir()}
+        files = {path.stem for path in (ROOT / "cmake/licenses").iterdir()}
         self.assertEqual({"libcxx" if name == "libc++" else name for name in (*self.names("onnxar-linux-x86_64"),
                          *self.names("onnxar-windows-x86_64.exe"), "nanobind", "robin-map")}, files)  # fmt: skip
 
@@ -73,7 +73,7 @@ class Judged(WithFolder):
         return wheel
 
     def test_a_wheel_without_one_of_the_licences_is_refused(self) -> None:
-        every = {"LICENSE", *(f"licenses/{path.name}" for path in (ROOT / "licenses").iterdir())}
+        every = {"LICENSE", *(f"licenses/{path.name}" for path in (ROOT / "cmake/licenses").iterdir())}
         judge.judge_licences(self.wheel(every))
         for missing in every:
             with self.assertRaises(SystemExit):

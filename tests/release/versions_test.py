@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "release"))
+sys.path.insert(0, str(ROOT / "tools/release"))
 import pins  # noqa: E402
 import versions  # noqa: E402
 
@@ -61,7 +61,7 @@ class Pins(unittest.TestCase):
             for pin in pins.pins(table):
                 self.assertRegex(pin.sha256, "^[0-9a-f]{64}$", pin.name)
         for pin in pins.pins(pins.BUNDLED):
-            self.assertTrue((ROOT / f"licenses/{pin.name}.txt").is_file(), pin.name)
+            self.assertTrue((ROOT / f"cmake/licenses/{pin.name}.txt").is_file(), pin.name)
 
     def test_an_archive_with_another_sum_is_refused_and_removed(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ def judge_licences(wheel: Path) -> None:
     """The licence of this project, and those of all libraries that are linked into it."""
     with zipfile.ZipFile(wheel) as opened:
         inside = {name.rsplit("/", 1)[1] for name in opened.namelist() if "/licenses/" in name}
-    wanted = {"LICENSE", *(path.name for path in (ROOT / "licenses").iterdir())}
+    wanted = {"LICENSE", *(path.name for path in (ROOT / "cmake/licenses").iterdir())}
     if inside != wanted:
         sys.exit(f"{wheel.name} has the licences {sorted(inside)}, expected {sorted(wanted)}")
 

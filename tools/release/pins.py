@@ -1,4 +1,4 @@
-"""Archives of other projects, named by address and SHA-256 in tables: cmake/bundled.txt and release/pythons.txt."""
+"""Archives of other projects, named by address and SHA-256 in tables: cmake/bundled.txt and tools/release/pythons.txt."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/release_work"
 DOWNLOADS = WORK / "downloads"
 BUNDLED = ROOT / "cmake/bundled.txt"
-PYTHONS = ROOT / "release/pythons.txt"
+PYTHONS = ROOT / "tools/release/pythons.txt"
 
 
 @dataclasses.dataclass(frozen=True)
