@@ -446,8 +446,8 @@ static void check_progress_of_verbs(void) {
   progress.answer = 1;
   REFUSED(ONNXAR_USAGE, "c.callback", onnxar_check(ABI, "told.onnxar", &options, &report, &error));
   options.data = 0;
-  REFUSED(ONNXAR_USAGE, "c.callback", onnxar_repack(ABI, "plain.zip", "x.onnxar", &options, NULL, &error));
-  CHECK(!is_there("x.onnxar"));
+  REFUSED(ONNXAR_USAGE, "c.callback", onnxar_repack(ABI, "plain.zip", "ended.onnxar", &options, NULL, &error));
+  CHECK(!is_there("ended.onnxar"));
 }
 
 static void check_options_of_verbs(void) {
