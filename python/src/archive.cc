@@ -96,7 +96,7 @@ nb::object array_of(const Archive& archive, const OwnedTensor& of, const nb::lis
   const std::size_t width = bits_per_element(tensor.type) / 8;
   if (width == 0 || number >= dtypes.size() || dtypes[number].is_none()) return nb::none();
   ByteSpan data = data_of(archive, of);
-  const auto address = reinterpret_cast<std::uintptr_t>(data.data());
+  const auto address = reinterpret_cast<std::uintptr_t>(data.bytes().data());
   if (data.size() == 0 || tensor.dims.size() > most_dimensions || address % width != 0) return nb::none();
   return make(shape_of(tensor.dims), dtypes[number], std::move(data));
 }
