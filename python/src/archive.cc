@@ -176,7 +176,7 @@ nb::object read_tensor(const ModelReader& reader, std::size_t index) {
   const std::uint64_t size = reader.size_of(index);
   const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!bytes) throw nb::python_error();
-  char* target = PyBytes_AS_STRING(bytes.ptr());
+  char* target = PyBytes_AsString(bytes.ptr());
   without_gil([&] {
     reader.read(index, [&](Bytes piece) {
       std::memcpy(target, piece.data(), piece.size());
