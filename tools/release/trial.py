@@ -29,9 +29,10 @@ apt-get install -y -qq --no-install-recommends binutils > /dev/null   # nm and r
 /venv/bin/onnxar --version
 test ! -e /venv/lib/python3*/site-packages/onnxar/{relic}
 """
+# Not backend_test.py: it compares with a list of what the pinned ONNX Runtime does not run.
 TESTS = """
 cd /project/python/tests
-for test in *_test.py; do /venv/bin/python -B $test; done
+for test in *_test.py; do [[ $test == backend_test.py ]] || /venv/bin/python -B $test; done
 """
 UNINSTALL = """
 /venv/bin/pip uninstall -q -y onnxar
