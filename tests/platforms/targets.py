@@ -83,10 +83,9 @@ class Platform:
         return self.name.startswith("windows")
 
     @property
-    def targets(self) -> list[str]:
-        if self.only_built:
-            return list(self.only_built)
-        return [*(f"{room}_test" for room in self.rooms), "onnxar", *self.c_programs]
+    def systems(self) -> tuple[str, ...]:
+        """The names of folders with sources of this system."""
+        return ("windows",) if self.is_windows else ("posix", "darwin" if self.name.startswith("macos") else "linux")
 
 
 LINKED = ("onnxar", "onnxar_c", "runtime_map", "write_and_read")  # the command, the C library, an example of each interface
