@@ -86,6 +86,21 @@ ByteSpan data_of(const Archive& archive, const OwnedTensor& tensor) {
   return without_gil([&] { return tensor_data(archive, tensor.tensor); });
 }
 
+/// Returns `make(shape, dtype, buffer)`, where `dtypes` has the type by its number. None where it has none, and for
+/// tensors that NumPy may refuse or cannot view as they are: no bytes, more dimensions than NumPy 1 has, or an address
+/// that is not a multiple of an element's size.
+nb::object array_of(const Archive& archive, const OwnedTensor& of, const nb::list& dtypes, const nb::callable& make) {
+  constexpr std::size_t most_dimensions = 32;
+  const StoredTensor& tensor = of.tensor;
+  const auto number = static_cast<std::size_t>(tensor.type);
+  const std::size_t width = bits_per_element(tensor.type) / 8;
+  if (width == 0 || number >= dtypes.size() || dtypes[number].is_none()) return nb::none();
+  ByteSpan data = data_of(archive, of);
+  const auto address = reinterpret_cast<std::uintptr_t>(data.bytes().data());
+  if (data.size() == 0 || tensor.dims.size() > most_dimensions || address % width != 0) return nb::none();
+  return make(shape_of(tensor.dims), dtypes[number], std::move(data));
+}
+
 nb::dict metadata_of(const Archive& archive) {
   nb::dict pairs;
   for (const auto& [key, value] : metadata(archive)) pairs[text(key)] = text(value);
@@ -128,6 +143,7 @@ void bind_tensor(nb::module_& module) {
       .def_prop_ro("name", [](const OwnedTensor& of) { return text(of.tensor.name); })
       .def_prop_ro("site", [](const OwnedTensor& of) { return text(of.tensor.site); })
       .def_prop_ro("dtype", [](const OwnedTensor& of) { return static_cast<int>(of.tensor.type); })
+      .def_prop_ro("bits", [](const OwnedTensor& of) { return bits_per_element(of.tensor.type); })
       .def_prop_ro("shape", [](const OwnedTensor& of) { return shape_of(of.tensor.dims); });
 }
 
@@ -232,6 +248,7 @@ void bind_archive(nb::module_& module) {
       .def("entries", entry_list)
       .def("tensors", tensor_list)
       .def("data", data_of)
+      .def("array", array_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
       .def("graphs", [](const Archive& of) { return names_found([&] { return graphs(of); }); })
       .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })

@@ -23,8 +23,11 @@ TEST(Processor, HasTheFeaturesThatTheKernelLists) {
   EXPECT_EQ(base::has_carryless_multiplication(), is_listed("pclmulqdq"));
   EXPECT_EQ(base::has_carryless_multiplication_of_256(), is_listed("vpclmulqdq") && is_listed("avx2"));
   EXPECT_EQ(base::has_wide_vectors(), is_listed("avx512f"));
+#elif defined(__aarch64__)
+  if (!std::ifstream("/proc/cpuinfo")) GTEST_SKIP() << "there is no /proc/cpuinfo";
+  EXPECT_EQ(base::has_carryless_multiplication(), is_listed("pmull"));
 #else
-  GTEST_SKIP() << "only x86-64 has these features";
+  GTEST_SKIP() << "only x86-64 and ARM have these features";
 #endif
 }
 

@@ -79,6 +79,12 @@ class Judged(WithFolder):
             with self.assertRaises(SystemExit):
                 judge.judge_licences(self.wheel(every - {missing}))
 
+    def test_a_platform_is_promised_by_the_same_one_and_by_older_ones(self) -> None:
+        self.assertTrue(judge.suffices("manylinux_2_28_x86_64", "manylinux_2_28_x86_64"))
+        self.assertTrue(judge.suffices("manylinux_2_5_x86_64", "manylinux_2_28_x86_64"))
+        for found in ("manylinux_2_29_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "linux_x86_64"):
+            self.assertFalse(judge.suffices(found, "manylinux_2_28_x86_64"), found)
+
     def test_a_tool_that_fails_ends_the_program_with_its_words(self) -> None:
         with self.assertRaises(SystemExit) as ended:
             judge.told("zipfile", "-l", self.folder / "no_file")

@@ -87,9 +87,10 @@ def prepare_zig() -> None:
     (found,) = ZIG.parent.glob("lib/python3*/site-packages/ziglang/zig")
     PROGRAMS.mkdir(parents=True, exist_ok=True)
     for name, subcommand in (("zig", ""), ("zig-clang", "cc "), ("zig-clang++", "c++ ")):
-        script = PROGRAMS / name
-        script.write_text(ZIG_SCRIPT.format(zig=found, subcommand=subcommand))
-        script.chmod(0o755)
+        script, text = PROGRAMS / name, ZIG_SCRIPT.format(zig=found, subcommand=subcommand)
+        if not script.exists() or script.read_text() != text:  # ccache takes a compiler that was written anew for another one
+            script.write_text(text)
+            script.chmod(0o755)
     os.environ["ONNXAR_ZIG"] = str(PROGRAMS)
 
 
