@@ -63,7 +63,7 @@ class Platform:
         if self.run_by is None:
             return ()
         kinds = {QEMU: ("emulated", "qemu"), WINE: ("emulated",)}
-        processor = () if "x86_64" in self.name else ("other_processors",)
+        processor = () if "x86_64" in self.name else ("aarch64",) if "aarch64" in self.name else ("other_processors",)
         library = ("musl",) if "musl" in self.name else ()
         return (*kinds.get(self.run_by, ()), *processor, *library, self.name)
 
