@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -95,6 +96,22 @@ def _named(tensors: Sequence[_core.StoredTensor], names: Sequence[str]) -> dict[
         if tensor := named.pop(sites.pop(), None):
             sites.append(tensor.site)
     return named
+
+
+class _Values(collections.abc.ValuesView[Array]):
+    """All arrays of an archive, each made when it is asked for. The inherited view would look each of them up by its key."""
+
+    _mapping: Archive
+
+    def __iter__(self) -> Iterator[Array]:
+        return (array for _, array in self._mapping._each())
+
+
+class _Items(collections.abc.ItemsView[str, Array]):
+    _mapping: Archive
+
+    def __iter__(self) -> Iterator[tuple[str, Array]]:
+        return self._mapping._each()
 
 
 class Archive(Mapping[str, Array]):
@@ -222,6 +239,16 @@ class Archive(Mapping[str, Array]):
     def __len__(self) -> int:
         self._handle  # noqa: B018
         return len(self._with_arrays)
+
+    def values(self) -> collections.abc.ValuesView[Array]:
+        return _Values(self)
+
+    def items(self) -> collections.abc.ItemsView[str, Array]:
+        return _Items(self)
+
+    def _each(self) -> Iterator[tuple[str, Array]]:
+        self._handle  # noqa: B018
+        return ((key, self._array(self._handle, key, stored)) for key, stored in self._with_arrays.items())
 
     def tensor(self, name: str) -> Array:
         """Returns the tensor of this name, else the one in the entry of this name, else the one at this site."""

@@ -77,13 +77,16 @@ nb::list tensor_list(const Archive& archive) {
   return list;
 }
 
-ByteSpan data_of(const Archive& archive, const OwnedTensor& tensor) {
-  const std::weak_ptr<const void> wanted = archive.owner();
-  if (tensor.archive.owner_before(wanted) || wanted.owner_before(tensor.archive)) {
-    throw Error(Code::usage_argument, "the tensor belongs to a different archive", {tensor.tensor.name, std::nullopt},
+ByteSpan data_of(const Archive& archive, const OwnedTensor& of) {
+  const std::shared_ptr<const void> wanted = archive.owner();
+  if (of.archive.owner_before(wanted) || wanted.owner_before(of.archive)) {
+    throw Error(Code::usage_argument, "the tensor belongs to a different archive", {of.tensor.name, std::nullopt},
                 archive.path());
   }
-  return without_gil([&] { return tensor_data(archive, tensor.tensor); });
+  // To look up an entry takes as long as to release the interpreter's lock. To copy or decode data may take longer.
+  constexpr std::uint64_t short_message = 4096;
+  if (of.tensor.size <= short_message) return tensor_data(archive, of.tensor);
+  return without_gil([&] { return tensor_data(archive, of.tensor); });
 }
 
 /// Returns `make(shape, dtype, buffer)`, where `dtypes` has the type by its number. None where it has none, and for
@@ -176,7 +179,7 @@ nb::object read_tensor(const ModelReader& reader, std::size_t index) {
   const std::uint64_t size = reader.size_of(index);
   const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!bytes) throw nb::python_error();
-  char* target = PyBytes_AS_STRING(bytes.ptr());
+  char* target = PyBytes_AsString(bytes.ptr());
   without_gil([&] {
     reader.read(index, [&](Bytes piece) {
       std::memcpy(target, piece.data(), piece.size());

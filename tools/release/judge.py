@@ -1,7 +1,8 @@
-"""What packagers' tools say of wheels and the source distribution. Each function ends the program with their words if something is wrong."""
+"""What packagers' tools say of wheels, the source distribution and lists of contents. Each function ends the program with their words if something is wrong."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -50,6 +51,17 @@ def judge_licences(wheel: Path) -> None:
     wanted = {"LICENSE", *(path.name for path in (ROOT / "cmake/licenses").iterdir())}
     if inside != wanted:
         sys.exit(f"{wheel.name} has the licences {sorted(inside)}, expected {sorted(wanted)}")
+
+
+def judge_sbom(path: Path) -> None:
+    """A list of contents has to be as the schema of its version of CycloneDX says."""
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    text = path.read_text()
+    version = SchemaVersion.from_version(json.loads(text)["specVersion"])
+    if error := JsonStrictValidator(version).validate_str(text):
+        sys.exit(f"{path.name} is not CycloneDX: {error}")
 
 
 def judge_wheel(wheel: Path, platform: str) -> None:
