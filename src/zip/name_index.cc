@@ -24,4 +24,6 @@ std::uint64_t NameIndex::PrefixHasher::up_to(std::size_t length) {
   return hash_.finish(base::folded_word(base::short_word(rest_.substr(0, length - absorbed_))), length);
 }
 
+std::uint64_t NameIndex::hash_of(std::string_view name) { return PrefixHasher(name).up_to(name.size()); }
+
 }  // namespace onnxar::zip

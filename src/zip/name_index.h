@@ -80,7 +80,7 @@ class NameIndex {
     base::SipHash hash_;
   };
 
-  static std::uint64_t hash_of(std::string_view name) { return PrefixHasher(name).up_to(name.size()); }
+  static std::uint64_t hash_of(std::string_view name);
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
   template <typename NameOf>
