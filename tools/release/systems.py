@@ -77,6 +77,7 @@ def chosen(names: list[str]) -> list[Target]:
     return [target for target in TARGETS if not names or target.toolchain in names]
 
 
+OPTIMISED = "-O2"
 ZIG_SCRIPT = """#!/bin/sh
 exec "{zig}" {subcommand}"$@"
 """
@@ -92,6 +93,7 @@ def prepare_zig() -> None:
             script.write_text(text)
             script.chmod(0o755)
     os.environ["ONNXAR_ZIG"] = str(PROGRAMS)
+    os.environ["ONNXAR_ZIG_FLAGS"] = OPTIMISED
 
 
 def jobs() -> str:
@@ -106,8 +108,8 @@ def cmake_settings(target: Target, source: Path, build: Path) -> dict[str, objec
     return {
         "CMAKE_TOOLCHAIN_FILE": ROOT / f"cmake/toolchains/{target.toolchain}.cmake",
         "CMAKE_BUILD_TYPE": "Release",
-        "CMAKE_C_FLAGS_RELEASE": f"-O2 -DNDEBUG {sections} {maps}",
-        "CMAKE_CXX_FLAGS_RELEASE": f"-O2 -DNDEBUG {sections} {maps}",
+        "CMAKE_C_FLAGS_RELEASE": f"{OPTIMISED} -DNDEBUG {sections} {maps}",
+        "CMAKE_CXX_FLAGS_RELEASE": f"{OPTIMISED} -DNDEBUG {sections} {maps}",
         "CMAKE_EXE_LINKER_FLAGS_RELEASE": f"-s {collect}",
         "CMAKE_MODULE_LINKER_FLAGS_RELEASE": f"-s {collect}",
         "CMAKE_UNITY_BUILD": "ON",
