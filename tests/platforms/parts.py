@@ -13,8 +13,8 @@ from pathlib import Path
 from targets import ROOT, Platform
 
 TESTS = ROOT / "tests"
-SEAM = ("src/os", "tools/onnxar/os", "cmake/toolchains")  # Other sources are not among these: their change would make every part old.
-COMPILED = {".cc", ".h", ".c", ".cmake"}
+SEAM = ("src/os", "tools/onnxar/os")  # Other sources are not among these: their change would make every part old.
+COMPILED = {".cc", ".h", ".c"}
 SYSTEMS = {"posix", "linux", "darwin", "windows"}  # names of folders, wherever a platform has sources of its own
 CASE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 
@@ -38,11 +38,12 @@ class Part:
     @property
     def sources(self) -> set[Path]:
         """The files that the part depends on."""
+        seam = compiled(self.platform, *SEAM) | toolchain(self.platform)
         if self.platform.only_built:
-            return compiled(self.platform, *SEAM)
+            return seam
         if self.python is None:
-            return compiled(self.platform, *SEAM, "tests/support", f"tests/{self.name}")
-        return compiled(self.platform, *SEAM, *(["tests/c"] if self.python.parent.name == "c" else [])) | with_imports(self.python)
+            return seam | compiled(self.platform, "tests/support", f"tests/{self.name}")
+        return seam | with_imports(self.python) | (compiled(self.platform, "tests/c") if self.python.parent.name == "c" else set())
 
     @property
     def state(self) -> str:
@@ -72,6 +73,12 @@ def compiled(platform: Platform, *folders: str) -> set[Path]:
     foreign = SYSTEMS - set(platform.systems)
     files = (file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in COMPILED)
     return {file for file in files if foreign.isdisjoint(file.relative_to(ROOT).parts)}
+
+
+def toolchain(platform: Platform) -> set[Path]:
+    """The platform's file for CMake, and what that includes."""
+    own = platform.toolchain
+    return {own, *(file for file in own.parent.glob("*.cmake") if f"/{file.name})" in own.read_text())} if own else set()
 
 
 @functools.cache
