@@ -18,6 +18,15 @@ from sdist import DIST
 NAME = "debian-12-aarch64"
 PYTHON = "3.11"
 TESTS = ("open_test", "load_test", "numpy_test", "save_test", "edit_test", "errors_test", "summary_test", "sources_test", "side_files_test")
+LEFT_OUT = ("test_pages_are_read_ahead_where_asked_for",)  # qemu does not pass on MADV_POPULATE_READ
+RUNNER = """
+import sys, unittest
+def single(suite):
+    return [suite] if isinstance(suite, unittest.TestCase) else [each for part in suite for each in single(part)]
+module, *left_out = sys.argv[1:]
+chosen = [test for test in single(unittest.defaultTestLoader.loadTestsFromName(module)) if test.id().split(".")[-1] not in left_out]
+sys.exit(not unittest.TextTestRunner().run(unittest.TestSuite(chosen)).wasSuccessful())
+"""
 NEEDED = ("numpy", "onnx", "onnx-ir", "ml_dtypes", "safetensors", "tqdm")
 FOLDER = WORK / "roots" / NAME
 PLATFORMS = ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64")
@@ -59,9 +68,10 @@ def try_emulated(version: str) -> str:
     (wheel,) = DIST.glob(f"onnxar-{version}-cp311-cp311-manylinux*_aarch64.whl")
     install(wheel, packages)
     passed = 0
-    for command in ([packages / "bin/onnxar", "--version"], *([root / f"usr/bin/python{PYTHON}", f"{test}.py"] for test in TESTS)):
+    python = (root / f"usr/bin/python{PYTHON}", "-c", RUNNER)
+    for command in ((packages / "bin/onnxar", "--version"), *((*python, test, *LEFT_OUT) for test in TESTS)):
         done = run(root, *command, packages=packages)
         if done.returncode != 0:
-            sys.exit(f"emulated.py: {command[-1]} failed:\n{done.stdout[-6000:]}")
+            sys.exit(f"emulated.py: {command[-1 - len(LEFT_OUT)]} failed:\n{done.stdout[-6000:]}")
         passed += sum(int(number) for number in re.findall(r"^Ran (\d+) test", done.stdout, re.MULTILINE))
     return f"{NAME}, Python {PYTHON}, under qemu: {passed} tests passed"
