@@ -93,6 +93,7 @@ class SaveOptions:
     format: Format
     all_sites: bool
     attributes: bool
+    subgraphs: bool
     data_file: str
     file_per_tensor: bool
     overwrite: bool
