@@ -44,6 +44,18 @@ def judge_linkage(wheel: Path, platform: str) -> None:
         sys.exit(f"auditwheel does not take {wheel.name} for {platform}: {text}")
 
 
+MAGIC = {"linux": b"\x7fELF", "win": b"MZ", "macosx": b"\xcf\xfa\xed\xfe"}
+
+
+def judge_programs(wheel: Path, platform: str) -> None:
+    """The module and the command are of the system's format. A linker may fail and yet write a file."""
+    (magic,) = (magic for system, magic in MAGIC.items() if system in platform)
+    with zipfile.ZipFile(wheel) as opened:
+        programs = [name for name in opened.namelist() if "/_core." in name and not name.endswith(".pyi") or "/scripts/" in name]
+        if wrong := [name for name in programs if not opened.read(name).startswith(magic)] or len(programs) != 2:
+            sys.exit(f"{wheel.name} has not one module and one command for {platform}, but {programs}; of another format: {wrong}")
+
+
 def judge_licences(wheel: Path) -> None:
     """The licence of this project, and those of all libraries that are linked into it."""
     with zipfile.ZipFile(wheel) as opened:
@@ -68,6 +80,7 @@ def judge_wheel(wheel: Path, platform: str) -> None:
     told("twine", "check", "--strict", wheel)
     told("check_wheel_contents", wheel)
     judge_licences(wheel)
+    judge_programs(wheel, platform)
     if "linux" in platform:
         judge_linkage(wheel, platform)
     if "-abi3-" in wheel.name:

