@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 COUNT, SIZE = 32, 32 << 20
-AGAIN = 5
+AGAIN = 2
 
 
 def arrays() -> dict[str, np.ndarray]:
