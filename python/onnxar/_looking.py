@@ -91,7 +91,8 @@ def freeze(
     training info, and on request without docs and metadata. `model`: as `show`.
 
     `weights` is an `.npz`, an archive or a model. Its tensors fill, by name, initializers without data, and inputs, which
-    then become initializers. Other arguments: as `pack`. Errors: as `show`; onnx.*, numpy.* (an invalid graph, an
+    then become initializers. Other arguments: as `pack`; the command may have published a whole archive already when an
+    exception from `progress` ends it. Errors: as `show`; onnx.*, numpy.* (an invalid graph, an
     initializer without data, weights that do not fit); output.exists."""
     save_options(threshold=threshold, alignment=alignment, threads=threads)  # refuses negative values by the names of the arguments
     given = _command.options(
