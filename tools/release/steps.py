@@ -13,13 +13,12 @@ from pins import ROOT
 from roots import run_in
 from sdist import DIST
 
-REQUIREMENTS = ROOT / "python/tests/requirements.txt"
 # What is installed by the tests is the newest that this Python has.
 INSTALL = """
 apt-get install -y -qq --no-install-recommends binutils > /dev/null   # nm and readelf, for tests of the module
 rm -rf /venv
 {python} -m venv /venv
-/venv/bin/pip install -q {requirements} pytest
+/venv/bin/pip install -q {requirements}
 (cd /venv && find . | sort) > /before
 /venv/bin/pip install -q --no-deps --no-index /wheels/older/{older}
 /venv/bin/python -c 'import onnxar; assert onnxar.__version__ != "{version}"'
@@ -41,7 +40,7 @@ diff /before /after
 
 def required() -> dict[str, str]:
     """What the tests need from PyPI, with the versions that they are pinned to elsewhere."""
-    lines = REQUIREMENTS.read_text().splitlines()
+    lines = (ROOT / "python/tests/requirements.txt").read_text().splitlines()
     return dict(line.split("==") for line in lines if "==" in line)
 
 

@@ -41,7 +41,7 @@ def try_in(distribution: Distribution, version: str) -> str:
     bring(root, "manylinux")
     if distribution.python.startswith("/usr/local"):
         compile_python(root)
-    return f"{distribution.name}, {tried(root, distribution.python, version, list(required()), LEFT_OUT)}"
+    return f"{distribution.name}, {tried(root, distribution.python, version, [*required(), 'pytest'], LEFT_OUT)}"
 
 
 def main() -> None:
