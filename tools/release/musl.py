@@ -50,7 +50,7 @@ CFLAGS='-O2 -fPIC' ./configure --static > /dev/null
 make -s install > /dev/null
 """
 PYTHON = """
-cd /sources/Python-{version}
+cd /sources/Python-{version}.*
 ./configure -q --disable-test-modules --with-ensurepip=no OPT='-O1 -DNDEBUG -w' CPPFLAGS=-I/usr/local/include LDFLAGS=-L/usr/local/lib
 make -s -j2
 make -s altinstall
