@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pins import BUNDLED, PYTHONS, fetched, pins
-from roots import Distribution, bare_root, run_in
+from pins import BUNDLED, PYTHONS, Pin, fetched, pins
+from roots import DEBIAN, Distribution, bare_root, run_in
 from steps import bring, finish, required, tried
 from systems import ZIG
 
@@ -25,6 +25,10 @@ LEFT_OUT = ("backend_test.py", "frozen_test.py", "onnxruntime_test.py", "registr
 TOOLS = ("cmake", "ninja", "scikit-build-core", "nanobind==2.15.0")  # onnx asks for this nanobind
 IMPLIED = ("sympy", "typing_extensions", "exceptiongroup", "tomli")  # what onnx-ir and, for Python 3.10, the tools ask for
 KEPT = SYSTEM.folder / "local"  # what was compiled; it does not depend on the wheels
+
+# onnx-ir needs ctypes.
+LIBFFI = Pin("libffi", "3.4.4", "MIT", "d66c56ad259a82cf2a9dfc408b32bf5da52371500b84745f7fb8b645712df676",
+             f"{DEBIAN}/pool/main/libf/libffi/libffi_3.4.4.orig.tar.gz")  # fmt: skip
 
 # configure compares what the compiler says of its system with what it finds itself, which is musl.
 CC = """#!/bin/sh
@@ -44,9 +48,12 @@ done
 exec /zig/zig c++ -target x86_64-linux-musl "$@"
 """
 SETTINGS = "export PATH=/usr/local/bin:$PATH CC=/usr/local/bin/cc CXX=/usr/local/bin/c++ PIP_NO_INDEX=1 PIP_FIND_LINKS='/packages /usr/local/packages'\n"
-ZLIB = """
+LIBRARIES = """
 cd /sources/zlib-*
 CFLAGS='-O2 -fPIC' ./configure --static > /dev/null
+make -s install > /dev/null
+cd /sources/libffi-*
+./configure -q --disable-shared --with-pic --disable-docs --disable-exec-static-tramp CFLAGS=-O2 > /dev/null
 make -s install > /dev/null
 """
 PYTHON = """
@@ -103,7 +110,7 @@ def download(root: Path) -> None:
 def unpack(root: Path) -> None:
     (root / "sources").mkdir()
     libraries = [pin for pin in pins(BUNDLED) if pin.name in ("zlib", "protobuf")]
-    for archive in [*map(fetched, [*pins(PYTHONS), *libraries]), *root.glob("packages/*.tar.gz")]:
+    for archive in [*map(fetched, [*pins(PYTHONS), LIBFFI, *libraries]), *root.glob("packages/*.tar.gz")]:
         subprocess.run(["tar", "-xf", archive, "-C", root / "sources"], check=True)
 
 
@@ -111,7 +118,7 @@ def compile_all(root: Path) -> None:
     unpack(root)
     (package,) = ZIG.parent.glob("lib/python3*/site-packages/ziglang")
     shutil.copytree(package, root / "zig", copy_function=os.link)
-    ran("compile zlib", root, ZLIB)
+    ran("compile zlib and libffi", root, LIBRARIES)
     for version in pythons():
         ran(f"compile Python {version}", root, PYTHON.format(version=version))
         ran(f"compile for Python {version}", root, PACKAGES.format(version=version, tools=" ".join(TOOLS), flags=FLAGS))
@@ -119,7 +126,7 @@ def compile_all(root: Path) -> None:
 
 def fill_local(root: Path) -> None:
     """Compiles /usr/local of the root, or takes the one that was kept."""
-    recipe = repr((ZLIB, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, required(), pins(PYTHONS), pins(BUNDLED)))
+    recipe = repr((LIBRARIES, LIBFFI, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, required(), pins(PYTHONS), pins(BUNDLED)))
     mark = KEPT / "recipe"
     if mark.exists() and mark.read_text() == recipe:
         shutil.copytree(KEPT, root / "usr/local", symlinks=True, dirs_exist_ok=True)
