@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _proto
 from onnxar._archive import Archive, Array, open_archive
-from onnxar._errors import NotFoundError, fault, usage
+from onnxar._errors import NotFoundError, usage
 from onnxar._options import Path, load_options, save_options
 from onnxar._progress import Progress, reporting
 from onnxar._sources import file_of
@@ -88,12 +88,8 @@ class Edit:
         """The onnx.ModelProto without its large tensors, which refer to entries. Change it in any way. A tensor with new data
         inside gets a new entry."""
         import onnx
-        from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
-        try:
-            model: onnx.ModelProto = onnx.ModelProto.FromString(self.archive.model())
-        except DecodeError as error:
-            raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=self.archive.path or "") from error
+        model: onnx.ModelProto = _proto.parsed(onnx.ModelProto, self.archive.model(), self.archive.path or "")
         self._before = model.SerializeToString()
         return model
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, overload
 
 from onnxar import _core, _deprecated, _ir, _operations, _proto
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import fault, usage
+from onnxar._errors import usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
 from onnxar._progress import Count, Progress, reporting
 from onnxar._sources import Bytes, Source, bytes_of, file_of
@@ -41,15 +41,10 @@ def load(
     times the size of the archive. Side files are not part of a model: `save` keeps those of the archive that it
     replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
     import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     options = load_options(max_expansion=max_expansion, verify_data=verify, threads=threads)
     name, reader = _reader(source, options)
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(reader.model())
-    except DecodeError as error:
-        raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=name) from error
+    model: onnx.ModelProto = _proto.parsed(onnx.ModelProto, reader.model(), name)
     descent = _proto.Descent(model)
     with reporting(progress, "loading") as tell, concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         data = _read_ahead(reader, pool, threads or os.cpu_count() or 1)
@@ -89,15 +84,11 @@ def load_ir(source: Source) -> onnx_ir.Model:
     Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used."""
     import onnx
     import onnx_ir
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     archive = source if isinstance(source, Archive) else open_archive(bytes_of(source))
     data = archive.model()
     _ = archive.keys()  # the walk validates the messages
-    try:
-        model = onnx_ir.from_proto(onnx.ModelProto.FromString(data))
-    except DecodeError as error:
-        raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=archive.path or "") from error
+    model: onnx_ir.Model = onnx_ir.from_proto(_proto.parsed(onnx.ModelProto, data, archive.path or ""))
     _ir.map_tensors(model, archive._handle)
     return model
 

@@ -23,6 +23,16 @@ def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
             yield field, [value] if single else list(value), not single
 
 
+def parsed(kind: type[Any], data: bytes, path: str) -> Any:
+    """The message of this type in the bytes. protobuf without its C extension, as it comes for musl, also refuses text that is not UTF-8."""
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
+
+    try:
+        return kind.FromString(data)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=path) from error
+
+
 def tensors(message: Any) -> Iterator[Any]:
     """Yields every TensorProto of a model, at every site."""
     if message.DESCRIPTOR.name == "TensorProto":

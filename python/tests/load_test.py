@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+import textwrap
 import unittest
 
 import building
@@ -107,6 +111,20 @@ class Refusals(FolderTest):
     def test_what_protobuf_cannot_parse_is_an_error_of_ours(self):
         broken = number(1, 10) + block(7, building.graph() + block(11, b"\xff\xff\xff")) + block(8, number(2, 21))
         self.assertEqual(self.code_of(onnxar.load, archive(broken)), "onnx.model.invalid")
+
+    def test_text_that_only_protobuf_without_its_extension_refuses_is_an_error_of_ours(self):
+        (self.folder / "m.onnxar").write_bytes(archive(model(more=block(2, b"\xc3"))))  # the producer's name
+        program = textwrap.dedent("""
+            import onnxar
+            for action in (onnxar.load, onnxar.load_ir, lambda path: onnxar.edit(path).__enter__().model):
+                try:
+                    action("m.onnxar")
+                except onnxar.Error as error:
+                    print(error.code)
+        """)
+        done = subprocess.run([sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"})  # fmt: skip
+        self.assertEqual((done.stdout, done.stderr), ("onnx.model.invalid\n" * 3, ""))
 
     def test_a_path_that_is_not_an_archive_is_an_error_as_with_open(self):
         (self.folder / "m.onnx").write_bytes(model())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import pathlib
 import shutil
@@ -122,6 +123,17 @@ class Sessions(RuntimeTest):
         code = "import sys; sys.modules['onnxruntime'] = None; import onnxar; import onnxar.onnxruntime"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertIn("import of onnxruntime halted", done.stderr)
+
+
+class Neighbours(unittest.TestCase):
+    def test_it_loads_beside_onnx_and_onnxruntime_in_every_order(self):
+        use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], []));"
+               "assert onnxar._core.Archive and onnxruntime.get_available_providers();"
+               "onnx.checker.check_model(m)")  # fmt: skip
+        for order in itertools.permutations(("onnxar", "onnx", "onnxruntime")):
+            with self.subTest(order=order):
+                program = "\n".join([*(f"import {name}" for name in order), use])
+                subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
 class Links(RuntimeTest):

@@ -6,7 +6,6 @@ import ast
 import importlib.metadata
 import importlib.resources
 import inspect
-import itertools
 import pathlib
 import re
 import subprocess
@@ -72,14 +71,6 @@ class Typed(unittest.TestCase):
 
 
 class Neighbours(unittest.TestCase):
-    def test_it_loads_beside_onnx_and_onnxruntime_in_every_order(self):
-        use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], []));"
-               "assert onnxar._core.Archive and onnxruntime.get_available_providers();"
-               "onnx.checker.check_model(m)")  # fmt: skip
-        for order in itertools.permutations(("onnxar", "onnx", "onnxruntime")):
-            with self.subTest(order=order):
-                run(sys.executable, "-c", "\n".join([*(f"import {name}" for name in order), use]))
-
     def test_protobuf_of_any_version_is_loaded_before_it_or_after_it_and_both_work(self):
         use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], [onnx.helper.make_tensor_value_info('x', 1, [2])],"
                " [onnx.helper.make_tensor('x', 1, [2], [1, 2])]));"

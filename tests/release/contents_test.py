@@ -145,8 +145,11 @@ class Systems(unittest.TestCase):
         for target in systems.TARGETS:
             self.assertTrue((ROOT / f"cmake/toolchains/{target.toolchain}.cmake").is_file(), target)
         linux, windows = systems.TARGETS[0], next(target for target in systems.TARGETS if target.windows)
+        musl = next(target for target in systems.TARGETS if target.wheel.startswith("musllinux"))
         self.assertEqual([linux.suffix(abi) for abi in systems.ABIS],
                          [".cpython-310-x86_64-linux-gnu.so", ".cpython-311-x86_64-linux-gnu.so", ".abi3.so"])  # fmt: skip
+        self.assertEqual([musl.suffix(abi) for abi in systems.ABIS],
+                         [".cpython-310-x86_64-linux-gnu.so", ".cpython-311-x86_64-linux-musl.so", ".abi3.so"])  # fmt: skip
         self.assertEqual([windows.suffix(abi) for abi in systems.ABIS], [".cp310-win_amd64.pyd", ".cp311-win_amd64.pyd", ".pyd"])
 
 

@@ -48,7 +48,8 @@ class Target:
     def suffix(self, abi: Abi) -> str:
         if self.windows:
             return ".pyd" if abi.stable else f".{abi.tag}-{self.soabi}.pyd"
-        return ".abi3.so" if abi.stable else f".cpython-{abi.tag.removeprefix('cp')}-{self.soabi}.so"
+        soabi = self.soabi.replace("musl", "gnu") if abi.tag == "cp310" else self.soabi  # Python 3.10 does not tell musl from glibc
+        return ".abi3.so" if abi.stable else f".cpython-{abi.tag.removeprefix('cp')}-{soabi}.so"
 
     def python(self, abi: Abi) -> dict[str, object]:
         """CMake's variables for this Python."""

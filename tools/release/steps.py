@@ -1,0 +1,80 @@
+"""What is done with a wheel in a bare root: an older one is installed, it takes that one's place, the package's tests run, and it is uninstalled."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import older
+from pins import ROOT
+from roots import run_in
+from sdist import DIST
+
+# What is installed by the tests is the newest that this Python has.
+INSTALL = """
+apt-get install -y -qq --no-install-recommends binutils > /dev/null   # nm and readelf, for tests of the module
+rm -rf /venv
+{python} -m venv /venv
+/venv/bin/pip install -q {requirements}
+(cd /venv && find . | sort) > /before
+/venv/bin/pip install -q --no-deps --no-index /wheels/older/{older}
+/venv/bin/python -c 'import onnxar; assert onnxar.__version__ != "{version}"'
+/venv/bin/pip install -q --no-index --upgrade --no-deps --find-links /wheels onnxar=={version}
+/venv/bin/python -c 'import onnxar; assert onnxar.__version__ == "{version}"'
+/venv/bin/onnxar --version
+test ! -e /venv/lib/python3*/site-packages/onnxar/{relic}
+"""
+TESTS = """
+cd /project/python/tests
+for test in *_test.py; do [[ " {left_out} " == *" $test "* ]] || /venv/bin/python -B $test; done
+"""
+UNINSTALL = """
+/venv/bin/pip uninstall -q -y onnxar
+(cd /venv && find . | sort) > /after
+diff /before /after
+"""
+
+
+def required() -> dict[str, str]:
+    """What the tests need from PyPI, with the versions that they are pinned to elsewhere."""
+    lines = (ROOT / "python/tests/requirements.txt").read_text().splitlines()
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def finish(step: str, done: subprocess.CompletedProcess[str]) -> str:
+    if done.returncode != 0:
+        sys.exit(f"trial.py: {step} failed:\n{done.stdout[-6000:]}")
+    return done.stdout
+
+
+def bring(root: Path, family: str) -> None:
+    """The wheels of the family of systems, and the tests."""
+    (root / "wheels/older").mkdir(parents=True)
+    for wheel in DIST.glob(f"*{family}*_x86_64.whl"):
+        shutil.copy(wheel, root / "wheels")
+    for folder in ("python/tests", "include", "src", "examples"):  # some tests read the sources
+        shutil.copytree(ROOT / folder, root / "project" / folder)
+
+
+def wheel_for(root: Path, python: str) -> Path:
+    tag = "cp" + python.replace(".", "")
+    for name in (f"{tag}-{tag}", "cp312-abi3"):
+        if found := list(root.glob(f"wheels/*-{name}-*.whl")):
+            return found[0]
+    sys.exit(f"trial.py: no wheel for Python {python}: ./dev wheels makes it")
+
+
+def tried(root: Path, python: str, version: str, requirements: list[str], left_out: tuple[str, ...], settings: str = "") -> str:
+    """What came out of it with the Python at a path in the root."""
+    asked = run_in(root, f"{python} -c 'import sys; print(*sys.version_info[:2], sep=chr(46))'")
+    number = finish("Python", asked).split()[-1]
+    made = older.make(wheel_for(root, number), root / "wheels/older").name
+    finish("install", run_in(root, settings + INSTALL.format(
+        python=python, requirements=" ".join(requirements), version=version, relic=older.RELIC, older=made)))  # fmt: skip
+    tests = finish("tests", run_in(root, TESTS.format(left_out=" ".join(left_out))))
+    finish("uninstall", run_in(root, UNINSTALL))
+    passed = sum(int(number) for number in re.findall(r"^Ran (\d+) test", tests, re.MULTILINE))
+    return f"Python {number}: {passed} tests passed; upgraded, uninstalled without a trace"
