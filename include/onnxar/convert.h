@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,28 @@ ConvertReport pack(const std::filesystem::path& input, const std::filesystem::pa
 /// Packs bytes in memory: an archive, or a `.onnx` whose external data is in `load.external_data_dir`. Foreign zips are
 /// not read from memory.
 ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
+                   const LoadOptions& load = {});
+
+/// One of several models that go into one archive.
+struct ModelFile {
+  std::filesystem::path path;
+  /// Its name among the graphs, without `.onnx`. Empty: the name that it has in its archive, or else the stem of
+  /// `path`.
+  std::string name = {};
+};
+
+/// Packs several models, of any form that `pack` reads, into one archive. The first becomes the model of the archive
+/// and keeps its name in its metadata (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx`
+/// (spec/graphs.md). Further graphs and side files of those that are archives come along.
+///
+/// Tensors with the same type and equal bytes share one entry, in all models. Tensors of the same size and type whose
+/// first 4096 bytes are equal are hashed once, under a random key, and each match is compared byte for byte once. So
+/// the cost is linear in the bytes of all models, and equal data that is in several of them is written once. `unpack`
+/// to a folder gives all models back, an inline one byte for byte as after packing it alone.
+///
+/// Errors: as above; usage.argument (no model; two models of one name, or a name that an entry cannot have; two
+/// archives with different side files of one name).
+ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::path& output, const SaveOptions& save = {},
                    const LoadOptions& load = {});
 
 /// Writes the model at `input` to `output` as plain ONNX, as `pack` writes an archive. `save.format` is onnx_external

@@ -5,7 +5,11 @@
 
 #include "base/annotate.h"
 #include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/rewrite.h"
+#include "onnx/string_entry.h"
 #include "skeleton/splitter.h"
+#include "source/graph_rules.h"
 #include "source/open.h"
 
 namespace onnxar {
@@ -66,6 +70,15 @@ void take_source_companions(LoadedModel& model) {
   model.left_out_bytes += found.left_out_bytes;
 }
 
+/// Puts the name among the graphs into the skeleton, in place of another.
+void set_name(LoadedModel& model, const std::string& name) {
+  onnx::MetadataEdit edit;
+  edit.drop_key = model_name_key;
+  onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, name);
+  const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
+  model.skeleton = onnx::rewrite_tensors(model.skeleton, keep, {model.max_depth}, edit).flat();
+}
+
 }  // namespace
 
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
@@ -78,6 +91,14 @@ LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& p
   LoadedModel model;
   model.id = new_model_id();
   split_model(model, std::move(source), policy, options, companions);
+  return model;
+}
+
+LoadedModel load_family(std::vector<FamilyMember> members, const ExternalPolicy& policy, const LoadOptions& options) {
+  const std::string name = members.front().name;
+  LoadedModel model = load_model(std::make_unique<FamilyResolver>(std::move(members), options), policy, options);
+  set_name(model, name);
+  model.is_family = true;
   return model;
 }
 

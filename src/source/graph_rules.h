@@ -28,6 +28,9 @@ struct MetadataFault {
 /// Checks G3: a graph is not a link. Errors: wire.*.
 std::optional<MetadataFault> link_marker_fault(Bytes graph);
 
+/// Says why no graph can have this name (G1, N1 to N17); nothing if one can.
+std::optional<std::string> graph_name_fault(const std::string& name);
+
 /// The names of the entries of an archive, by index.
 struct EntryNames {
   std::size_t count = 0;
