@@ -76,8 +76,13 @@ struct ConvertReport {
 /// tf2onnx's --large_model, a zip of one `.onnx` and its data files. A remark says so. Compressed entries are first
 /// unpacked to `load.temporary_dir`.
 ///
+/// If `input` is a folder, all models in it are packed as the overload for several models does: the `.onnx` files
+/// directly in the folder, `model.onnx` first, else in the order of their names. All other files in it and below become
+/// side files, except data files of these models, files and folders whose names begin with a dot, and `output`. So
+/// `unpack` to a folder gives it back.
+///
 /// Errors: io.*, output.exists, archive.busy, zip.*, archive.*, wire.*, onnx.*; onnx.model.expansion; usage.argument
-/// (options).
+/// (options; a folder without models, or with a link that leads out of it).
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs bytes in memory: an archive, or a `.onnx` whose external data is in `load.external_data_dir`. Foreign zips are

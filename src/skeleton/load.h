@@ -28,6 +28,10 @@ LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& p
 /// As above, for several models: the first is the model and gets its name, the others are its graphs. REQUIRES:
 /// `members` is not empty. Errors: also those of FamilyResolver.
 LoadedModel load_family(std::vector<FamilyMember> members, const ExternalPolicy& policy, const LoadOptions& options);
+/// Loads all models of a folder as `load_family` does, and its other files as side files, except those that hold data
+/// of the models and the one at `output`. Errors: also those of ModelFolder.
+LoadedModel load_folder(const std::filesystem::path& folder, const ExternalPolicy& policy, const LoadOptions& options,
+                        const std::filesystem::path& output);
 /// As `load_model`, for a source whose links may name payloads that `model` already holds. REQUIRES: `model` has an id.
 void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const ExternalPolicy& policy,
                  const LoadOptions& options, Companions companions = Companions::taken);

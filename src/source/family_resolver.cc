@@ -106,6 +106,16 @@ std::vector<Finding> FamilyResolver::remarks() const {
   return remarks;
 }
 
+base::KeyedSet<std::string> FamilyResolver::data_files() const {
+  base::KeyedSet<std::string> names;
+  for (const FamilyMember& member : members_) {
+    if (const ExternalFiles* files = member.source->files()) {
+      for (std::string& name : files->names()) names.insert(std::move(name));
+    }
+  }
+  return names;
+}
+
 SourceCompanions FamilyResolver::companions() {
   SourceCompanions all;
   SideFilesByName side_files(all.side_files);

@@ -25,6 +25,8 @@ class FamilyResolver final : public Resolver {
   /// case, or a name that no graph can have).
   FamilyResolver(std::vector<FamilyMember> members, const LoadOptions& options);
 
+  /// The name of the first member.
+  [[nodiscard]] const std::string& model_name() const noexcept { return members_.front().name; }
   /// Names the graph, as remarks about models have no path.
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override;
   [[nodiscard]] Error with_place(const Error& error) const override { return selected().with_place(error); }
@@ -33,6 +35,8 @@ class FamilyResolver final : public Resolver {
   void select_graph(const std::string& name) override;
   void select_model() override;
   [[nodiscard]] std::vector<Finding> remarks() const override;
+  /// The data files that links of all members led to so far, by name in the folder of the member.
+  [[nodiscard]] base::KeyedSet<std::string> data_files() const;
   /// Errors: usage.argument (two members have different side files of one name); those of reading such files.
   [[nodiscard]] SourceCompanions companions() override;
 

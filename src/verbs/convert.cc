@@ -8,6 +8,7 @@
 #include "sink/save.h"
 #include "skeleton/load.h"
 #include "source/graph_rules.h"
+#include "source/model_folder.h"
 #include "source/open.h"
 
 namespace onnxar {
@@ -35,6 +36,13 @@ ConvertReport convert_input(const fs::path& input, const fs::path& output, const
   const os::File lock = lock_output(output, save);
   const LoadOptions options = with_folder(load, output, save);
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
+}
+
+ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const SaveOptions& save,
+                          const LoadOptions& load) {
+  const os::File lock = lock_output(output, save);
+  const LoadOptions options = with_folder(load, output, save);
+  return save_model(load_folder(folder, ExternalPolicy::of(save), options, output), output, save);
 }
 
 /// Opens one of several models. Errors name its path.
@@ -65,7 +73,7 @@ SaveOptions as_plain_model(const SaveOptions& save) {
 
 ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   expect_archive(save, output);
-  return convert_input(input, output, save, load);
+  return ModelFolder::is_one(input) ? pack_folder(input, output, save, load) : convert_input(input, output, save, load);
 }
 
 ConvertReport pack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {

@@ -5,13 +5,15 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests family_test.py
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
 from support.archives import MODEL
-from support.command_line import USAGE, Fault, ToolCase, entries_of, keys_of, run
+from support.command_line import FORMAT, IO, USAGE, Fault, ToolCase, entries_of, keys_of, run
 
 
 class FamilyCase(ToolCase):
@@ -80,6 +82,115 @@ class Packing(FamilyCase):
         self.assertEqual(sorted(self.back(self.output)), ["decoder.onnx", "out.onnx"])
 
 
+class Folder(FamilyCase):
+    """`pack FOLDER`."""
+
+    def exported(self, files: Mapping[str, bytes]) -> Path:
+        for name, data in files.items():
+            self.write(f"export/{name}", data)
+        return self.folder / "export"
+
+    @staticmethod
+    def linked(name: str, file: str) -> bytes:
+        return wire.fields_of(name, wire.FLOAT, [300], wire.DataFile(file).link(length=1200))
+
+    def test_export_comes_back(self) -> None:
+        files = {
+            "decoder.onnx": self.decoder.read_bytes(),
+            "encoder.onnx": self.encoder.read_bytes(),
+            "config.json": b"{}",
+            "genai_config.json": b"[]",
+            "onnx/quantized.onnx": b"of another tool",
+            "empty.txt": b"",
+        }
+        done = self.succeeds("pack", self.exported(files), "-o", self.output)
+        self.assertIn("the input was read as a folder of 2 models and their files\n", done.stderr)
+        side_files = ["config.json", "empty.txt", "genai_config.json", "onnx/quantized.onnx"]
+        self.assertEqual(keys_of(self.output), ["d", "table", "e", *side_files, "encoder.onnx"])
+        self.succeeds("check", "--data", "--strict", self.output)
+        self.assertEqual(self.back(self.output), files)
+
+    def test_data_files_of_the_models_are_weights_and_others_side_files(self) -> None:
+        data = {name: wire.content(wire.FLOAT, 300, name) for name in ("a", "b")}
+        files = {
+            "first.onnx": wire.plain(self.linked("a", "a.data"), self.linked("b", "./sub//b.data")),
+            "second.onnx": wire.plain(self.linked("other_a", "second.data")),
+            "a.data": data["a"],
+            "sub/b.data": data["b"],
+            "second.data": data["a"],
+            "unused.data": b"1",
+        }
+        self.succeeds("pack", self.exported(files), "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["a", "b", "unused.data", "second.onnx"])
+        self.assertEqual({name: entries_of(self.output)[name] for name in data}, data)
+
+    def test_usual_model_is_the_first(self) -> None:
+        files = {name: self.encoder.read_bytes() for name in ("a.onnx", "model.onnx", "z.onnx")}
+        self.succeeds("pack", self.exported(files), "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["shared", "e", "a.onnx", "z.onnx"])
+        self.assertEqual(self.back(self.output), files)
+
+    def test_hidden_files_are_left_out_and_said(self) -> None:
+        files = {"m.onnx": self.encoder.read_bytes(), ".git/config": b"", ".gitattributes": b"", "a/.DS_Store": b""}
+        done = self.succeeds("pack", self.exported(files), "-o", self.output)
+        self.assertIn('left out: 3 with a name that begins with a dot, such as ".git"', done.stderr)
+        self.assertEqual(keys_of(self.output), ["shared", "e"])
+
+    def test_name_of_a_key_is_refused_until_the_file_gets_another(self) -> None:
+        folder = self.exported({"m.onnx": self.encoder.read_bytes(), "LICENSE": b"free"})
+        line = self.fails(USAGE, Fault("usage.argument", "LICENSE").line(self.output), "pack", folder, "-o", self.output)
+        self.assertIn("--rename OLD=NEW gives it another one", line)
+        self.succeeds("pack", folder, "-o", self.output, "--rename", "LICENSE=LICENSE.txt")
+        self.assertEqual(self.back(self.output)["LICENSE.txt"], b"free")
+
+    def test_output_in_the_folder_is_not_a_side_file(self) -> None:
+        folder = self.exported({"m.onnx": self.encoder.read_bytes()})
+        for _ in range(2):
+            self.succeeds("pack", folder, "-o", folder / "m.onnxar", "-f")
+            self.assertEqual(keys_of(folder / "m.onnxar"), ["shared", "e"])
+
+    def test_added_file_takes_the_place_of_one(self) -> None:
+        folder = self.exported({"m.onnx": self.encoder.read_bytes(), "t.json": b"1"})
+        self.succeeds("pack", folder, "-o", self.output, "--add", f"t.json={self.write('new', b'2')}")
+        self.assertEqual(entries_of(self.output)["t.json"], b"2")
+
+    def test_links_of_a_cache_are_followed_and_others_refused(self) -> None:
+        self.on_posix("its links need a privilege")
+        folder = self.folder / "snapshot"
+        folder.mkdir()
+        self.write("blobs/1", self.encoder.read_bytes())
+        self.write("blobs/2", b"{}")
+        for name, target in (("m.onnx", "../blobs/1"), ("config.json", "../blobs/2"), ("same.json", "config.json")):
+            (folder / name).symlink_to(target)
+        self.succeeds("pack", folder, "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["shared", "e", "config.json", "same.json"])
+        self.assertEqual(entries_of(self.output)["same.json"], b"{}")
+        self.output.unlink()
+        secret = self.write("secret", b"key")
+        for target in (secret, Path("../secret"), self.folder / "blobs"):
+            (folder / "z.txt").unlink(missing_ok=True)
+            (folder / "z.txt").symlink_to(target)
+            done = run("pack", folder, "-o", self.output)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("z.txt", done.stderr)
+            self.assertFalse(self.output.exists())
+
+    def test_folder_without_models_is_refused(self) -> None:
+        folder = self.exported({"onnx/m.onnx": self.encoder.read_bytes(), "config.json": b"{}"})
+        line = self.fails(USAGE, Fault("usage.argument").line(folder), "pack", folder, "-o", self.output)
+        self.assertIn("name the models instead of the folder", line)
+
+    def test_fault_names_the_model_that_has_it(self) -> None:
+        folder = self.exported({"a.onnx": self.encoder.read_bytes(), "b.onnx": b"\xff"})
+        self.fails(FORMAT, f"onnxar: error[wire.truncated] {folder}/b.onnx: ", "pack", folder, "-o", self.output)
+
+    def test_named_pipe_is_refused(self) -> None:
+        self.on_posix("it has none")
+        folder = self.exported({"a.onnx": self.encoder.read_bytes()})
+        os.mkfifo(folder / "pipe.txt")
+        self.fails(IO, Fault("io.not_a_file").line(folder / "pipe.txt"), "pack", folder, "-o", self.output)
+
+
 class Refused(FamilyCase):
     def test_two_models_of_one_name(self) -> None:
         other = self.write("b/encoder.onnx", self.decoder.read_bytes())
@@ -99,12 +210,12 @@ class Refused(FamilyCase):
 
     def test_name_of_a_side_file_that_the_model_would_have(self) -> None:
         graph = self.write("graph", wire.plain())
-        line = self.fails(4, Fault("archive.graph.name", MODEL).line(self.output), "pack", self.encoder, self.decoder, "--add", f"encoder.onnx={graph}", "-o", self.output)  # fmt: skip
+        line = self.fails(FORMAT, Fault("archive.graph.name", MODEL).line(self.output), "pack", self.encoder, self.decoder, "--add", f"encoder.onnx={graph}", "-o", self.output)  # fmt: skip
         self.assertIn("encoder.onnx", line)
 
     def test_missing_model_leaves_nothing(self) -> None:
         gone = self.folder / "gone.onnx"
-        self.fails(3, Fault("io.not_found").line(gone), "pack", self.encoder, gone, "-o", self.output)
+        self.fails(IO, Fault("io.not_found").line(gone), "pack", self.encoder, gone, "-o", self.output)
 
 
 class Size(FamilyCase):
