@@ -82,7 +82,7 @@ struct ConvertReport {
 /// `unpack` to a folder gives it back.
 ///
 /// Errors: io.*, output.exists, archive.busy, zip.*, archive.*, wire.*, onnx.*; onnx.model.expansion; usage.argument
-/// (options; a folder without models, or with a link that leads out of it).
+/// (options; a folder with a link that leads out of it).
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs bytes in memory: an archive, or a `.onnx` whose external data is in `load.external_data_dir`. Foreign zips are
@@ -190,6 +190,9 @@ struct ReplaceOptions {
   std::vector<std::string> remove = {};         ///< names of side files and graphs
   OutputOptions output = {};                    ///< `overwrite` does not apply: the archive is edited in place
   ProgressCallback progress = {};               ///< counts the bytes that are appended
+  /// The graph to replace, by a name that Archive::graph takes; the model then stays. A name that no graph has adds
+  /// one. Empty: the model is replaced.
+  std::string graph = {};
   /// The state that the edit was prepared from, as Archive::open gave it. If the file has a different state when it is
   /// locked, another edit came between, and the call is io.changed. Null: any state. Not owned; read during the call.
   const Archive* prepared_from = nullptr;
@@ -214,6 +217,9 @@ struct ReplaceReport {
 /// Locations of a model that is itself an archive lead to entries of that archive. Data that equals an entry of the
 /// archive byte for byte is linked to that entry. Other data that is to be external becomes a new entry with a new key.
 /// Entries that tensors no longer name stay. A link to a whole entry keeps its checksum.
+///
+/// With `options.graph`, `model` becomes that graph, which is not to have a weight after it in the file, as with
+/// ArchiveEditor::remove. All the above holds for it.
 ///
 /// Further graphs stay, and so does the model's name among them (rule G4). Side files and graphs can be replaced and
 /// removed under the conditions of ArchiveEditor::remove. Data that equals a side file or a graph is not linked to it.

@@ -12,11 +12,9 @@
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
-
-/// The key in metadata_props that names the model among the graphs of an archive.
-inline constexpr std::string_view model_name_key = "onnxar.model.name";
 
 /// A breach in `metadata_props`. `offset` is the field's, from the graph's first byte.
 struct MetadataFault {

@@ -64,8 +64,7 @@ ModelFolder ModelFolder::read(const fs::path& path) {
   }
   if (failed) throw base::system_error(failed, "cannot list the folder", path);
   if (folder.models_.empty()) {
-    throw Error(Code::usage_argument,
-                "there is no .onnx file directly in this folder; name the models instead of the folder", {}, path);
+    throw Error(Code::io_not_a_file, "is a folder; name a file, or a folder with .onnx files directly in it", {}, path);
   }
   std::ranges::sort(folder.others_);
   std::ranges::sort(folder.hidden_);

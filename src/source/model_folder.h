@@ -19,7 +19,7 @@ class ModelFolder {
   /// PyTorch exported. Errors: io.*.
   static bool is_one(const std::filesystem::path& path);
   /// Lists the folder and those below it; links to folders are not followed. Files whose names begin with a dot are
-  /// left out. Errors: usage.argument (there is no `.onnx` file directly in it); io.*. Cost: O(names * log names).
+  /// left out. Errors: io.not_a_file (there is no `.onnx` file directly in it); io.*. Cost: O(names * log names).
   static ModelFolder read(const std::filesystem::path& path);
 
   /// The paths of the models, which are the `.onnx` files directly in the folder: `model.onnx` first, the others in the

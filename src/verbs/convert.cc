@@ -35,7 +35,9 @@ ConvertReport convert_input(const fs::path& input, const fs::path& output, const
                             const LoadOptions& load) {
   const os::File lock = lock_output(output, save);
   const LoadOptions options = with_folder(load, output, save);
-  return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
+  // In a folder, a graph has its own name, and a model that of its file.
+  const fs::path name = load.graph.empty() ? input : os::path_of(graph_file_name(load.graph));
+  return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, name);
 }
 
 ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const SaveOptions& save,

@@ -12,6 +12,7 @@
 #include "onnx/rewrite.h"
 #include "os/names.h"
 #include "sink/payload_layout.h"
+#include "sink/publication.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
@@ -45,10 +46,10 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 /// Rewrites the model of an archive so that its links lead to ranges of the archive's file.
 class Linking {
  public:
-  Linking(const fs::path& archive, const ArchiveRange& range)
+  Linking(const fs::path& archive, const ArchiveRange& range, std::string_view graph)
       : path_(base::real_path(archive)),
         begin_(range.offset),
-        source_(resolver_of(open_archive(path_, range), {})),
+        source_(resolver_of(open_archive(path_, range), {.graph = std::string(graph)})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     const std::string name = archive_name();
@@ -115,6 +116,42 @@ void check_place(const fs::path& target, const Linking& linking) {
   }
 }
 
+/// The files of links, which appear together.
+class LinkFiles {
+ public:
+  /// The options must outlive it.
+  explicit LinkFiles(const LinkOptions& options) : output_(options.output) {}
+
+  /// Writes a link, under no name yet. A dry run finds the faults of the target alone.
+  void add(const Linking& linking, const fs::path& output) {
+    base::OutputTarget target = base::find_target(output, existing_of(output_));
+    check_place(target.path, linking);
+    reports_.push_back({linking.tensors(), linking.model().size(), output});
+    if (output_.dry_run) return;
+    base::BufferedOutput out(base::OutputFile::create(std::move(target), existing_of(output_)), output_.sync);
+    out.reserve(linking.model().size());
+    out.append(linking.model());
+    files_.push_back(std::move(out).finish());
+    if (files_.size() > most_open) files_.back().park(sync_of(output_));
+  }
+
+  std::vector<LinkReport> publish() && {
+    Publication publication(existing_of(output_), sync_of(output_));
+    for (base::OutputFile& file : files_) publication.publish(file);
+    publication.sync_names();
+    publication.keep();
+    return std::move(reports_);
+  }
+
+ private:
+  /// Files that stay open and nameless. More could exceed the limit of open files.
+  static constexpr std::size_t most_open = 64;
+
+  const OutputOptions& output_;
+  std::vector<LinkReport> reports_;
+  std::vector<base::OutputFile> files_;
+};
+
 /// The judgement; false for a model as text, which is refused without a parser: links are binary.
 template <typename Judge>
 bool unless_text(const Judge& judge) {
@@ -145,25 +182,32 @@ bool is_link(Resolver& source) {
 
 }  // namespace
 
-Link make_link(const fs::path& archive, const ArchiveRange& range) {
-  const Linking linking(archive, range);
+Link make_link(const fs::path& archive, const ArchiveRange& range, std::string_view graph) {
+  const Linking linking(archive, range, graph);
   return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
           linking.tensors()};
 }
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
-  const Linking linking(archive, options.range);
-  // Found before a dry run ends, so that it reports a target that cannot be written.
-  base::OutputTarget target = base::find_target(output, existing_of(options.output));
-  check_place(target.path, linking);
-  const LinkReport report{linking.tensors(), linking.model().size()};
-  if (options.output.dry_run) return report;
-  auto file = base::OutputFile::create(std::move(target), existing_of(options.output));
-  base::BufferedOutput out(std::move(file), options.output.sync);
-  out.reserve(report.model_bytes);
-  out.append(linking.model());
-  std::move(out).finish().publish(sync_of(options.output));
-  return report;
+  LinkFiles files(options);
+  files.add(Linking(archive, options.range, options.graph), output);
+  return std::move(files).publish().front();
+}
+
+std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
+  const fs::path path = base::real_path(archive);
+  const Archive opened = open_archive(path, options.range);
+  const std::string model = model_name_of(opened.model()).value_or(os::text_of(path.stem()));
+  LinkFiles files(options);
+  files.add(Linking(path, options.range, {}), path.parent_path() / os::path_of(graph_file_name(model)));
+  for (const ArchiveEntry& graph : opened.graphs()) {
+    if (graph.name == graph_file_name(model)) {
+      throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
+                  {std::string(graph.name), std::nullopt}, path);
+    }
+    files.add(Linking(path, options.range, graph.name), path.parent_path() / os::path_of(graph.name));
+  }
+  return std::move(files).publish();
 }
 
 bool verify_link(const fs::path& model) {

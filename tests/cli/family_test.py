@@ -177,8 +177,8 @@ class Folder(FamilyCase):
 
     def test_folder_without_models_is_refused(self) -> None:
         folder = self.exported({"onnx/m.onnx": self.encoder.read_bytes(), "config.json": b"{}"})
-        line = self.fails(USAGE, Fault("usage.argument").line(folder), "pack", folder, "-o", self.output)
-        self.assertIn("name the models instead of the folder", line)
+        line = self.fails(IO, Fault("io.not_a_file").line(folder), "pack", folder, "-o", self.output)
+        self.assertIn("a folder with .onnx files directly in it", line)
 
     def test_fault_names_the_model_that_has_it(self) -> None:
         folder = self.exported({"a.onnx": self.encoder.read_bytes(), "b.onnx": b"\xff"})

@@ -76,7 +76,7 @@ TEST_F(ModelFolderTest, HiddenFilesAreToldAndNothingBelowAHiddenFolder) {
 TEST_F(ModelFolderTest, AFolderWithoutModelsIsRefused) {
   put("export/onnx/m.onnx");
   const Error error = error_of([this] { ModelFolder::read(path()); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_EQ(error.code(), Code::io_not_a_file);
   EXPECT_EQ(error.path(), path());
 }
 

@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "shell/command.h"
 #include "shell/numbers.h"
@@ -15,12 +16,20 @@ struct LinkArguments {
   Verbosity verbosity;
 };
 
+std::vector<LinkReport> write_links(const LinkArguments& arguments) {
+  if (!arguments.output.empty()) return {onnxar::link(arguments.archive, arguments.output, arguments.options)};
+  if (!arguments.options.graph.empty()) throw Error(Code::usage_argument, "--model needs a name for the link: -o FILE");
+  return link_graphs(arguments.archive, arguments.options);
+}
+
 int link(const LinkArguments& arguments) {
-  const LinkReport report = onnxar::link(arguments.archive, arguments.output, arguments.options);
+  const std::vector<LinkReport> reports = write_links(arguments);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << counted(report.tensors, "tensor")
-            << " to " << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
-            << escaped_path(arguments.output) << '\n';
+  for (const LinkReport& report : reports) {
+    std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << counted(report.tensors, "tensor")
+              << " to " << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
+              << escaped_path(report.path) << '\n';
+  }
   return exit_code::done;
 }
 
@@ -32,7 +41,10 @@ Verb add_link(CLI::App& app) {
       app.add_subcommand("link", "Write a small .onnx whose external data is the archive, for any runtime");
   add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it is not changed");
   add_output(*verb, arguments->output,
-             "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved");
+             "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved. Without it, a link "
+             "for each graph is written there, named after the graph")
+      ->required(false);
+  add_graph(*verb, arguments->options.graph, "Link this graph of the archive");
   add_overwrite(*verb, arguments->options.output);
   add_write_options(*verb, arguments->options.output);
   add_verbosity(*verb, arguments->verbosity);
