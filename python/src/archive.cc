@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "binding.h"
@@ -92,9 +93,12 @@ nb::dict metadata_of(const Archive& archive) {
   return pairs;
 }
 
-nb::dict row_of(const ListedEntry& entry) {
+/// `model` is the entry of the graph whose tensors the sites are of.
+nb::dict row_of(const ListedEntry& entry, std::string_view model) {
   nb::list sites;
-  for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
+  if (!entry.graphs.empty() && entry.graphs.front() == model) {
+    for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
+  }
   nb::dict row;
   row["name"] = text(entry.name);
   row["offset"] = entry.offset;
@@ -110,8 +114,9 @@ nb::dict row_of(const ListedEntry& entry) {
 nb::list entry_list(const Archive& archive) {
   const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
-  for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry));
-  rows.append(row_of(listing.model));
+  const std::string_view model = archive.model_entry().name;
+  for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry, model));
+  rows.append(row_of(listing.model, model));
   return rows;
 }
 

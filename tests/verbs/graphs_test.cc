@@ -87,6 +87,54 @@ TEST_F(GraphsTest, KindsCountTheTensorsOfAllGraphs) {
   EXPECT_EQ(side_files(archive).size(), 1U);
 }
 
+std::vector<std::string> tensor_names(const Archive& archive) {
+  std::vector<std::string> names;
+  for (const StoredTensor& tensor : tensors(archive)) names.push_back(tensor.name);
+  return names;
+}
+
+TEST_F(GraphsTest, AGraphIsTheModelOfItsArchive) {
+  const Archive archive = Archive::open(several());
+  const Archive graph = archive.graph("b");
+  EXPECT_EQ(graph.model_entry().name, "b.onnx");
+  EXPECT_EQ(archive.model_entry().name, model_entry_name);
+  EXPECT_THAT(tensor_names(archive), ElementsAre("w"));
+  EXPECT_THAT(tensor_names(graph), ElementsAre("w", "v"));
+  EXPECT_EQ(graph.model().data(), archive.bytes(*archive.find("b.onnx")).data());
+  EXPECT_EQ(graph.owner(), archive.owner());
+  EXPECT_EQ(TensorIndex(graph).find("v")->data().bytes().data(), archive.bytes(*archive.find("v")).data());
+  EXPECT_THAT(entry_kinds(graph), entry_kinds(archive));
+}
+
+TEST_F(GraphsTest, AGraphOutlivesTheArchiveItIsOf) {
+  auto archive = std::make_unique<const Archive>(Archive::open(several()));
+  const Archive graph = archive->graph("b.onnx");
+  archive.reset();
+  EXPECT_THAT(tensor_names(graph), ElementsAre("w", "v"));
+  EXPECT_EQ(graph.graph("__MODEL_PROTO").model_entry().name, model_entry_name);
+}
+
+TEST_F(GraphsTest, AGraphThatIsNotThereIsRefusedWithTheOnesThatAre) {
+  const Archive archive = Archive::open(several());
+  for (const std::string name : {"c", "w", "t.json", "B", "b.onnx.onnx"}) {
+    const auto error = thrown_by([&] { static_cast<void>(archive.graph(name)); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->code(), Code::usage_no_such_entry);
+    EXPECT_EQ(error->entry(), name);
+    EXPECT_THAT(error->message(), HasSubstr("it has the model, \"b\""));
+  }
+}
+
+TEST_F(GraphsTest, TheModelGoesByItsOwnName) {
+  const Message named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "a")}});
+  const auto path = folder_.write_file("named", archive_of(named, {zip_entry("b.onnx", model_of({}).view())}).bytes);
+  const Archive archive = Archive::open(path);
+  for (const std::string name : {"", "a", "a.onnx", "__MODEL_PROTO"}) {
+    EXPECT_EQ(archive.graph(name).model_entry().name, model_entry_name) << name;
+  }
+  EXPECT_EQ(archive.graphs().size(), 1U);
+}
+
 TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   const auto error = thrown_by([this] {
     ArchiveWriter archive = writer();
