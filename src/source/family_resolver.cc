@@ -55,9 +55,10 @@ FamilyResolver::FamilyResolver(std::vector<FamilyMember> members, const LoadOpti
 void FamilyResolver::add(Graph graph) {
   const std::filesystem::path& path = members_[graph.member].source->path();
   if (const auto fault = graph_name_fault(graph.name)) {
-    throw Error(Code::usage_argument,
-                base::concat("it would be the graph ", base::quoted(graph.name), ", but this name ", *fault), {}, path,
-                {Hint::name_graph});
+    throw Error(
+        Code::usage_argument,
+        base::concat("it would be the graph ", base::quoted(graph.name), ", and no graph can have this name: ", *fault),
+        {}, path, {Hint::name_graph});
   }
   const auto [known, added] = by_name_.try_emplace(base::folded_copy(graph.name), graphs_.size());
   if (!added) {

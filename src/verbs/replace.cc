@@ -9,9 +9,11 @@
 #include "base/announced_size.h"
 #include "base/open_file.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "skeleton/load.h"
+#include "source/graph_rules.h"
 #include "source/link_marker.h"
 #include "source/open.h"
 #include "tensors/graph_entries.h"
@@ -87,7 +89,12 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
 std::string entry_to_replace(const Archive& archive, const std::string& graph) {
   const auto entry = find_graph(archive, graph);
   if (entry && entry->name == model_entry_name) return {};
-  return graph_file_name(graph);
+  std::string name = graph_file_name(graph);
+  if (const auto fault = graph_name_fault(name)) {
+    throw Error(Code::usage_argument, base::concat("no graph can have this name: ", *fault), {name, std::nullopt},
+                archive.path());
+  }
+  return name;
 }
 
 /// The bytes of a graph that are known only once the edit is planned.

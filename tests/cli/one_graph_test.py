@@ -38,7 +38,7 @@ class GraphCase(ToolCase):
 
 class Listing(GraphCase):
     def test_graphs_of_each_entry_are_told(self) -> None:
-        rows = [line.split() for line in self.out("ls", self.family).splitlines()]
+        rows = [line.split() for line in self.out("ls", self.family).replace("side file", "side_file").splitlines()]
         self.assertEqual(rows[0][-1], "GRAPHS")
         told = {row[0]: row[7:] for row in rows[1:-1]}
         self.assertEqual(told["w"], ["a", "b"])
@@ -97,7 +97,7 @@ class Reading(GraphCase):
 
     def test_show_and_dump(self) -> None:
         document = json.loads(self.out("show", "--json", self.family, "--model", "b"))
-        self.assertEqual({tensor["name"] for tensor in document["tensors"]}, {"v", "w"})
+        self.assertEqual({tensor["name"] for tensor in document["largest"]}, {"v", "w"})
         text = self.out("dump", self.family, "--model", "b")
         self.assertIn('name: "v"', text)
         self.assertNotIn('name: "x"', text)
@@ -194,7 +194,7 @@ class Replacing(GraphCase):
     def test_graph_is_replaced_and_data_that_is_there_is_linked(self) -> None:
         new = self.model(wire.tensor("renamed", seed="x"), wire.tensor("n"), name="new.onnx")
         entries = self.replaced(new, "--model", "b")
-        self.assertEqual(list(entries), ["w", "x", "v", "n", "t.json", "b.onnx", MODEL])
+        self.assertEqual(list(entries), ["w", "x", "v", "t.json", "n", "b.onnx", MODEL])
         self.assertEqual(self.graph("b"), new.read_bytes())
         self.assertEqual(self.graph("a"), self.a.read_bytes())
         self.succeeds("undo", "--force", self.family)
