@@ -305,7 +305,7 @@ class Archive(Mapping[str, Array]):
     def entries(self) -> list[Entry]:
         """Returns all entries in the order of the file; the model is last."""
         rows = self._handle.entries()
-        return [Entry(**{**row, "sites": tuple(row["sites"])}) for row in rows]
+        return [Entry(**{**row, "sites": tuple(row["sites"]), "graphs": tuple(row["graphs"])}) for row in rows]
 
     def side_files(self) -> list[str]:
         """Returns the names of entries that accompany the model and are not used by tensors, such as "tokenizer.json"."""
@@ -314,6 +314,12 @@ class Archive(Mapping[str, Array]):
     def graphs(self) -> list[str]:
         """Returns the names of the further graphs, such as "decoder.onnx": each is a ModelProto over the archive's entries."""
         return self._handle.graphs()
+
+    def graph(self, name: str) -> Archive:
+        """Returns the archive as one of its graphs has it: its tensors and `model()` are those of the graph. `name` may lack
+        the ".onnx", and may be that of the model itself. Both archives share the mapping, and each is closed by itself.
+        Error: usage.no_such_entry."""
+        return Archive(self._handle.graph(name), self._path)
 
     def entries_of_graphs(self) -> list[str]:
         """Returns the names of the entries that tensors of further graphs use."""

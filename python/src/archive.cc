@@ -107,6 +107,9 @@ nb::dict row_of(const ListedEntry& entry, std::string_view model) {
   row["alignment"] = entry.alignment;
   row["kind"] = text(to_string(entry.kind));
   row["sites"] = sites;
+  nb::list graphs;
+  for (const std::string& graph : entry.graphs) graphs.append(text(graph));
+  row["graphs"] = graphs;
   return row;
 }
 
@@ -239,6 +242,8 @@ void bind_archive(nb::module_& module) {
       .def("data", data_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
       .def("graphs", [](const Archive& of) { return names_found([&] { return graphs(of); }); })
+      .def("graph", [](const Archive& of, const std::string& name) { return of.graph(name); })
+      .def("is_graph", [](const Archive& of) { return of.model_entry().name != model_entry_name; })
       .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })
       .def("metadata", metadata_of)
       .def("bytes",
