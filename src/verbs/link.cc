@@ -1,10 +1,16 @@
 #include "onnxar/link.h"
 
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "archive/access.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
+#include "base/file_origin.h"
+#include "base/folder.h"
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -18,6 +24,7 @@
 #include "source/link_marker.h"
 #include "source/open.h"
 #include "verbs/followed_links.h"
+#include "verbs/link_files.h"
 
 namespace onnxar {
 namespace {
@@ -46,20 +53,22 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 /// Rewrites the model of an archive so that its links lead to ranges of the archive's file.
 class Linking {
  public:
-  Linking(const fs::path& archive, const ArchiveRange& range, std::string_view graph)
+  /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
+  Linking(const fs::path& archive, const ArchiveRange& range, std::string_view graph,
+          std::optional<std::string_view> copy = std::nullopt)
       : path_(base::real_path(archive)),
-        begin_(range.offset),
+        begin_(copy ? 0 : range.offset),
         source_(resolver_of(open_archive(path_, range), {.graph = std::string(graph)})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
-    const std::string name = archive_name();
+    const std::string name = copy ? std::string(*copy) : archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(Code::usage_argument,
                   base::concat("ONNX's readers of external data would refuse the archive because its name ", *fault,
                                "; rename it"),
                   {}, path_);
     }
-    refuse_own_name(this->archive(), path_);
+    refuse_own_name(this->archive(), copy ? os::path_of(name) : path_);
     const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
     try {
       model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
@@ -76,6 +85,9 @@ class Linking {
   [[nodiscard]] const Archive& archive() const noexcept { return *source_->archive(); }
   [[nodiscard]] const wire::Rope& model() const noexcept { return model_; }
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
+  /// The bytes of the archive alone.
+  [[nodiscard]] base::MappedSource copied() const { return {archive().file(), ArchiveAccess::origin(archive())}; }
+  [[nodiscard]] LinkReport report(const fs::path& written) const { return {tensors_, nested_, model_.size(), written}; }
 
  private:
   onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
@@ -87,6 +99,7 @@ class Linking {
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
     ++tensors_;
+    if (!site.is_main_initializer()) ++nested_;
     // Entries are stored, so every payload is a range of the archive's mapping.
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
     return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
@@ -99,6 +112,7 @@ class Linking {
   Expansion expansion_;
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
+  std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
 };
 
 void check_place(const fs::path& target, const Linking& linking) {
@@ -116,41 +130,13 @@ void check_place(const fs::path& target, const Linking& linking) {
   }
 }
 
-/// The files of links, which appear together.
-class LinkFiles {
- public:
-  /// The options must outlive it.
-  explicit LinkFiles(const LinkOptions& options) : output_(options.output) {}
-
-  /// Writes a link, under no name yet. A dry run finds the faults of the target alone.
-  void add(const Linking& linking, const fs::path& output) {
-    base::OutputTarget target = base::find_target(output, existing_of(output_));
-    check_place(target.path, linking);
-    reports_.push_back({linking.tensors(), linking.model().size(), output});
-    if (output_.dry_run) return;
-    base::BufferedOutput out(base::OutputFile::create(std::move(target), existing_of(output_)), output_.sync);
-    out.reserve(linking.model().size());
-    out.append(linking.model());
-    files_.push_back(std::move(out).finish());
-    if (files_.size() > most_open) files_.back().park(sync_of(output_));
-  }
-
-  std::vector<LinkReport> publish() && {
-    Publication publication(existing_of(output_), sync_of(output_));
-    for (base::OutputFile& file : files_) publication.publish(file);
-    publication.sync_names();
-    publication.keep();
-    return std::move(reports_);
-  }
-
- private:
-  /// Files that stay open and nameless. More could exceed the limit of open files.
-  static constexpr std::size_t most_open = 64;
-
-  const OutputOptions& output_;
-  std::vector<LinkReport> reports_;
-  std::vector<base::OutputFile> files_;
-};
+/// Writes a link beside its archive. The faults of the target are found in a dry run, too.
+LinkReport add_link(LinkFiles& files, const Linking& linking, const fs::path& output, const OutputOptions& options) {
+  base::OutputTarget target = base::find_target(output, existing_of(options));
+  check_place(target.path, linking);
+  files.add(std::move(target), linking.model());
+  return linking.report(output);
+}
 
 /// The judgement; false for a model as text, which is refused without a parser: links are binary.
 template <typename Judge>
@@ -189,25 +175,53 @@ Link make_link(const fs::path& archive, const ArchiveRange& range, std::string_v
 }
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
-  LinkFiles files(options);
-  files.add(Linking(archive, options.range, options.graph), output);
-  return std::move(files).publish().front();
+  LinkFiles files(options.output);
+  LinkReport report = add_link(files, Linking(archive, options.range, options.graph), output, options.output);
+  std::move(files).publish();
+  return report;
 }
 
 std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
   const fs::path path = base::real_path(archive);
   const Archive opened = open_archive(path, options.range);
   const std::string model = model_name_of(opened.model()).value_or(os::text_of(path.stem()));
-  LinkFiles files(options);
-  files.add(Linking(path, options.range, {}), path.parent_path() / os::path_of(graph_file_name(model)));
+  LinkFiles files(options.output);
+  std::vector<LinkReport> reports;
+  const auto add = [&](std::string_view graph, std::string_view name) {
+    const Linking linking(path, options.range, graph);
+    reports.push_back(add_link(files, linking, path.parent_path() / os::path_of(name), options.output));
+  };
+  add({}, graph_file_name(model));
   for (const ArchiveEntry& graph : opened.graphs()) {
     if (graph.name == graph_file_name(model)) {
       throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
                   {std::string(graph.name), std::nullopt}, path);
     }
-    files.add(Linking(path, options.range, graph.name), path.parent_path() / os::path_of(graph.name));
+    add(graph.name, graph.name);
   }
-  return std::move(files).publish();
+  std::move(files).publish();
+  return reports;
+}
+
+LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
+  const Linking linking(archive, options.range, options.graph, hub_data_name);
+  const bool is_there = base::are_same(folder / hub_data_name, linking.path());
+  if (is_there && options.range.offset != 0) {
+    throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
+                folder / hub_data_name);
+  }
+  const auto opened = base::Folder::open(folder);
+  const auto writable = [&](const char* name) {
+    base::OutputTarget target{folder / name, opened, name};
+    base::expect_writable(target, existing_of(options.output));
+    return target;
+  };
+  base::OutputTarget model = writable(hub_model_name);
+  LinkFiles files(options.output);
+  if (!is_there) files.add(writable(hub_data_name), linking.copied());  // first: a reader of the link finds its archive
+  files.add(model, linking.model());
+  std::move(files).publish();
+  return linking.report(model.path);
 }
 
 bool verify_link(const fs::path& model) {
