@@ -49,10 +49,6 @@ std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view 
   return own && graph_file_name(*own) == file ? std::optional(model) : std::nullopt;
 }
 
-std::string graph_file_name(std::string_view name) {
-  return std::string(name) + std::string(name.ends_with(graph_suffix) ? "" : graph_suffix);
-}
-
 Archive Archive::graph(std::string_view name) const {
   if (const auto entry = find_graph(*this, name)) return ArchiveAccess::view(*this, *entry);
   throw Error(Code::usage_no_such_entry,

@@ -20,7 +20,4 @@ std::optional<std::string> name_of_model(const Archive& archive);
 /// is no such graph. Errors: those of reading the model's metadata.
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name);
 
-/// The name of a graph's entry: `decoder.onnx` for `decoder` and for `decoder.onnx`.
-std::string graph_file_name(std::string_view name);
-
 }  // namespace onnxar

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "os/names.h"
 #include "sink/save.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"

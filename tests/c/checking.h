@@ -90,4 +90,9 @@ void check_writer(void);
 void check_verbs(void);
 #endif
 
+#ifdef ONNXAR_HAVE_GRAPHS
+/* The tests of graphs.c. */
+void check_graphs(void);
+#endif
+
 #endif /* ONNXAR_TESTS_C_CHECKING_H_ */

@@ -152,6 +152,35 @@ TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
 }
 
+TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
+  const Message graph = model_of({named_weight("w")});
+  {
+    ArchiveWriter archive = writer();
+    archive.add("w", pattern(4 * graph_weight, 1));
+    archive.add_graph("b", graph.view());
+    archive.add_graph("c.onnx", SpanSource(graph.view()));
+    archive.finish(model_of({}).view());
+  }
+  const Archive archive = Archive::open(folder_ / "written");
+  EXPECT_THAT(names_in(archive), ElementsAre("w", "b.onnx", "c.onnx", "__MODEL_PROTO"));
+  EXPECT_THAT(tensor_names(archive.graph("c")), ElementsAre("w"));
+  expect_good(folder_ / "written");
+}
+
+TEST_F(GraphsTest, WriterRefusesANameThatIsNoGraphsAndFails) {
+  for (const std::string name : {"", ".onnx", "a/b", "a/b.onnx", "x\\y", "con"}) {
+    ArchiveWriter archive = writer();
+    const auto error = thrown_by([&] { archive.add_graph(name, model_of({}).view()); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(thrown_by([&] { archive.finish(model_of({}).view()); })->code(), Code::usage_writer_failed) << name;
+  }
+  ArchiveWriter archive = writer();
+  const auto error = thrown_by([&] { archive.add_graph("a/b", model_of({}).view()); });
+  EXPECT_EQ(error->code(), Code::usage_argument);
+  EXPECT_EQ(error->entry(), "a/b");
+  EXPECT_EQ(error->path(), folder_ / "written");
+}
+
 TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {
   const Message model_b = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "b")}});
   const auto error = thrown_by([&] {
