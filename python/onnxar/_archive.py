@@ -380,7 +380,7 @@ class Archive(Mapping[str, Array]):
         return _operations.check(self._path, data=data, strict=strict)
 
 
-def _opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
+def opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
     """An archive that is closed afterwards, unless it was open before."""
     return contextlib.nullcontext(source) if isinstance(source, Archive) else open_archive(source)
 
@@ -388,15 +388,15 @@ def _opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
 def ls(archive: Source) -> list[Entry]:
     """Returns the entries of the archive in the order of the file; the model is last. `archive`: as `onnxar.open`, or an open
     archive. Errors: as `onnxar.open`."""
-    with _opened(archive) as opened:
-        return opened.entries()
+    with opened(archive) as known:
+        return known.entries()
 
 
 def cat(archive: Source, name: str | None = None) -> bytes:
     """Returns a copy of an entry's bytes; without a name, of the serialised model. `archive`: as `ls`. Errors: as
     `onnxar.open`; usage.no_such_entry."""
-    with _opened(archive) as opened:
-        return opened.model() if name is None else bytes(opened.entry(name))
+    with opened(archive) as known:
+        return known.model() if name is None else bytes(known.entry(name))
 
 
 @_deprecated.threads

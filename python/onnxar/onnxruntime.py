@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
 from onnxar import _core, _dtypes, _operations
-from onnxar._archive import Archive, open_archive
+from onnxar._archive import Archive, open_archive, opened
 from onnxar._errors import usage
 from onnxar._sources import Source, path_or_bytes
 from onnxar._types import Link
@@ -62,6 +62,23 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
                 begin(_linked_in(folder, link, os.path.realpath(source)))
         _operations.verify_link(link)  # the archive may have been replaced in the meantime
+
+
+def load_adapter(source: Source, name: str) -> Any:
+    """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`. ONNX
+    Runtime's Python interface takes adapters as files alone: the bytes are copied to a temporary file, whose pages ONNX
+    Runtime maps. Errors: usage.no_such_entry, zip.data.crc."""
+    with opened(source) as archive:
+        archive.verify(name)
+        data = bytes(archive.entry(name))
+    adapter = ort.LoraAdapter()
+    # Windows does not remove a file that is mapped.
+    with tempfile.TemporaryDirectory(prefix="onnxar_", ignore_cleanup_errors=True) as folder:
+        path = os.path.join(folder, "adapter")
+        with open(path, "xb") as file:
+            file.write(data)
+        adapter.Load(path)
+    return adapter
 
 
 def _source(source: Any) -> Any:
