@@ -42,7 +42,6 @@ def export(path: pathlib.Path) -> None:
     adapter.export_adapter(str(path))
 
 
-@unittest.skipUnless(hasattr(ort, "AdapterFormat"), "this version of ONNX Runtime has no adapters")
 class Adapters(FolderTest):
     def setUp(self) -> None:
         super().setUp()
