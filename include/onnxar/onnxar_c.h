@@ -270,7 +270,7 @@ typedef struct onnxar_options {
   /* Called with numbers of bytes. An answer other than 0 cancels the call: c.callback. */
   int (*progress)(void* context, uint64_t done, uint64_t total); /* pack unpack check repack replace extract */
   void* progress_context;
-  const char* graph; /* pack unpack extract link: the graph of an archive; replace: that `model` becomes */
+  const char* graph; /* pack unpack replace link extract: which graph of the archive is taken, or replaced */
 } onnxar_options;
 /* Each verb does what the command of that name does, from file to file. Outputs appear complete or not at all. `report`
  * may be NULL, except for onnxar_check. Models in protobuf's text format are refused: code usage.no_text_parser. */

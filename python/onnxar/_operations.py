@@ -76,20 +76,23 @@ def pack(
             checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
             threads=threads, progress=tell,
         )  # fmt: skip
-        return packed(_several(model), output, save, data_dir, max_expansion)
+        several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
+        return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion)
 
 
-def _several(model: Any) -> Any:
-    """Returns several models as names, which may be empty, and paths; one model as it is. Errors: usage.argument."""
-    if isinstance(model, Mapping) and not hasattr(model, "_handle"):
-        named = list(model.items())
-    elif isinstance(model, list | tuple):
-        named = [("", path) for path in model]
-    else:
-        return model
-    if not named:
-        raise usage("there is no model to pack")
-    return [(name, os.path.abspath(file_of(path, "pack"))) for name, path in named]
+class _Several(list[tuple[str, str]]):
+    """The names of models, which may be empty, and their paths."""
+
+    @classmethod
+    def of(cls, models: Mapping[str, Path] | Sequence[Path]) -> _Several:
+        """Errors: usage.argument."""
+        named = list(models.items()) if isinstance(models, Mapping) else [("", path) for path in models]
+        if not named:
+            raise usage("there is no model to pack")
+        for name, _ in named:
+            if not isinstance(name, str):
+                raise usage(f"the name of a model is the {type(name).__name__} {name!r}; it must be a text")
+        return cls((name, os.fspath(file_of(path, "pack"))) for name, path in named)
 
 
 def packed(
@@ -103,7 +106,7 @@ def packed(
 
 
 def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
-    if isinstance(model, list):
+    if isinstance(model, _Several):
         return _core.pack_models(model, output, save, load)
     source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
     if isinstance(source, str | os.PathLike):

@@ -65,9 +65,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
 
 def load_adapter(source: Source, name: str) -> Any:
-    """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`. ONNX
-    Runtime's Python interface takes adapters as files alone: the bytes are copied to a temporary file, whose pages ONNX
-    Runtime maps. Errors: usage.no_such_entry, zip.data.crc."""
+    """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`, which
+    does not keep it: the caller does, up to the last run. ONNX Runtime's Python interface takes adapters as files alone:
+    the bytes are copied to a temporary file, which ONNX Runtime maps. Errors: usage.no_such_entry, zip.data.crc."""
     with opened(source) as archive:
         archive.verify(name)
         data = bytes(archive.entry(name))

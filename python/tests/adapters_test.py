@@ -54,8 +54,9 @@ class Adapters(FolderTest):
         session = onnxar.onnxruntime.InferenceSession(self.archive, providers=["CPUExecutionProvider"])
         np.testing.assert_array_equal(session.run(None, {"x": x})[0], x)
         for source in (self.archive, self.archive.read_bytes()):
+            adapter = onnxar.onnxruntime.load_adapter(source, "scale.onnx_adapter")
             options = ort.RunOptions()
-            options.add_active_adapter(onnxar.onnxruntime.load_adapter(source, "scale.onnx_adapter"))
+            options.add_active_adapter(adapter)
             np.testing.assert_array_equal(session.run(None, {"x": x}, options)[0], x + x @ lora()["lora_a"] @ lora()["lora_b"])
 
     def test_one_that_is_missing_or_damaged_is_refused(self) -> None:

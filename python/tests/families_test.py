@@ -55,7 +55,7 @@ class Families(FolderTest):
             self.assertEqual((archive.graphs(), archive.side_files()), (["encoder.onnx"], ["config.json"]))
 
     def test_what_cannot_be_packed_together_is_refused(self) -> None:
-        for models in ([], {}, [self.files["encoder"], self.files["encoder"]], {"a/b": self.files["encoder"]}):
+        for models in ([], {}, {5: self.files["encoder"]}, [5], [self.files["encoder"], self.files["encoder"]], {"a/b": self.files["encoder"]}):
             with self.assertRaises(onnxar.ArgumentError):
                 onnxar.pack(models, self.folder / "x.onnxar")
         self.assertFalse((self.folder / "x.onnxar").exists())
@@ -87,7 +87,7 @@ class Families(FolderTest):
         onnxar.replace(self.archive, matmul(scale=7), graph="decoder")
         onnxar.replace(self.archive, self.files["encoder"], graph="third")
         for name, scale in (("encoder", 2), ("decoder", 7), ("third", 2)):
-            self.assertEqual(onnxar.load(self.archive, graph=name), matmul(scale=scale))
+            self.assertEqual(onnxar.load(self.archive, graph=name).graph, matmul(scale=scale).graph)
         with self.assertRaises(onnxar.ArgumentError):
             onnxar.replace(self.archive, graph="decoder", remove=["third.onnx"])
 
@@ -103,7 +103,8 @@ class Families(FolderTest):
         path = self.folder / "decoder_link.onnx"
         link = onnxar.link(self.archive, path, graph="decoder")
         self.assertEqual(path.read_bytes(), link.model)
-        self.assertEqual(onnx.load(path), self.models["decoder"])
+        for linked, expected in zip(onnx.load(path).graph.initializer, self.models["decoder"].graph.initializer, strict=True):
+            np.testing.assert_array_equal(numpy_helper.to_array(linked), numpy_helper.to_array(expected))
 
 
 if __name__ == "__main__":
