@@ -60,3 +60,9 @@ def write(platform: Platform, records: Records) -> None:
 def old_parts(platform: Platform, records: Records) -> list[Part]:
     """Parts that were not measured, or in another state."""
     return [part for part in parts_of(platform) if part.name not in records or records[part.name].state != part.state]
+
+
+def due_parts(platform: Platform, records: Records) -> list[Part]:
+    """Those that are old, and those with failed tests, which a change of any source may have mended."""
+    old = old_parts(platform, records)
+    return [part for part in parts_of(platform) if part in old or records[part.name].failed]

@@ -1,4 +1,4 @@
-"""Builds for each platform, runs the tests there whose sources changed since the last time, and writes docs/platforms.md.
+"""Builds for each platform, runs the tests there that failed, or whose sources changed since the last time, and writes docs/platforms.md.
 
 Usage: python platforms.py [--all] [NAME...]; --all runs every test, --list prints the names
 """
@@ -66,7 +66,7 @@ def main() -> None:
         return
     platforms = chosen([name for name in names if name != "--all"])
     for platform in platforms:
-        parts = parts_of(platform) if "--all" in names else measured.old_parts(platform, measured.read(platform))
+        parts = parts_of(platform) if "--all" in names else measured.due_parts(platform, measured.read(platform))
         if parts:
             measure(platform, parts)
         page.write()

@@ -98,6 +98,11 @@ class Measured(unittest.TestCase):
         del self.records["wire"]
         self.assertEqual([part.name for part in measured.old_parts(GCC, self.records)], ["zip", "wire"])
 
+    def test_parts_with_failed_tests_are_due_though_they_are_not_old(self):
+        self.records["zip"] = self.records["zip"]._replace(failed=["zip.A.b"])
+        self.assertEqual([part.name for part in measured.due_parts(GCC, self.records)], ["zip"])
+        self.assertEqual(measured.old_parts(GCC, self.records), [])
+
     def test_old_parts_are_faults_and_so_is_a_page_of_other_measurements(self):
         self.records["zip"] = self.records["zip"]._replace(state="0123456789ab")
         measured.write(GCC, self.records)
