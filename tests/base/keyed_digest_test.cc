@@ -82,7 +82,7 @@ TEST(KeyedDigest, HasTheKeyOfTheProcessUnlessOneIsGiven) {
 }
 
 TEST(KeyedDigest, ReadsNotOneByteBeyondThePiece) {
-  for (const std::size_t size : {0, 1, 20, 31, 32, 33, 1023, 1024, 1025, 2048}) {
+  for (const std::size_t size : {0U, 1U, 20U, 31U, 32U, 33U, 1023U, 1024U, 1025U, 2048U}) {
     const GuardedBuffer bytes = GuardedBuffer::ending_at_guard(counting(size));
     EXPECT_EQ(digest_of(bytes.bytes()), digest_of(counting(size)));
   }
