@@ -163,6 +163,20 @@ class Archive {
   void verify(const ArchiveEntry& entry) const;
   bool verify(const ArchiveEntry& entry, Failure& failure) const noexcept;
 
+  /// The further graphs: entries `NAME.onnx` in the root, each a ModelProto over the entries of the archive
+  /// (spec/graphs.md). In the order of the file. Valid as long as the archive. Cost: O(entries).
+  [[nodiscard]] std::vector<ArchiveEntry> graphs() const&;
+  std::vector<ArchiveEntry> graphs() const&& = delete;
+  /// The archive as one of its graphs has it: `model` is the graph, and so is the model of every function that takes
+  /// the result. `name` is the graph's, with or without `.onnx`; that of the model among the graphs
+  /// (`onnxar.model.name`) and `__MODEL_PROTO` give the archive as it is. Shares mapping and directory with this
+  /// archive, which it may outlive. Errors: usage.no_such_entry; those of reading the model's metadata. Cost:
+  /// O(fields of ModelProto itself).
+  [[nodiscard]] Archive graph(std::string_view name) const;
+  /// The entry of `model()`: the last one, or that of the graph for which `graph` made this archive.
+  [[nodiscard]] ArchiveEntry model_entry() const& noexcept;
+  ArchiveEntry model_entry() const&& = delete;
+
   /// The serialised ModelProto, for any protobuf. Errors: as `bytes`.
   [[nodiscard]] Bytes model() const&;
   Bytes model() const&& = delete;

@@ -85,6 +85,11 @@ class ArchiveWriter {
   /// The first `size` bytes of a stream, read in pieces of at most 1 MiB. Later bytes are not read.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
+  /// Adds a further model as a graph over the same entries: a serialised ModelProto, which becomes the entry
+  /// `NAME.onnx` (spec/graphs.md). `name` may already end so. Graphs come after weights and side files. `finish`
+  /// verifies them as it does the model. Errors: as `add`; usage.argument (an empty name, or one with a slash).
+  void add_graph(std::string_view name, Bytes model);
+  void add_graph(std::string_view name, const ByteSource& model);
 
   /// Writes the model and the directory, and publishes the file. Errors: as `add`; archive.model.too_large;
   /// output.exists if the target appeared during writing; with WriterOptions::verify_model, errors of the model:

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,13 +76,40 @@ struct ConvertReport {
 /// tf2onnx's --large_model, a zip of one `.onnx` and its data files. A remark says so. Compressed entries are first
 /// unpacked to `load.temporary_dir`.
 ///
+/// If `input` is a folder, all models in it are packed as the overload for several models does: the `.onnx` files
+/// directly in the folder, `model.onnx` first, else in the order of their names. All other files in it and below become
+/// side files, except data files of these models, files and folders whose names begin with a dot, and `output`. So
+/// `unpack` to a folder gives it back.
+///
 /// Errors: io.*, output.exists, archive.busy, zip.*, archive.*, wire.*, onnx.*; onnx.model.expansion; usage.argument
-/// (options).
+/// (options; a folder with a link that leads out of it).
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs bytes in memory: an archive, or a `.onnx` whose external data is in `load.external_data_dir`. Foreign zips are
 /// not read from memory.
 ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
+                   const LoadOptions& load = {});
+
+/// One of several models that go into one archive.
+struct ModelFile {
+  std::filesystem::path path;
+  /// Its name among the graphs, without `.onnx`. Empty: the name that it has in its archive, or else the stem of
+  /// `path`.
+  std::string name = {};
+};
+
+/// Packs several models, of any form that `pack` reads, into one archive. The first becomes the model of the archive
+/// and keeps its name in its metadata (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx`
+/// (spec/graphs.md). Further graphs and side files of those that are archives come along.
+///
+/// Tensors with the same type and equal bytes share one entry, in all models. Tensors of the same size and type whose
+/// first 4096 bytes are equal are hashed once, under a random key, and each match is compared byte for byte once. So
+/// the cost is linear in the bytes of all models, and equal data that is in several of them is written once. `unpack`
+/// to a folder gives all models back, an inline one byte for byte as after packing it alone.
+///
+/// Errors: as above; usage.argument (no model; two models of one name, or a name that an entry cannot have; two
+/// archives with different side files of one name).
+ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::path& output, const SaveOptions& save = {},
                    const LoadOptions& load = {});
 
 /// Writes the model at `input` to `output` as plain ONNX, as `pack` writes an archive. `save.format` is onnx_external
@@ -163,6 +191,9 @@ struct ReplaceOptions {
   std::vector<std::string> remove = {};         ///< names of side files and graphs
   OutputOptions output = {};                    ///< `overwrite` does not apply: the archive is edited in place
   ProgressCallback progress = {};               ///< counts the bytes that are appended
+  /// The graph to replace, by a name that Archive::graph takes; the model then stays. A name that no graph has adds
+  /// one. Empty: the model is replaced.
+  std::string graph = {};
   /// The state that the edit was prepared from, as Archive::open gave it. If the file has a different state when it is
   /// locked, another edit came between, and the call is io.changed. Null: any state. Not owned; read during the call.
   const Archive* prepared_from = nullptr;
@@ -187,6 +218,9 @@ struct ReplaceReport {
 /// Locations of a model that is itself an archive lead to entries of that archive. Data that equals an entry of the
 /// archive byte for byte is linked to that entry. Other data that is to be external becomes a new entry with a new key.
 /// Entries that tensors no longer name stay. A link to a whole entry keeps its checksum.
+///
+/// With `options.graph`, `model` becomes that graph, which is not to have a weight after it in the file, as with
+/// ArchiveEditor::remove. All the above holds for it.
 ///
 /// Further graphs stay, and so does the model's name among them (rule G4). Side files and graphs can be replaced and
 /// removed under the conditions of ArchiveEditor::remove. Data that equals a side file or a graph is not linked to it.

@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnxar/archive.h"
@@ -55,6 +56,7 @@ struct Link {
 struct LinkOptions {
   OutputOptions output = {};  ///< `threads` does not apply
   ArchiveRange range = {};    ///< where in its file the archive is
+  std::string graph = {};     ///< the graph that is linked, by a name that Archive::graph takes; empty: the model
 };
 
 /// Makes a link to the archive at `archive`, or to the archive in the part `range` of that file. The path may be a
@@ -68,7 +70,7 @@ struct LinkOptions {
 /// inline); onnx.model.expansion (inline copies of shared data); onnx.model.too_large. Cost: O(directory + model), and
 /// a read of the local header of every linked entry; no other byte of a weight is read. Memory: twice the model without
 /// its large tensors, and about 1 KiB per tensor.
-Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
+Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {}, std::string_view graph = {});
 
 /// What `link` did.
 struct LinkReport {
@@ -77,6 +79,7 @@ struct LinkReport {
   /// runtimes do not look for external data there.
   std::uint64_t nested = 0;
   std::uint64_t model_bytes = 0;  ///< of the file that was written
+  std::filesystem::path path;     ///< that file
 };
 
 /// Writes a link as the file `output`. It must be in the archive's real folder, since runtimes open external data
@@ -86,6 +89,11 @@ struct LinkReport {
 /// archive itself); output.exists, io.*.
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
+
+/// Writes a link for the model and one for each further graph, all to the one file, into the folder of the archive.
+/// They have the names of the graphs; the model has its own among them, else the stem of the archive's name. All are
+/// complete before the first appears. `options.graph` is not used. Errors: as `link`.
+std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const LinkOptions& options = {});
 
 /// The names that hubs of models, and libraries that load from them, give to a model and to its external data.
 inline constexpr const char* hub_model_name = "model.onnx";

@@ -44,8 +44,12 @@ struct ListedEntry {
   std::uint64_t alignment = 0;      ///< as recorded; 64 without a record
   std::uint64_t header_offset = 0;  ///< of the entry's local header, absolute
   std::uint64_t padding = 0;        ///< bytes of the padding record; 0 without one
-  std::vector<TensorInfo> tensors;  ///< tensors of the model with data in this entry
+  /// Tensors with data in this entry: of the model if it has any here, else of the first of `graphs`.
+  std::vector<TensorInfo> tensors;
   EntryKind kind = EntryKind::weight;
+  /// The entries of the graphs whose tensors have data in this entry: the model, then the others in the order of the
+  /// file. Graphs that cannot be read count as far as they can.
+  std::vector<std::string> graphs = {};
 };
 
 struct Listing {
@@ -55,6 +59,7 @@ struct Listing {
   std::uint64_t padding_bytes = 0;   ///< of padding records
   ListedEntry model;                 ///< the entry with the ModelProto
   std::vector<ListedEntry> entries;  ///< all others, in the order of the file
+  std::string model_name = {};       ///< of the model among the graphs; empty if it has none
 };
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.

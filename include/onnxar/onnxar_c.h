@@ -16,8 +16,9 @@
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until their function free.
- * Text      A name with a length beside it does not end in NUL. Any other `const char*` does. Paths: bytes; UTF-8 on
- * Windows. Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
+ * Text      A name with a length beside it does not end in NUL. Any other `const char*` does. Paths are bytes, on
+ *           Windows UTF-8.
+ * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
  *           Callbacks run on the thread of the call, except `release`.
  * ABI       ONNXAR_C_ABI changes if callers have to be recompiled; a library refuses callers of another ABI. Within one
@@ -29,11 +30,9 @@
  */
 #ifndef ONNXAR_ONNXAR_C_H_
 #define ONNXAR_ONNXAR_C_H_
-
 /* Checks of C++ do not apply to C: NOLINTBEGIN(modernize-*, readability-identifier-naming) */
 #include <stddef.h>
 #include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,9 +45,9 @@ typedef int onnxar_native_handle; /* a descriptor, likewise */
 
 /* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
 #define ONNXAR_C_ABI 1
-#define ONNXAR_HAVE_TENSORS 1 /* added to this ABI: onnxar_tensors, except onnxar_lookup */
-#define ONNXAR_HAVE_WRITING 1 /* added to this ABI: lookup, read_entry, is_archive, writers, verbs, hints */
-
+#define ONNXAR_HAVE_TENSORS 1      /* added to this ABI: onnxar_tensors, except onnxar_lookup */
+#define ONNXAR_HAVE_WRITING 1      /* added to this ABI: lookup, read_entry, is_archive, writers, verbs, hints */
+#define ONNXAR_HAVE_GRAPHS 1       /* added to this ABI: several models in one archive, and the option `graph` */
 #define ONNXAR_TERMINATED SIZE_MAX /* as a length of text: up to its NUL */
 #define ONNXAR_TO_END UINT64_MAX   /* as a length of bytes: up to the end */
 
@@ -61,7 +60,6 @@ enum {
   ONNXAR_MEMORY = 4,  /* not enough memory */
   ONNXAR_INTERNAL = 5 /* a fault of this library */
 };
-
 typedef struct onnxar_archive onnxar_archive; /* an open archive */
 typedef struct onnxar_owner onnxar_owner;     /* a share in the memory of an archive */
 typedef struct onnxar_error onnxar_error;     /* a failure */
@@ -74,7 +72,6 @@ typedef struct onnxar_bytes { /* a view; numbers of tensors are little-endian on
   const void* data;
   size_t size;
 } onnxar_bytes;
-
 /* The pages of a mapping are read: each at its first access; in the background; before the call returns. */
 enum { ONNXAR_PREFETCH_NONE = 0, ONNXAR_PREFETCH_WILL_NEED = 1, ONNXAR_PREFETCH_POPULATE = 2 };
 
@@ -88,7 +85,6 @@ typedef struct onnxar_open_options {
   int32_t copy_in;             /* not 0: read the file into memory instead of mapping it */
   uint64_t num_threads;        /* threads that read with copy_in; 0: one for each core */
 } onnxar_open_options;
-
 /* One entry, as the central directory describes it. */
 typedef struct onnxar_entry {
   uint64_t index;
@@ -98,18 +94,15 @@ typedef struct onnxar_entry {
   uint32_t crc32;
   uint32_t reserved; /* 0 */
 } onnxar_entry;
-
 /* Where an entry's bytes are. */
 typedef struct onnxar_location {
   uint64_t offset;    /* of the first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
 } onnxar_location;
-
 /* Of the library at run time: "0.9.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
 const char* onnxar_version(void);
 uint32_t onnxar_version_number(void);
 uint32_t onnxar_c_abi(void);
-
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 /* Maps and opens the file at `path`. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file
  * cannot be read; code archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
@@ -140,7 +133,6 @@ onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, on
 /* The entry of exactly this name. Cost: O(1). Code usage.no_such_entry: the archive has none. */
 onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
                           onnxar_error** error);
-
 /* Where the entry's bytes are, and the bytes. The first call for an entry verifies its local header: ONNXAR_FORMAT. */
 onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
                             onnxar_error** error);
@@ -150,7 +142,6 @@ onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, on
  * Code zip.data.crc: the bytes are damaged. After an error the content of `buffer` is undefined. */
 onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
                                 onnxar_error** error);
-
 /* The serialised ModelProto. */
 onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error);
 /* The bytes that a tensor's external_data names: `length` bytes (ONNXAR_TO_END without a length) at `offset` (0 without
@@ -161,12 +152,21 @@ onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location
 onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error);
 /* Compares the CRC-32 of the entry's bytes, and reads all of them. Code zip.data.crc: the bytes are damaged. */
 onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
-
 /* A new share in the memory of the archive: its views stay valid until all shares are released, even after
  * onnxar_close. A share in memory that was opened without `release` keeps nothing alive. */
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
+
+/* --- several models ----------------------------------------------------------------------------------------------- */
+/* The first further graph (an entry NAME.onnx) among the entries from `from` on: begin with 0, and go on with the index
+ * after that of the last one. Code usage.no_such_entry: none is left. */
+onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
+                                onnxar_error** error);
+/* The archive as one of its graphs has it, for every function that takes an archive. `name` may lack the ".onnx", and
+ * may be that of the model. Both share the memory, and each is closed by itself. Code usage.no_such_entry. */
+onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
+                                onnxar_archive** graph, onnxar_error** error);
 
 /* --- tensors, without protobuf ------------------------------------------------------------------------------------ */
 typedef struct onnxar_tensor {
@@ -179,7 +179,6 @@ typedef struct onnxar_tensor {
   int32_t data_type; /* TensorProto.DataType */
   int32_t reserved;  /* 0 */
 } onnxar_tensor;
-
 /* The list of all tensors of the model, at every site, in the order of the model. Free it before the archive is closed.
  * Cost: O(model); no weight is read. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
@@ -209,12 +208,10 @@ typedef struct onnxar_writer_options {
   int32_t no_verify_model; /* not 0: onnxar_finish does not verify the model and its links */
   int32_t reserved;        /* 0 */
 } onnxar_writer_options;
-
 /* Fills the front of `buffer` and returns the number of bytes; 0: the stream ends. If it returns ONNXAR_READ_FAILED,
  * the call that reads fails with ONNXAR_USAGE, code c.callback. */
 typedef size_t (*onnxar_reader)(void* context, void* buffer, size_t size);
 #define ONNXAR_READ_FAILED SIZE_MAX
-
 /* Begins an archive. onnxar_finish gives the file its name, so readers never see half an archive. After a failure,
  * except by a NULL argument, all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
@@ -226,11 +223,13 @@ onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_le
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                                 onnxar_reader read, void* context, onnxar_error** error);
+/* Adds a further model, a serialised ModelProto, as the graph NAME.onnx. `name` may lack the ".onnx". */
+onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length, const void* model,
+                               size_t size, onnxar_error** error);
 /* Writes the serialised ModelProto, verifies its links, and publishes the file. The caller still frees the writer. */
 onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
 /* Frees the writer. An archive that was not finished leaves no file. */
 void onnxar_writer_free(onnxar_writer* writer);
-
 /* Makes names of entries from names of tensors: C identifiers that differ by more than ASCII case. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
 /* A new key for a tensor of this name. */
@@ -244,7 +243,6 @@ typedef struct onnxar_added_file {
   const char* name;
   const char* path;
 } onnxar_added_file;
-
 /* Options of verbs. Each comment names the verbs that take the member; all others refuse it unless it is 0:
  * ONNXAR_USAGE. Flags are 0 or not 0. */
 typedef struct onnxar_options {
@@ -272,12 +270,16 @@ typedef struct onnxar_options {
   /* Called with numbers of bytes. An answer other than 0 cancels the call: c.callback. */
   int (*progress)(void* context, uint64_t done, uint64_t total); /* pack unpack check repack replace extract */
   void* progress_context;
+  const char* graph; /* pack unpack replace link extract: which graph of the archive is taken, or replaced */
 } onnxar_options;
-
 /* Each verb does what the command of that name does, from file to file. Outputs appear complete or not at all. `report`
  * may be NULL, except for onnxar_check. Models in protobuf's text format are refused: code usage.no_text_parser. */
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error);
+/* Packs several models: the first becomes the model, each other one a graph, and equal tensors share an entry. A `name`
+ * is that among the graphs; NULL: the file's. */
+onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count, const char* archive,
+                                 const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error);
 /* ONNXAR_OK means that the check ran; the report has its findings. */
@@ -318,7 +320,6 @@ typedef struct onnxar_finding {
   const char* message; /* what is wrong; what to do */
   const char* line;    /* severity, code, place and message */
 } onnxar_finding;
-
 uint64_t onnxar_report_number(const onnxar_report* report, int32_t number);
 uint64_t onnxar_finding_count(const onnxar_report* report);
 onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
@@ -346,5 +347,4 @@ void onnxar_error_free(onnxar_error* error);
 }
 #endif
 /* NOLINTEND(modernize-*, readability-identifier-naming) */
-
 #endif /* ONNXAR_ONNXAR_C_H_ */

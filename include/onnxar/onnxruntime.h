@@ -22,19 +22,24 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/error.h"
 #include "onnxar/link.h"
 
 namespace onnxar::ort {
 
-/// A session of the archive at `archive`, or in a part of that file, through a link in memory (link.h). Needs ONNX
-/// Runtime 1.22 or later.
+/// A session of the archive at `archive`, or in a part of that file, through a link in memory (link.h). `graph` names
+/// one of its graphs, as Archive::graph; sessions of several share the pages of common weights. Needs ONNX Runtime 1.22
+/// or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
-                                         const Ort::SessionOptions& options, const ArchiveRange& range = {}) {
-  const Link link = make_link(archive, range);
+                                         const Ort::SessionOptions& options, const ArchiveRange& range = {},
+                                         std::string_view graph = {}) {
+  const Link link = make_link(archive, range, graph);
   Ort::SessionOptions in_folder = options.Clone();
   in_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
   return {env, link.model.data(), link.model.size(), in_folder};
@@ -48,6 +53,7 @@ inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem
 }
 
 /// A session of an open archive, which may be in memory, part of another file, or removed since (make_runtime_model).
+/// Archive::graph gives the archive of one of its graphs.
 inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& archive,
                                         const Ort::SessionOptions& options) {
   const RuntimeModel runtime_model = make_runtime_model(archive);
@@ -64,6 +70,20 @@ inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& arch
   Ort::SessionOptions with_weights = options.Clone();
   if (!names.empty()) with_weights.AddExternalInitializers(names, values);
   return {env, runtime_model.model.data(), runtime_model.model.size(), with_weights};
+}
+
+/// The adapter in a side file of an open archive, such as "style.onnx_adapter", for
+/// Ort::RunOptions::AddActiveLoraAdapter. ONNX Runtime copies it from the archive's bytes, whose CRC-32 is compared
+/// first: it trusts what an adapter says of itself. Errors: usage.no_such_entry; zip.data.crc.
+inline Ort::LoraAdapter adapter_from_archive(const Archive& archive, std::string_view name) {
+  const auto entry = archive.find(name);
+  if (!entry) {
+    throw Error(Code::usage_no_such_entry, "the archive has no adapter of this name",
+                {std::string(name), std::nullopt}, archive.path());
+  }
+  archive.verify(*entry);
+  const Bytes bytes = archive.bytes(*entry);
+  return Ort::LoraAdapter::CreateLoraAdapterFromArray(bytes.data(), bytes.size(), nullptr);
 }
 
 }  // namespace onnxar::ort

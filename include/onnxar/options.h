@@ -57,6 +57,10 @@ struct LoadOptions {
   TextParser text_parser = {};
   /// Compare the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
+  /// Which graph of an archive is the model, by the names that Archive::graph takes. Its further graphs are then left
+  /// alone. Empty: the archive's model. Other inputs have one graph and refuse a name (usage.argument). For functions
+  /// that open a file or bytes; an open archive has Archive::graph.
+  std::string graph = {};
 };
 
 /// The form of a model that is written.

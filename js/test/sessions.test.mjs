@@ -119,10 +119,7 @@ describe('transformers.js', { skip }, async () => {
     assert.deepEqual(before(env), initial);
   });
 
-  test('loads encoder and decoder over one embedding', async () => {
-    const model = await withArchive(env, url('pair.onnxar'), (name, options) =>
-      AutoModelForSeq2SeqLM.from_pretrained(name, options),
-    );
+  const expectPair = async (model) => {
     const input_ids = new Tensor('int64', new BigInt64Array(300).fill(6n), [300, 1]);
     const scale = { model: 'encoder'.length, decoder_model_merged: 'decoder_gain'.length };
     for (const [name, wanted] of Object.entries(scale)) {
@@ -130,6 +127,20 @@ describe('transformers.js', { skip }, async () => {
       assert.deepEqual([data[5], data[6], data[7]], [0, wanted, 0]);
     }
     await model.dispose();
+  };
+
+  test('loads encoder and decoder over one embedding', async () => {
+    const load = (name, options) => AutoModelForSeq2SeqLM.from_pretrained(name, options);
+    await expectPair(await withArchive(env, url('pair.onnxar'), load));
+  });
+
+  test('loads the folder that such an archive is unpacked to', async () => {
+    const { localModelPath } = env;
+    env.localModelPath = join(files, 'unpacked');
+    const options = { subfolder: '', dtype: 'fp32', local_files_only: true };
+    await expectPair(await AutoModelForSeq2SeqLM.from_pretrained('pair', options));
+    env.localModelPath = localModelPath;
+    assert.deepEqual(asked, []);
   });
 
   test('names a file that is not there, and asks nobody else for it', async () => {

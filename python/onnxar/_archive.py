@@ -339,7 +339,7 @@ class Archive(Mapping[str, Array]):
     def entries(self) -> list[Entry]:
         """Returns all entries in the order of the file; the model is last."""
         rows = self._handle.entries()
-        return [Entry(**{**row, "sites": tuple(row["sites"])}) for row in rows]
+        return [Entry(**{**row, "sites": tuple(row["sites"]), "graphs": tuple(row["graphs"])}) for row in rows]
 
     def side_files(self) -> list[str]:
         """Returns the names of entries that accompany the model and are not used by tensors, such as "tokenizer.json"."""
@@ -348,6 +348,12 @@ class Archive(Mapping[str, Array]):
     def graphs(self) -> list[str]:
         """Returns the names of the further graphs, such as "decoder.onnx": each is a ModelProto over the archive's entries."""
         return self._handle.graphs()
+
+    def graph(self, name: str) -> Archive:
+        """Returns the archive as one of its graphs has it: its tensors and `model()` are those of the graph. `name` may lack
+        the ".onnx", and may be that of the model itself. Both archives share the mapping, and each is closed by itself.
+        Error: usage.no_such_entry."""
+        return Archive(self._handle.graph(name), self._path)
 
     def entries_of_graphs(self) -> list[str]:
         """Returns the names of the entries that tensors of further graphs use."""
@@ -374,7 +380,7 @@ class Archive(Mapping[str, Array]):
         return _operations.check(self._path, data=data, strict=strict)
 
 
-def _opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
+def opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
     """An archive that is closed afterwards, unless it was open before."""
     return contextlib.nullcontext(source) if isinstance(source, Archive) else open_archive(source)
 
@@ -382,15 +388,15 @@ def _opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
 def ls(archive: Source) -> list[Entry]:
     """Returns the entries of the archive in the order of the file; the model is last. `archive`: as `onnxar.open`, or an open
     archive. Errors: as `onnxar.open`."""
-    with _opened(archive) as opened:
-        return opened.entries()
+    with opened(archive) as known:
+        return known.entries()
 
 
 def cat(archive: Source, name: str | None = None) -> bytes:
     """Returns a copy of an entry's bytes; without a name, of the serialised model. `archive`: as `ls`. Errors: as
     `onnxar.open`; usage.no_such_entry."""
-    with _opened(archive) as opened:
-        return opened.model() if name is None else bytes(opened.entry(name))
+    with opened(archive) as known:
+        return known.model() if name is None else bytes(known.entry(name))
 
 
 @_deprecated.threads

@@ -9,6 +9,7 @@ WORDS = {
     "limit.expansion_of": "if you trust it, raise the limit: max_expansion={}",
     "crc.not_as_accepted": "leave it out of accept_crc",
     "rename.entry": "rename={{OLD: NEW}} gives it another one",
+    "name.graph": "a dict {{NAME: FILE}} gives it another one",
     "save.external_data": "external_data keeps the weights in a file beside the model",
     "save.threshold": "a lower threshold moves more tensors out of it",
     "save.threshold_or_all_sites": "a lower threshold or all_sites=True moves more tensors out of it",

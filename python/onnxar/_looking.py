@@ -18,18 +18,19 @@ MOST_EXPANSION = 1 << 32  # of the command
 
 def show(
     model: Model, *, nodes: bool = False, op: str | None = None, dims: Mapping[str, int] | None = None,
-    data_dir: Path | None = None,
+    graph: str | None = None, data_dir: Path | None = None,
 ) -> Inspection:  # fmt: skip
     """Summarises a model: graph, operators, tensors, cost, storage, files. Weights are not read. With `nodes`, the result
     lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
     `{"batch": 1}`, so that more of the cost is known; what is partial is None. `cost.polynomial` is the cost in terms of open dimensions.
 
-    `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. A missing
+    `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. `graph` names
+    a further graph of an archive. A missing
     data file or a dangling input is part of the result, not an error. No data is read, so there is no progress to report. Like `diff`, `dump` and `freeze`, this function runs the command
     of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*."""
     with _command.readable(model) as path:
         sizes = ",".join(f"{name}={size}" for name, size in (dims or {}).items())
-        given = _command.options(nodes=nodes or op is not None, op=op, dim=sizes or None, data_dir=_absolute(data_dir))
+        given = _command.options(nodes=nodes or op is not None, op=op, dim=sizes or None, model=graph, data_dir=_absolute(data_dir))
         document = _command.run("show", *given, path)
     document["metadata"] = {row["key"]: row["value"] for row in document["metadata"]}
     inspection: Inspection = from_json(Inspection, document)
@@ -40,13 +41,13 @@ inspect = _deprecated.renamed("inspect", show)
 
 
 def dump(
-    model: Model, *, with_data: bool = False, data_dir: Path | None = None, max_expansion: int = 8,
+    model: Model, *, with_data: bool = False, graph: str | None = None, data_dir: Path | None = None, max_expansion: int = 8,
     progress: Progress = None,
 ) -> str:  # fmt: skip
     """Returns the model in protobuf's text format. A comment replaces the data of large tensors, unless `with_data` is
     set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `progress`
-    counts bytes of text, whose total is 0 until all is printed. `model` and errors: as `show`."""
-    given = _command.options(with_data=with_data, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
+    counts bytes of text, whose total is 0 until all is printed. `model`, `graph` and errors: as `show`."""
+    given = _command.options(with_data=with_data, model=graph, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
     with reporting(progress, "printing") as tell, _command.readable(model) as path:
         printed = _command.output("dump", *given, path, tell=tell)
         if tell is not None:
@@ -55,12 +56,14 @@ def dump(
 
 
 def diff(
-    before: Model, after: Model, *, data_dir: Path | None = None, max_expansion: int = 8, progress: Progress = None
+    before: Model, after: Model, *, graph: str | None = None, data_dir: Path | None = None, max_expansion: int = 8,
+    progress: Progress = None,
 ) -> Difference:
     """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are
     matched by name, else by outputs. Data that overlaps is compared up to `max_expansion` times its size. `progress` counts
-    the bytes that are compared. Other arguments and errors: as `show`; `data_dir` is used for both models."""
-    given = _command.options(data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
+    the bytes that are compared. Other arguments and errors: as `show`; `data_dir` is used for both models, and `graph` for those that
+    are archives."""
+    given = _command.options(model=graph, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
     with reporting(progress, "comparing") as tell, _command.readable(before) as first, _command.readable(after) as second:
         difference: Difference = from_json(Difference, _command.run("diff", *given, first, second, tell=tell))
     return difference
@@ -79,6 +82,7 @@ def freeze(
     all_sites: bool = False,
     attributes: bool = True,
     subgraphs: bool = True,
+    graph: str | None = None,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -98,8 +102,7 @@ def freeze(
     given = _command.options(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
         threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
-        no_subgraphs=not subgraphs,
-        data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
+        no_subgraphs=not subgraphs, model=graph, data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
         threads=threads or None, max_expansion=_times(max_expansion),
     )  # fmt: skip
     with reporting(progress, "writing") as tell, _command.readable(model) as path:

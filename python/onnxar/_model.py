@@ -30,10 +30,11 @@ SERIALISED_AT_MOST = 512 << 20
 
 @_deprecated.threads
 def load(
-    source: Source, *, verify: bool = True, max_expansion: int = 8, threads: int = 0, progress: Progress = None
+    source: Source, *, graph: str = "", verify: bool = True, max_expansion: int = 8, threads: int = 0, progress: Progress = None
 ) -> onnx.ModelProto:  # fmt: skip
     """Returns the model of an archive as an onnx.ModelProto with all data inside, like onnx.load, but also above 2 GiB.
-    `source` is a path, the bytes of an archive, a file object, or an open archive. Refuses everything that `check`
+    `source` is a path, the bytes of an archive, a file object, or an open archive; `graph` names a further graph of it.
+    Refuses everything that `check`
     reports as an error. With `verify`, compares the CRC-32 of each entry, and the checksums of links. `threads` read
     tensors (0: one per core).
 
@@ -42,7 +43,7 @@ def load(
     replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
     import onnx
 
-    options = load_options(max_expansion=max_expansion, verify_data=verify, threads=threads)
+    options = load_options(max_expansion=max_expansion, verify_data=verify, threads=threads, graph=graph)
     name, reader = _reader(source, options)
     model: onnx.ModelProto = _proto.parsed(onnx.ModelProto, reader.model(), name)
     descent = _proto.Descent(model)

@@ -37,7 +37,7 @@ def check(
 
 @_deprecated.threshold
 def pack(
-    model: Model,
+    model: Model | Sequence[Path] | Mapping[str, Path],
     output: Path,
     *,
     threshold: int = 1024,
@@ -58,6 +58,8 @@ def pack(
 ) -> ConvertReport:
     """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
     `model` is a path, the bytes of a file, an open archive, or an onnx.ModelProto, whose external data is in `data_dir`.
+    The path of a folder means all models in it, with its other files as side files. A list of paths, or a dict of names
+    and paths, means several models: the first is the model, the others are graphs, and equal tensors share an entry.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
     node attributes, `subgraphs` those of branches and loop bodies; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
@@ -74,7 +76,23 @@ def pack(
             checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
             threads=threads, progress=tell,
         )  # fmt: skip
-        return packed(model, output, save, data_dir, max_expansion)
+        several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
+        return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion)
+
+
+class _Several(list[tuple[str, str]]):
+    """The names of models, which may be empty, and their paths."""
+
+    @classmethod
+    def of(cls, models: Mapping[str, Path] | Sequence[Path]) -> _Several:
+        """Errors: usage.argument."""
+        named = list(models.items()) if isinstance(models, Mapping) else [("", path) for path in models]
+        if not named:
+            raise usage("there is no model to pack")
+        for name, _ in named:
+            if not isinstance(name, str):
+                raise usage(f"the name of a model is the {type(name).__name__} {name!r}; it must be a text")
+        return cls((name, os.fspath(file_of(path, "pack"))) for name, path in named)
 
 
 def packed(
@@ -88,6 +106,8 @@ def packed(
 
 
 def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
+    if isinstance(model, _Several):
+        return _core.pack_models(model, output, save, load)
     source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
     if isinstance(source, str | os.PathLike):
         return _core.convert(source, output, save, load)
@@ -105,6 +125,7 @@ def unpack(
     alignment: int = 64,
     attributes: bool = True,
     subgraphs: bool = True,
+    graph: str = "",
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -115,7 +136,7 @@ def unpack(
 ) -> ConvertReport:
     """Makes a plain `.onnx` file from an archive: with all data inside, or with tensors of at least `threshold` bytes in
     the data file `external_data` beside it, or in one file per tensor (`per_tensor`). The output takes at most
-    `max_expansion` times the input.
+    `max_expansion` times the input. `graph` names the graph of the archive that is unpacked, alone.
 
     If `output` is a folder or ends in a slash, it must be empty or missing. The folder gets the model, named like the
     archive with `.onnx`, and all side files; a model that would reach 2 GiB gets a data file. A single file has no side
@@ -127,7 +148,7 @@ def unpack(
     output = file_of(output, "the output")
     if os.path.isdir(output):
         output = os.path.join(output, "")  # the library recognises a folder by its slash, which pathlib drops
-    load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
+    load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
     with reporting(progress, "unpacking") as tell:
         save = save_options(
             format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
@@ -159,14 +180,14 @@ def repack(
 
 @_deprecated.threads
 def extract(
-    model: Path, which: str, output: Path, *, raw: bool = False, data_dir: Path | None = None, overwrite: bool = False,
+    model: Path, which: str, output: Path, *, raw: bool = False, graph: str = "", data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
     """Writes tensors of an archive or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
     else its key, else its site (`graph.node[3].attr.value`). It may also be a pattern for names, such as "layer1.*";
-    `output` is then a folder, or ends in "/". The files take at most `max_expansion` times the input.
+    `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
     Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
-    load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
+    load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
     model, output = file_of(model, "extract"), file_of(output, "the output")
     with reporting(progress, "extracting") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell)
@@ -186,6 +207,7 @@ def replace(
     attributes: bool = True,
     subgraphs: bool = True,
     append_external: bool = False,
+    graph: str = "",
     data_dir: Path | None = None,
     sync: bool = True,
     dry_run: bool = False,
@@ -198,6 +220,7 @@ def replace(
     entries; with `append_external`, so does data in files beside the model. After an error, the archive is unchanged.
 
     `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
+    With `graph`, `model` becomes the graph of this name, which need not exist, and the archive keeps its model.
     `remove` names side files and graphs to remove. Entries before a weight cannot be replaced or removed
     (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed. Copies of bytes that
     tensors of `model` share take at most `max_expansion` times its files.
@@ -206,6 +229,8 @@ def replace(
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
         raise usage("nothing to replace: pass a model, side_files or remove")
+    if model is None and graph:
+        raise usage("graph names what the model becomes: pass a model")
     archive, names = file_of(archive, "replace"), list(remove)
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
     with reporting(progress, "replacing") as tell:
@@ -215,10 +240,10 @@ def replace(
             return report(ReplaceReport, _core.replace_side_files(archive, save, names))
         source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
         if isinstance(source, str | os.PathLike):
-            return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external))
+            return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external, graph))
         if not len(source):
             raise usage(f"{type(model).__name__} of no bytes is not a model")
-        return report(ReplaceReport, _core.replace_bytes(archive, bytes(source), save, load, names, append_external))
+        return report(ReplaceReport, _core.replace_bytes(archive, bytes(source), save, load, names, append_external, graph))
 
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
@@ -233,11 +258,12 @@ def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierS
 
 
 def link(
-    archive: Path, output: Path | None = None, *, offset: int = 0, length: int | None = None, overwrite: bool = False,
-    sync: bool = True,
+    archive: Path, output: Path | None = None, *, graph: str = "", offset: int = 0, length: int | None = None,
+    overwrite: bool = False, sync: bool = True,
 ) -> Link:  # fmt: skip
     """Returns the archive's model for runtimes that do not support archives: its external data is the archive's file. With
-    `output`, which must be in the archive's folder, also writes the model there as a small `.onnx` file. If the archive
+    `output`, which must be in the archive's folder, also writes the model there as a small `.onnx` file. `graph` names a further graph,
+    which then is the model. If the archive
     is embedded in a larger file, it begins at `offset`, a multiple of 64, and has `length` bytes (None: up to the end).
 
     `replace` keeps links valid. Rewriting the archive breaks them, which a runtime does not detect: see `verify_link`.
@@ -245,8 +271,8 @@ def link(
     archive = file_of(archive, "link")
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
-        _core.write_link(archive, file_of(output, "the output"), overwrite, sync, offset, length)
-    return Link(*_core.make_link(archive, offset, length))
+        _core.write_link(archive, file_of(output, "the output"), overwrite, sync, offset, length, graph)
+    return Link(*_core.make_link(archive, offset, length, graph))
 
 
 def verify_link(link: Link | Path) -> bool:

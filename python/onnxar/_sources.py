@@ -24,7 +24,7 @@ def bytes_of(source: Any) -> Any:
     """Returns the bytes of an open archive or of a file object; a path and bytes as they are. Errors: usage.argument."""
     handle = getattr(source, "_handle", None)
     if isinstance(handle, _core.Archive):
-        return handle.file()
+        return _whole(handle).file()
     if isinstance(source, str | os.PathLike | Bytes | _core.Buffer):
         return source
     data = source.read() if hasattr(source, "read") else None
@@ -32,6 +32,13 @@ def bytes_of(source: Any) -> Any:
         text = "; a file must be open in binary mode" if isinstance(data, str) else ""
         raise usage(f"{type(source).__name__} is not accepted: pass a path, the bytes of a file, or an open archive{text}")
     return data
+
+
+def _whole(handle: _core.Archive) -> _core.Archive:
+    """Refuses one graph of an archive: its file has all of them. Errors: usage.argument."""
+    if handle.is_graph():
+        raise usage("this is one graph of an archive: pass the archive, and the name of the graph as `graph`")
+    return handle
 
 
 def serialised(model: Any) -> bytes:
@@ -49,6 +56,7 @@ def path_or_bytes(source: Any) -> Any:
     file is in the state that was opened. Errors: usage.argument (nothing of that kind)."""
     handle = getattr(source, "_handle", None)
     if isinstance(handle, _core.Archive):
+        _whole(handle)
         path: str | None = source.path
         return path if path is not None and _is_current(handle, path) else handle.file()
     if isinstance(source, str | os.PathLike):

@@ -27,7 +27,8 @@ class TensorInfo:
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """An entry of an archive. `offset` is absolute. `sites` are those of the model's tensors whose data is in it. `kind` is
-    "weight", "side file", "graph", "unused" or "model"."""
+    "weight", "side file", "graph", "unused" or "model". `graphs` are the entries of the graphs whose tensors have data in
+    it: "__MODEL_PROTO", "decoder.onnx"."""
 
     name: str
     offset: int
@@ -36,6 +37,7 @@ class Entry:
     alignment: int
     kind: str
     sites: tuple[str, ...]
+    graphs: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

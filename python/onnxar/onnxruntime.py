@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
 from onnxar import _core, _dtypes, _operations
-from onnxar._archive import Archive, open_archive
+from onnxar._archive import Archive, open_archive, opened
 from onnxar._errors import usage
 from onnxar._sources import Source, path_or_bytes
 from onnxar._types import Link
@@ -30,6 +30,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
     session exists. Weights of an archive in memory are copied once. `sess_options` gets an entry that names the archive's
     folder, or the initializers. ONNX Runtime before 1.21 gets a link in a temporary folder, beside a symbolic link to the
     archive.
+
+    `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
+    the weights that they have in common.
     """
 
     def __init__(
@@ -38,6 +41,8 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         sess_options: ort.SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[dict[Any, Any]] | None = None,
+        *,
+        graph: str = "",
         **kwargs: Any,
     ) -> None:
         options = sess_options if sess_options is not None else ort.SessionOptions()
@@ -47,9 +52,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
         source = _source(path_or_bytes)
         if not isinstance(source, str | os.PathLike):
-            begin(_with_initializers(source, options))
+            begin(_with_initializers(source, options, graph))
             return
-        link = _operations.link(source)
+        link = _operations.link(source, graph=graph)
         if _version() >= FIRST_WITH_FOLDER:
             options.add_session_config_entry(FOLDER, str(link.folder))
             begin(link.model)
@@ -57,6 +62,23 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
                 begin(_linked_in(folder, link, os.path.realpath(source)))
         _operations.verify_link(link)  # the archive may have been replaced in the meantime
+
+
+def load_adapter(source: Source, name: str) -> Any:
+    """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`, which
+    does not keep it: the caller does, up to the last run. ONNX Runtime's Python interface takes adapters as files alone:
+    the bytes are copied to a temporary file, which ONNX Runtime maps. Errors: usage.no_such_entry, zip.data.crc."""
+    with opened(source) as archive:
+        archive.verify(name)
+        data = bytes(archive.entry(name))
+    adapter = ort.LoraAdapter()
+    # Windows does not remove a file that is mapped.
+    with tempfile.TemporaryDirectory(prefix="onnxar_", ignore_cleanup_errors=True) as folder:
+        path = os.path.join(folder, "adapter")
+        with open(path, "xb") as file:
+            file.write(data)
+        adapter.Load(path)
+    return adapter
 
 
 def _source(source: Any) -> Any:
@@ -77,9 +99,9 @@ def _linked_in(folder: str, link: Link, archive: str) -> str:
     return model
 
 
-def _with_initializers(data: Any, options: ort.SessionOptions) -> bytes:
+def _with_initializers(data: Any, options: ort.SessionOptions, graph: str) -> bytes:
     """Gives the options the initializers of an archive in memory, and returns the model without them."""
-    archive: Archive = open_archive(data)
+    archive: Archive = open_archive(data).graph(graph)
     model, rows = _core.runtime_model(archive._handle)
     values = [_value(name, dtype, shape, bytes_of) for name, dtype, shape, bytes_of in rows]
     if values:

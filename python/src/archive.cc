@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "binding.h"
@@ -110,9 +111,12 @@ nb::dict metadata_of(const Archive& archive) {
   return pairs;
 }
 
-nb::dict row_of(const ListedEntry& entry) {
+/// `model` is the entry of the graph whose tensors the sites are of.
+nb::dict row_of(const ListedEntry& entry, std::string_view model) {
   nb::list sites;
-  for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
+  if (!entry.graphs.empty() && entry.graphs.front() == model) {
+    for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
+  }
   nb::dict row;
   row["name"] = text(entry.name);
   row["offset"] = entry.offset;
@@ -121,6 +125,9 @@ nb::dict row_of(const ListedEntry& entry) {
   row["alignment"] = entry.alignment;
   row["kind"] = text(to_string(entry.kind));
   row["sites"] = sites;
+  nb::list graphs;
+  for (const std::string& graph : entry.graphs) graphs.append(text(graph));
+  row["graphs"] = graphs;
   return row;
 }
 
@@ -128,8 +135,9 @@ nb::dict row_of(const ListedEntry& entry) {
 nb::list entry_list(const Archive& archive) {
   const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
-  for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry));
-  rows.append(row_of(listing.model));
+  const std::string_view model = archive.model_entry().name;
+  for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry, model));
+  rows.append(row_of(listing.model, model));
   return rows;
 }
 
@@ -254,6 +262,8 @@ void bind_archive(nb::module_& module) {
       .def("array", array_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
       .def("graphs", [](const Archive& of) { return names_found([&] { return graphs(of); }); })
+      .def("graph", [](const Archive& of, const std::string& name) { return of.graph(name); })
+      .def("is_graph", [](const Archive& of) { return of.model_entry().name != model_entry_name; })
       .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })
       .def("metadata", metadata_of)
       .def("bytes",

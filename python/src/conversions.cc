@@ -4,6 +4,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -24,16 +25,26 @@ using Path = std::filesystem::path;
 using Names = std::vector<std::string>;
 
 nb::dict replace_by_file(const Path& archive, const Path& model, const SaveOptions& save, const LoadOptions& load,
-                         const Names& remove, bool append_external) {
-  const ReplaceOptions options = replace_options(save, remove, append_external, nullptr);
+                         const Names& remove, bool append_external, const std::string& graph) {
+  const ReplaceOptions options = replace_options(save, remove, append_external, nullptr, graph);
   return as_dict(without_gil([&] { return onnxar::replace(archive, model, options, load); }));
 }
 
 nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const SaveOptions& save, const LoadOptions& load,
-                          const Names& remove, bool append_external) {
-  const ReplaceOptions options = replace_options(save, remove, append_external, nullptr);
+                          const Names& remove, bool append_external, const std::string& graph) {
+  const ReplaceOptions options = replace_options(save, remove, append_external, nullptr, graph);
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
   return as_dict(without_gil([&] { return onnxar::replace(archive, bytes, options, load); }));
+}
+
+/// Each model is a name, which may be empty, and a path.
+nb::dict pack_models(const std::vector<std::pair<std::string, Path>>& models, const Path& output,
+                     const SaveOptions& save, const LoadOptions& load) {
+  std::vector<ModelFile> files;
+  for (const auto& [name, path] : models) files.push_back({path, name});
+  const SaveOptions options = interruptible(save);
+  const LoadOptions load_options = load;
+  return converted(without_gil([&] { return onnxar::pack(files, output, options, load_options); }));
 }
 
 nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const Names& remove,
@@ -108,7 +119,7 @@ SaveOptions interruptible(SaveOptions options) {
 }
 
 ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, bool append_external,
-                               const Archive* prepared_from) {
+                               const Archive* prepared_from, const std::string& graph) {
   return {.threshold = save.threshold,
           .all_sites = save.all_sites,
           .attributes = save.attributes,
@@ -118,6 +129,7 @@ ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, boo
           .remove = remove,
           .output = save.output,
           .progress = interruptible(save.progress),
+          .graph = graph,
           .prepared_from = prepared_from};
 }
 
@@ -160,6 +172,7 @@ void bind_conversions(nb::module_& module) {
       return packing ? onnxar::pack(input, output, options, load) : onnxar::unpack(input, output, options, load);
     }));
   });
+  module.def("pack_models", pack_models);
   module.def("convert_bytes",
              [](const nb::object& input, const Path& output, const SaveOptions& save, const LoadOptions& load) {
                const HeldBuffer held = hold_buffer(input);

@@ -17,7 +17,7 @@ ProgressCallback interruptible(ProgressCallback report);
 
 /// Options of a replacement, without those that are not in `save`.
 ReplaceOptions replace_options(const SaveOptions& save, const std::vector<std::string>& remove, bool append_external,
-                               const Archive* prepared_from);
+                               const Archive* prepared_from, const std::string& graph = {});
 
 nb::dict as_dict(const ReplaceReport& report);
 nb::dict converted(const ConvertReport& report);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <optional>
+#include <string>
 
 #include "binding.h"
 #include "onnxar/link.h"
@@ -14,8 +15,9 @@ namespace {
 using Path = std::filesystem::path;
 
 /// Returns the model's bytes and the folder of its external data.
-nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length) {
-  const Link link = without_gil([&] { return make_link(archive, {offset, length}); });
+nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length,
+                  const std::string& graph) {
+  const Link link = without_gil([&] { return make_link(archive, {offset, length}, graph); });
   return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);
 }
 
@@ -40,11 +42,12 @@ nb::tuple runtime_model_of(const Archive& archive) {
 void bind_links(nb::module_& module) {
   module.def("make_link", link_of);
   module.def("write_link", [](const Path& archive, const Path& output, bool overwrite, bool sync, std::uint64_t offset,
-                              std::optional<std::uint64_t> length) {
+                              std::optional<std::uint64_t> length, const std::string& graph) {
     LinkOptions options;
     options.output.overwrite = overwrite;
     options.output.sync = sync;
     options.range = {offset, length};
+    options.graph = graph;
     without_gil([&] { return onnxar::link(archive, output, options); });
   });
   module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });

@@ -94,7 +94,7 @@ class Reading(SourcesTest):
                      lambda source: onnxar.unpack(source, "x"), lambda source: onnxar.repack(source, "x"),
                      lambda source: onnxar.replace(source, self.model), onnxar.onnxruntime.InferenceSession,
                      lambda source: onnxar.extract(source, "w", "x"), lambda source: onnxar.save(self.model, source)):  # fmt: skip
-            for source in (5, 1.5, [self.path], io.StringIO("text")):
+            for source in (5, 1.5, [5], {5: self.path}, io.StringIO("text")):
                 with self.assertRaises(ValueError) as raised:
                     call(source)
                 self.assertNotIn("::", str(raised.exception))

@@ -18,6 +18,8 @@ class ArchiveAccess {
   /// must live as long as `owner`.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                       const OpenOptions& options, const base::FileOrigin* origin = nullptr);
+  /// The same archive with a different model: an entry of it that is a graph, or its own model.
+  static Archive view(const Archive& archive, const ArchiveEntry& model);
   /// The file that the archive is mapped from; null for bytes in memory.
   static const base::FileOrigin* origin(const Archive& archive) noexcept;
   /// The aligned copies that the archive keeps.

@@ -26,12 +26,18 @@ static_assert(OpenOptions().max_entries == zip::Limits().entries);
 static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
 
 struct Archive::Parts {
-  Bytes file;
-  std::shared_ptr<const void> owner;
-  std::filesystem::path path;
-  zip::Directory directory;
+  /// What all views of one opened archive share.
+  struct Opened {
+    Bytes file;
+    std::shared_ptr<const void> owner;
+    std::filesystem::path path;
+    zip::Directory directory;
+    const base::FileOrigin* origin = nullptr;  // lives as long as `owner`
+  };
+
+  std::shared_ptr<Opened> opened;
+  std::size_t model = 0;                                                      // the index of its entry
   std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // const members use it
-  const base::FileOrigin* origin = nullptr;                                   // lives as long as `owner`
 };
 
 namespace {
@@ -115,20 +121,22 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
   // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
-  Archive archive(std::make_unique<Parts>(Parts{bytes, std::move(owner), {}, read_directory(bytes, options)}));
+  const auto opened =
+      std::make_shared<Parts::Opened>(Parts::Opened{bytes, std::move(owner), {}, read_directory(bytes, options)});
+  Archive archive(std::make_unique<Parts>(Parts{opened, opened->directory.entries().size() - 1}));
   base::prefetch(bytes, options.prefetch);
   return archive;
 }
 
-std::size_t Archive::size() const noexcept { return parts_->directory.entries().size(); }
+std::size_t Archive::size() const noexcept { return parts_->opened->directory.entries().size(); }
 
 ArchiveEntry Archive::entry(std::size_t index) const& noexcept {
-  const zip::DirectoryEntry& entry = parts_->directory.entries()[index];
+  const zip::DirectoryEntry& entry = parts_->opened->directory.entries()[index];
   return {index, entry.name, entry.size, entry.header_offset, entry.crc32};
 }
 
 std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept {
-  const auto index = parts_->directory.find(name);
+  const auto index = parts_->opened->directory.find(name);
   if (!index) return std::nullopt;
   return entry(*index);
 }
@@ -142,7 +150,7 @@ EntryLocation Archive::locate(const ArchiveEntry& entry) const {
 /// Refuses entries of other archives, whose offsets would be wrong here. Names are views of the directory's memory, so
 /// their address identifies the archive of an entry.
 void Archive::check_own(const ArchiveEntry& entry) const {
-  const auto entries = parts_->directory.entries();
+  const auto entries = parts_->opened->directory.entries();
   if (entry.index < entries.size()) {
     const zip::DirectoryEntry& own = entries[entry.index];
     const bool same_name = own.name.data() == entry.name.data() && own.name.size() == entry.name.size();
@@ -154,7 +162,7 @@ void Archive::check_own(const ArchiveEntry& entry) const {
       Code::usage_foreign_entry,
       base::concat("entry ", entry.index,
                    " does not belong to this archive; pass an entry that `entry` or `find` of this Archive returned"),
-      {}, parts_->path);
+      {}, parts_->opened->path);
 }
 
 Bytes Archive::bytes(const ArchiveEntry& entry) const& {
@@ -164,8 +172,8 @@ Bytes Archive::bytes(const ArchiveEntry& entry) const& {
 
 Bytes Archive::bytes_at(std::size_t index) const {
   try {
-    return base::section(parts_->file, parts_->directory.data_offset(parts_->file, index),
-                         parts_->directory.entries()[index].size);
+    return base::section(parts_->opened->file, parts_->opened->directory.data_offset(parts_->opened->file, index),
+                         parts_->opened->directory.entries()[index].size);
   } catch (const Error& error) {
     throw with_archive(error, *this);
   }
@@ -176,14 +184,14 @@ void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const { prefetch
 void Archive::prefetch(Bytes bytes, Prefetch how) const {
   // As integers, because comparing pointers into different objects is undefined. A wrapped difference is out of range.
   const auto at = [](const std::byte* place) { return reinterpret_cast<std::uintptr_t>(place); };
-  const Bytes file = parts_->file;
+  const Bytes file = parts_->opened->file;
   if (!bytes.empty() && !base::in_range(at(bytes.data()) - at(file.data()), bytes.size(), file.size())) {
-    throw Error(Code::usage_argument, "the bytes to prefetch are not in this archive", {}, parts_->path);
+    throw Error(Code::usage_argument, "the bytes to prefetch are not in this archive", {}, parts_->opened->path);
   }
   try {
     base::prefetch(bytes, how);
   } catch (const Error& error) {
-    throw error.with_path(parts_->path);
+    throw error.with_path(parts_->opened->path);
   }
 }
 
@@ -194,45 +202,63 @@ void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const {
 
 void Archive::verify(const ArchiveEntry& entry) const { EntrySource(*this, entry).verify(); }
 
-Bytes Archive::model() const& { return bytes_at(size() - 1); }
+std::vector<ArchiveEntry> Archive::graphs() const& {
+  std::vector<ArchiveEntry> found;
+  for (std::size_t i = 0; i + 1 < size(); ++i) {
+    if (is_graph_name(entry(i).name)) found.push_back(entry(i));
+  }
+  return found;
+}
+
+ArchiveEntry Archive::model_entry() const& noexcept { return entry(parts_->model); }
+
+Bytes Archive::model() const& { return bytes_at(parts_->model); }
 
 Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
   const auto found = find(location);
   if (!found) {  // M9
     throw Error(Code::onnx_external_missing,
                 base::concat("the model refers to ", base::quoted(location), ", which is not an entry of the archive"),
-                {std::string(location), std::nullopt}, parts_->path);
+                {std::string(location), std::nullopt}, parts_->opened->path);
   }
   const Bytes whole = bytes_at(found->index);
   const auto within = base::length_within(offset, length, whole.size());
   if (!within) {  // M13
     throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", whole.size()),
-                {std::string(location), found->header_offset}, parts_->path);
+                {std::string(location), found->header_offset}, parts_->opened->path);
   }
   return base::section(whole, offset, *within);
 }
 
-const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->owner; }
-Bytes Archive::file() const& noexcept { return parts_->file; }
-const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
+const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
+Bytes Archive::file() const& noexcept { return parts_->opened->file; }
+const std::filesystem::path& Archive::path() const noexcept { return parts_->opened->path; }
 
 Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                             const OpenOptions& options, const base::FileOrigin* origin) {
   Archive archive = Archive::open(bytes, std::move(owner), options);
-  archive.parts_->path = path;
-  archive.parts_->origin = origin;
+  archive.parts_->opened->path = path;
+  archive.parts_->opened->origin = origin;
   return archive;
 }
 
-const base::FileOrigin* ArchiveAccess::origin(const Archive& archive) noexcept { return archive.parts_->origin; }
+Archive ArchiveAccess::view(const Archive& archive, const ArchiveEntry& model) {
+  return Archive(std::make_unique<Archive::Parts>(Archive::Parts{archive.parts_->opened, model.index}));
+}
+
+const base::FileOrigin* ArchiveAccess::origin(const Archive& archive) noexcept {
+  return archive.parts_->opened->origin;
+}
 
 AlignedCopies& ArchiveAccess::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
 
-const zip::Directory& ArchiveAccess::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
+const zip::Directory& ArchiveAccess::directory(const Archive& archive) noexcept {
+  return archive.parts_->opened->directory;
+}
 
 zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
   try {
-    return archive.parts_->directory.prove_local(archive.file(), index);
+    return archive.parts_->opened->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
     throw with_archive(error, archive);
   }

@@ -1,8 +1,10 @@
 #include "onnxar/archive_writer.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "archive/writer_parts.h"
@@ -38,6 +40,17 @@ void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamR
   parts_->writer.add(name, size, read);
 }
 void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
+
+void ArchiveWriter::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
+void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
+  const std::string entry = graph_file_name(name);
+  parts_->writer.attempt("add_graph", [&] {
+    if (is_graph_name(entry)) return;  // all else that a name can lack is refused by `add`
+    throw Error(Code::usage_argument, "a graph needs a name that is not empty and has no slash",
+                {std::string(name), std::nullopt});
+  });
+  add(entry, model);
+}
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {

@@ -41,6 +41,10 @@ bool is_graph_name(std::string_view name) noexcept {
          name.find('/') == std::string_view::npos && !is_reserved_name(name);
 }
 
+std::string graph_file_name(std::string_view name) {
+  return std::string(name) + std::string(name.ends_with(graph_suffix) ? "" : graph_suffix);
+}
+
 std::string key_stem(std::string_view name) {
   std::string stem(name.substr(0, longest_stem));
   std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');

@@ -20,6 +20,8 @@ bool is_identifier(std::string_view name) noexcept;
 bool is_graph_name(std::string_view name) noexcept;
 /// The suffix of graph names.
 inline constexpr std::string_view graph_suffix = ".onnx";
+/// The name of a graph's entry: `decoder.onnx` for `decoder` and for `decoder.onnx`.
+std::string graph_file_name(std::string_view name);
 
 /// Converts `name` to a key, without regard to clashes (W12). Bytes outside [A-Za-z0-9_] become `_`. `_` is put before
 /// a leading digit, and `t_` before a reserved name or a device name of Windows. An empty name becomes `tensor`. The

@@ -20,12 +20,21 @@ class SipHash {
   struct Key {
     std::uint64_t low = 0, high = 0;
   };
+  /// 128 bits.
+  using Wide = std::pair<std::uint64_t, std::uint64_t>;
 
   explicit constexpr SipHash(const Key& key) noexcept
       : a_(key.low ^ 0x736f6d6570736575ULL),
         b_(key.high ^ 0x646f72616e646f6dULL),
         c_(key.low ^ 0x6c7967656e657261ULL),
         d_(key.high ^ 0x7465646279746573ULL) {}
+
+  /// The variant with 128 bits: `finish_wide` ends it.
+  static constexpr SipHash wide(const Key& key) noexcept {
+    SipHash hash(key);
+    hash.b_ ^= 0xee;
+    return hash;
+  }
 
   constexpr void absorb(std::uint64_t word) noexcept {
     d_ ^= word;
@@ -38,11 +47,23 @@ class SipHash {
     SipHash end = *this;
     end.absorb(rest | length << 56U);
     end.c_ ^= 0xff;
-    for (int i = 0; i < 3; ++i) end.round();
-    return end.a_ ^ end.b_ ^ end.c_ ^ end.d_;
+    return end.rounds_at_end();
+  }
+  /// As `finish`, for `wide`.
+  [[nodiscard]] constexpr Wide finish_wide(std::uint64_t rest, std::uint64_t length) const noexcept {
+    SipHash end = *this;
+    end.absorb(rest | length << 56U);
+    end.c_ ^= 0xee;
+    const std::uint64_t first = end.rounds_at_end();
+    end.b_ ^= 0xdd;
+    return {first, end.rounds_at_end()};
   }
 
  private:
+  constexpr std::uint64_t rounds_at_end() noexcept {
+    for (int i = 0; i < 3; ++i) round();
+    return a_ ^ b_ ^ c_ ^ d_;
+  }
   constexpr void round() noexcept {
     a_ += b_;
     b_ = std::rotl(b_, 13) ^ a_;

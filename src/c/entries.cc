@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <string>
 
+#include "archive/keys.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "c/arguments.h"
@@ -63,6 +64,23 @@ ONNXAR_C_EXPORT onnxar_status onnxar_find(const onnxar_archive* archive, const c
                   archive->archive.path());
     }
     *entry = c_entry(*found);
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
+                                                onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(archive != nullptr, "archive");
+    check_argument(entry != nullptr, "entry");
+    const Archive& open = archive->archive;
+    for (std::uint64_t i = from; i < open.size(); ++i) {
+      const ArchiveEntry candidate = open.entry(base::in_memory(i));
+      if (!is_graph_name(candidate.name)) continue;
+      *entry = c_entry(candidate);
+      return;
+    }
+    throw Error(Code::usage_no_such_entry, base::concat("the archive has no graph at or after entry ", from), {},
+                open.path());
   });
 }
 

@@ -23,6 +23,7 @@ constexpr std::array rows = {
     Row{Hint::max_expansion_of, "if you trust it, raise the limit: max_expansion = {}"},
     Row{Hint::not_as_accepted, "do not accept another one for it"},
     Row{Hint::rename_entry, "`pack` and `repack` of the command line can give it another name"},
+    Row{Hint::name_graph, "`pack` of the command line can give it another one"},
     Row{Hint::external_data, "`data_file` keeps the weights in a file beside the model"},
     Row{Hint::lower_threshold, "a lower `threshold` moves more tensors out of it"},
     Row{Hint::lower_threshold_or_all, "a lower `threshold` moves more tensors out of it"},

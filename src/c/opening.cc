@@ -106,6 +106,15 @@ ONNXAR_C_EXPORT onnxar_status onnxar_open_memory(uint32_t abi, const void* data,
   });
 }
 
+ONNXAR_C_EXPORT onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
+                                                onnxar_archive** graph, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(archive != nullptr, "archive");
+    check_argument(graph != nullptr, "graph");
+    *graph = new onnxar_archive{archive->archive.graph(text_of(name, name_length, "name"))};
+  });
+}
+
 ONNXAR_C_EXPORT void onnxar_close(onnxar_archive* archive) { delete archive; }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner,

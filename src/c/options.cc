@@ -38,7 +38,7 @@ struct Member {
 
 /// The verbs that take each member, as the comments of onnxar_options name them. A member that a verb would ignore is
 /// an error: a caller that sets `dry_run` for a verb without one must not find its files changed.
-constexpr std::size_t member_count = 19;
+constexpr std::size_t member_count = 20;
 const Member (&members())[member_count] {
   using enum Verb;
   static constexpr Member all[member_count] = {
@@ -61,6 +61,7 @@ const Member (&members())[member_count] {
       ONNXAR_C_MEMBER(add_count, pack, replace),
       ONNXAR_C_MEMBER(remove_count, replace),
       ONNXAR_C_MEMBER(progress, pack, unpack, check, repack, replace, extract),
+      ONNXAR_C_MEMBER(graph, pack, unpack, replace, link, extract),
   };
   return all;
 }
@@ -86,6 +87,8 @@ LoadOptions VerbOptions::load() const {
   load.threads = thread_count(given_.threads);
   load.foreign_zips = given_.foreign_zips != 0;
   if (given_.max_expansion != 0) load.max_expansion = given_.max_expansion;
+  // For `replace`, it names what the model becomes, and not a graph of the file that the model comes from.
+  if (verb_ != Verb::replace) load.graph = graph();
   return load;
 }
 
@@ -106,6 +109,8 @@ ProgressCallback VerbOptions::progress() const {
     if (tell(context, done, total) != 0) throw CallbackFailed("the progress callback cancelled the call");
   };
 }
+
+std::string VerbOptions::graph() const { return given_.graph == nullptr ? "" : given_.graph; }
 
 OutputOptions VerbOptions::output() const {
   return {.overwrite = given_.overwrite != 0,
@@ -162,6 +167,7 @@ ReplaceOptions VerbOptions::replace() const {
   }
   replace.output = output();
   replace.progress = progress();
+  replace.graph = graph();
   return replace;
 }
 
@@ -175,6 +181,7 @@ CutOptions VerbOptions::cut() const {
 LinkOptions VerbOptions::link() const {
   LinkOptions link;
   link.output = output();
+  link.graph = graph();
   return link;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
@@ -44,6 +45,7 @@ class VerbOptions {
   [[nodiscard]] std::vector<AddedFile> added_files() const;
   [[nodiscard]] ProgressCallback progress() const;
   [[nodiscard]] OutputOptions output() const;
+  [[nodiscard]] std::string graph() const;  ///< empty: none was named
 
   onnxar_options given_;
   Verb verb_;

@@ -1,5 +1,7 @@
 // The verbs: each function checks its arguments, calls the C++ function of that name, and fills in a report.
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "c/arguments.h"
 #include "c/errors.h"
@@ -84,6 +86,23 @@ ONNXAR_C_EXPORT onnxar_status onnxar_pack(uint32_t abi, const char* model, const
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::pack);
     give_report(report, report_of(pack(os::path_of(model), os::path_of(archive), given.save(), given.load())));
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count,
+                                                 const char* archive, const onnxar_options* options,
+                                                 onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(models != nullptr || count == 0, "models");
+    check_argument(archive != nullptr, "archive");
+    std::vector<ModelFile> files;
+    for (const onnxar_added_file& model : std::span(models, count)) {
+      check_argument(model.path != nullptr, "models.path");
+      files.push_back({os::path_of(model.path), model.name == nullptr ? "" : model.name});
+    }
+    const VerbOptions given(options, Verb::pack);
+    give_report(report, report_of(pack(files, os::path_of(archive), given.save(), given.load())));
   });
 }
 

@@ -95,6 +95,14 @@ ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const cha
   });
 }
 
+ONNXAR_C_EXPORT onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length,
+                                               const void* model, size_t size, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(writer != nullptr, "writer");
+    writer->writer.add_graph(text_of(name, name_length, "name"), bytes_of(model, size, "model"));
+  });
+}
+
 ONNXAR_C_EXPORT onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size,
                                             onnxar_error** error) {
   return guarded(error, [&] {

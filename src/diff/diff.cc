@@ -183,6 +183,14 @@ Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
   return Model::load(path, options);
 }
 
+/// A graph of an archive can be compared with a model of another form, which has one graph.
+LoadOptions options_for(const std::filesystem::path& path, const std::filesystem::path& other,
+                        const LoadOptions& load) {
+  LoadOptions options = load;
+  if (!load.graph.empty() && !is_archive(path) && is_archive(other)) options.graph.clear();
+  return options;
+}
+
 }  // namespace
 
 std::string_view to_string(Change change) noexcept {
@@ -200,10 +208,10 @@ Difference diff(const Model& before, const Model& after) {
 
 Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load,
                 const ProgressCallback& progress) {
-  const Model first = load_mapped(before, load);
-  const Model second = load_mapped(after, load);
+  const Model first = load_mapped(before, options_for(before, after, load));
+  const Model second = load_mapped(after, options_for(after, before, load));
   Difference found = Comparison(first, second, load.max_expansion, progress).run();
-  found.files = compare_side_files(before, after, load);
+  if (load.graph.empty()) found.files = compare_side_files(before, after, load);
   return found;
 }
 

@@ -44,6 +44,11 @@ void check_names(const ArchiveCompanions& companions) {
   for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);
+    if (is_identifier(name)) {
+      throw Error(Code::usage_argument,
+                  "a side file cannot have this name: C identifiers are keys of tensors; give it an extension", place,
+                  {}, {Hint::rename_entry});
+    }
     if (const auto fault = zip::name_fault(name)) {
       throw Error(fault->code, std::string(fault->message), place, {}, {Hint::rename_entry});
     }

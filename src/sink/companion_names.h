@@ -13,7 +13,7 @@ namespace onnxar {
 void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& renames);
 
 /// Refuses names that the writer would refuse only after it has written all weights. Errors: zip.name.*,
-/// archive.name.reserved.
+/// archive.name.reserved, usage.argument (a key of a tensor).
 void check_names(const ArchiveCompanions& companions);
 
 }  // namespace onnxar

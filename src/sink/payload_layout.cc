@@ -58,6 +58,9 @@ onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payloa
 
 onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
   count(site, payload);  // first: placing adds the size to offsets
+  if (sharing_ == Sharing::equal_bytes) {
+    if (const Payload* first = equal_.first_of(site.tensor.type, payload)) return known_.at(Extent(*first));
+  }
   Placement place = place_(site, payload);
   // The output may have equal data already, in an entry that it keeps: a link is enough.
   if (place.data == Data::written) placed_.push_back({place.slice, &payload});

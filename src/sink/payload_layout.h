@@ -12,10 +12,14 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
+#include "sink/equal_payloads.h"
 #include "skeleton/loaded_model.h"
 #include "wire/rope.h"
 
 namespace onnxar {
+
+/// Which tensors share a place in the output: those that share bytes in the input, or also those with equal bytes.
+enum class Sharing : std::uint8_t { same_bytes, equal_bytes };
 
 /// Gives a place to each payload that moves out of the model. Tensors that share bytes share the place. Not
 /// synchronised.
@@ -30,13 +34,15 @@ class PayloadLayout {
   /// Returns the place of a payload of this tensor.
   using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
   /// `output` is the path of the model that is written.
-  PayloadLayout(std::filesystem::path output, Place place) : output_(std::move(output)), place_(std::move(place)) {}
+  PayloadLayout(std::filesystem::path output, Place place, Sharing sharing = Sharing::same_bytes)
+      : output_(std::move(output)), place_(std::move(place)), sharing_(sharing) {}
 
   [[nodiscard]] const std::filesystem::path& output() const noexcept { return output_; }
   /// Adds to the bytes of the whole output the data of a tensor. Sums of payload sizes cannot wrap after that. Errors:
   /// usage.argument, naming the tensor and the output.
   void count(const onnx::TensorSite& site, const Payload& payload);
-  /// The place of a payload that moves out. Errors: as `count`, which it calls for the first tensor of a payload.
+  /// The place of a payload that moves out. Errors: as `count`, which it calls for the first tensor of a payload; those
+  /// of reading it, with Sharing::equal_bytes.
   onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
 
   struct Placed {
@@ -53,6 +59,8 @@ class PayloadLayout {
 
   std::filesystem::path output_;
   Place place_;
+  Sharing sharing_;
+  EqualPayloads equal_;  // used with Sharing::equal_bytes
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;

@@ -111,13 +111,14 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   // Names that are taken already come first: a new key must differ from all of them.
   reserve_names(keys, companions.side_files);
   weights.reserve_in(keys);
-  PayloadLayout layout(output, [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+  const auto place = [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     if (const auto entry = weights.find(*payload.source)) {
       return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
     }
     return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
-  });
+  };
+  PayloadLayout layout(output, place, model.is_family ? Sharing::equal_bytes : Sharing::same_bytes);
   std::vector<PlacedGraph> graphs = companions.graphs;
   const wire::Rope proto = place_payloads(model, options, layout, graphs);
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);

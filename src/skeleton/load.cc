@@ -5,7 +5,13 @@
 
 #include "base/annotate.h"
 #include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/rewrite.h"
+#include "onnx/string_entry.h"
+#include "os/names.h"
 #include "skeleton/splitter.h"
+#include "source/graph_rules.h"
+#include "source/model_folder.h"
 #include "source/open.h"
 
 namespace onnxar {
@@ -66,6 +72,24 @@ void take_source_companions(LoadedModel& model) {
   model.left_out_bytes += found.left_out_bytes;
 }
 
+/// Puts the name among the graphs into the skeleton, in place of another.
+void set_name(LoadedModel& model, const std::string& name) {
+  onnx::MetadataEdit edit;
+  edit.drop_key = model_name_key;
+  onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, name);
+  const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
+  model.skeleton = onnx::rewrite_tensors(model.skeleton, keep, {model.max_depth}, edit).flat();
+}
+
+LoadedModel load_family(std::unique_ptr<FamilyResolver> family, const ExternalPolicy& policy,
+                        const LoadOptions& options) {
+  const std::string name = family->model_name();
+  LoadedModel model = load_model(std::move(family), policy, options);
+  set_name(model, name);
+  model.is_family = true;
+  return model;
+}
+
 }  // namespace
 
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
@@ -78,6 +102,25 @@ LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& p
   LoadedModel model;
   model.id = new_model_id();
   split_model(model, std::move(source), policy, options, companions);
+  return model;
+}
+
+LoadedModel load_family(std::vector<FamilyMember> members, const ExternalPolicy& policy, const LoadOptions& options) {
+  return load_family(std::make_unique<FamilyResolver>(std::move(members), options), policy, options);
+}
+
+LoadedModel load_folder(const std::filesystem::path& folder, const ExternalPolicy& policy, const LoadOptions& options,
+                        const std::filesystem::path& output) {
+  const ModelFolder found = ModelFolder::read(folder);
+  std::vector<FamilyMember> members;
+  for (const std::filesystem::path& path : found.models()) {
+    members.push_back({os::text_of(path.stem()), open_resolver(path, options)});
+  }
+  auto family = std::make_unique<FamilyResolver>(std::move(members), options);
+  const FamilyResolver& resolver = *family;  // the model keeps it
+  LoadedModel model = load_family(std::move(family), policy, options);
+  append(model.side_files, found.side_files(resolver.data_files(), output));
+  model.remarks.insert(model.remarks.begin(), found.remark());
   return model;
 }
 

@@ -9,6 +9,7 @@
 #include "onnxar/options.h"
 #include "skeleton/loaded_model.h"
 #include "skeleton/policy.h"
+#include "source/family_resolver.h"
 #include "source/resolver.h"
 
 namespace onnxar {
@@ -24,7 +25,14 @@ LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& 
 /// As above, for a model that is open already.
 LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
-/// As above, for a source whose links may name payloads that `model` already holds. REQUIRES: `model` has an id.
+/// As above, for several models: the first is the model and gets its name, the others are its graphs. REQUIRES:
+/// `members` is not empty. Errors: also those of FamilyResolver.
+LoadedModel load_family(std::vector<FamilyMember> members, const ExternalPolicy& policy, const LoadOptions& options);
+/// Loads all models of a folder as `load_family` does, and its other files as side files, except those that hold data
+/// of the models and the one at `output`. Errors: also those of ModelFolder.
+LoadedModel load_folder(const std::filesystem::path& folder, const ExternalPolicy& policy, const LoadOptions& options,
+                        const std::filesystem::path& output);
+/// As `load_model`, for a source whose links may name payloads that `model` already holds. REQUIRES: `model` has an id.
 void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const ExternalPolicy& policy,
                  const LoadOptions& options, Companions companions = Companions::taken);
 

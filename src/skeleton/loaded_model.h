@@ -55,6 +55,7 @@ struct LoadedModel {
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< entries that no tensor names and that are not side files
   std::uint64_t left_out_bytes = 0;
+  bool is_family = false;            ///< loaded from several models, whose equal data an archive holds once
   std::uint64_t typed_made_raw = 0;  ///< payloads that were in typed fields
   std::vector<Finding> remarks;
 

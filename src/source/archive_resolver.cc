@@ -6,13 +6,12 @@
 #include "archive/changed.h"
 #include "base/checked.h"
 #include "tensors/external_tensor.h"
-#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
 ArchiveResolver::ArchiveResolver(Archive archive, const LoadOptions& options)
     : Resolver(options, archive.path()), archive_(std::move(archive)), payloads_(options), uses_(archive_) {
-  select(archive_.entry(archive_.size() - 1));
+  select(archive_.model_entry());
 }
 
 void ArchiveResolver::select(const ArchiveEntry& entry) {
@@ -54,15 +53,25 @@ Resolved ArchiveResolver::find(const onnx::TensorSite& site, const onnx::Externa
 
 std::vector<std::string> ArchiveResolver::graphs() const {
   std::vector<std::string> names;
-  for (const ArchiveEntry& entry : graph_entries(archive_)) names.emplace_back(entry.name);
+  if (is_one_of_several()) return names;
+  for (const ArchiveEntry& entry : archive_.graphs()) names.emplace_back(entry.name);
   return names;
 }
 
 void ArchiveResolver::select_graph(const std::string& name) { select(*archive_.find(name)); }
 
-void ArchiveResolver::select_model() { select(archive_.entry(archive_.size() - 1)); }
+void ArchiveResolver::select_model() { select(archive_.model_entry()); }
+
+bool ArchiveResolver::is_one_of_several() const {
+  return !options().graph.empty() || archive_.model_entry().index + 1 != archive_.size();
+}
 
 SourceCompanions ArchiveResolver::companions() {
+  // The graphs that were left alone still tell weights from entries that nothing uses.
+  if (is_one_of_several()) {
+    note_as_far_as_read(uses_, archive_, archive_.entry(archive_.size() - 1), options());
+    static_cast<void>(note_graphs_as_far_as_read(uses_, archive_, options()));
+  }
   SourceCompanions found;
   for (std::size_t i = 0; i < archive_.size(); ++i) {
     const ArchiveEntry entry = archive_.entry(i);

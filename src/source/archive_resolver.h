@@ -15,7 +15,8 @@ namespace onnxar {
 /// Links lead to entries of the archive.
 class ArchiveResolver final : public Resolver {
  public:
-  /// Selects the model. Errors: as Archive::model; zip.data.crc of the model, with LoadOptions::verify_data.
+  /// Selects the model, which may be a graph (Archive::graph). Errors: as Archive::model; zip.data.crc of the model,
+  /// with LoadOptions::verify_data.
   ArchiveResolver(Archive archive, const LoadOptions& options);
 
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override;
@@ -32,6 +33,8 @@ class ArchiveResolver final : public Resolver {
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
   void note_kept(const onnx::TensorSite& site) const override { uses_.note(site); }
   void select(const ArchiveEntry& entry);
+  /// Whether the user chose one graph, so that the others are left alone.
+  [[nodiscard]] bool is_one_of_several() const;
   [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;
 
   Archive archive_;

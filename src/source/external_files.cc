@@ -101,6 +101,14 @@ std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location)
   return std::nullopt;
 }
 
+std::vector<std::string> ExternalFiles::names() const {
+  std::vector<std::string> names;
+  for (const auto& [location, file] : by_location_) {
+    names.push_back(os::slashed_text_of(os::path_of(location).lexically_normal()));
+  }
+  return names;
+}
+
 std::uint64_t ExternalFiles::size() const noexcept {
   std::uint64_t size = 0;
   for (const auto& [identity, file] : files_) size += file->bytes().size();

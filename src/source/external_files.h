@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"
@@ -41,6 +42,8 @@ class ExternalFiles {
   /// not name it. Does not map the file.
   [[nodiscard]] std::optional<std::uint64_t> size_of(const std::string& location) const;
 
+  /// The locations of the files mapped so far, as names in the folder: `a//./b` is `a/b`.
+  [[nodiscard]] std::vector<std::string> names() const;
   /// The real path of the folder that locations count from.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
   /// The number of bytes of all files mapped so far.

@@ -21,15 +21,6 @@ std::vector<onnx::MetadataEntry> names_in(Bytes model) {
   return found;
 }
 
-/// Says why a graph cannot have this file name, whatever other entries there are.
-std::optional<std::string> file_name_fault(const std::string& name) {
-  if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
-  if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
-  if (name.find('/') != std::string::npos) return "contains a slash";
-  if (is_reserved_name(name)) return "begins like the format's own names";
-  return std::nullopt;
-}
-
 /// Says why the first `count` names cannot be in one archive. A `count` of one more than `names` has includes `name`.
 std::optional<std::string> clash_among(std::size_t count, const EntryNames& names, const std::string& name) {
   try {
@@ -51,6 +42,14 @@ std::optional<std::string> clash_of(const std::string& name, const EntryNames& n
 
 }  // namespace
 
+std::optional<std::string> graph_name_fault(const std::string& name) {
+  if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
+  if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
+  if (name.find('/') != std::string::npos) return "contains a slash";
+  if (is_reserved_name(name)) return "begins like the format's own names";
+  return std::nullopt;
+}
+
 std::optional<MetadataFault> link_marker_fault(Bytes graph) {
   const auto found = onnx::find_metadata(graph, link_key_prefix);
   if (found.empty()) return std::nullopt;
@@ -68,7 +67,7 @@ std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& nam
                          found[1].whole.begin};
   }
   const std::string name = concat(found.front().entry.value, graph_suffix);
-  auto fault = file_name_fault(name);
+  auto fault = graph_name_fault(name);
   if (!fault) fault = clash_of(name, names);
   if (!fault) return std::nullopt;
   return MetadataFault{Code::archive_graph_name,  // G4
@@ -94,7 +93,7 @@ std::optional<std::string> model_name_of(Bytes model) {
   const std::vector<onnx::MetadataEntry> found = names_in(model);
   if (found.empty()) return std::nullopt;
   const std::string_view name = found.front().entry.value;
-  if (file_name_fault(concat(name, graph_suffix))) return std::nullopt;
+  if (graph_name_fault(concat(name, graph_suffix))) return std::nullopt;
   return std::string(name);
 }
 

@@ -12,11 +12,9 @@
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
-
-/// The key in metadata_props that names the model among the graphs of an archive.
-inline constexpr std::string_view model_name_key = "onnxar.model.name";
 
 /// A breach in `metadata_props`. `offset` is the field's, from the graph's first byte.
 struct MetadataFault {
@@ -27,6 +25,9 @@ struct MetadataFault {
 
 /// Checks G3: a graph is not a link. Errors: wire.*.
 std::optional<MetadataFault> link_marker_fault(Bytes graph);
+
+/// Says why no graph can have this name (G1, N1 to N17); nothing if one can.
+std::optional<std::string> graph_name_fault(const std::string& name);
 
 /// The names of the entries of an archive, by index.
 struct EntryNames {

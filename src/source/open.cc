@@ -5,6 +5,7 @@
 
 #include "archive/file_kind.h"
 #include "archive/foreign_faults.h"
+#include "base/text.h"
 #include "onnx/text_format.h"
 #include "source/archive_resolver.h"
 #include "source/file_resolver.h"
@@ -49,8 +50,17 @@ GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, cons
   }
 }
 
+void expect_archive_for_graph(const LoadOptions& options, const std::filesystem::path& path) {
+  if (options.graph.empty()) return;
+  throw Error(Code::usage_argument,
+              base::concat("only an archive has several graphs, so there is none to choose by the name ",
+                           base::quoted(options.graph)),
+              {}, path);
+}
+
 /// A resolver for links to files, or to an archive if the model has a link marker.
 std::unique_ptr<Resolver> with_files(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options) {
+  expect_archive_for_graph(options, path);
   if (LinkMarker::is_in(graph.bytes)) return std::make_unique<LinkResolver>(std::move(graph), path, options);
   return std::make_unique<FileResolver>(std::move(graph), path, options);
 }
@@ -69,6 +79,12 @@ bool is_zip_in_disguise(const std::filesystem::path& path) {
   return !looks_like_zip(file->bytes()) && zip::has_end_record(file->bytes());
 }
 
+template <typename ForeignResolver>
+std::unique_ptr<Resolver> open_foreign(const std::filesystem::path& path, const LoadOptions& options) {
+  expect_archive_for_graph(options, path);
+  return std::make_unique<ForeignResolver>(path, options);
+}
+
 void prove_local_headers(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
 }
@@ -77,7 +93,7 @@ void prove_local_headers(const Archive& archive) {
 std::unique_ptr<Resolver> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options,
                                            const Error& fault) {
   try {
-    return std::make_unique<ForeignZipResolver>(path, options);
+    return open_foreign<ForeignZipResolver>(path, options);
   } catch (const Error& error) {
     // Neither reader found a model. The fault as an archive names the entry that is missing.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
@@ -99,8 +115,8 @@ std::unique_ptr<Resolver> open_resolver(const std::filesystem::path& path, const
 
 std::unique_ptr<Resolver> open_any_resolver(const std::filesystem::path& path, const LoadOptions& options) {
   if (!options.foreign_zips) return open_resolver(path, options);
-  if (const auto model = model_in_folder(path)) return std::make_unique<ForeignFolderResolver>(*model, options);
-  if (is_zip_in_disguise(path)) return std::make_unique<ForeignZipResolver>(path, options);
+  if (const auto model = model_in_folder(path)) return open_foreign<ForeignFolderResolver>(*model, options);
+  if (is_zip_in_disguise(path)) return open_foreign<ForeignZipResolver>(path, options);
   try {
     auto resolver = open_resolver(path, options);
     // Local headers are proved at their first use. A fault found that late could no longer make the file a foreign zip.
@@ -117,11 +133,13 @@ std::unique_ptr<Resolver> resolver_of(Bytes bytes, std::shared_ptr<const void> o
   if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
   GraphBytes graph = graph_in(bytes, std::move(owner), options);
   // Bytes have no folder that locations could count from, and the working folder would be a guess.
-  if (options.external_data_dir.empty()) return std::make_unique<MemoryResolver>(std::move(graph), options);
-  return with_files(std::move(graph), {}, options);
+  if (!options.external_data_dir.empty()) return with_files(std::move(graph), {}, options);
+  expect_archive_for_graph(options, {});
+  return std::make_unique<MemoryResolver>(std::move(graph), options);
 }
 
 std::unique_ptr<Resolver> resolver_of(Archive archive, const LoadOptions& options) {
+  if (!options.graph.empty()) archive = archive.graph(options.graph);
   return std::make_unique<ArchiveResolver>(std::move(archive), options);
 }
 

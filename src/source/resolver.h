@@ -118,9 +118,11 @@ class Resolver {
 
   [[nodiscard]] const LoadOptions& options() const noexcept { return options_; }
   void set_graph(GraphBytes graph) { graph_ = std::move(graph); }
+  void set_path(std::filesystem::path path) { path_ = std::move(path); }
 
  private:
   friend class TargetResolver;  // calls `find` of the resolver that it decorates
+  friend class FamilyResolver;  // as above, and `note_kept`
 
   /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` adds the place in
   /// the input.

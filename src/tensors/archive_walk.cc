@@ -6,7 +6,6 @@
 
 #include "archive/changed.h"
 #include "base/annotate.h"
-#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
@@ -26,20 +25,31 @@ void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOpt
 
 void walk_archive(const Archive& archive, const LoadOptions& options,
                   const std::function<void(const onnx::TensorSite&)>& visit) {
-  walk_graph(archive, archive.entry(archive.size() - 1), options, visit);
+  walk_graph(archive, archive.model_entry(), options, visit);
 }
 
 void walk_all_graphs(const Archive& archive, const LoadOptions& options,
                      const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit) {
-  std::vector<ArchiveEntry> graphs = graph_entries(archive);
+  std::vector<ArchiveEntry> graphs = archive.graphs();
   graphs.insert(graphs.begin(), archive.entry(archive.size() - 1));
   for (const ArchiveEntry& graph : graphs) {
     walk_graph(archive, graph, options, [&](const onnx::TensorSite& site) { visit(graph, site); });
   }
 }
 
+bool read_as_far_as_possible(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                             const std::function<void(const onnx::TensorSite&)>& visit) {
+  try {
+    onnx::walk_tensors(archive.bytes(graph), visit, {options.max_depth});
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the graph
+    return false;
+  }
+}
+
 Error with_place_in(const Error& error, const Archive& archive) {
-  return with_place_in(error, archive, archive.entry(archive.size() - 1));
+  return with_place_in(error, archive, archive.model_entry());
 }
 
 Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph) {

@@ -19,6 +19,10 @@ void walk_archive(const Archive& archive, const LoadOptions& options,
 void walk_all_graphs(const Archive& archive, const LoadOptions& options,
                      const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit);
 
+/// Visits every tensor of the model or of a graph up to the first fault of its format. Returns whether it has none.
+bool read_as_far_as_possible(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                             const std::function<void(const onnx::TensorSite&)>& visit);
+
 /// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
 /// already has a path or an entry stays as it is.
 Error with_place_in(const Error& error, const Archive& archive);

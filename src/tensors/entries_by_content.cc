@@ -1,8 +1,7 @@
 #include "tensors/entries_by_content.h"
 
-#include <algorithm>
-
 #include "base/crc32.h"
+#include "base/keyed_digest.h"
 
 namespace onnxar {
 namespace {
@@ -17,16 +16,6 @@ std::uint32_t crc_of(const ByteSource& source) {
   return crc;
 }
 
-bool has_bytes(const ByteSource& source, Bytes bytes) {
-  bool same = true;
-  source.read([&](Bytes piece) {
-    // A sink cannot stop the source early except by an exception, which the library would throw again.
-    same = same && std::ranges::equal(piece, bytes.first(piece.size()));
-    bytes = bytes.subspan(piece.size());
-  });
-  return same;
-}
-
 }  // namespace
 
 std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) const {
@@ -37,7 +26,7 @@ std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) con
   std::size_t compared = 0;
   for (auto each = first; each != last && compared < most_compared; ++each, ++compared) {
     const ArchiveEntry entry = archive_.entry(each->second);
-    if (has_bytes(source, archive_.bytes(entry))) return entry;
+    if (base::has_bytes(source, archive_.bytes(entry))) return entry;
   }
   return std::nullopt;
 }

@@ -6,7 +6,6 @@
 
 #include "archive/keys.h"
 #include "tensors/archive_walk.h"
-#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
@@ -39,26 +38,20 @@ EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
 EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
   walk_archive(archive, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), options);  // if a graph is the model here
   static_cast<void>(note_graphs_as_far_as_read(uses, archive, options));
   return uses;
 }
 
 bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
                          const LoadOptions& options) {
-  try {
-    const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
-    onnx::walk_tensors(archive.bytes(graph), note, {options.max_depth});
-    return true;
-  } catch (const Error& error) {
-    if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the graph
-    return false;
-  }
+  return read_as_far_as_possible(archive, graph, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
 }
 
 std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
                                                     const LoadOptions& options) {
   std::vector<std::size_t> unread;
-  for (const ArchiveEntry& graph : graph_entries(archive)) {
+  for (const ArchiveEntry& graph : archive.graphs()) {
     if (!note_as_far_as_read(uses, archive, graph, options)) unread.push_back(graph.index);
   }
   return unread;
@@ -74,7 +67,7 @@ void refuse_use_of_model(const EntryUses& uses, const Archive& archive, const Ar
 void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
                                         const LoadOptions& options) {
   EntryUses uses(archive);
-  for (const ArchiveEntry& graph : graph_entries(archive)) {
+  for (const ArchiveEntry& graph : archive.graphs()) {
     if (!stays(graph.index)) continue;
     note_as_far_as_read(uses, archive, graph, options);  // a link after a fault cannot be loaded, so it cannot harm
     refuse_use_of_model(uses, archive, graph);

@@ -1,15 +1,59 @@
 #include "tensors/graph_entries.h"
 
+#include <algorithm>
+#include <string>
+
+#include "archive/access.h"
 #include "archive/keys.h"
+#include "base/text.h"
+#include "onnx/string_entry.h"
+#include "tensors/archive_walk.h"
 
 namespace onnxar {
 
-std::vector<ArchiveEntry> graph_entries(const Archive& archive) {
-  std::vector<ArchiveEntry> found;
-  for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
-    if (is_graph_name(archive.entry(i).name)) found.push_back(archive.entry(i));
+namespace {
+
+/// Lists the names that could have been meant.
+std::string names_in(const Archive& archive, const std::optional<std::string>& model) {
+  constexpr std::size_t most = 10;
+  std::string text = model ? base::concat(base::quoted(*model), " (the model)") : "the model";
+  const std::vector<ArchiveEntry> graphs = archive.graphs();
+  for (std::size_t i = 0; i < std::min(graphs.size(), most); ++i) {
+    text += base::concat(", ", base::quoted(graphs[i].name.substr(0, graphs[i].name.size() - graph_suffix.size())));
   }
-  return found;
+  if (graphs.size() > most) text += base::concat(" and ", graphs.size() - most, " more");
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> name_of_model(const Archive& archive) {
+  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  try {
+    for (const onnx::MetadataEntry& found : onnx::find_metadata(archive.bytes(model), model_name_key)) {
+      if (found.entry.key == model_name_key) return std::string(found.entry.value);
+    }
+    return std::nullopt;
+  } catch (const Error& error) {
+    throw with_place_in(error, archive, model);
+  }
+}
+
+std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name) {
+  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  if (name.empty() || name == model_entry_name) return model;
+  const std::string file = graph_file_name(name);
+  const auto entry = archive.find(file);
+  if (entry && is_graph_name(file)) return entry;
+  const auto own = name_of_model(archive);
+  return own && graph_file_name(*own) == file ? std::optional(model) : std::nullopt;
+}
+
+Archive Archive::graph(std::string_view name) const {
+  if (const auto entry = find_graph(*this, name)) return ArchiveAccess::view(*this, *entry);
+  throw Error(Code::usage_no_such_entry,
+              base::concat("the archive has no graph of this name; it has ", names_in(*this, name_of_model(*this))),
+              {std::string(name), std::nullopt}, path());
 }
 
 }  // namespace onnxar

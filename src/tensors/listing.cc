@@ -23,14 +23,28 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   return entry.offset - entry.header_offset - before;
 }
 
+/// Adds a tensor of `graph` to the entry that has its data.
+void add_tensor(Listing& listing, const Archive& archive, std::string_view graph, const onnx::TensorSite& site) {
+  if (!site.tensor.is_external() || !site.tensor.external.location) return;
+  const auto entry = archive.find(*site.tensor.external.location);
+  // A listing shows what is there. `check` reports links that are broken or lead to the model.
+  if (!entry || entry->name == model_entry_name) return;
+  ListedEntry& row = listing.entries[entry->index];
+  if (row.graphs.empty() || row.graphs.back() != graph) row.graphs.emplace_back(graph);
+  if (row.graphs.size() == 1) row.tensors.push_back(info_of(site));
+}
+
 void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& options) {
-  walk_archive(archive, options, [&](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.location) return;
-    const auto entry = archive.find(*site.tensor.external.location);
-    // A listing shows what is there. `check` reports links that are broken or lead to the model.
-    if (!entry || entry->name == model_entry_name) return;
-    listing.entries[entry->index].tensors.push_back(info_of(site));
-  });
+  const ArchiveEntry model = archive.model_entry();
+  listing.model_name = name_of_model(archive).value_or("");
+  walk_archive(archive, options, [&](const onnx::TensorSite& site) { add_tensor(listing, archive, model.name, site); });
+  std::vector<ArchiveEntry> others = archive.graphs();
+  others.insert(others.begin(), archive.entry(archive.size() - 1));
+  for (const ArchiveEntry& graph : others) {
+    if (graph.index == model.index) continue;
+    read_as_far_as_possible(archive, graph, options,
+                            [&](const onnx::TensorSite& site) { add_tensor(listing, archive, graph.name, site); });
+  }
 }
 
 void add_kinds(Listing& listing, const Archive& archive, const LoadOptions& options) {
@@ -59,7 +73,7 @@ std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& op
   return kinds;
 }
 
-std::vector<ArchiveEntry> graphs(const Archive& archive) { return graph_entries(archive); }
+std::vector<ArchiveEntry> graphs(const Archive& archive) { return archive.graphs(); }
 
 std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
@@ -73,7 +87,9 @@ std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOp
   return entries;
 }
 
-Listing ls(const std::filesystem::path& path, const LoadOptions& options) { return ls(Archive::open(path), options); }
+Listing ls(const std::filesystem::path& path, const LoadOptions& options) {
+  return ls(Archive::open(path).graph(options.graph), options);
+}
 
 Listing ls(const Archive& archive, const LoadOptions& options) {
   const zip::Directory& directory = ArchiveAccess::directory(archive);

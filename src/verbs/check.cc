@@ -126,6 +126,7 @@ void make_strict(std::vector<Finding>& findings) {
 
 std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
   CheckOptions once = options;
+  once.load.graph.clear();        // all graphs are checked
   once.load.verify_data = false;  // check_data compares the CRC of each entry: loading need not do it again
   std::vector<Finding> findings;
   const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));

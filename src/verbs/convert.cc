@@ -1,8 +1,15 @@
 #include "onnxar/convert.h"
 
+#include <memory>
+#include <utility>
+
+#include "archive/keys.h"
 #include "archive/opening.h"
+#include "os/names.h"
 #include "sink/save.h"
 #include "skeleton/load.h"
+#include "source/graph_rules.h"
+#include "source/model_folder.h"
 #include "source/open.h"
 
 namespace onnxar {
@@ -10,17 +17,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
-                            const LoadOptions& load) {
+/// Data that has to be inflated goes to the disk of the output, which needs room for it anyway. A dry run keeps the
+/// default folder, since the output's may be read-only.
+LoadOptions with_folder(const LoadOptions& load, const fs::path& output, const SaveOptions& save) {
   LoadOptions options = load;
-  // Data that has to be inflated goes to the disk of the output, which needs room for it anyway. A dry run keeps the
-  // default folder, since the output's may be read-only.
   if (options.temporary_dir.empty() && !save.output.dry_run)
     options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
-  // The lock is taken before the input is read: if the input is the archive that is replaced, an edit between reading
-  // and replacing would be lost.
-  const os::File lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
-  return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
+  return options;
+}
+
+/// The lock is taken before the input is read: if the input is the archive that is replaced, an edit between reading
+/// and replacing would be lost.
+os::File lock_output(const fs::path& output, const SaveOptions& save) {
+  return save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
+}
+
+ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
+                            const LoadOptions& load) {
+  const os::File lock = lock_output(output, save);
+  const LoadOptions options = with_folder(load, output, save);
+  // In a folder, a graph has its own name, and a model that of its file.
+  const fs::path name = load.graph.empty() ? input : os::path_of(graph_file_name(load.graph));
+  return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, name);
+}
+
+ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const SaveOptions& save,
+                          const LoadOptions& load) {
+  const os::File lock = lock_output(output, save);
+  const LoadOptions options = with_folder(load, output, save);
+  return save_model(load_folder(folder, ExternalPolicy::of(save), options, output), output, save);
+}
+
+/// Opens one of several models. Errors name its path.
+FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
+  std::unique_ptr<Resolver> source = open_any_resolver(file.path, options);
+  std::string name = file.name;
+  if (name.empty()) name = model_name_of(source->model()).value_or(os::text_of(file.path.stem()));
+  return {std::move(name), std::move(source)};
 }
 
 ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
@@ -43,12 +76,23 @@ SaveOptions as_plain_model(const SaveOptions& save) {
 
 ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   expect_archive(save, output);
-  return convert_input(input, output, save, load);
+  return ModelFolder::is_one(input) ? pack_folder(input, output, save, load) : convert_input(input, output, save, load);
 }
 
 ConvertReport pack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   expect_archive(save, output);
   return convert_input(input, output, save, load);
+}
+
+ConvertReport pack(std::span<const ModelFile> models, const fs::path& output, const SaveOptions& save,
+                   const LoadOptions& load) {
+  expect_archive(save, output);
+  if (models.empty()) throw Error(Code::usage_argument, "no model was given to pack", {}, output);
+  const os::File lock = lock_output(output, save);
+  const LoadOptions options = with_folder(load, output, save);
+  std::vector<FamilyMember> members;
+  for (const ModelFile& file : models) members.push_back(member_of(file, options));
+  return save_model(load_family(std::move(members), ExternalPolicy::of(save), options), output, save);
 }
 
 ConvertReport unpack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
@@ -24,6 +25,7 @@
 #include "source/link_marker.h"
 #include "source/open.h"
 #include "verbs/followed_links.h"
+#include "verbs/link_files.h"
 
 namespace onnxar {
 namespace {
@@ -53,10 +55,11 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 class Linking {
  public:
   /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
-  Linking(const fs::path& archive, const ArchiveRange& range, std::optional<std::string_view> copy = std::nullopt)
+  Linking(const fs::path& archive, const ArchiveRange& range, std::string_view graph,
+          std::optional<std::string_view> copy = std::nullopt)
       : path_(base::real_path(archive)),
         begin_(copy ? 0 : range.offset),
-        source_(resolver_of(open_archive(path_, range), {})),
+        source_(resolver_of(open_archive(path_, range), {.graph = std::string(graph)})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     const std::string name = copy ? std::string(*copy) : archive_name();
@@ -85,7 +88,7 @@ class Linking {
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
   /// The bytes of the archive alone.
   [[nodiscard]] base::MappedSource copied() const { return {archive().file(), ArchiveAccess::origin(archive())}; }
-  [[nodiscard]] LinkReport report() const { return {tensors_, nested_, model_.size()}; }
+  [[nodiscard]] LinkReport report(const fs::path& written) const { return {tensors_, nested_, model_.size(), written}; }
 
  private:
   onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
@@ -128,39 +131,13 @@ void check_place(const fs::path& target, const Linking& linking) {
   }
 }
 
-/// The folder into which an archive and its link are written.
-class HubFolder {
- public:
-  HubFolder(const fs::path& path, const OutputOptions& options)
-      : path_(path), folder_(base::Folder::open(path)), options_(options) {}
-
-  void expect_writable(const char* name) const {
-    base::expect_writable(base::OutputTarget{path_ / name, folder_, name}, existing_of(options_));
-  }
-  /// Returns the complete file, which has no name yet.
-  [[nodiscard]] base::OutputFile write(const char* name, const ByteSource& bytes) const {
-    base::BufferedOutput out(base::OutputFile::create(folder_, name, existing_of(options_)), options_.sync);
-    out.reserve(bytes.size());
-    out.append(bytes);
-    return std::move(out).finish();
-  }
-  /// Gives the files their names. The last one is the link: a reader that finds it finds its archive.
-  void publish(std::vector<base::OutputFile>& files) const {
-    for (base::OutputFile& file : files) file.prepare(sync_of(options_));
-    for (base::OutputFile& file : files) file.stage();
-    Publication publication(existing_of(options_), sync_of(options_));
-    for (base::OutputFile& file : files) {
-      publication.publish(file);
-      publication.sync_names();
-    }
-    publication.keep();
-  }
-
- private:
-  fs::path path_;
-  std::shared_ptr<const base::Folder> folder_;
-  const OutputOptions& options_;
-};
+/// Writes a link beside its archive. The faults of the target are found in a dry run, too.
+LinkReport add_link(LinkFiles& files, const Linking& linking, const fs::path& output, const OutputOptions& options) {
+  base::OutputTarget target = base::find_target(output, existing_of(options));
+  check_place(target.path, linking);
+  files.add(std::move(target), linking.model());
+  return linking.report(output);
+}
 
 /// The judgement; false for a model as text, which is refused without a parser: links are binary.
 template <typename Judge>
@@ -192,43 +169,60 @@ bool is_link(Resolver& source) {
 
 }  // namespace
 
-Link make_link(const fs::path& archive, const ArchiveRange& range) {
-  const Linking linking(archive, range);
+Link make_link(const fs::path& archive, const ArchiveRange& range, std::string_view graph) {
+  const Linking linking(archive, range, graph);
   return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
           linking.tensors()};
 }
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
-  const Linking linking(archive, options.range);
-  // Found before a dry run ends, so that it reports a target that cannot be written.
-  base::OutputTarget target = base::find_target(output, existing_of(options.output));
-  check_place(target.path, linking);
-  const LinkReport report = linking.report();
-  if (options.output.dry_run) return report;
-  auto file = base::OutputFile::create(std::move(target), existing_of(options.output));
-  base::BufferedOutput out(std::move(file), options.output.sync);
-  out.reserve(report.model_bytes);
-  out.append(linking.model());
-  std::move(out).finish().publish(sync_of(options.output));
+  LinkFiles files(options.output);
+  LinkReport report = add_link(files, Linking(archive, options.range, options.graph), output, options.output);
+  std::move(files).publish();
   return report;
 }
 
+std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
+  const fs::path path = base::real_path(archive);
+  const Archive opened = open_archive(path, options.range);
+  const std::string model = model_name_of(opened.model()).value_or(os::text_of(path.stem()));
+  LinkFiles files(options.output);
+  std::vector<LinkReport> reports;
+  const auto add = [&](std::string_view graph, std::string_view name) {
+    const Linking linking(path, options.range, graph);
+    reports.push_back(add_link(files, linking, path.parent_path() / os::path_of(name), options.output));
+  };
+  add({}, graph_file_name(model));
+  for (const ArchiveEntry& graph : opened.graphs()) {
+    if (graph.name == graph_file_name(model)) {
+      throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
+                  {std::string(graph.name), std::nullopt}, path);
+    }
+    add(graph.name, graph.name);
+  }
+  std::move(files).publish();
+  return reports;
+}
+
 LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
-  const Linking linking(archive, options.range, hub_data_name);
+  const Linking linking(archive, options.range, options.graph, hub_data_name);
   const bool is_there = base::are_same(folder / hub_data_name, linking.path());
   if (is_there && options.range.offset != 0) {
     throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
                 folder / hub_data_name);
   }
-  const HubFolder into(folder, options.output);
-  into.expect_writable(hub_model_name);
-  if (!is_there) into.expect_writable(hub_data_name);
-  if (options.output.dry_run) return linking.report();
-  std::vector<base::OutputFile> files;
-  if (!is_there) files.push_back(into.write(hub_data_name, linking.copied()));
-  files.push_back(into.write(hub_model_name, linking.model()));
-  into.publish(files);
-  return linking.report();
+  const auto opened = base::Folder::open(folder);
+  const auto writable = [&](const char* name) {
+    base::OutputTarget target{folder / name, opened, name};
+    base::expect_writable(target, existing_of(options.output));
+    return target;
+  };
+  base::OutputTarget model = writable(hub_model_name);
+  LinkFiles files(options.output);
+  if (!is_there) files.add(writable(hub_data_name), linking.copied());  // first: a reader of the link finds its archive
+  files.add(model, linking.model());
+  std::move(files).publish();
+  return linking.report(model.path);
 }
 
 bool verify_link(const fs::path& model) {

@@ -9,11 +9,14 @@
 #include "base/announced_size.h"
 #include "base/open_file.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "skeleton/load.h"
+#include "source/graph_rules.h"
 #include "source/link_marker.h"
 #include "source/open.h"
+#include "tensors/graph_entries.h"
 #include "verbs/replace_model.h"
 #include "verbs/replace_plan.h"
 #include "verbs/replaced_files.h"
@@ -68,7 +71,8 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   EditOptions edit;
   edit.output = options.output;
   // The plan resolves or makes every link of the new model. Only links in added graphs remain to be proved.
-  edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
+  edit.verify_model = !options.graph.empty() ||
+                      std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
   if (options.prepared_from != nullptr && !same_state(*options.prepared_from, editor.archive())) {
     throw Error(Code::io_changed, "another edit changed the archive while this one was prepared", {}, archive);
@@ -80,6 +84,29 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   }
   return editor;
 }
+
+/// The entry of the graph that is replaced; empty for the model.
+std::string entry_to_replace(const Archive& archive, const std::string& graph) {
+  const auto entry = find_graph(archive, graph);
+  if (entry && entry->name == model_entry_name) return {};
+  std::string name = graph_file_name(graph);
+  if (const auto fault = graph_name_fault(name)) {
+    throw Error(Code::usage_argument, base::concat("no graph can have this name: ", *fault), {name, std::nullopt},
+                archive.path());
+  }
+  return name;
+}
+
+/// The bytes of a graph that are known only once the edit is planned.
+class PlannedSource final : public ByteSource {
+ public:
+  void set(const wire::Rope& proto) { proto_ = &proto; }
+  [[nodiscard]] std::uint64_t size() const override { return proto_->size(); }
+  void read(const ByteSink& sink) const override { proto_->read(sink); }
+
+ private:
+  const wire::Rope* proto_ = nullptr;
+};
 
 LoadedModel model_to_load() {
   LoadedModel model;
@@ -97,17 +124,26 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   // Destroyed before the editor, with the views of the archive that it gets: Windows cuts no file that is mapped.
   LoadedModel loaded = std::move(model);
   split_model(loaded, open_model(archive), replace_policy(options.threshold, options), load);
-  const ReplacedFiles files(editor, options);
-  const ReplacePlan plan(loaded, archive, editor.kept_entries(), files, options, load);
+  // A graph is an entry like an added one, before the model, which stays.
+  const auto planned = std::make_shared<PlannedSource>();
+  const std::string graph = entry_to_replace(archive, options.graph);
+  ReplaceOptions with_graph = options;
+  if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
+  const ReplacedFiles files(editor, with_graph);
+  const ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
+                         graph.empty() ? Replaced::model : Replaced::graph);
+  planned->set(plan.proto());
+  const EntrySource old_model(archive, archive.entry(archive.size() - 1));
+  const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(plan.proto()) : old_model;
   const NewEntries entries = entries_to_append(plan.new_weights(), files);
   ReplaceReport report;
   report.remarks = loaded.remarks;
   plan.add_to(report);
   note_what_stays(loaded, report);
-  add_sizes(report, editor, entries, plan.proto().size());
+  add_sizes(report, editor, entries, last.size());
   if (options.output.dry_run) return report;
   append(editor, entries, report, options.progress);
-  editor.commit(plan.proto());
+  editor.commit(last);
   return report;
 }
 

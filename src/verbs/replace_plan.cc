@@ -12,7 +12,6 @@
 #include "os/names.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
-#include "tensors/graph_entries.h"
 
 namespace onnxar {
 namespace {
@@ -20,14 +19,14 @@ namespace {
 /// The entries that tensors name before the edit, from one walk of the graphs and the model. Damage in them ends only
 /// their own walk: the edit may be there to replace them. Errors: usage.argument, if a graph that stays has a tensor in
 /// the bytes of the model: the edit would silently give it other data.
-EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const LoadOptions& load) {
-  std::vector<ArchiveEntry> graphs = graph_entries(archive);
+EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const LoadOptions& load, Replaced replaced) {
+  std::vector<ArchiveEntry> graphs = archive.graphs();
   // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are asked.
   std::ranges::stable_partition(graphs, [&files](const ArchiveEntry& graph) { return files.stays(graph.index); });
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
     note_as_far_as_read(uses, archive, graph, load);
-    if (files.stays(graph.index)) refuse_use_of_model(uses, archive, graph);
+    if (replaced == Replaced::model && files.stays(graph.index)) refuse_use_of_model(uses, archive, graph);
   }
   note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), load);
   return uses;
@@ -43,7 +42,7 @@ ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& opt
 }
 
 ReplacePlan::ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
-                         const ReplaceOptions& options, const LoadOptions& load)
+                         const ReplaceOptions& options, const LoadOptions& load, Replaced replaced)
     : model_(model),
       archive_(archive),
       kept_(kept),
@@ -52,14 +51,16 @@ ReplacePlan::ReplacePlan(const LoadedModel& model, const Archive& archive, std::
       entries_(archive),
       expansion_(model),
       read_(model) {
-  const bool is_named = model_name_of(archive.model()).has_value();  // then the new model takes that name over
+  // The new model takes over the name of the old one.
+  const bool is_named = replaced == Replaced::graph || model_name_of(archive.model()).has_value();
   if (!is_named || !options.add.empty())
     files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
   // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
-  add_entries(uses_before(archive, files, load));
+  add_entries(uses_before(archive, files, load, replaced));
   reserve_keys(options.add);
   proto_ = onnx::rewrite_tensors(
-      model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model.max_depth}, kept_name());
+      model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model.max_depth},
+      kept_name(replaced));
 }
 
 /// Adds the entries that data may be linked to. A side file or a graph is not one, even if its bytes are equal: the
@@ -80,12 +81,13 @@ void ReplacePlan::reserve_keys(const std::vector<AddedFile>& added) {
     keys_.reserve(os::text_of(file.filename()));
 }
 
-/// The model's name among the graphs belongs to the archive, so the new model takes it over (G4).
-onnx::MetadataEdit ReplacePlan::kept_name() const {
-  const auto name = model_name_of(archive_.model());
-  if (!name || model_names_of(model_.skeleton) == std::vector{*name}) return {};
+/// The model's name among the graphs belongs to the archive, so the new model takes it over (G4). A graph has none.
+onnx::MetadataEdit ReplacePlan::kept_name(Replaced replaced) const {
   onnx::MetadataEdit edit;
   edit.drop_key = model_name_key;
+  if (replaced == Replaced::graph) return edit;
+  const auto name = model_name_of(archive_.model());
+  if (!name || model_names_of(model_.skeleton) == std::vector{*name}) return {};
   onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, *name);
   return edit;
 }

@@ -25,6 +25,9 @@ namespace onnxar {
 /// The tensors that become entries if they have at least `threshold` bytes.
 ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options);
 
+/// What the new model replaces: the model of the archive, or a further graph.
+enum class Replaced : std::uint8_t { model, graph };
+
 /// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline.
 /// Model, archive and options must outlive it. Not synchronised.
 class ReplacePlan {
@@ -34,7 +37,7 @@ class ReplacePlan {
   /// to an entry that would move); onnx.model.expansion; archive.graph.name; wire.*, onnx.*.
   /// Cost: O(directory + old model + graphs + new model), and reading data that may equal an entry's.
   ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
-              const ReplaceOptions& options, const LoadOptions& load);
+              const ReplaceOptions& options, const LoadOptions& load, Replaced replaced = Replaced::model);
 
   struct NewWeight {
     std::string name;
@@ -49,7 +52,7 @@ class ReplacePlan {
  private:
   void add_entries(const EntryUses& uses);
   void reserve_keys(const std::vector<AddedFile>& added);
-  [[nodiscard]] onnx::MetadataEdit kept_name() const;
+  [[nodiscard]] onnx::MetadataEdit kept_name(Replaced replaced) const;
   onnx::TensorEdit decide(const onnx::TensorSite& site);
   std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site);
   std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload);

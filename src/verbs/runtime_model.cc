@@ -24,9 +24,7 @@ bool is_taken_by_name(const onnx::TensorSite& site) {
 class RuntimeModelMaker {
  public:
   explicit RuntimeModelMaker(const Archive& archive)
-      : source_(resolver_of(
-            ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}, ArchiveAccess::origin(archive)),
-            {})),
+      : source_(resolver_of(ArchiveAccess::view(archive, archive.model_entry()), {})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::use_link) {}
 
   RuntimeModel run() {

@@ -83,11 +83,22 @@ static inline onnxar_archive* opened(const char* path, const onnxar_open_options
 #define NULL_REFUSED(call) REFUSED(ONNXAR_USAGE, "usage.argument", call)
 
 #ifdef ONNXAR_HAVE_WRITING
+static inline onnxar_options no_options(void) {
+  onnxar_options options = {0};
+  options.struct_size = sizeof options;
+  return options;
+}
+
 /* The tests of writing.c. */
 void check_reading_entries(void);
 void check_lookup(void);
 void check_writer(void);
 void check_verbs(void);
+#endif
+
+#ifdef ONNXAR_HAVE_GRAPHS
+/* The tests of graphs.c. */
+void check_graphs(void);
 #endif
 
 #endif /* ONNXAR_TESTS_C_CHECKING_H_ */

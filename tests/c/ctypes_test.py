@@ -104,6 +104,7 @@ class VerbOptions(c.Structure):
         ("remove_count", c.c_size_t),
         ("progress", c.c_void_p),
         ("progress_context", c.c_void_p),
+        ("graph", c.c_char_p),
     ]
 
 

@@ -1,5 +1,5 @@
-/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; writing.c has those that write.
- * program_test.py makes the files that it reads and runs it:
+/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; writing.c has those that write,
+ * graphs.c those for several models. program_test.py makes the files that it reads and runs it:
  *
  *   program FOLDER
  *
@@ -361,6 +361,9 @@ int main(int argc, char** argv) {
   check_lookup();
   check_writer();
   check_verbs();
+#endif
+#ifdef ONNXAR_HAVE_GRAPHS
+  check_graphs();
 #endif
   check_threads();
   if (failures == 0) printf("onnxar %s, C ABI %d: all as it should be\n", onnxar_version(), ONNXAR_C_ABI);

@@ -258,12 +258,6 @@ void check_writer(void) {
 
 /* --- verbs -------------------------------------------------------------------------------------------------------- */
 
-static onnxar_options no_options(void) {
-  onnxar_options options = {0};
-  options.struct_size = sizeof options;
-  return options;
-}
-
 typedef struct Progress {
   uint64_t done, total;
   int answer;

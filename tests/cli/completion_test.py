@@ -201,7 +201,7 @@ class Fish(ShellCase):
 
     def test_verbs(self) -> None:
         self.assertEqual(set(self.offered("onnxar ")), set(self.verbs()))
-        self.assertEqual(self.offered("onnxar pa"), {"pack": "Put a model and its weights into one archive"})
+        self.assertEqual(self.offered("onnxar pa"), {"pack": "Put models and their weights into one archive"})
 
     def test_every_option_of_every_verb(self) -> None:
         for verb in self.verbs():

@@ -60,7 +60,8 @@ TABLE: dict[str, dict[str, str | None]] = {
     "npz": every(NPZ),
     "npy": every(NPY),
     "gguf": every(GGUF),
-    "folder": every(FOLDER),
+    "folder": every(FOLDER, pack=OK),
+    "folder_without_models": every(FOLDER),
     "empty": every(AGAIN),
     "text": every(TEXT),
     "cut_archive": every(CUT, recover=AGAIN),
@@ -117,6 +118,10 @@ class Kinds(ToolCase):
     def make_folder(self) -> Path:
         self.write("folder/model.onnx", wire.plain(wire.tensor("w")))
         return self.folder / "folder"
+
+    def make_folder_without_models(self) -> Path:
+        self.write("other/onnx/model.onnx", wire.plain(wire.tensor("w")))
+        return self.folder / "other"
 
     def make_empty(self) -> Path:
         return self.write("empty.onnx", b"")

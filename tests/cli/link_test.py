@@ -292,7 +292,7 @@ class Refused(LinkCase):
         return self.fails(exit_code, f"onnxar: error[{code}]", "link", *arguments)
 
     def test_usage(self) -> None:
-        for arguments in ((), (self.path,), (self.path, "-o"), (self.path, self.path, "-o", self.link)):
+        for arguments in ((), (self.path, "-o"), (self.path, self.path, "-o", self.link)):
             with self.nothing_changes():
                 self.assertEqual(run("link", *arguments).returncode, USAGE)
 

@@ -33,6 +33,7 @@ ENTRY = {
     "alignment": int,
     "kind": str,
     "tensors": list,
+    "graphs": list,
 }
 TENSOR = {"name": str, "dtype": str, "shape": list, "site": str}
 REPORT = {"ok": bool, "findings": list}

@@ -237,6 +237,30 @@ TEST_F(EditingTest, AModelThatWasMovedKeepsItsPayloads) {
   EXPECT_THAT(saved_entries(), ElementsAre("w"));
 }
 
+TEST(GraphsOfAModel, OneIsLoadedByItsName) {
+  const TempDir folder;
+  const Message graph = model_of({linked_floats("w", 300, "w"), linked_floats("v", 300, "v")});
+  const Built archive = archive_of(
+      model_of({linked_floats("w", 300, "w")}),
+      {zip_entry("w", pattern(1200, 1)), zip_entry("v", pattern(1200, 2)), zip_entry("b.onnx", graph.view())});
+  const std::filesystem::path path = folder.write_file("a", archive.bytes);
+  for (const std::string name : {"b", "b.onnx"}) {
+    const Model one = Model::load(path, {.graph = name});
+    ASSERT_EQ(one.proto().graph().initializer_size(), 2);
+    EXPECT_EQ(copied(one.payload(one.proto().graph().initializer(1))), pattern(1200, 2));
+    static_cast<void>(one.save(folder / name, saved_as(Format::archive)));
+    const Archive saved = Archive::open(folder / name);
+    EXPECT_FALSE(saved.find("b.onnx"));  // the other graphs are left alone
+  }
+  const Model from_memory = Model::load(archive.bytes, {.graph = "b"});
+  EXPECT_EQ(from_memory.proto().graph().initializer_size(), 2);
+  const Model whole = Model::load(path);
+  EXPECT_EQ(whole.proto().graph().initializer_size(), 1);
+  EXPECT_EQ(error_of([&] { Model::load(path, {.graph = "c"}); }).code(), Code::usage_no_such_entry);
+  const auto plain = folder.write_file("plain.onnx", copy_of(graph.view()));
+  EXPECT_EQ(error_of([&] { Model::load(plain, {.graph = "b"}); }).code(), Code::usage_argument);
+}
+
 TEST(GraphsOfAModel, AreSavedWithTheirWeightsAfterAReleaseToo) {
   const TempDir folder;
   const Message graph = model_of({linked_floats("w", 300, "w"), linked_floats("v", 300, "v")});

@@ -22,6 +22,7 @@
 #include "onnxar/convert.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/onnxruntime.h"
+#include "onnxruntime/running.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -32,19 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-
-Ort::Env& env() {
-  static Ort::Env env(ORT_LOGGING_LEVEL_FATAL, "onnxar");
-  return env;
-}
-
-/// One thread, so that sums are made in one order.
-Ort::SessionOptions plain_options() {
-  Ort::SessionOptions options;
-  options.SetIntraOpNumThreads(1);
-  options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);
-  return options;
-}
 
 // --- Ways to make a session ------------------------------------------------------------------------------------------
 
@@ -72,52 +60,6 @@ ReplaceOptions unsynced_edit() {
   ReplaceOptions options;
   options.output.sync = false;
   return options;
-}
-
-// --- Running ---------------------------------------------------------------------------------------------------------
-
-/// A tensor that goes in or comes out.
-struct Tensor {
-  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  std::vector<std::int64_t> shape;
-  Blob bytes;
-  bool operator==(const Tensor&) const = default;
-};
-
-using Tensors = std::map<std::string, Tensor>;
-
-Tensor tensor_of(const Ort::Value& value) {
-  const auto info = value.GetTensorTypeAndShapeInfo();
-  const auto* data = static_cast<const std::byte*>(value.GetTensorRawData());
-  return {info.GetElementType(), info.GetShape(), Blob(data, data + value.GetTensorSizeInBytes())};
-}
-
-Tensors run(Ort::Session& session, const Tensors& inputs) {
-  const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
-  const std::vector<std::string> input_names = session.GetInputNames(), output_names = session.GetOutputNames();
-  std::vector<const char*> in, out;
-  std::vector<Ort::Value> values;
-  for (const std::string& name : input_names) {
-    const Tensor& tensor = inputs.at(name);
-    in.push_back(name.c_str());
-    values.push_back(Ort::Value::CreateTensor(memory, const_cast<std::byte*>(tensor.bytes.data()), tensor.bytes.size(),
-                                              tensor.shape.data(), tensor.shape.size(), tensor.type));
-  }
-  for (const std::string& name : output_names) out.push_back(name.c_str());
-  const auto results =
-      session.Run(Ort::RunOptions(nullptr), in.data(), values.data(), in.size(), out.data(), out.size());
-  Tensors tensors;
-  for (std::size_t i = 0; i < results.size(); ++i) tensors[output_names[i]] = tensor_of(results[i]);
-  return tensors;
-}
-
-Tensor numbers(std::vector<std::int64_t> shape, std::uint32_t seed) {
-  std::size_t count = 1;
-  for (const std::int64_t dim : shape) count *= static_cast<std::size_t>(dim);
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>((i * 37 + seed) % 101) / 50 - 1;
-  const Bytes bytes = std::as_bytes(std::span(values));
-  return {ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, std::move(shape), Blob(bytes.begin(), bytes.end())};
 }
 
 class SessionTest : public ::testing::Test {
@@ -379,6 +321,27 @@ TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
   const Archive archive = Archive::open(archive_);
   EXPECT_EQ(place.path, fs::canonical(path));
   EXPECT_EQ(place.offset, begin + archive.locate(*archive.find("w")).offset);
+}
+
+// --- Several graphs --------------------------------------------------------------------------------------------------
+
+TEST_F(AddressTest, SessionsOfSeveralGraphsUseCommonWeightsAtOnePlaceOfTheFile) {
+  const fs::path family = folder_ / "family.onnxar";
+  SaveOptions save;
+  save.output.sync = false;
+  pack(std::vector<ModelFile>{{folder_ / "m.onnx", "one"}, {folder_ / "m.onnx", "two"}}, family, save);
+  const Archive archive = Archive::open(family);
+  EXPECT_EQ(archive.graphs().size(), 1U);
+  for (const std::string graph : {"", "one", "two"}) {
+    Ort::Session session = ort::session_from_archive(env(), family, options_, {}, graph);
+    const auto place = mapped_place_at(address_in(run_model(session), "w_at"));
+    EXPECT_EQ(place.path, fs::canonical(family));
+    EXPECT_EQ(place.offset, archive.locate(*archive.find("w")).offset) << graph;
+  }
+  Ort::Session copied = ort::session_from_memory(env(), archive.graph("two"), options_);
+  EXPECT_EQ(run_model(copied).size(), 3U);
+  EXPECT_EQ(code_of([&] { ort::session_from_archive(env(), family, options_, {}, "three"); }),
+            Code::usage_no_such_entry);
 }
 
 // --- Stale links -----------------------------------------------------------------------------------------------------

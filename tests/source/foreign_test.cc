@@ -51,8 +51,9 @@ TEST_F(ForeignTest, PyTorchsFolderIsRead) {
 
 TEST_F(ForeignTest, AFolderOfAnotherKindIsNone) {
   folder_.write_file("export/model.onnx", before_pytorch().view());
-  EXPECT_EQ(error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); }).code(),
-            Code::io_not_a_file);
+  EXPECT_EQ(
+      error_of([&] { unpack(folder_ / "export", folder_ / "x", saved_as(Format::onnx_inline), foreign()); }).code(),
+      Code::io_not_a_file);
 }
 
 TEST_F(ForeignTest, AFolderIsNoModelUnlessAskedFor) {

@@ -87,6 +87,58 @@ TEST_F(GraphsTest, KindsCountTheTensorsOfAllGraphs) {
   EXPECT_EQ(side_files(archive).size(), 1U);
 }
 
+std::vector<std::string> tensor_names(const Archive& archive) {
+  std::vector<std::string> names;
+  for (const StoredTensor& tensor : tensors(archive)) names.push_back(tensor.name);
+  return names;
+}
+
+TEST_F(GraphsTest, AGraphIsTheModelOfItsArchive) {
+  const Archive archive = Archive::open(several());
+  const Archive graph = archive.graph("b");
+  EXPECT_EQ(graph.model_entry().name, "b.onnx");
+  EXPECT_EQ(archive.model_entry().name, model_entry_name);
+  EXPECT_THAT(tensor_names(archive), ElementsAre("w"));
+  EXPECT_THAT(tensor_names(graph), ElementsAre("w", "v"));
+  EXPECT_EQ(graph.model().data(), archive.bytes(*archive.find("b.onnx")).data());
+  EXPECT_EQ(graph.owner(), archive.owner());
+  const TensorIndex index(graph);
+  const ByteSpan data = index.find("v")->data();
+  EXPECT_EQ(data.bytes().data(), archive.bytes(*archive.find("v")).data());
+  EXPECT_THAT(entry_kinds(graph), entry_kinds(archive));
+}
+
+TEST_F(GraphsTest, AGraphOutlivesTheArchiveItIsOf) {
+  auto archive = std::make_unique<const Archive>(Archive::open(several()));
+  const Archive graph = archive->graph("b.onnx");
+  archive.reset();
+  EXPECT_THAT(tensor_names(graph), ElementsAre("w", "v"));
+  const Archive whole = graph.graph("__MODEL_PROTO");
+  EXPECT_EQ(whole.model_entry().name, model_entry_name);
+}
+
+TEST_F(GraphsTest, AGraphThatIsNotThereIsRefusedWithTheOnesThatAre) {
+  const Archive archive = Archive::open(several());
+  for (const std::string name : {"c", "w", "t.json", "B", "b.onnx.onnx"}) {
+    const auto error = thrown_by([&] { static_cast<void>(archive.graph(name)); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->code(), Code::usage_no_such_entry);
+    EXPECT_EQ(error->entry(), name);
+    EXPECT_THAT(error->message(), HasSubstr("it has the model, \"b\""));
+  }
+}
+
+TEST_F(GraphsTest, TheModelGoesByItsOwnName) {
+  const Message named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "a")}});
+  const auto path = folder_.write_file("named", archive_of(named, {zip_entry("b.onnx", model_of({}).view())}).bytes);
+  const Archive archive = Archive::open(path);
+  for (const std::string name : {"", "a", "a.onnx", "__MODEL_PROTO"}) {
+    const Archive same = archive.graph(name);
+    EXPECT_EQ(same.model_entry().name, model_entry_name) << name;
+  }
+  EXPECT_EQ(archive.graphs().size(), 1U);
+}
+
 TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   const auto error = thrown_by([this] {
     ArchiveWriter archive = writer();
@@ -98,6 +150,35 @@ TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   EXPECT_EQ(error->entry(), "b.onnx");
   EXPECT_THAT(error->message(), HasSubstr("extra/b.onnx"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
+}
+
+TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
+  const Message graph = model_of({named_weight("w")});
+  {
+    ArchiveWriter archive = writer();
+    archive.add("w", pattern(4 * graph_weight, 1));
+    archive.add_graph("b", graph.view());
+    archive.add_graph("c.onnx", SpanSource(graph.view()));
+    archive.finish(model_of({}).view());
+  }
+  const Archive archive = Archive::open(folder_ / "written");
+  EXPECT_THAT(names_in(archive), ElementsAre("w", "b.onnx", "c.onnx", "__MODEL_PROTO"));
+  EXPECT_THAT(tensor_names(archive.graph("c")), ElementsAre("w"));
+  expect_good(folder_ / "written");
+}
+
+TEST_F(GraphsTest, WriterRefusesANameThatIsNoGraphsAndFails) {
+  for (const std::string name : {"", ".onnx", "a/b", "a/b.onnx", "x\\y", "con"}) {
+    ArchiveWriter archive = writer();
+    const auto error = thrown_by([&] { archive.add_graph(name, model_of({}).view()); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(thrown_by([&] { archive.finish(model_of({}).view()); })->code(), Code::usage_writer_failed) << name;
+  }
+  ArchiveWriter archive = writer();
+  const auto error = thrown_by([&] { archive.add_graph("a/b", model_of({}).view()); });
+  EXPECT_EQ(error->code(), Code::usage_argument);
+  EXPECT_EQ(error->entry(), "a/b");
+  EXPECT_EQ(error->path(), folder_ / "written");
 }
 
 TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {

@@ -7,7 +7,8 @@ Usage: ONNXAR=path/to/onnxar models.py ROOT FOLDER
 - classifier.onnxar: a folder of transformers.js in one file, with the graph for the dtype fp32
 - large.onnxar: 5 GiB of holes, and after them the graph classifier.onnx with its weights
 - docs/: what the programs of docs/web.md read
-- pair.onnxar: encoder and decoder over one embedding, for transformers.js
+- pair.onnxar: a folder of transformers.js with encoder and decoder over one embedding; unpacked/pair: that folder, as
+  `unpack` gives it back
 """
 
 from __future__ import annotations
@@ -137,8 +138,7 @@ PAIR_CONFIG = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration
                "num_layers": 1, "num_decoder_layers": 1, "num_heads": 1, "d_kv": WIDTH}  # fmt: skip
 
 
-def pack(folder: Path, made: ModelProto, archive: Path, files: dict[str, object], graphs: dict[str, ModelProto]) -> None:
-    """The graphs name the entries of the archive as their external data, as `onnxar pack --add` wants it."""
+def pack(folder: Path, made: ModelProto, archive: Path, files: dict[str, object]) -> None:
     source = folder / f"{archive.stem}.onnx"
     save(made, source)
     words = []
@@ -146,10 +146,21 @@ def pack(folder: Path, made: ModelProto, archive: Path, files: dict[str, object]
         path = folder / f"{archive.stem}_{name}"
         path.write_text(json.dumps(content))
         words += ["--add", f"{name}={path}"]
-    for name, graph in graphs.items():
-        save(graph, folder / name)
-        words += ["--add", f"{name}={folder / name}"]
     subprocess.run([os.environ["ONNXAR"], "pack", source, "-o", archive, "-f", "-q", "--threshold", "128", *words], check=True)
+
+
+def pack_folder(folder: Path, models: dict[str, ModelProto], files: dict[str, object], out: Path) -> None:
+    """Packs a folder of several models, and unpacks it beside."""
+    export, archive, unpacked = folder / "pair", out / "pair.onnxar", out / "unpacked" / "pair"
+    export.mkdir()
+    for name, content in files.items():
+        (export / name).write_text(json.dumps(content))
+    for name, made in models.items():
+        save(made, export / name)
+    subprocess.run([os.environ["ONNXAR"], "pack", export, "-o", archive, "-f", "-q", "--threshold", "128"], check=True)
+    shutil.rmtree(unpacked.parent, ignore_errors=True)
+    unpacked.parent.mkdir()
+    subprocess.run([os.environ["ONNXAR"], "unpack", archive, "-o", f"{unpacked}/", "-q"], check=True)
 
 
 def linked(made: ModelProto, entries: dict[str, str]) -> ModelProto:
@@ -189,11 +200,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         files = {"tokenizer.json": tokenizer(), "tokenizer_config.json": TOKENIZER_CONFIG}
-        pack(folder, subgraphs(), out / "subgraphs.onnxar", {}, {})
-        pack(folder, classifier(), out / "classifier.onnxar", {"config.json": CLASSIFIER_CONFIG, **files}, {})
-        encoder = half("encoder", "last_hidden_state")
-        decoder = linked(half("decoder_gain", "logits"), {"embedding": "embedding"})
-        pack(folder, encoder, out / "pair.onnxar", {"config.json": PAIR_CONFIG, **files}, {"decoder_model_merged.onnx": decoder})
+        pack(folder, subgraphs(), out / "subgraphs.onnxar", {})
+        pack(folder, classifier(), out / "classifier.onnxar", {"config.json": CLASSIFIER_CONFIG, **files})
+        pair = {"encoder_model.onnx": half("encoder", "last_hidden_state"), "decoder_model_merged.onnx": half("decoder_gain", "logits")}
+        pack_folder(folder, pair, {"config.json": PAIR_CONFIG, **files}, out)
         write_docs(root, out / "docs", folder)
 
 

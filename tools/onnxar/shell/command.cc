@@ -77,7 +77,7 @@ void add_model(CLI::App& verb, std::filesystem::path& path) {
   add_file(verb, "MODEL", path, "An archive, a .onnx file, or a model as text");
 }
 
-void writes_file(CLI::Option* option) {
+CLI::Option* writes_file(CLI::Option* option) {
   const auto refuse_stdout = [](const std::string& name) {
     return name != "-"
                ? std::string()
@@ -85,11 +85,11 @@ void writes_file(CLI::Option* option) {
                  "prints a model as text, `onnxar cat` prints one entry; write ./- for a file named -";
   };
   // The empty description keeps the validator out of `--help`.
-  option->type_name(value_type::file)->check(CLI::Validator(refuse_stdout, ""));
+  return option->type_name(value_type::file)->check(CLI::Validator(refuse_stdout, ""));
 }
 
-void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
-  writes_file(add_path(verb, "-o,--output", output, what)->required());
+CLI::Option* add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
+  return writes_file(add_path(verb, "-o,--output", output, what)->required());
 }
 
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
@@ -109,6 +109,10 @@ void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_move_options(verb, save);
   add_overwrite(verb, save.output);
   add_write_options(verb, save.output);
+}
+
+CLI::Option* add_graph(CLI::App& verb, std::string& graph, const std::string& what) {
+  return verb.add_option("--model", graph, what)->type_name("NAME");
 }
 
 CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output) {

@@ -92,8 +92,8 @@ CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::
 /// Adds the argument of verbs that take a model in any form.
 void add_model(CLI::App& verb, std::filesystem::path& path);
 /// For options that name a file to write. Refuses `-`, the standard output.
-void writes_file(CLI::Option* option);
-void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
+CLI::Option* writes_file(CLI::Option* option);
+CLI::Option* add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
 /// Adds an option whose value is one of `words`. `--help` shows the words as its type: `sha1`, `bash|zsh|fish`.
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what);
@@ -110,6 +110,8 @@ CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output);
 std::array<CLI::Option*, 2> add_write_options(CLI::App& verb, OutputOptions& output);
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
+/// Adds `--model NAME`, which chooses a graph of an archive.
+CLI::Option* add_graph(CLI::App& verb, std::string& graph, const std::string& what);
 /// Adds `-j N`; the default 0 means one thread per core.
 void add_threads(CLI::App& verb, std::size_t& threads);
 /// Adds `--max-expansion N`: the limit for expanded data, in multiples of the input's size.

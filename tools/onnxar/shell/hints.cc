@@ -23,6 +23,7 @@ constexpr std::array rows = {
     Row{Hint::max_expansion_of, "if you trust it, raise the limit: --max-expansion {}"},
     Row{Hint::not_as_accepted, "leave it out of --accept-crc"},
     Row{Hint::rename_entry, "--rename OLD=NEW gives it another one"},
+    Row{Hint::name_graph, "--graph NAME=FILE gives it another one"},
     Row{Hint::external_data, "use --external-data NAME to keep the weights in a file beside the model"},
     Row{Hint::lower_threshold, "a lower --threshold moves more tensors out of it"},
     Row{Hint::lower_threshold_or_all, "a lower --threshold or --all-sites moves more tensors out of it"},

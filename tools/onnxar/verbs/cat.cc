@@ -15,7 +15,7 @@ namespace {
 struct CatArguments {
   std::filesystem::path archive;
   std::string name;
-  bool model = false;
+  std::string model;  // the name of a graph, or that of the model entry
   Verbosity verbosity;
 };
 
@@ -25,8 +25,8 @@ void expect_printable(Bytes bytes, const CatArguments& arguments) {
   if (is_printable(text)) return;
   throw Error(Code::usage_argument,
               "the entry is not text, and the standard output is a terminal; write it to a file with `> FILE`" +
-                  std::string(arguments.model ? ", or see `onnxar show` and `onnxar dump`" : ""),
-              {arguments.model ? std::string(model_entry_name) : arguments.name, std::nullopt}, arguments.archive);
+                  std::string(!arguments.model.empty() ? ", or see `onnxar show` and `onnxar dump`" : ""),
+              {arguments.model.empty() ? arguments.name : arguments.model, std::nullopt}, arguments.archive);
 }
 
 /// Verifies all bytes before it writes the first one, because a pipe cannot take bytes back. onnxar::cat does not fit:
@@ -56,8 +56,8 @@ void write_verified(const Archive& archive, const ArchiveEntry& entry, const Cat
 }
 
 int cat(const CatArguments& arguments) {
-  const Archive archive = Archive::open(arguments.archive);
-  const auto entry = archive.find(arguments.model ? model_entry_name : arguments.name);
+  const Archive archive = Archive::open(arguments.archive).graph(arguments.model);
+  const auto entry = arguments.model.empty() ? archive.find(arguments.name) : archive.model_entry();
   if (!entry) {
     throw Error(Code::usage_no_such_entry, "the archive has no such entry; `onnxar ls` lists the entries",
                 {arguments.name, std::nullopt}, arguments.archive);
@@ -74,7 +74,9 @@ Verb add_cat(CLI::App& app) {
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
   auto* which = verb->add_option_group("ENTRY", "Which entry")->require_option(1);
   which->add_option("NAME", arguments->name, "The entry's name, as `onnxar ls` shows it");
-  which->add_flag("--model", arguments->model, "The ModelProto");
+  // A flag, so that it may stand before ARCHIVE; a name needs the `=`.
+  which->add_flag("--model{" + std::string(model_entry_name) + "}", arguments->model,
+                  "The ModelProto; --model=NAME that of a further graph");
   verb->add_flag("-q,--quiet", arguments->verbosity.quiet, "Show no progress");
   verb->footer("Example: onnxar cat model.onnxar --model > skeleton.onnx");
   return {verb, [arguments] { return cat(*arguments); }};

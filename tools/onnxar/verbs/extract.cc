@@ -52,6 +52,7 @@ Verb add_extract(CLI::App& app) {
   add_overwrite(*verb, arguments->options.output);
   add_write_options(*verb, arguments->options.output);
   arguments->options.load = load_options();
+  add_graph(*verb, arguments->options.load.graph, "Take the tensors of this graph of an archive");
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);

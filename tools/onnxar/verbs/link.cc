@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "shell/command.h"
 #include "shell/numbers.h"
@@ -15,10 +16,12 @@ struct LinkArguments {
   Verbosity verbosity;
 };
 
-/// Says which runtimes may refuse the link.
-void print_notes(const LinkArguments& arguments, const LinkReport& report) {
-  if (report.nested != 0) {
-    std::cerr << "onnxar: note: " << counted(report.nested, "linked tensor")
+/// Says which runtimes may refuse the links.
+void print_notes(const LinkArguments& arguments, const std::vector<LinkReport>& reports) {
+  std::uint64_t nested = 0;
+  for (const LinkReport& report : reports) nested += report.nested;
+  if (nested != 0) {
+    std::cerr << "onnxar: note: " << counted(nested, "linked tensor")
               << " of subgraphs, functions or Constant nodes: some runtimes do not look for external data there; `pack "
                  "--no-subgraphs --no-attributes` keeps such data in the model\n";
   }
@@ -30,15 +33,22 @@ void print_notes(const LinkArguments& arguments, const LinkReport& report) {
   }
 }
 
+std::vector<LinkReport> write_links(const LinkArguments& arguments) {
+  if (!arguments.hub.empty()) return {link_for_hub(arguments.archive, arguments.hub, arguments.options)};
+  if (!arguments.output.empty()) return {onnxar::link(arguments.archive, arguments.output, arguments.options)};
+  if (!arguments.options.graph.empty()) throw Error(Code::usage_argument, "--model needs a name for the link: -o FILE");
+  return link_graphs(arguments.archive, arguments.options);
+}
+
 int link(const LinkArguments& arguments) {
-  const bool for_hub = !arguments.hub.empty();
-  const LinkReport report = for_hub ? link_for_hub(arguments.archive, arguments.hub, arguments.options)
-                                    : onnxar::link(arguments.archive, arguments.output, arguments.options);
+  const std::vector<LinkReport> reports = write_links(arguments);
   if (arguments.verbosity.quiet) return exit_code::done;
-  print_notes(arguments, report);
-  std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << counted(report.tensors, "tensor")
-            << " to " << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
-            << escaped_path(for_hub ? arguments.hub / hub_model_name : arguments.output) << '\n';
+  print_notes(arguments, reports);
+  for (const LinkReport& report : reports) {
+    std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << counted(report.tensors, "tensor")
+              << " to " << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
+              << escaped_path(report.path) << '\n';
+  }
   return exit_code::done;
 }
 
@@ -49,13 +59,15 @@ Verb add_link(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("link", "Write a small .onnx whose external data is the archive, for any runtime");
   add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it is not changed");
-  auto* where = verb->add_option_group("WHERE", "Beside the archive, or with a copy of it")->require_option(1);
+  auto* where = verb->add_option_group("WHERE", "Beside the archive, or with a copy of it")->require_option(0, 1);
   writes_file(where->add_option("-o,--output", arguments->output,
-                                "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved"));
+                                "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved. "
+                                "Without it, a link for each graph is written there, named after the graph"));
   add_path(*where, "--hub", arguments->hub,
            "The folder for a copy of ARCHIVE as model.onnx_data and the link as model.onnx, the names that hubs of "
            "models and their loaders expect")
       ->type_name(value_type::folder);
+  add_graph(*verb, arguments->options.graph, "Link this graph of the archive");
   add_overwrite(*verb, arguments->options.output);
   add_write_options(*verb, arguments->options.output);
   add_verbosity(*verb, arguments->verbosity);

@@ -16,7 +16,7 @@
 
 namespace onnxar {
 
-ONNXAR_JSON_OF(ListedEntry, name, offset, size, crc32, alignment, kind, tensors);
+ONNXAR_JSON_OF(ListedEntry, name, offset, size, crc32, alignment, kind, tensors, graphs);
 
 }  // namespace onnxar
 
@@ -27,6 +27,7 @@ struct LsArguments {
   std::filesystem::path archive;
   std::string pattern;
   std::string sort = "offset";
+  std::string graph;
   bool json = false;
 };
 
@@ -39,16 +40,29 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
   document["unused_bytes"] = listing.unused_bytes;
   document["padding_bytes"] = listing.padding_bytes;
   document["model"] = {{"offset", listing.model.offset}, {"size", listing.model.size}, {"crc32", listing.model.crc32}};
+  if (!listing.model_name.empty()) document["model"]["graph"] = listing.model_name;
   document["entries"] = listing.entries;
   print(document);
 }
 
-/// Columns: key, tensor, dtype, shape, size, offset, alignment.
-using ListRow = std::array<std::string, 7>;
-constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true, true, true};
+/// Columns: key, tensor, dtype, shape, size, offset, alignment, graphs. The last one is empty for a single graph.
+using ListRow = std::array<std::string, 8>;
+constexpr std::array<bool, 8> right_aligned = {false, false, false, false, true, true, true, false};
+
+/// The graphs whose tensors have data in an entry, as users call them.
+std::string graphs_text(const Listing& listing, const ListedEntry& entry) {
+  constexpr std::string_view suffix = ".onnx";
+  const std::string model = listing.model_name.empty() ? "(model)" : escaped(listing.model_name);
+  std::string text;
+  for (const std::string& graph : entry.graphs) {
+    text += text.empty() ? "" : " ";
+    text += graph == listing.model.name ? model : escaped(graph.substr(0, graph.size() - suffix.size()));
+  }
+  return text;
+}
 
 /// Adds one row per tensor. The first row has the entry's columns.
-void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
+void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry, const std::string& graphs = {}) {
   const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
   ListRow row = {escaped(entry.name),
                  is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
@@ -56,7 +70,8 @@ void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
                  "-",
                  std::to_string(entry.size),
                  std::to_string(entry.offset),
-                 std::to_string(entry.alignment)};
+                 std::to_string(entry.alignment),
+                 graphs};
   if (entry.tensors.empty()) rows.push_back(row);
   for (const TensorInfo& tensor : entry.tensors) {
     row[1] = escaped(tensor.name);
@@ -68,11 +83,12 @@ void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
   }
 }
 
-using Widths = std::array<std::size_t, 7>;
+using Widths = std::array<std::size_t, 8>;
 
-/// Narrows the widest of the columns that may be shortened (key, tensor, shape) until the table fits the terminal.
+/// Narrows the widest of the columns that may be shortened (key, tensor, shape, graphs) until the table fits the
+/// terminal.
 void fit(Widths& widths, std::size_t terminal) {
-  constexpr std::array<std::size_t, 3> flexible = {0, 1, 3};
+  constexpr std::array<std::size_t, 4> flexible = {0, 1, 3, 7};
   constexpr std::size_t narrowest = 8;
   const auto total = [&widths] { return std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)); };
   while (terminal != 0 && total() > terminal) {
@@ -121,9 +137,13 @@ void print_totals(const Listing& listing, std::size_t all_entries) {
 }
 
 void print_table(const Listing& listing, const LsArguments& arguments, std::size_t all_entries) {
-  std::vector<ListRow> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
-  for (const ListedEntry& entry : listing.entries) add_rows(rows, entry);
-  if (arguments.pattern.empty()) add_rows(rows, listing.model);
+  const bool several =
+      std::ranges::find(listing.entries, EntryKind::graph, &ListedEntry::kind) != listing.entries.end();
+  std::vector<ListRow> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN", several ? "GRAPHS" : ""}};
+  for (const ListedEntry& entry : listing.entries) {
+    add_rows(rows, entry, several ? graphs_text(listing, entry) : "");
+  }
+  if (arguments.pattern.empty() && arguments.graph.empty()) add_rows(rows, listing.model);
   print_rows(rows);
   print_totals(listing, all_entries);
 }
@@ -134,9 +154,17 @@ void sort(std::vector<ListedEntry>& entries, const std::string& by) {
   if (by == "name") std::ranges::stable_sort(entries, {}, &ListedEntry::name);
 }
 
+/// Keeps the entries that the chosen graph uses: `ls` names it first where it uses an entry.
+void keep_used(Listing& listing, std::string_view graph) {
+  std::erase_if(listing.entries,
+                [&graph](const ListedEntry& entry) { return entry.graphs.empty() || entry.graphs.front() != graph; });
+}
+
 int ls(const LsArguments& arguments) {
-  Listing listing = onnxar::ls(arguments.archive);
+  const Archive archive = Archive::open(arguments.archive).graph(arguments.graph);
+  Listing listing = onnxar::ls(archive);
   const std::size_t all_entries = listing.entries.size();
+  if (!arguments.graph.empty()) keep_used(listing, archive.model_entry().name);
   if (!arguments.pattern.empty()) {
     keep_matching(listing, arguments.pattern);
     if (listing.entries.empty()) {
@@ -165,6 +193,7 @@ Verb add_ls(CLI::App& app) {
   add_choice(*verb, "--sort", arguments->sort, {"size", "name", "offset"},
              "The order of the entries; size: largest first")
       ->capture_default_str();
+  add_graph(*verb, arguments->graph, "List only the entries that this graph uses, with its tensors");
   verb->add_flag("--json", arguments->json, "As JSON");
   verb->footer("Example: onnxar ls --json model.onnxar | jq '.entries[].name'");
   return {verb, [arguments] { return ls(*arguments); }};

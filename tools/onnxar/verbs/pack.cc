@@ -8,17 +8,19 @@
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
+#include "shell/paths.h"
 #include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
 
 struct PackArguments {
-  std::filesystem::path model, output;
+  std::vector<std::string> models;
+  std::filesystem::path output;
   SaveOptions save;
   LoadOptions load = load_options();
   std::string checksum;
-  std::vector<std::string> add, rename;
+  std::vector<std::string> graphs, add, rename;
   Verbosity verbosity;
 };
 
@@ -37,6 +39,22 @@ void print_notes(const ConvertReport& report) {
   }
 }
 
+ConvertReport pack_models(const PackArguments& arguments) {
+  if (arguments.models.size() == 1 && arguments.graphs.empty()) {
+    return convert_input(path_of(arguments.models.front()), arguments.output, arguments.save, arguments.load);
+  }
+  std::vector<ModelFile> models;
+  for (const std::string& model : arguments.models) {
+    if (model == "-") throw Error(Code::usage_argument, "the standard input can only be packed alone");
+    models.push_back({path_of(model)});
+  }
+  for (const std::string& text : arguments.graphs) {
+    auto [name, path] = pair_of(text, "--graph wants NAME=FILE, such as decoder=path/to/model.onnx");
+    models.push_back({path_of(path), std::move(name)});
+  }
+  return onnxar::pack(models, arguments.output, arguments.save, arguments.load);
+}
+
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   // While the input is read, one thread computes the CRC-32 of the output; the others may verify the input.
@@ -45,9 +63,8 @@ int pack(PackArguments& arguments) {
   }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   arguments.save.rename = renamed_entries(arguments.rename);
-  const ConvertReport report = with_progress("packing", arguments.verbosity, arguments.save.progress, [&arguments] {
-    return convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
-  });
+  const ConvertReport report = with_progress("packing", arguments.verbosity, arguments.save.progress,
+                                             [&arguments] { return pack_models(arguments); });
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
   print_notes(report);
@@ -64,15 +81,23 @@ int pack(PackArguments& arguments) {
 
 Verb add_pack(CLI::App& app) {
   auto arguments = std::make_shared<PackArguments>();
-  CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
-  add_file(*verb, "MODEL", arguments->model,
-           "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that another "
-           "tool exported; the content decides, not the name; - is the standard input");
+  CLI::App* verb = app.add_subcommand("pack", "Put models and their weights into one archive");
+  verb->add_option(
+          "MODEL", arguments->models,
+          "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that "
+          "another tool exported; the content decides, not the name; - is the standard input. Of several, the "
+          "first is the model and the others are graphs named after their files; equal weights are stored once")
+      ->required()
+      ->type_name(value_type::file);
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
+  add_graph(*verb, arguments->load.graph, "Pack only this graph of an archive");
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add the SHA-1 of its entry to each link");
+  verb->add_option("--graph", arguments->graphs, "Pack a further model as a graph of this name")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
   add_files(*verb, arguments->add,
             "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx without a folder is a "
             "further graph over its entries");

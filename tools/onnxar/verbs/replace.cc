@@ -31,7 +31,9 @@ std::string files_text(const ReplaceOptions& options) {
 }
 
 void print_report(const ReplaceReport& report, const ReplaceArguments& arguments) {
-  std::cerr << (arguments.options.output.dry_run ? "would replace" : "replaced") << " the model: ";
+  const std::string& graph = arguments.options.graph;
+  std::cerr << (arguments.options.output.dry_run ? "would replace" : "replaced")
+            << (graph.empty() ? " the model: " : " the graph " + escaped(graph) + ": ");
   if (arguments.model.empty()) {
     std::cerr << "unchanged, ";
   } else {
@@ -49,6 +51,9 @@ int replace(ReplaceArguments& arguments) {
   // nothing and still append.
   if (arguments.model.empty() && options.add.empty() && options.remove.empty()) {
     throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add or --remove");
+  }
+  if (arguments.model.empty() && !options.graph.empty()) {
+    throw Error(Code::usage_argument, "--model names the graph that MODEL becomes: give a MODEL");
   }
   const ReplaceReport report = with_progress("appending", arguments.verbosity, options.progress, [&] {
     return arguments.model.empty() ? onnxar::replace(arguments.archive, options)
@@ -70,6 +75,7 @@ Verb add_replace(CLI::App& app) {
            "The new model: a .onnx file whose links lead to entries of ARCHIVE (see `cat --model`) or into its "
            "file, or another archive. New data inside the model is added to ARCHIVE")
       ->required(false);
+  add_graph(*verb, arguments->options.graph, "Make MODEL this graph of the archive, or add it; the model stays");
   verb->add_flag("--append-external", arguments->options.append_external,
                  "Also accept links to data files beside MODEL, and add their data");
   add_files(*verb, arguments->add, "Add a side file or a graph, or replace the one of this name (tokenizer.json=FILE)");

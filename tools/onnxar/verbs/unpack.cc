@@ -78,6 +78,7 @@ Verb add_unpack(CLI::App& app) {
       ->excludes(external)
       ->excludes(per_tensor);
   add_save_options(*verb, arguments->save);
+  add_graph(*verb, arguments->load.graph, "Unpack only this graph of an archive");
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_threads(*verb, arguments->load.threads);

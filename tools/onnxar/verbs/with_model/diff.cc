@@ -143,6 +143,7 @@ Verb add_diff(CLI::App& app) {
   add_file(*verb, "B", arguments->after, "The model to compare with, in any form");
   verb->add_flag("--json", arguments->json, "As JSON");
   arguments->load = load_options();
+  add_graph(*verb, arguments->load.graph, "Compare this graph of the archives, or of the one that is an archive");
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_path(*verb, "--data-dir", arguments->load.external_data_dir,
            "Look for the external data of both models here, not in their folders")

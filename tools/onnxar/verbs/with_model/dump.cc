@@ -43,6 +43,7 @@ Verb add_dump(CLI::App& app) {
   verb->add_flag("--with-data", arguments->options.with_data,
                  "Print the data of all tensors, so that `pack` can restore the model");
   arguments->options.load = load_options();
+  add_graph(*verb, arguments->options.load.graph, "Print this graph of an archive");
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);

@@ -72,6 +72,7 @@ Verb add_freeze(CLI::App& app) {
   verb->add_flag("--json", arguments->json, "Print the report as JSON");
   add_save_options(*verb, arguments->save);
   arguments->options.load = load_options();
+  add_graph(*verb, arguments->options.load.graph, "Freeze this graph of an archive, which becomes the only one");
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_threads(*verb, arguments->save.output.threads);

@@ -76,6 +76,7 @@ Verb add_show(CLI::App& app) {
                   ->excludes(nodes));
   add_overwrite(*verb, arguments->output);
   arguments->options.load = load_options();
+  add_graph(*verb, arguments->options.load.graph, "Summarise this graph of an archive");
   add_data_dir(*verb, arguments->options.load);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar show --nodes --op Conv model.onnxar");

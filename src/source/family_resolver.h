@@ -1,0 +1,64 @@
+// Resolves the links of several models that go into one archive.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/keyed_hash.h"
+#include "source/resolver.h"
+
+namespace onnxar {
+
+/// One of several models: its name among the graphs, without `.onnx`, and its source.
+struct FamilyMember {
+  std::string name;
+  std::unique_ptr<Resolver> source;
+};
+
+/// The first member is the model. The others are graphs, and so are the graphs of members that are archives. Each link
+/// leads where the member of the selected graph finds it.
+class FamilyResolver final : public Resolver {
+ public:
+  /// Selects the model. REQUIRES: there is a member. Errors: usage.argument (two graphs have one name apart from ASCII
+  /// case, or a name that no graph can have).
+  FamilyResolver(std::vector<FamilyMember> members, const LoadOptions& options);
+
+  /// The name of the first member.
+  [[nodiscard]] const std::string& model_name() const noexcept { return members_.front().name; }
+  /// Names the graph, as remarks about models have no path.
+  [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override;
+  [[nodiscard]] Error with_place(const Error& error) const override { return selected().with_place(error); }
+  [[nodiscard]] std::uint64_t input_size() const override;
+  [[nodiscard]] std::vector<std::string> graphs() const override;
+  void select_graph(const std::string& name) override;
+  void select_model() override;
+  [[nodiscard]] std::vector<Finding> remarks() const override;
+  /// The data files that links of all members led to so far, by name in the folder of the member.
+  [[nodiscard]] base::KeyedSet<std::string> data_files() const;
+  /// Errors: usage.argument (two members have different side files of one name); those of reading such files.
+  [[nodiscard]] SourceCompanions companions() override;
+
+ private:
+  /// A graph: the member it belongs to, and its name there; empty for the model of the member.
+  struct Graph {
+    std::string name;  ///< `decoder.onnx`
+    std::size_t member = 0;
+    std::string name_in_member;
+  };
+
+  Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  void note_kept(const onnx::TensorSite& site) const override { selected().note_kept(site); }
+  void add(Graph graph);
+  void select(std::size_t index);
+  [[nodiscard]] const Graph& graph() const noexcept { return graphs_[selected_]; }
+  [[nodiscard]] Resolver& selected() const noexcept { return *members_[graph().member].source; }
+
+  std::vector<FamilyMember> members_;
+  std::vector<Graph> graphs_;                         // the model first
+  base::KeyedMap<std::string, std::size_t> by_name_;  // in small letters
+  std::size_t selected_ = 0;                          // of `graphs_`
+};
+
+}  // namespace onnxar

@@ -1,0 +1,261 @@
+"""`--model NAME`: verbs look at, write and replace one graph of an archive; `ls` tells which graphs use an entry.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests one_graph_test.py
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import MODEL, Entry, linked, model_of, weights
+from support.command_line import DONE, FOUND, USAGE, Fault, ToolCase, entries_of, keys_of, run
+
+NAME_KEY = b"onnxar.model.name"
+
+
+def weight(name: str) -> bytes:
+    return wire.content(wire.FLOAT, 300, name)
+
+
+class GraphCase(ToolCase):
+    """Model `a` has tensors `w` and `x`, graph `b` has `w` and `v`; `t.json` is a side file."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.a = self.model(wire.tensor("w"), wire.tensor("x"), name="a.onnx")
+        self.b = self.model(wire.tensor("v"), wire.tensor("w"), name="b.onnx")
+        self.family = self.folder / "f.onnxar"
+        file = self.write("t", b"{}")
+        self.succeeds("pack", self.a, self.b, "--add", f"t.json={file}", "-o", self.family)
+
+    def out(self, *arguments: object) -> str:
+        return self.succeeds(*arguments).stdout.decode()
+
+
+class Listing(GraphCase):
+    def test_graphs_of_each_entry_are_told(self) -> None:
+        rows = [line.split() for line in self.out("ls", self.family).replace("side file", "side_file").splitlines()]
+        self.assertEqual(rows[0][-1], "GRAPHS")
+        told = {row[0]: row[7:] for row in rows[1:-1]}
+        self.assertEqual(told["w"], ["a", "b"])
+        self.assertEqual((told["x"], told["v"], told["t.json"]), (["a"], ["b"], []))
+
+    def test_tensor_of_a_graph_is_shown_where_the_model_has_none(self) -> None:
+        entries = {entry["name"]: entry for entry in self.listing(self.family)["entries"]}
+        self.assertEqual({name: entry["graphs"] for name, entry in entries.items()},
+                         {"w": [MODEL, "b.onnx"], "x": [MODEL], "v": ["b.onnx"], "t.json": [], "b.onnx": []})  # fmt: skip
+        self.assertEqual([tensor["name"] for tensor in entries["v"]["tensors"]], ["v"])
+        self.assertEqual([tensor["name"] for tensor in entries["w"]["tensors"]], ["w"])
+        self.assertEqual(self.listing(self.family)["model"]["graph"], "a")
+
+    def test_one_graph_has_its_entries_alone(self) -> None:
+        document = json.loads(self.out("ls", "--json", "--model", "b", self.family))
+        self.assertEqual([entry["name"] for entry in document["entries"]], ["w", "v"])
+        self.assertEqual(document["entries"][0]["graphs"], ["b.onnx", MODEL])
+        table = self.out("ls", "--model", "b.onnx", self.family)
+        self.assertIn("2 of 5 entries", table)
+
+    def test_archive_of_one_graph_has_no_such_column(self) -> None:
+        self.succeeds("pack", self.a, "-o", self.output)
+        self.assertNotIn("GRAPHS", self.out("ls", self.output))
+
+    def test_broken_graph_does_not_hide_the_others(self) -> None:
+        path = self.archive_of(*weights("w"), Entry("b.onnx", wire.plain(linked("w")) + b"\xff"), model_of())
+        (entry, _) = self.listing(path)["entries"]
+        self.assertEqual(entry["graphs"], ["b.onnx"])
+
+
+class Reading(GraphCase):
+    def test_names_that_mean_a_graph(self) -> None:
+        for name, wanted in (("b", "b.onnx"), ("b.onnx", "b.onnx"), ("a", MODEL), ("a.onnx", MODEL), (MODEL, MODEL)):
+            with self.subTest(name=name):
+                done = self.succeeds("cat", self.family, f"--model={name}")
+                self.assertEqual(done.stdout, entries_of(self.family)[wanted])
+        self.assertEqual(self.succeeds("cat", "--model", self.family).stdout, entries_of(self.family)[MODEL])
+
+    def test_unknown_name_lists_the_graphs(self) -> None:
+        fault = Fault("usage.no_such_entry", "c").line(self.family)
+        for arguments in (("show",), ("ls",), ("dump",), ("unpack", "-o", self.output), ("link", "-o", self.output), ("freeze", "-o", self.output), ("extract", "w", "-o", self.output)):  # fmt: skip
+            with self.subTest(verb=arguments[0]):
+                line = self.fails(USAGE, fault, arguments[0], self.family, *arguments[1:], "--model", "c")
+                self.assertIn('it has "a" (the model), "b"', line)
+        self.fails(USAGE, fault, "cat", self.family, "--model=c")
+
+    def test_other_forms_have_one_graph(self) -> None:
+        for verb in ("show", "dump"):
+            line = self.fails(USAGE, Fault("usage.argument").line(self.a), verb, self.a, "--model", "b")
+            self.assertIn("only an archive has several graphs", line)
+
+    def test_extract(self) -> None:
+        self.succeeds("extract", self.family, "v", "--model", "b", "--raw", "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), weight("v"))
+        self.fails(USAGE, Fault("usage.no_such_tensor").line(self.family), "extract", self.family, "v", "--raw", "-o", self.folder / "v")  # fmt: skip
+
+    def test_show_and_dump(self) -> None:
+        document = json.loads(self.out("show", "--json", self.family, "--model", "b"))
+        self.assertEqual({tensor["name"] for tensor in document["largest"]}, {"v", "w"})
+        text = self.out("dump", self.family, "--model", "b")
+        self.assertIn('name: "v"', text)
+        self.assertNotIn('name: "x"', text)
+
+    def test_diff(self) -> None:
+        self.succeeds("diff", self.family, self.family, "--model", "b")
+        for pair in ((self.family, self.b), (self.b, self.family)):
+            self.succeeds("diff", *pair, "--model", "b")
+            self.assertEqual(run("diff", *pair).returncode, FOUND)
+        self.assertEqual(run("diff", self.a, self.b, "--model", "b").returncode, USAGE)
+
+
+class Writing(GraphCase):
+    def test_unpack_writes_the_one_graph(self) -> None:
+        self.succeeds("unpack", self.family, "--model", "b", "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), self.b.read_bytes())
+
+    def test_unpack_to_a_folder_has_the_side_files_too(self) -> None:
+        self.succeeds("unpack", self.family, "--model", "b", "-o", f"{self.output}/")
+        self.assertEqual(sorted(path.name for path in self.output.iterdir()), ["b.onnx", "t.json"])
+        self.assertEqual((self.output / "b.onnx").read_bytes(), self.b.read_bytes())
+
+    def test_pack_makes_it_the_model(self) -> None:
+        done = self.succeeds("pack", self.family, "--model", "b", "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["v", "w", "t.json"])
+        self.assertNotIn("left out", done.stderr)
+        self.succeeds("unpack", self.output, "-o", self.folder / "again.onnx")
+        self.assertEqual((self.folder / "again.onnx").read_bytes(), self.b.read_bytes())
+
+    def test_freeze(self) -> None:
+        self.succeeds("freeze", self.family, "--model", "b", "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["t.json"])  # no output needs a weight
+        self.succeeds("check", "--data", self.output)
+
+
+class Linking(GraphCase):
+    def test_link_of_one_graph(self) -> None:
+        link = self.folder / "b_link.onnx"
+        self.succeeds("link", self.family, "--model", "b", "-o", link)
+        self.succeeds("check", "--data", link)
+        self.succeeds("diff", link, self.b)
+
+    def test_without_a_name_there_is_one_for_each_graph(self) -> None:
+        folder = self.folder / "linked"
+        folder.mkdir()
+        archive = shutil.copy(self.family, folder)
+        done = self.succeeds("link", archive)
+        self.assertEqual(done.stderr.count("linked 2 tensors"), 2)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), ["a.onnx", "b.onnx", "f.onnxar"])
+        for name in ("a", "b"):
+            self.succeeds("check", "--data", folder / f"{name}.onnx")
+            self.succeeds("diff", folder / f"{name}.onnx", self.folder / f"{name}.onnx")
+            self.assertNotIn(NAME_KEY, (folder / f"{name}.onnx").read_bytes())
+
+    def test_one_that_exists_keeps_all_from_being_written(self) -> None:
+        self.b.unlink()
+        self.fails(USAGE, Fault("output.exists").line(self.a), "link", self.family)
+        self.assertFalse(self.b.exists())
+        self.succeeds("link", self.family, "-f")
+        self.succeeds("check", self.b)
+
+    def test_dry_run_writes_none(self) -> None:
+        for path in (self.a, self.b):
+            path.unlink()
+        with self.nothing_changes():
+            self.succeeds("link", self.family, "-n")
+
+    def test_model_without_a_name_has_that_of_the_archive(self) -> None:
+        for name, code in (("m.onnxar", DONE), ("g.onnxar", USAGE)):
+            path = self.archive_of(*weights("w"), Entry("g.onnx", wire.plain(linked("w"))), model_of(linked("w")), name=name)
+            self.assertEqual(run("link", path).returncode, code)
+        self.assertTrue((self.folder / "m.onnx").exists())
+
+    def test_name_needs_an_output(self) -> None:
+        self.assertEqual(run("link", self.family, "--model", "b").returncode, USAGE)
+
+
+class Replacing(GraphCase):
+    def replaced(self, *arguments: object) -> dict[str, bytes]:
+        before = self.family.read_bytes()
+        model = entries_of(self.family)[MODEL]
+        self.succeeds("replace", self.family, *arguments)
+        self.assertTrue(self.family.read_bytes().startswith(before))
+        self.succeeds("check", "--data", self.family)
+        entries = entries_of(self.family)
+        self.assertEqual(entries[MODEL], model)
+        return entries
+
+    def graph(self, name: str) -> bytes:
+        path = self.folder / "taken.onnx"
+        self.succeeds("unpack", self.family, "--model", name, "-o", path, "-f")
+        return path.read_bytes()
+
+    def test_graph_is_replaced_and_data_that_is_there_is_linked(self) -> None:
+        new = self.model(wire.tensor("renamed", seed="x"), wire.tensor("n"), name="new.onnx")
+        entries = self.replaced(new, "--model", "b")
+        self.assertEqual(list(entries), ["w", "x", "v", "t.json", "n", "b.onnx", MODEL])
+        self.assertEqual(self.graph("b"), new.read_bytes())
+        self.assertEqual(self.graph("a"), self.a.read_bytes())
+        self.succeeds("undo", "--force", self.family)
+        self.assertEqual(self.graph("b"), self.b.read_bytes())
+
+    def test_graph_is_taken_out_changed_and_put_back(self) -> None:
+        path = self.folder / "graph.onnx"
+        path.write_bytes(self.succeeds("cat", self.family, "--model=b").stdout + wire.block(2, "edited"))
+        entries = self.replaced(path, "--model", "b")
+        self.assertEqual(entries["b.onnx"], path.read_bytes())
+        self.assertEqual(list(entries), ["w", "x", "v", "t.json", "b.onnx", MODEL])
+
+    def test_name_that_no_graph_has_adds_one(self) -> None:
+        new = self.model(wire.tensor("c"), wire.tensor("w"), name="new.onnx")
+        entries = self.replaced(new, "--model", "c")
+        self.assertEqual(self.graph("c"), new.read_bytes())
+        self.assertEqual(self.graph("b"), self.b.read_bytes())
+        self.assertIn("c.onnx", entries)
+
+    def test_own_name_is_the_model(self) -> None:
+        new = self.model(wire.tensor("x"), name="new.onnx")
+        self.succeeds("replace", self.family, new, "--model", "a")
+        self.assertEqual(self.graph("a"), new.read_bytes())
+        self.assertIn(NAME_KEY, entries_of(self.family)[MODEL])
+
+    def test_link_becomes_a_graph_without_its_marker(self) -> None:
+        link = self.folder / "link.onnx"
+        self.succeeds("link", self.family, "--model", "b", "-o", link)
+        entries = self.replaced(link, "--model", "b")
+        self.assertNotIn(b"onnxar.link", entries["b.onnx"])
+
+    def test_dry_run_tells_the_size(self) -> None:
+        new = self.model(wire.tensor("n"), name="new.onnx")
+        with self.nothing_changes():
+            told = self.succeeds("replace", self.family, new, "--model", "b", "-n").stderr
+        done = self.succeeds("replace", self.family, new, "--model", "b").stderr
+        self.assertEqual(told.replace("would replace", "replaced"), done)
+        self.assertIn("replaced the graph b: ", done)
+
+    def test_name_without_a_model_and_bad_names_are_refused(self) -> None:
+        self.assertEqual(run("replace", self.family, "--model", "b", "--remove", "t.json").returncode, USAGE)
+        with self.nothing_changes():
+            for name in ("a/b", "con", "__X", "größe"):
+                done = run("replace", self.family, self.b, "--model", name)
+                self.assertNotEqual(done.returncode, DONE, name)
+
+    def test_archive_keeps_all_graphs_through_every_verb(self) -> None:
+        self.replaced(self.model(wire.tensor("n"), name="new.onnx"), "--model", "b")
+        for verb in ("pack", "repack"):
+            out = self.folder / f"{verb}.onnxar"
+            self.succeeds(verb, self.family, "-o", out)
+            self.succeeds("check", "--data", out)
+            self.assertIn("b.onnx", entries_of(out))
+
+
+class Paths(GraphCase):
+    def test_model_in_a_folder_has_its_own_name(self) -> None:
+        self.succeeds("unpack", self.family, "--model", "a", "-o", f"{self.output}/")
+        self.assertEqual((self.output / "a.onnx").read_bytes(), self.a.read_bytes())
+        self.assertFalse(Path(self.output / "b.onnx").exists())
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

@@ -1,0 +1,176 @@
+// Several models become one archive, and come back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "onnxar/listing.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::size_t elements = 300;
+
+class FamilyTest : public ::testing::Test {
+ protected:
+  fs::path file(const std::string& name, const Message& model) {
+    fs::create_directories((folder_ / name).parent_path());
+    return folder_.write_file(name, Blob(model.view().begin(), model.view().end()));
+  }
+  [[nodiscard]] fs::path output() const { return folder_ / "out.onnxar"; }
+  ConvertReport packed(const std::vector<ModelFile>& models, SaveOptions save = saved_as(Format::archive)) {
+    save.output.overwrite = true;
+    return pack(models, output(), save);
+  }
+  Error refused(const std::vector<ModelFile>& models) {
+    return error_of([&] { pack(models, output(), saved_as(Format::archive)); });
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    const Archive archive = Archive::open(output());
+    for (const ArchiveEntry& entry : archive.entries()) names.emplace_back(entry.name);
+    return names;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(FamilyTest, TheFirstIsTheModelAndEqualTensorsShareAnEntry) {
+  const auto a = file("a.onnx", model_of({floats("w", elements, 1), floats("own", elements, 2)}));
+  const auto b = file("b.onnx", model_of({floats("v", elements, 3), floats("same_as_w", elements, 1)}));
+  const ConvertReport report = packed({{a}, {b, "second"}});
+  EXPECT_THAT(names(), ElementsAre("w", "own", "v", "second.onnx", "__MODEL_PROTO"));
+  EXPECT_EQ(report.tensors_outside, 4U);
+  EXPECT_EQ(report.payloads, 3U);
+  EXPECT_EQ(report.payload_bytes, 3 * 4 * elements);
+  EXPECT_EQ(report.graphs, 1U);
+  EXPECT_EQ(report.file_bytes, fs::file_size(output()));
+  EXPECT_TRUE(passed(check(output(), {.data = true, .strict = true})));
+}
+
+TEST_F(FamilyTest, ADryRunTellsTheSameSizes) {
+  const auto a = file("a.onnx", model_of({floats("w", elements, 1)}));
+  const auto b = file("b.onnx", model_of({floats("w", elements, 1), floats("v", elements, 2)}));
+  SaveOptions dry = saved_as(Format::archive);
+  dry.output.dry_run = true;
+  const ConvertReport told = pack(std::vector<ModelFile>{{a}, {b}}, output(), dry);
+  EXPECT_FALSE(fs::exists(output()));
+  EXPECT_EQ(told.file_bytes, packed({{a}, {b}}).file_bytes);
+}
+
+TEST_F(FamilyTest, TensorsOfOneModelShareTooButNotWhereItIsPackedAlone) {
+  const auto a = file("a.onnx", model_of({floats("w", elements, 1), floats("again", elements, 1)}));
+  EXPECT_EQ(packed({{a}}).payloads, 1U);
+  EXPECT_EQ(pack(a, folder_ / "alone", saved_as(Format::archive)).payloads, 2U);
+}
+
+TEST_F(FamilyTest, TypedDataSharesTheEntryOfEqualRawData) {
+  const auto raw = file("a.onnx", model_of({tensor("w", dtype::int32, {300}).raw_data(Blob(1200))}));
+  const auto typed = file("b.onnx", model_of({tensor("v", dtype::int32, {300}).int32_data(std::vector<int>(300))}));
+  EXPECT_EQ(packed({{raw}, {typed}}).payloads, 1U);
+  EXPECT_EQ(packed({{typed}, {raw}}).payloads, 1U);
+}
+
+TEST_F(FamilyTest, ModelsOfOneNameAreRefusedWhateverTheCase) {
+  const auto a = file("x/model.onnx", model_of({})), b = file("y/MODEL.onnx", model_of({}));
+  const Error error = refused({{a}, {b}});
+  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_EQ(error.path(), b);
+  EXPECT_EQ(error.advice().hint, Hint::name_graph);
+  EXPECT_THAT(error.message(), HasSubstr("MODEL.onnx"));
+  EXPECT_FALSE(fs::exists(output()));
+  packed({{a}, {b, "other"}});
+}
+
+TEST_F(FamilyTest, NamesThatNoGraphCanHaveAreRefused) {
+  const auto a = file("a.onnx", model_of({}));
+  for (const std::string name : {"a/b", "__MODEL", "con", "b\\c", "größe"}) {
+    const Error error = refused({{a}, {a, name}});
+    EXPECT_EQ(error.code(), Code::usage_argument) << name;
+    EXPECT_EQ(refused({{a, name}, {a}}).code(), Code::usage_argument) << name;
+  }
+  EXPECT_EQ(refused({}).code(), Code::usage_argument);
+}
+
+TEST_F(FamilyTest, AFaultNamesTheFileThatHasIt) {
+  const auto good = file("good.onnx", model_of({floats("w", elements)}));
+  const auto bad = file("bad.onnx", model_of({linked_floats("w", elements, "nowhere")}));
+  for (const auto& models : {std::vector<ModelFile>{{good}, {bad}}, std::vector<ModelFile>{{bad}, {good}}}) {
+    const Error error = refused(models);
+    EXPECT_EQ(error.code(), Code::onnx_external_missing);
+    EXPECT_EQ(error.path(), bad);
+    EXPECT_TRUE(error.offset().has_value());
+  }
+}
+
+TEST_F(FamilyTest, ARemarkNamesTheGraph) {
+  const auto good = file("good.onnx", model_of({floats("w", elements)}));
+  const auto lacking = file("lacking.onnx", model_of({tensor("w", dtype::float32, {3})}));
+  const ConvertReport report = packed({{good}, {lacking}});
+  ASSERT_EQ(report.remarks.size(), 1U);
+  EXPECT_EQ(report.remarks[0].code, Code::onnx_tensor_no_data);
+  EXPECT_EQ(report.remarks[0].place.entry, "lacking.onnx");
+}
+
+TEST_F(FamilyTest, ArchivesBringTheirGraphsSideFilesAndName) {
+  const auto a = file("a.onnx", model_of({floats("w", elements, 1)}));
+  const auto b = file("b.onnx", model_of({floats("w", elements, 1), floats("v", elements, 2)}));
+  const auto c = file("c.onnx", model_of({floats("u", elements, 2)}));
+  SaveOptions with_file = saved_as(Format::archive);
+  with_file.add.push_back({"t.json", folder_.write_file("t", pattern(5))});
+  const fs::path ab = folder_ / "ab.onnxar";
+  pack(std::vector<ModelFile>{{a}, {b}}, ab, with_file);
+  packed({{c}, {ab}});
+  EXPECT_THAT(names(), ElementsAre("u", "w", "t.json", "a.onnx", "b.onnx", "__MODEL_PROTO"));
+  packed({{ab}, {c}});
+  EXPECT_THAT(names(), ElementsAre("w", "v", "t.json", "b.onnx", "c.onnx", "__MODEL_PROTO"));
+  EXPECT_TRUE(passed(check(output(), {.data = true})));
+}
+
+TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
+  const auto made = [&](const std::string& name, std::uint32_t seed) {
+    SaveOptions save = saved_as(Format::archive);
+    save.add.push_back({"t.json", folder_.write_file("t" + name, pattern(5, seed))});
+    pack(file(name + ".onnx", model_of({})), folder_ / name, save);
+    return folder_ / name;
+  };
+  const fs::path a = made("a", 1), b = made("b", 1), c = made("c", 2);
+  packed({{a}, {b}});
+  EXPECT_THAT(names(), ElementsAre("t.json", "b.onnx", "__MODEL_PROTO"));
+  const Error error = refused({{a}, {c}});
+  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_EQ(error.entry(), "t.json");
+  EXPECT_EQ(error.path(), c);
+}
+
+TEST_F(FamilyTest, UnpackGivesEveryModelBackByteForByte) {
+  const Message a = model_of({floats("w", elements, 1)}), b = model_of({floats("w", elements, 1), floats("v", elements, 2)});
+  packed({{file("a.onnx", a)}, {file("b.onnx", b)}});
+  unpack(output(), folder_ / "back/", saved_as(Format::onnx_inline));
+  EXPECT_EQ(folder_.read_file("back/a.onnx"), Blob(a.view().begin(), a.view().end()));
+  EXPECT_EQ(folder_.read_file("back/b.onnx"), Blob(b.view().begin(), b.view().end()));
+}
+
+TEST_F(FamilyTest, DamageInDataThatIsNotWrittenIsFound) {
+  const auto a = file("a.onnx", model_of({floats("w", elements, 1)}));
+  const fs::path archive = folder_ / "damaged";
+  pack(file("b.onnx", model_of({floats("w", elements, 2)})), archive, saved_as(Format::archive));
+  Blob bytes = folder_.read_file("damaged");  // the bytes become those of `a`, and the CRC-32 stays
+  std::ranges::copy(pattern(4 * elements, 1), bytes.begin() + 64);
+  folder_.write_file("damaged", bytes);
+  EXPECT_EQ(refused({{a}, {archive}}).code(), Code::zip_data_crc);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
