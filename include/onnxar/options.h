@@ -14,6 +14,7 @@
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
+#include "onnxar/random_access.h"
 #include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
@@ -57,6 +58,9 @@ struct LoadOptions {
   TextParser text_parser = {};
   /// Compare the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
+  /// Opens addresses: called for the path of a model before a file is looked for. `remote_files()` of onnxar/remote.h
+  /// makes one. What it opens has to be an archive. Empty: every path is that of a file.
+  RangesOpener open_ranges = {};
 };
 
 /// The form of a model that is written.

@@ -55,6 +55,7 @@ PUBLIC = {
     "onnxar_c.h": "c",
     "onnxruntime.h": "verbs",
     "options.h": "archive",
+    "random_access.h": "base",
     "resolve.h": "tensors",
     "tensor.h": "onnx",
     "version.h": "base",
