@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "archive/archive_directory.h"
-#include "archive/archive_errors.h"
 #include "archive/parts.h"
 #include "base/attempt.h"
 #include "base/checked.h"
@@ -38,14 +37,6 @@ const zip::Directory& ArchiveAccess::directory(const Archive& archive) noexcept 
 
 const base::RangedMemory* ArchiveAccess::ranges(const Archive& archive) noexcept { return archive.parts_->ranges; }
 
-void ArchiveAccess::read(const Archive& archive, std::span<const std::size_t> indices) {
-  try {
-    entry_ranges(archive).read(indices);
-  } catch (const Error& error) {
-    throw with_archive(error, archive);
-  }
-}
-
 bool ArchiveAccess::has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
   if (ranges(archive) == nullptr) return true;
   Failure failure;
@@ -65,18 +56,6 @@ Bytes ArchiveAccess::part(const Archive& archive, const ArchiveEntry& entry, Byt
   if (ranges(archive) == nullptr) return place;
   const Bytes whole = ArchiveAccess::place(archive, entry);
   return archive.part_at(entry.index, static_cast<std::uint64_t>(place.data() - whole.data()), place.size());
-}
-
-zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
-  try {
-    if (ranges(archive) != nullptr) {
-      entry_ranges(archive).prove(index);
-      entry_ranges(archive).read_header(index);
-    }
-    return archive.parts_->directory.prove_local(archive.file(), index);
-  } catch (const Error& error) {
-    throw with_archive(error, archive);
-  }
 }
 
 }  // namespace onnxar

@@ -172,6 +172,26 @@ const std::shared_ptr<const void>& Archive::owner() const noexcept { return part
 Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
 
+void ArchiveAccess::read(const Archive& archive, std::span<const std::size_t> indices) {
+  try {
+    entry_ranges(archive).read(indices);
+  } catch (const Error& error) {
+    throw with_archive(error, archive);
+  }
+}
+
+zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
+  try {
+    if (ranges(archive) != nullptr) {
+      entry_ranges(archive).prove(index);
+      entry_ranges(archive).read_header(index);
+    }
+    return archive.parts_->directory.prove_local(archive.file(), index);
+  } catch (const Error& error) {
+    throw with_archive(error, archive);
+  }
+}
+
 void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer) {
   if (buffer.size() != entry.size) {
     throw Error(Code::usage_argument,

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "archive/archive_errors.h"
+#include "archive/foreign_hint.h"
 #include "archive/keys.h"
 #include "base/text.h"
 #include "zip/directory_reader.h"
