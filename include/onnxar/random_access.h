@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "onnxar/version.h"
 
@@ -38,6 +39,9 @@ class RandomAccess {
   /// What error messages call the file, such as its address without secrets. It need not be a path.
   [[nodiscard]] virtual std::filesystem::path name() const { return {}; }
 };
+
+/// Whether `text` begins as an address of onnxar/remote.h: `http://`, `https://`, `s3://`, in any case.
+[[nodiscard]] bool is_address(std::string_view text) noexcept;
 
 /// Opens addresses, for calls that take a path: returns the file that `path` names, or null if `path` is that of a
 /// local file. Exceptions pass through.

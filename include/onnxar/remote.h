@@ -55,9 +55,6 @@ struct RemoteOptions {
 /// (HTTPS_PROXY, ALL_PROXY, NO_PROXY, http_proxy) are read by libcurl, whatever the options.
 [[nodiscard]] RemoteOptions remote_options_of_environment();
 
-/// Whether `text` begins as an address that `open_remote` takes: `http://`, `https://`, `s3://`.
-[[nodiscard]] bool is_address(std::string_view text) noexcept;
-
 /// Opens the file at an address, and reads its last 256 KiB in the same request. A name and a password may precede the
 /// host. Errors: remote.address; remote.unreachable; remote.refused; remote.answer; remote.no_ranges (the server sends
 /// whole files only); io.not_found, io.permission; when ranges are read also io.changed (the file is another one by

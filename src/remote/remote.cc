@@ -36,18 +36,6 @@ RemoteOptions remote_options_of_environment() {
   return options;
 }
 
-bool is_address(std::string_view text) noexcept {
-  const auto begins = [text](std::string_view scheme) {
-    if (text.size() < scheme.size()) return false;
-    for (std::size_t i = 0; i < scheme.size(); ++i) {
-      const char c = text[i];
-      if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != scheme[i]) return false;
-    }
-    return true;
-  };
-  return begins("http://") || begins("https://") || begins("s3://");
-}
-
 std::shared_ptr<const RandomAccess> open_remote(std::string_view address, const RemoteOptions& options) {
   return std::make_shared<const HttpFile>(address, options);
 }

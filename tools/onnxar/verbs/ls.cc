@@ -30,16 +30,20 @@ struct LsArguments {
   bool json = false;
 };
 
+/// Null for an alignment that was not read: local headers at an address are not.
+Json recorded(const Json& alignment) { return alignment == 0 ? Json() : alignment; }
+
 void print_json(const Listing& listing, const std::filesystem::path& path) {
   Json document;
   // Numbers are exact here: the table rounds for readers, and programs take this form.
   document["path"] = utf8_of(path);
   document["file_size"] = listing.file_size;
-  document["alignment"] = listing.alignment;
+  document["alignment"] = recorded(listing.alignment);
   document["unused_bytes"] = listing.unused_bytes;
   document["padding_bytes"] = listing.padding_bytes;
   document["model"] = {{"offset", listing.model.offset}, {"size", listing.model.size}, {"crc32", listing.model.crc32}};
   document["entries"] = listing.entries;
+  for (Json& entry : document["entries"]) entry["alignment"] = recorded(entry["alignment"]);
   print(document);
 }
 
@@ -56,7 +60,7 @@ void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
                  "-",
                  std::to_string(entry.size),
                  std::to_string(entry.offset),
-                 std::to_string(entry.alignment)};
+                 entry.alignment == 0 ? "-" : std::to_string(entry.alignment)};
   if (entry.tensors.empty()) rows.push_back(row);
   for (const TensorInfo& tensor : entry.tensors) {
     row[1] = escaped(tensor.name);
@@ -135,7 +139,7 @@ void sort(std::vector<ListedEntry>& entries, const std::string& by) {
 }
 
 int ls(const LsArguments& arguments) {
-  Listing listing = onnxar::ls(arguments.archive);
+  Listing listing = onnxar::ls(open_archive(arguments.archive));
   const std::size_t all_entries = listing.entries.size();
   if (!arguments.pattern.empty()) {
     keep_matching(listing, arguments.pattern);
