@@ -150,7 +150,7 @@ class HttpFile::Transfers {
     if (running != 0) curl_multi_poll(multi(), nullptr, 0, milliseconds, nullptr);
   }
 
-  void end(const CURL* handle, CURLcode result) {
+  void end(CURL* handle, CURLcode result) {
     Request& request = *stop(*std::ranges::find(slots_, handle, [](const Slot& slot) { return slot.handle.get(); }));
     const Request::Outcome outcome = request.finish(result);
     // What a server cannot do is the result of the first request; `open` decides.
@@ -215,8 +215,8 @@ void HttpFile::read(std::span<const RangeTarget> ranges) const {
 void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& receive,
                      const std::function<void(std::size_t)>& done) const {
   std::deque<Request> requests;
-  for (const base::ByteRange& range : ranges) {
-    requests.emplace_back(Wanted::range, std::vector{range}, receive).index = requests.size() - 1;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    requests.emplace_back(Wanted::range, std::vector{ranges[i]}, receive).index = i;
   }
   run(requests, [&done](Request& request) { done(request.index); });
 }
@@ -289,7 +289,7 @@ void HttpFile::try_again(Request& request) const {
   }
   // Half of the pause is random, so that readers that failed together do not come back together.
   const double share = std::uniform_real_distribution<>(0.5, 1)(random_);
-  const auto grown = options_.pause * (1ULL << std::min<std::size_t>(request.tries - 1, 10));
+  const auto grown = options_.pause * (1LL << std::min<std::size_t>(request.tries - 1, 10));
   auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(grown * share);
   constexpr std::chrono::seconds longest{60};  // a server that asks for more is as good as gone
   if (answer.retry_after) pause = std::max<std::chrono::milliseconds>(pause, std::min(*answer.retry_after, longest));

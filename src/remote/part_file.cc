@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"
+#include "os/names.h"
 #include "os/output.h"
 
 namespace onnxar {
@@ -37,8 +40,8 @@ void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::
 
 }  // namespace
 
-PartFile::PartFile(base::OutputTarget target, const std::string& version, std::uint64_t size)
-    : target_(std::move(target)), size_(size), data_(open_beside(data_suffix)) {
+PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
+    : target_(std::move(place)), size_(size), data_(open_beside(data_suffix)) {
   std::error_code failed;
   if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy) {
     throw Error(Code::archive_busy, "another process downloads to the same output", {}, target_.path);
@@ -60,9 +63,9 @@ PartFile::PartFile(base::OutputTarget target, const std::string& version, std::u
 /// Opens one of the files. What is there must be a regular file and not a link: another user may have put one there.
 os::File PartFile::open_beside(const std::string& suffix) const {
   const std::string name = name_of(suffix);
-  const std::filesystem::path path = target_.folder->path() / name;
+  const std::filesystem::path path = target_.folder->path() / os::path_of(name);
   std::error_code failed;
-  os::File file = os::create_new(target_.folder->handle(), name, failed);
+  os::File file = os::create_new(target_.folder->handle(), os::path_of(name), failed);
   if (!failed) return file;
   if (os::reason_of(failed) != os::Reason::exists) throw base::system_error(failed, "cannot make", path);
   file = base::open_file(path, os::Access::read_and_write);
@@ -80,8 +83,8 @@ void PartFile::read_list(const std::string& head) {
   const std::uint64_t most = head.size() + (size_ / piece_size + 1) * line;
   if (failed || length < head.size() || length > most) return;
   std::string text(base::in_memory(length), '\0');
-  const auto target = std::as_writable_bytes(std::span(text));
-  if (os::read_fully_at(list_, target, 0, failed) != length || !text.starts_with(head)) return;
+  const auto room = std::as_writable_bytes(std::span(text));
+  if (os::read_fully_at(list_, room, 0, failed) != length || !text.starts_with(head)) return;
   list_end_ = head.size();
   for (std::size_t at = head.size(), end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
     std::uint64_t piece = 0;
@@ -111,13 +114,14 @@ void PartFile::set_size(std::uint64_t size) const {
 
 void PartFile::publish(base::Existing existing, base::Sync sync) {
   const base::FolderHandle folder = target_.folder->handle();
+  const std::filesystem::path to = os::path_of(target_.name);
   std::error_code failed;
-  if (existing == base::Existing::replace) failed = os::keep_mode(data_, folder, target_.name);
+  if (existing == base::Existing::replace) failed = os::keep_mode(data_, folder, to);
   if (!failed) failed = sync == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
   if (!failed) {
-    const std::string from = name_of(data_suffix);
-    failed = existing == base::Existing::replace ? os::rename_over(folder, from, target_.name)
-                                                 : os::rename_to_free_name(folder, from, target_.name);
+    const std::filesystem::path from = os::path_of(name_of(data_suffix));
+    failed = existing == base::Existing::replace ? os::rename_over(folder, from, to)
+                                                 : os::rename_to_free_name(folder, from, to);
   }
   if (os::reason_of(failed) == os::Reason::exists) throw base::already_exists(target());
   if (failed) throw base::system_error(failed, "cannot write", target());

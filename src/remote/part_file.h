@@ -23,7 +23,7 @@ class PartFile {
 
   /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` has no line breaks; empty: nothing
   /// of an earlier object is kept. Errors: io.*; archive.busy (another object has them open); io.disk_full.
-  PartFile(base::OutputTarget target, const std::string& version, std::uint64_t size);
+  PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
 
   [[nodiscard]] bool has(std::uint64_t piece) const { return pieces_.contains(piece); }
   /// Bytes of the pieces that it has.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/text.h"
@@ -113,6 +114,7 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   fault_ = nullptr;
   begun_ = stopped_ = progress_ = false;
   received_ = 0;
+  if (wanted_ == Wanted::whole) ranges_ = {{0, UINT64_MAX}};  // each try is from the begin
   set_fields(handle, options);
   set(handle, CURLOPT_URL, address.url.c_str());
   set(handle, CURLOPT_PRIVATE, static_cast<void*>(this));
