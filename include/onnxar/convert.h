@@ -157,6 +157,7 @@ struct ReplaceOptions {
   std::uint64_t threshold = default_threshold;  ///< bytes; inline payloads of at least this many become entries
   bool all_sites = false;                       ///< as SaveOptions::all_sites
   bool attributes = true;                       ///< as SaveOptions::attributes
+  bool subgraphs = true;                        ///< as SaveOptions::subgraphs
   bool append_external = false;                 ///< also take in data files beside the model
   std::vector<AddedFile> add = {};              ///< side files and graphs, which replace those of the same name
   std::vector<std::string> remove = {};         ///< names of side files and graphs

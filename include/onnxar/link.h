@@ -72,7 +72,10 @@ Link make_link(const std::filesystem::path& archive, const ArchiveRange& range =
 
 /// What `link` did.
 struct LinkReport {
-  std::uint64_t tensors = 0;      ///< number of tensors whose data is in the archive
+  std::uint64_t tensors = 0;  ///< number of tensors whose data is in the archive
+  /// Of these, those that are not initializers of the graph itself: in subgraphs, functions and attributes. Some
+  /// runtimes do not look for external data there.
+  std::uint64_t nested = 0;
   std::uint64_t model_bytes = 0;  ///< of the file that was written
 };
 
@@ -83,6 +86,19 @@ struct LinkReport {
 /// archive itself); output.exists, io.*.
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
+
+/// The names that hubs of models, and libraries that load from them, give to a model and to its external data.
+inline constexpr const char* hub_model_name = "model.onnx";
+inline constexpr const char* hub_data_name = "model.onnx_data";
+
+/// Writes a copy of the archive, or of the part of its file that is the archive, as `model.onnx_data` into an existing
+/// folder, and a link to that copy as `model.onnx`. File systems that can share blocks do not copy the weights. An
+/// archive that is that `model.onnx_data` already only gets the link.
+///
+/// Both files are complete before the first one appears, and the link appears last. Errors: as `link`; usage.own_name
+/// (an entry is named `model.onnx_data`).
+LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
+                        const LinkOptions& options = {});
 
 /// Whether the `.onnx` file at `model` is a link. Throws if it is a link whose archive is missing, or does not begin
 /// with the state that the link records. False for an archive, for a model as text, and for a model with inline data or

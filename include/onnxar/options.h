@@ -86,10 +86,12 @@ struct SaveOptions {
   std::uint64_t threshold = default_threshold;  ///< bytes; payloads of at least this many move out of the model
   std::uint64_t alignment = default_alignment;  ///< bytes, a power of two: where data outside the model begins
   Format format = Format::archive;
-  bool all_sites = false;        ///< move sparse values, defaults of function attributes and training info out, too
-  bool attributes = true;        ///< move tensors out of node attributes, too
-  std::string data_file = {};    ///< of onnx_external: the data file's name, no path
-  bool file_per_tensor = false;  ///< of onnx_external: a data file for each tensor instead, named by its key
+  bool all_sites = false;  ///< move sparse values, defaults of function attributes and training info out, too
+  bool attributes = true;  ///< move tensors out of node attributes, too
+  /// Move tensors out of the graphs in nodes (If, Loop, Scan), too. Some runtimes do not look for external data there.
+  bool subgraphs = true;
+  std::string data_file = {};          ///< of onnx_external: the data file's name, no path
+  bool file_per_tensor = false;        ///< of onnx_external: a data file for each tensor instead, named by its key
   Checksum checksum = Checksum::none;  ///< of archive: in the links; reads the data twice
   std::vector<AddedFile> add = {};     ///< of archive: side files; replace those of the same name
   /// Of archive: another archive, such as the one that is replaced, whose side files are copied if the model has none

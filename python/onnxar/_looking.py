@@ -78,6 +78,7 @@ def freeze(
     alignment: int = 64,
     all_sites: bool = False,
     attributes: bool = True,
+    subgraphs: bool = True,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -96,6 +97,7 @@ def freeze(
     given = _command.options(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
         threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
+        no_subgraphs=not subgraphs,
         data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
         threads=threads or None, max_expansion=_times(max_expansion),
     )  # fmt: skip

@@ -104,14 +104,14 @@ def load_ir(source: Source) -> onnx_ir.Model:
 
 @overload
 def save(model: Any, path: Path | IO[bytes], threshold: int = 1024, alignment: int = 64, *, all_sites: bool = False,
-         attributes: bool = True, checksum: str | None = None, side_files: SideFiles | None = None,
+         attributes: bool = True, subgraphs: bool = True, checksum: str | None = None, side_files: SideFiles | None = None,
          keep_side_files: bool | Path = True, data_dir: Path | None = None, overwrite: bool = False, sync: bool = True,
          threads: int = 0, progress: Progress = None, max_expansion: int = 8) -> ConvertReport: ...  # fmt: skip
 
 
 @overload
 def save(model: Any, path: None = None, threshold: int = 1024, alignment: int = 64, *, all_sites: bool = False,
-         attributes: bool = True, checksum: str | None = None, side_files: SideFiles | None = None,
+         attributes: bool = True, subgraphs: bool = True, checksum: str | None = None, side_files: SideFiles | None = None,
          keep_side_files: bool | Path = True, data_dir: Path | None = None, overwrite: bool = False, sync: bool = True,
          threads: int = 0, progress: Progress = None, max_expansion: int = 8) -> bytes: ...  # fmt: skip
 
@@ -125,6 +125,7 @@ def save(
     *,
     all_sites: bool = False,
     attributes: bool = True,
+    subgraphs: bool = True,
     checksum: str | None = None,
     side_files: SideFiles | None = None,
     keep_side_files: bool | Path = True,
@@ -153,14 +154,14 @@ def save(
         raise usage("the output is a file of text: open it in binary mode")
     if not isinstance(path, str | os.PathLike) and (path is None or hasattr(path, "write")):
         return _save_to_memory(
-            model, path, threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+            model, path, threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
             checksum=checksum, side_files=side_files, keep_side_files=keep_side_files, data_dir=data_dir, threads=threads,
             progress=progress, max_expansion=max_expansion,
         )  # fmt: skip
     output: Path = file_of(path, "save")
     with reporting(progress, "saving") as tell:
         options = save_options(
-            threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+            threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
             checksum=checksum, side_files=side_files, side_files_of=kept_from(output, overwrite, keep_side_files),
             overwrite=overwrite, sync=sync, threads=threads, progress=tell,
         )  # fmt: skip

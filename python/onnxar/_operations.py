@@ -44,6 +44,7 @@ def pack(
     alignment: int = 64,
     all_sites: bool = False,
     attributes: bool = True,
+    subgraphs: bool = True,
     checksum: str | None = None,
     side_files: SideFiles | None = None,
     rename: Mapping[str, str] | None = None,
@@ -59,7 +60,7 @@ def pack(
     `model` is a path, the bytes of a file, an open archive, or an onnx.ModelProto, whose external data is in `data_dir`.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
-    node attributes; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
+    node attributes, `subgraphs` those of branches and loop bodies; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
     maps names to paths or bytes of files to add; `rename` maps old names of side files to new ones. `checksum` may be
     "sha1". `threads` limits the threads that verify and sum (0: one per core). `progress` is True for a bar of tqdm, a
     class or an object like `tqdm.tqdm`, or a function: `progress(done, total)` is called with numbers of bytes; an
@@ -69,7 +70,7 @@ def pack(
     """
     with reporting(progress, "packing") as tell:
         save = save_options(
-            threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+            threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
             checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
             threads=threads, progress=tell,
         )  # fmt: skip
@@ -103,6 +104,7 @@ def unpack(
     threshold: int = 1024,
     alignment: int = 64,
     attributes: bool = True,
+    subgraphs: bool = True,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -129,7 +131,7 @@ def unpack(
     with reporting(progress, "unpacking") as tell:
         save = save_options(
             format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
-            file_per_tensor=per_tensor, threshold=threshold, alignment=alignment, attributes=attributes,
+            file_per_tensor=per_tensor, threshold=threshold, alignment=alignment, attributes=attributes, subgraphs=subgraphs,
             overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell,
         )  # fmt: skip
         return report(ConvertReport, _converted(model, output, save, load))
@@ -182,6 +184,7 @@ def replace(
     threshold: int = 1024,
     all_sites: bool = False,
     attributes: bool = True,
+    subgraphs: bool = True,
     append_external: bool = False,
     data_dir: Path | None = None,
     sync: bool = True,
@@ -206,7 +209,7 @@ def replace(
     archive, names = file_of(archive, "replace"), list(remove)
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
     with reporting(progress, "replacing") as tell:
-        save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
+        save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
                             side_files=side_files, sync=sync, dry_run=dry_run, threads=threads, progress=tell)  # fmt: skip
         if model is None:
             return report(ReplaceReport, _core.replace_side_files(archive, save, names))

@@ -112,6 +112,7 @@ ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, boo
   return {.threshold = save.threshold,
           .all_sites = save.all_sites,
           .attributes = save.attributes,
+          .subgraphs = save.subgraphs,
           .append_external = append_external,
           .add = save.add,
           .remove = remove,

@@ -31,6 +31,7 @@ void bind_options(nb::module_& module) {
       .def_rw("format", &SaveOptions::format)
       .def_rw("all_sites", &SaveOptions::all_sites)
       .def_rw("attributes", &SaveOptions::attributes)
+      .def_rw("subgraphs", &SaveOptions::subgraphs)
       .def_rw("data_file", &SaveOptions::data_file)
       .def_rw("file_per_tensor", &SaveOptions::file_per_tensor)
       .def_prop_rw(

@@ -159,6 +159,16 @@ std::string path_of(std::span<const Level> levels, const std::string& root) {
   return text;
 }
 
+bool TensorSite::is_in_subgraph() const noexcept {
+  const auto node = std::ranges::find(levels, Message::node, &Level::message);
+  return std::find_if(node, levels.end(), [](const Level& level) { return level.message == Message::graph; }) !=
+         levels.end();
+}
+
+bool TensorSite::is_main_initializer() const noexcept {
+  return kind == SiteKind::initializer && levels.size() == 2;  // graph, initializer
+}
+
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits) {
   Walk(model, visit, limits).run();
 }

@@ -55,6 +55,10 @@ struct TensorSite {
   Bytes model;
 
   [[nodiscard]] std::string path() const { return path_of(levels); }
+  /// Whether it is in a graph that an attribute of a node holds, such as a branch of an If.
+  [[nodiscard]] bool is_in_subgraph() const noexcept;
+  /// Whether it is an initializer of the model's graph itself.
+  [[nodiscard]] bool is_main_initializer() const noexcept;
 };
 
 struct WalkLimits {

@@ -49,8 +49,7 @@ void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) 
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
-  constexpr std::size_t levels_of_main_graph = 2;  // graph, initializer
-  if (site.kind != onnx::SiteKind::initializer || site.levels.size() > levels_of_main_graph) ++nested_;
+  if (!site.is_main_initializer()) ++nested_;
   // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
   const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);

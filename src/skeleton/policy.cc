@@ -10,6 +10,7 @@ ExternalPolicy ExternalPolicy::of(const SaveOptions& options) {
   policy.threshold_ = options.threshold;
   policy.all_sites_ = options.all_sites;
   policy.attributes_ = options.attributes;
+  policy.subgraphs_ = options.subgraphs;
   return policy;
 }
 
@@ -26,6 +27,7 @@ bool ExternalPolicy::is_external(const onnx::TensorSite& site, std::uint64_t siz
   // Strings have no raw bytes, and external_data cannot describe a segment of a tensor.
   if (type == DataType::string || site.tensor.segment) return false;
   if ((type == DataType::int32 || type == DataType::int64) && size < small_integers_below) return false;
+  if (!subgraphs_ && site.is_in_subgraph()) return false;
   switch (site.kind) {
     case onnx::SiteKind::initializer: return true;
     case onnx::SiteKind::attribute: return attributes_;

@@ -29,6 +29,7 @@ class ExternalPolicy {
   std::optional<std::uint64_t> threshold_;
   bool all_sites_ = false;
   bool attributes_ = true;
+  bool subgraphs_ = true;
 };
 
 }  // namespace onnxar

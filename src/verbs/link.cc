@@ -1,10 +1,16 @@
 #include "onnxar/link.h"
 
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "archive/access.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
+#include "base/file_origin.h"
+#include "base/folder.h"
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -12,6 +18,7 @@
 #include "onnx/rewrite.h"
 #include "os/names.h"
 #include "sink/payload_layout.h"
+#include "sink/publication.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
@@ -45,20 +52,21 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 /// Rewrites the model of an archive so that its links lead to ranges of the archive's file.
 class Linking {
  public:
-  Linking(const fs::path& archive, const ArchiveRange& range)
+  /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
+  Linking(const fs::path& archive, const ArchiveRange& range, std::optional<std::string_view> copy = std::nullopt)
       : path_(base::real_path(archive)),
-        begin_(range.offset),
+        begin_(copy ? 0 : range.offset),
         source_(resolver_of(open_archive(path_, range), {})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
-    const std::string name = archive_name();
+    const std::string name = copy ? std::string(*copy) : archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(Code::usage_argument,
                   base::concat("ONNX's readers of external data would refuse the archive because its name ", *fault,
                                "; rename it"),
                   {}, path_);
     }
-    refuse_own_name(this->archive(), path_);
+    refuse_own_name(this->archive(), copy ? os::path_of(name) : path_);
     const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
     try {
       model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
@@ -75,6 +83,9 @@ class Linking {
   [[nodiscard]] const Archive& archive() const noexcept { return *source_->archive(); }
   [[nodiscard]] const wire::Rope& model() const noexcept { return model_; }
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
+  /// The bytes of the archive alone.
+  [[nodiscard]] base::MappedSource copied() const { return {archive().file(), ArchiveAccess::origin(archive())}; }
+  [[nodiscard]] LinkReport report() const { return {tensors_, nested_, model_.size()}; }
 
  private:
   onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
@@ -86,6 +97,7 @@ class Linking {
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
     ++tensors_;
+    if (!site.is_main_initializer()) ++nested_;
     // Entries are stored, so every payload is a range of the archive's mapping.
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
     return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
@@ -98,6 +110,7 @@ class Linking {
   Expansion expansion_;
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
+  std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
 };
 
 void check_place(const fs::path& target, const Linking& linking) {
@@ -114,6 +127,40 @@ void check_place(const fs::path& target, const Linking& linking) {
     throw Error(Code::usage_argument, "is the archive that the link needs; choose a different name", {}, target);
   }
 }
+
+/// The folder into which an archive and its link are written.
+class HubFolder {
+ public:
+  HubFolder(const fs::path& path, const OutputOptions& options)
+      : path_(path), folder_(base::Folder::open(path)), options_(options) {}
+
+  void expect_writable(const char* name) const {
+    base::expect_writable(base::OutputTarget{path_ / name, folder_, name}, existing_of(options_));
+  }
+  /// Returns the complete file, which has no name yet.
+  [[nodiscard]] base::OutputFile write(const char* name, const ByteSource& bytes) const {
+    base::BufferedOutput out(base::OutputFile::create(folder_, name, existing_of(options_)), options_.sync);
+    out.reserve(bytes.size());
+    out.append(bytes);
+    return std::move(out).finish();
+  }
+  /// Gives the files their names. The last one is the link: a reader that finds it finds its archive.
+  void publish(std::vector<base::OutputFile>& files) const {
+    for (base::OutputFile& file : files) file.prepare(sync_of(options_));
+    for (base::OutputFile& file : files) file.stage();
+    Publication publication(existing_of(options_), sync_of(options_));
+    for (base::OutputFile& file : files) {
+      publication.publish(file);
+      publication.sync_names();
+    }
+    publication.keep();
+  }
+
+ private:
+  fs::path path_;
+  std::shared_ptr<const base::Folder> folder_;
+  const OutputOptions& options_;
+};
 
 /// The judgement; false for a model as text, which is refused without a parser: links are binary.
 template <typename Judge>
@@ -156,7 +203,7 @@ LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptio
   // Found before a dry run ends, so that it reports a target that cannot be written.
   base::OutputTarget target = base::find_target(output, existing_of(options.output));
   check_place(target.path, linking);
-  const LinkReport report{linking.tensors(), linking.model().size()};
+  const LinkReport report = linking.report();
   if (options.output.dry_run) return report;
   auto file = base::OutputFile::create(std::move(target), existing_of(options.output));
   base::BufferedOutput out(std::move(file), options.output.sync);
@@ -164,6 +211,24 @@ LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptio
   out.append(linking.model());
   std::move(out).finish().publish(sync_of(options.output));
   return report;
+}
+
+LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
+  const Linking linking(archive, options.range, hub_data_name);
+  const bool is_there = base::are_same(folder / hub_data_name, linking.path());
+  if (is_there && options.range.offset != 0) {
+    throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
+                folder / hub_data_name);
+  }
+  const HubFolder into(folder, options.output);
+  into.expect_writable(hub_model_name);
+  if (!is_there) into.expect_writable(hub_data_name);
+  if (options.output.dry_run) return linking.report();
+  std::vector<base::OutputFile> files;
+  if (!is_there) files.push_back(into.write(hub_data_name, linking.copied()));
+  files.push_back(into.write(hub_model_name, linking.model()));
+  into.publish(files);
+  return linking.report();
 }
 
 bool verify_link(const fs::path& model) {

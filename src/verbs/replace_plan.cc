@@ -36,8 +36,10 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const 
 }  // namespace
 
 ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options) {
-  return ExternalPolicy::of(
-      SaveOptions{.threshold = threshold, .all_sites = options.all_sites, .attributes = options.attributes});
+  return ExternalPolicy::of(SaveOptions{.threshold = threshold,
+                                        .all_sites = options.all_sites,
+                                        .attributes = options.attributes,
+                                        .subgraphs = options.subgraphs});
 }
 
 ReplacePlan::ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,

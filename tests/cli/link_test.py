@@ -36,6 +36,7 @@ from support.command_line import (
     onnxar,
     run,
 )
+from support.sites import at_every_site
 
 LEAST_MODELS, LEAST_LINKS = 130, 1500
 MARKER = "onnxar.link."
@@ -169,6 +170,121 @@ class Linked(LinkCase):
         skeleton = len(self.succeeds("cat", self.path, "--model").stdout)
         tool = self.in_memory(64 * MIB + count * 1024 + 2 * skeleton)
         self.succeeds("link", self.path, "-o", self.link, tool=tool)
+
+
+class Notes(ToolCase):
+    """What some readers of the link refuse."""
+
+    def note(self, *parts: wire.Part, options: tuple[str, ...] = ()) -> str:
+        path = self.folder / "noted.onnxar"
+        self.succeeds("pack", self.write("noted.onnx", wire.model(*parts)), "-o", path, "-f", "-q", *options)
+        told = self.succeeds("link", path, "-o", self.output, "-f").stderr
+        return "".join(line for line in told.splitlines(keepends=True) if not line.startswith("linked "))
+
+    def test_none_for_initializers_of_the_graph(self) -> None:
+        self.assertEqual(self.note(wire.Part(wire.initializers(wire.tensor("w")))), "")
+
+    def test_data_in_subgraphs_and_constants(self) -> None:
+        sites = at_every_site(wire.tensor)
+        told = self.note(*sites)
+        self.assertRegex(told, r"^onnxar: note: \d+ linked tensors of subgraphs, functions or Constant nodes: ")
+        self.assertIn("`pack --no-subgraphs --no-attributes`", told)
+        self.assertEqual(self.note(*sites, options=("--no-subgraphs", "--no-attributes")), "")
+
+    def test_archive_of_several_names(self) -> None:
+        self.on_posix("under Wine the C++ library counts one name of each file")
+        path = self.write("model.onnxar", sound().file)
+        os.link(path, self.folder / "again")
+        told = self.succeeds("link", path, "-o", self.output).stderr
+        self.assertTrue(told.startswith("onnxar: note: the archive's file has 2 names (hard links): "), told)
+        (self.folder / "hub").mkdir()
+        self.assertNotIn("note", self.succeeds("link", path, "--hub", self.folder / "hub").stderr)
+
+
+class Hub(LinkCase):
+    """A folder with the names that hubs of models expect."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.hub = self.folder / "hub"
+        self.hub.mkdir()
+        self.copy, self.link = self.hub / "model.onnx_data", self.hub / "model.onnx"
+
+    def tensors(self, model: Path) -> dict[str, bytes]:
+        return {each.name: numpy_helper.to_array(each).tobytes() for each in onnx.load(str(model)).graph.initializer}
+
+    def test_copy_and_link(self) -> None:
+        told = self.succeeds("link", self.path, "--hub", self.hub).stderr
+        self.assertEqual(told, f"linked 2 tensors to {self.path}, model {self.link.stat().st_size} bytes: {self.link}\n")
+        self.assertEqual({each.name for each in self.hub.iterdir()}, {"model.onnx", "model.onnx_data"})
+        self.assertEqual(self.copy.read_bytes(), sound().file)
+        self.assertEqual(self.tensors(self.link), {entry.name: entry.data for entry in weights("a", "b")})
+        self.path.unlink()
+        self.succeeds("check", "--data", "--strict", self.link)
+
+    def test_is_the_link_of_a_copy_by_hand(self) -> None:
+        self.succeeds("link", self.path, "--hub", self.hub, "--no-sync")
+        by_hand = self.folder / "by_hand"
+        by_hand.mkdir()
+        (by_hand / "model.onnx_data").write_bytes(sound().file)
+        self.succeeds("link", by_hand / "model.onnx_data", "-o", by_hand / "model.onnx", "--no-sync")
+        self.assertEqual(self.link.read_bytes(), (by_hand / "model.onnx").read_bytes())
+
+    def test_loads_from_a_cache_of_symbolic_links(self) -> None:
+        """As Hugging Face's client keeps what it downloads: names in a folder of each version, contents elsewhere."""
+        self.on_posix("Wine 8 shows no symbolic links")
+        self.succeeds("link", self.path, "--hub", self.hub, "--no-sync")
+        (self.folder / "blobs").mkdir()
+        snapshot = self.folder / "snapshots/1a2b"
+        snapshot.mkdir(parents=True)
+        for file in (self.link, self.copy):
+            blob = file.rename(self.folder / "blobs" / file.name.encode().hex())
+            (snapshot / file.name).symlink_to(f"../../blobs/{blob.name}")
+        self.succeeds("check", "--data", snapshot / "model.onnx")
+        self.succeeds("pack", snapshot / "model.onnx", "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), sound().file)
+
+    def test_archive_that_is_there_already(self) -> None:
+        self.path.rename(self.copy)
+        before = self.copy.stat()
+        self.succeeds("link", self.copy, "--hub", self.hub)
+        after = self.copy.stat()
+        self.assertEqual((after.st_ino, after.st_mtime_ns), (before.st_ino, before.st_mtime_ns))
+        self.succeeds("check", self.link)
+
+    def test_dry_run(self) -> None:
+        with self.nothing_changes():
+            told = self.succeeds("link", self.path, "--hub", self.hub, "-n").stderr
+        self.assertTrue(told.startswith("would link 2 tensors"), told)
+
+    def test_output_that_exists(self) -> None:
+        for name in ("model.onnx", "model.onnx_data"):
+            there = self.write(f"hub/{name}", b"precious")
+            with self.nothing_changes():
+                self.fails(USAGE, "onnxar: error[output.exists]", "link", self.path, "--hub", self.hub)
+            self.succeeds("link", self.path, "--hub", self.hub, "-f")
+            self.succeeds("check", self.link)
+            self.copy.unlink()
+            self.link.unlink()
+            self.assertFalse(there.exists())
+
+    def test_symbolic_links_of_the_names_are_not_followed(self) -> None:
+        self.on_posix("Wine 8 shows no symbolic links")
+        precious = self.write("precious", b"precious")
+        self.copy.symlink_to(precious)
+        self.link.symlink_to(precious)
+        with self.nothing_changes():
+            self.fails(IO, "onnxar: error[io.not_a_file]", "link", self.path, "--hub", self.hub, "-f")
+
+    def test_entry_of_the_new_name(self) -> None:
+        path = self.archive_of(Entry("model.onnx_data", b"\x22" * 64), *weights("w"), model_of(linked("w")), name="own.onnxar")
+        with self.nothing_changes():
+            self.fails(USAGE, "onnxar: error[usage.own_name]", "link", path, "--hub", self.hub)
+
+    def test_usage(self) -> None:
+        with self.nothing_changes():
+            self.assertEqual(run("link", self.path, "--hub", self.hub, "-o", self.link).returncode, USAGE)
+            self.fails(IO, "onnxar: error[io.not_found]", "link", self.path, "--hub", self.folder / "none")
 
 
 class Refused(LinkCase):

@@ -67,6 +67,11 @@ class Threshold(ToolCase):
         self.assertEqual(moved, {size for size in self.SIZES if size >= 1024})
 
 
+def in_subgraph(path: str) -> bool:
+    """Whether an attribute of a node on this path holds a graph."""
+    return ".g." in path or ".graphs[" in path
+
+
 class Sites(ToolCase):
     """The sites whose tensors a set of options moves out of the model."""
 
@@ -94,6 +99,14 @@ class Sites(ToolCase):
         plain = (site for site in self.sites() if site.in_plain_scope)
         expected = {site.path for site in plain if site.kind == "initializer"}
         self.assertEqual(self.moved("--no-attributes"), expected)
+
+    def test_no_subgraphs(self) -> None:
+        expected = {site.path for site in self.sites() if site.in_plain_scope and not in_subgraph(site.path)}
+        self.assertEqual(self.moved("--no-subgraphs"), expected)
+        self.assertLess(expected, self.moved())
+
+    def test_what_every_runtime_looks_for(self) -> None:
+        self.assertEqual(self.moved("--no-subgraphs", "--no-attributes"), {"graph.initializer[0]"})
 
     def test_without_attributes_of_all_sites(self) -> None:
         moved = self.moved("--all-sites", "--no-attributes")

@@ -62,8 +62,20 @@ class NearlyRight(ToolCase):
     def test_control_characters_in_options_are_escaped(self) -> None:
         self.assertIn("--a\\x1b[2J", self.told("ls", "x", "--a\x1b[2J"))
 
-    def test_a_surplus_argument_is_named(self) -> None:
+    def test_an_option_before_the_verb(self) -> None:
+        self.assertIn("`onnxar` has no option `-x`; `onnxar --help` lists them", self.told("-x"))
+
+    def test_a_surplus_argument_is_named_and_escaped(self) -> None:
         self.assertIn("surplus", self.told("ls", "x", "*", "surplus"))
+        self.assertIn("b\\x1b[2J", self.told("ls", "x", "*", "b\x1b[2J"))
+
+    def test_missing_and_wrong_arguments_name_the_verb_and_its_help(self) -> None:
+        for arguments, what in {
+            ("pack", "x"): "`pack`: --output is required",
+            ("ls",): "`ls`: ARCHIVE is required",
+            ("ls", "x", "--sort", "colour"): "`ls`: --sort: colour not in {size,name,offset}",
+        }.items():
+            self.assertIn(f"{what}; `onnxar {arguments[0]} --help` tells more", self.told(*arguments))
 
     def test_programs_get_json(self) -> None:
         done = run("--json-errors", "pakc")

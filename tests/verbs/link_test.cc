@@ -176,6 +176,18 @@ TEST_F(LinkTest, SmallDataComesInline) {
   }
 }
 
+TEST_F(LinkTest, ReportCountsTensorsThatAreNotInitializersOfTheGraph) {
+  const Message tensor = linked_floats("w", 300, "w");
+  const Message inner = graph({.initializers = {tensor}});
+  const Message outer =
+      graph({.nodes = {node("If", {"c"}, {"a"}, {attribute_g("then_branch", inner)}), constant("b", tensor)},
+             .initializers = {tensor}});
+  start_with(archive_of(model({.graph = outer}), {zip_entry("w", pattern(1200, 5))}));
+  const LinkReport report = onnxar::link(archive_, folder_ / "x.onnx", unsynced_link());
+  EXPECT_EQ(report.tensors, 3U);
+  EXPECT_EQ(report.nested, 2U);
+}
+
 TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
   // ONNX Runtime reads tensors at other sites without resolving their external data.
   const auto with = [](const Message& held, const Message& constant_held, const Messages& metadata) {
@@ -497,6 +509,25 @@ TEST_F(EmbeddedLinkTest, OffsetsCountFromTheFirstByteOfTheFile) {
   EXPECT_EQ(link.archive, "host");
   EXPECT_EQ(link.archive_size, built_.bytes.size());
   EXPECT_TRUE(verify_link(link.model, link.folder));
+}
+
+TEST_F(EmbeddedLinkTest, CopyForAHubIsTheArchiveAlone) {
+  LinkOptions options = unsynced_link();
+  options.range = range();
+  EXPECT_EQ(link_for_hub(host_, folder_.path(), options).tensors, 2U);
+  EXPECT_EQ(read_file(folder_ / hub_data_name), built_.bytes);
+  EXPECT_TRUE(verify_link(folder_ / hub_model_name));
+}
+
+TEST_F(EmbeddedLinkTest, FileThatHasTheArchiveInItIsNotTheCopyForAHub) {
+  fs::rename(host_, folder_ / hub_data_name);
+  LinkOptions options = unsynced_link();
+  options.range = range();
+  options.output.overwrite = true;
+  const auto error = error_of([&] { link_for_hub(folder_ / hub_data_name, folder_.path(), options); });
+  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_THAT(error.message(), HasSubstr("choose a different folder"));
+  EXPECT_FALSE(fs::exists(folder_ / hub_model_name));
 }
 
 TEST_F(EmbeddedLinkTest, WithoutALengthTheArchiveGoesToTheEndOfTheFile) {

@@ -67,24 +67,25 @@ void refuse_unknown_verb(const CLI::App& app, Words words) {
   expect_verb(app, *first);
 }
 
-/// Whether the arguments have an option that the verb lacks. CLI11 may report something else first, which a misspelt
-/// option caused: that the right one is missing.
-bool has_unknown_option(const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining(true);
-  return std::ranges::any_of(extras, [](const std::string& word) { return is_option(word); });
-}
-
-/// Names the verb's option that is nearest to one that it does not have.
-[[noreturn]] void refuse_extras(const CLI::App& app, const CLI::ParseError& error) {
+/// The first option that the verb does not have, or an empty string. CLI11 may report something else first, which a
+/// misspelt option caused: that the right one is missing.
+std::string unknown_option(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(true);
   const auto option = std::ranges::find_if(extras, [](const std::string& word) { return is_option(word); });
+  return option == extras.end() ? "" : option->substr(0, option->find('='));
+}
+
+/// Says what is wrong with the arguments of the verb, and where to read on.
+[[noreturn]] void refuse_arguments(const CLI::App& app, const CLI::ParseError& error) {
   const auto verbs = app.get_subcommands();
-  if (option == extras.end() || verbs.empty()) throw Error(Code::usage_argument, error.what());
-  const std::string name = option->substr(0, option->find('='));
-  const std::string verb = verbs.front()->get_name();
-  throw Error(Code::usage_argument, "`" + verb + "` has no option `" + escaped(name) + "`" +
-                                        did_you_mean(name, option_names(*verbs.front())) + "; `onnxar " + verb +
-                                        " --help` lists them");
+  const CLI::App& asked = verbs.empty() ? app : *verbs.front();
+  const std::string command = verbs.empty() ? "onnxar" : asked.get_name();
+  const std::string help = "; `onnxar " + (verbs.empty() ? "" : command + " ") + "--help` ";
+  if (const std::string option = unknown_option(app); !option.empty()) {
+    throw Error(Code::usage_argument, "`" + command + "` has no option `" + escaped(option) + "`" +
+                                          did_you_mean(option, option_names(asked)) + help + "lists them");
+  }
+  throw Error(Code::usage_argument, "`" + command + "`: " + escaped(error.what()) + help + "tells more");
 }
 
 /// Reads the arguments directly, because errors of CLI11's parser must be printed as JSON, too. The option precedes the
@@ -129,12 +130,9 @@ int parse_and_run(Words words) {
   refuse_unknown_verb(app, words);
   try {
     app.parse(static_cast<int>(words.size()), words.data());
-  } catch (const CLI::ExtrasError& error) {
-    refuse_extras(app, error);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0 && has_unknown_option(app)) refuse_extras(app, error);
-    if (error.get_exit_code() != 0 && wants_json_errors(words)) throw Error(Code::usage_argument, error.what());
-    return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here
+    if (error.get_exit_code() != 0) refuse_arguments(app, error);
+    return flushed(app.exit(error));  // --help and --version end here
   }
   return flushed(run_verb(verbs));
 }

@@ -106,7 +106,7 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
       ->capture_default_str();
-  add_move_options(verb, save.threshold, save.attributes, save.all_sites);
+  add_move_options(verb, save);
   add_overwrite(verb, save.output);
   add_write_options(verb, save.output);
 }
@@ -120,10 +120,12 @@ std::array<CLI::Option*, 2> add_write_options(CLI::App& verb, OutputOptions& out
           verb.add_flag("!--no-sync", output.sync, "Do not wait for the disk")};
 }
 
-void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites) {
+void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& subgraphs, bool& all_sites) {
   add_size(verb, "--threshold", threshold, "Move tensors of at least this many bytes out of the model")
       ->capture_default_str();
   verb.add_flag("!--no-attributes", attributes, "Leave tensors in node attributes where they are");
+  verb.add_flag("!--no-subgraphs", subgraphs,
+                "Leave tensors in branches and loop bodies (If, Loop, Scan) where they are");
   verb.add_flag(
       "--all-sites", all_sites,
       "Also move sparse values, function attribute defaults and training info out (current onnx does not load them)");

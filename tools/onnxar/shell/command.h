@@ -106,8 +106,12 @@ void add_output(CLI::App& verb, std::filesystem::path& output, const std::string
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what);
 void add_save_options(CLI::App& verb, SaveOptions& save);
+void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& subgraphs, bool& all_sites);
 /// Adds the save options that select tensors to move out of the model.
-void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites);
+template <typename Options>
+void add_move_options(CLI::App& verb, Options& options) {
+  add_move_options(verb, options.threshold, options.attributes, options.subgraphs, options.all_sites);
+}
 /// Adds `-f`, for verbs that may replace an existing output.
 CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output);
 /// Adds `-n` and `--no-sync`, and returns them.

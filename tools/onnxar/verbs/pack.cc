@@ -33,7 +33,7 @@ void print_notes(const ConvertReport& report) {
   if (report.nested_outside != 0) {
     std::cerr << "onnxar: note: " << counted(report.nested_outside, "tensor")
               << " of subgraphs, functions or node attributes moved out of the model: the runtime must look for "
-                 "external data there, too; --no-attributes keeps attributes in the model\n";
+                 "external data there, too; --no-attributes and --no-subgraphs keep them in the model\n";
   }
 }
 

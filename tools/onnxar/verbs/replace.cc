@@ -77,7 +77,7 @@ Verb add_replace(CLI::App& app) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   ReplaceOptions& options = arguments->options;
-  add_move_options(*verb, options.threshold, options.attributes, options.all_sites);
+  add_move_options(*verb, options);
   add_write_options(*verb, options.output);
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
