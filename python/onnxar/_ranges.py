@@ -55,7 +55,7 @@ def is_of_fsspec(source: object) -> bool:
 
 def shown(address: str) -> str:
     """Returns an address without name, password and query, which may have secrets."""
-    return re.sub(r"//[^/@]*@", "//", address.partition("?")[0])
+    return re.sub(r"""(://[^\s?'"]*)\?[^\s'")]*""", r"\1", re.sub(r"://[^/\s@]*@", "://", address))
 
 
 @contextlib.contextmanager
@@ -214,7 +214,8 @@ class Reader:
     @staticmethod
     def _scatter(targets: Targets, ends: list[int], at: int, data: Any) -> None:
         """Copies what is wanted of `data`, which begins at `at`. The targets are in the order of the file."""
-        for offset, target in targets[bisect.bisect_right(ends, at) :]:
+        for index in range(bisect.bisect_right(ends, at), len(targets)):
+            offset, target = targets[index]
             start, stop = max(offset, at), min(offset + len(target), at + len(data))
             if start >= stop:
                 break

@@ -6,7 +6,7 @@ import mmap
 import os
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from onnxar import _core
+from onnxar import _core, _ranges
 from onnxar._errors import usage
 from onnxar._options import Path
 
@@ -45,12 +45,15 @@ def serialised(model: Any) -> bytes:
 
 
 def path_or_bytes(source: Any) -> Any:
-    """Returns the absolute path of a source; its bytes if it has none. The path of an open archive counts only while the
-    file is in the state that was opened. Errors: usage.argument (nothing of that kind)."""
+    """Returns the absolute path of a source; its bytes if it has none. An archive at an address is read as a whole. The path
+    of an open archive counts only while the file is in the state that was opened. Errors: usage.argument (nothing of that kind)."""
     handle = getattr(source, "_handle", None)
     if isinstance(handle, _core.Archive):
         path: str | None = source.path
         return path if path is not None and _is_current(handle, path) else handle.file()
+    if _ranges.is_address(source) or _ranges.is_of_fsspec(source):
+        found = _ranges.open_source(source, None, None)
+        return found if isinstance(found, str) else found.file()
     if isinstance(source, str | os.PathLike):
         return os.path.abspath(os.fspath(source))
     return bytes_of(source) if isinstance(source, Bytes) or hasattr(source, "read") else serialised(source)

@@ -49,12 +49,13 @@ void fetch_in_one(const HttpFile& file, const PartFile& part) {
   part.set_size(size);
 }
 
-/// Proves the container and the CRC-32 of each entry. Returns the number of entries.
+/// Proves the container and the CRC-32 of each entry. Returns the number of entries. Errors have no path: the file has
+/// no name yet.
 std::size_t prove(const PartFile& part, std::size_t threads) {
-  const Archive archive = open_range(part.handle(), {}, {}, part.target());
+  const Archive archive = open_range(part.handle(), {}, {});
   const std::vector<Finding> findings = check_container(archive);
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
-  if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, part.target(), fault->advice);
+  if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, {}, fault->advice);
   base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads),
                      [&archive](std::size_t i) { archive.verify(archive.entry(i)); });
   return archive.size();
@@ -77,7 +78,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
     report.entries = prove(part, options.output.threads);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download begins anew
-    throw;
+    throw error.with_path(part.target());
   }
   part.publish(existing, sync_of(options.output));
   return report;

@@ -68,7 +68,7 @@ void set_secrets(CURL* handle, const Address& address, const RemoteOptions& opti
   set(handle, CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
   if (!options.netrc.empty()) set(handle, CURLOPT_NETRC_FILE, options.netrc.string().c_str());
   if (address.name.empty()) return;
-  set(handle, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC | CURLAUTH_DIGEST));
+  set(handle, CURLOPT_HTTPAUTH, long{CURLAUTH_BASIC});
   set(handle, CURLOPT_USERNAME, address.name.c_str());
   set(handle, CURLOPT_PASSWORD, address.password.c_str());
 }
@@ -214,7 +214,12 @@ void Request::expect_range() {
 
 void Request::take(Bytes bytes) {
   received_ += bytes.size();
-  if (answer_.status != 200 && answer_.status != 206) return;  // a page that says what is wrong
+  if (answer_.status != 200 && answer_.status != 206) {  // a page that says what is wrong
+    if (received_ <= end_length) return;
+    throw Error(Code::remote_answer,
+                concat("the server answers with status ", answer_.status, " and more bytes than such an answer takes"),
+                {}, address_.shown);
+  }
   if (wanted_ == Wanted::range || wanted_ == Wanted::whole) {
     base::ByteRange& range = ranges_.front();
     if (bytes.size() > range.length) {

@@ -36,9 +36,15 @@ onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
 Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorView& tensor,
               const onnx::ExternalSlice& slice) {
   const Bytes whole = ArchiveAccess::place(archive, entry);
-  const std::uint64_t length =
-      onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
-  return base::section(whole, slice.offset, length);
+  try {
+    const std::uint64_t length =
+        onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
+    return base::section(whole, slice.offset, length);
+  } catch (const Error&) {
+    // A fault of the entry comes first, and of an archive by ranges it was not looked for.
+    static_cast<void>(archive.locate(entry));
+    throw;
+  }
 }
 
 EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice) {

@@ -88,7 +88,7 @@ class Nginx(RemoteCase):
 
     def test_get_over_http2_and_tls(self) -> None:
         address = f"https://localhost:{self.tls}/local.onnxar"
-        trusted = {**os.environ, "SSL_CERT_FILE": str(self.certificate)}
+        trusted = {**os.environ, "CURL_CA_BUNDLE": str(self.certificate)}
         self.succeeds("get", address, "-o", self.output, env=trusted)
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertIn("HTTP/2.0", self.log.read_text())
@@ -97,7 +97,7 @@ class Nginx(RemoteCase):
         self.refused("remote.unreachable", IO, "ls", f"https://localhost:{self.tls}/local.onnxar")
 
     def test_a_certificate_of_another_host_is_refused(self) -> None:
-        trusted = {**os.environ, "SSL_CERT_FILE": str(self.certificate)}
+        trusted = {**os.environ, "CURL_CA_BUNDLE": str(self.certificate)}
         done = run("ls", f"https://127.0.0.2:{self.tls}/local.onnxar", env=trusted)
         self.assertEqual(done.returncode, IO)
 

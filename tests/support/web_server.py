@@ -43,6 +43,7 @@ class File:
 
 @dataclass
 class Request:
+    method: str
     path: str
     range: str | None
     headers: dict[str, str] = field(default_factory=dict)
@@ -62,6 +63,8 @@ class Server:
 
             def do_GET(self) -> None:
                 owner.answer(self)
+
+            do_HEAD = do_GET  # noqa: N815  the name is that of the base class
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -93,7 +96,7 @@ class Server:
     def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         path = handler.path.split("?")[0]
         with self.lock:
-            self.requests.append(Request(handler.path, handler.headers["Range"], dict(handler.headers)))
+            self.requests.append(Request(handler.command, handler.path, handler.headers["Range"], dict(handler.headers)))
             file = self.files.get(path)
             if file is None:
                 return self.empty(handler, 404)
@@ -130,6 +133,7 @@ class Server:
             asked = None
         ranges = list(wanted(asked, size)) if asked else []
         headers = {"ETag": file.tag(), "Last-Modified": file.modified, "Content-Encoding": file.encoding}
+        headers["Accept-Ranges"] = "bytes" if file.ranges else "none"
         if len(ranges) > 1 and file.several == "first":
             ranges = ranges[:1]
         if not ranges or (len(ranges) > 1 and file.several == "whole"):
@@ -159,6 +163,8 @@ class Server:
             if value:
                 handler.send_header(name, value)
         handler.end_headers()
+        if handler.command == "HEAD":
+            return
         handler.wfile.write(body[: len(body) // 2] if cut else body)
         if cut:
             handler.wfile.flush()
