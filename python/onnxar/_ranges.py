@@ -86,8 +86,8 @@ def _changed(name: str) -> Error:
 class FsspecFile:
     """A file on a file system of fsspec. Its version is compared with that at the beginning after each read."""
 
-    def __init__(self, system: Any, path: str) -> None:
-        self.name = shown(system.unstrip_protocol(path))
+    def __init__(self, system: Any, path: str, name: str) -> None:
+        self.name = name
         self._system = system
         self._path = path
         with translated(self.name):
@@ -225,19 +225,21 @@ class Reader:
 def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | str:
     """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
     if is_address(source):
-        with translated(shown(source)):
+        name = shown(source)
+        with translated(name):
             try:
                 import fsspec
             except ImportError:
-                raise usage("addresses are opened with fsspec, which is not installed", path=shown(source)) from None
+                raise usage("addresses are opened with fsspec, which is not installed", path=name) from None
             system, path = fsspec.core.url_to_fs(source, **(storage_options or {}))
     else:
         system, path = source.fs, source.path
+        name = shown(system.unstrip_protocol(path))
         if getattr(source, "compression", None) is not None:
-            raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=path)
+            raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
     if _is_local(system):
         return os.path.abspath(path)
-    return FsspecFile(system, path)
+    return FsspecFile(system, path, name)
 
 
 def _is_local(system: Any) -> bool:
@@ -312,7 +314,7 @@ def put(
 
 def _expect_same(local: _core.Archive, system: Any, path: str, name: str) -> None:
     with contextlib.suppress(FormatError):
-        if local.same_state(open_file(FsspecFile(system, path))):
+        if local.same_state(open_file(FsspecFile(system, path, name))):
             return
     raise fault("io.changed", "what is at the address is not the archive that was uploaded; another upload may have replaced it",
                 path=name)  # fmt: skip

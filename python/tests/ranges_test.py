@@ -7,6 +7,7 @@ import concurrent.futures
 import gc
 import importlib.util
 import pathlib
+import sys
 import unittest.mock
 
 import fsspec
@@ -22,6 +23,7 @@ from onnxar import _ranges
 
 SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
 web_server = importlib.util.module_from_spec(SPEC)
+sys.modules["web_server"] = web_server
 SPEC.loader.exec_module(web_server)
 
 ADDRESS = "memory://bucket/m.onnxar"
@@ -34,7 +36,13 @@ def many_weights() -> onnx.ModelProto:
     return helper.make_model(helper.make_graph([], "g", [], [], initializer=tensors))
 
 
-class Versionless(MemoryFileSystem):
+class Other(MemoryFileSystem):
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace(f"{cls.protocol}://", "memory://"))
+
+
+class Versionless(Other):
     """Does not tell when a file was made."""
 
     protocol = "versionless"
@@ -45,7 +53,7 @@ class Versionless(MemoryFileSystem):
         return {key: value for key, value in super().info(path, **options).items() if key != "created"}
 
 
-class Misbehaving(MemoryFileSystem):
+class Misbehaving(Other):
     protocol = "misbehaving"
     store: dict = {}
     pseudo_dirs = [""]
