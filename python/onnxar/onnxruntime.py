@@ -14,7 +14,7 @@ import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 from onnxar import _core, _dtypes, _operations
 from onnxar._archive import Archive, open_archive
 from onnxar._errors import usage
-from onnxar._sources import Source, path_or_bytes
+from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
 
 FOLDER = "session.model_external_initializers_file_folder_path"
@@ -61,6 +61,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
 def _source(source: Any) -> Any:
     """Returns the path as it was given, or bytes."""
+    source = fetched(source)
     return source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
 
 

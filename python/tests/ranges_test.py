@@ -182,6 +182,19 @@ class Reading(RangesTest):
             self.assertEqual(onnxar.load(remote), self.model)
             self.assertEqual(bytes(remote.entry("layer0_0")), bytes(archive.entry("layer0_0")))
 
+    def test_functions_that_need_a_file_take_the_whole_archive_or_refuse(self):
+        onnxar.unpack(ADDRESS, self.folder / "m.onnx")
+        self.assertEqual(onnx.load(self.folder / "m.onnx"), self.model)
+        for call in (onnxar.check, onnxar.undo, onnxar.recover):
+            with self.subTest(call=call):
+                self.assertIn("onnxar get", str(self.refused("usage.argument", call, ADDRESS)))
+
+    def test_lazy_tensors_of_onnx_ir_are_read_when_they_are_used(self):
+        model = onnxar.load_ir(ADDRESS)
+        self.assertEqual(len(self.fetched), 1)
+        np.testing.assert_array_equal(model.graph.initializers["layer1.15"].const_value.numpy(), weights(SIZE, seed=15))
+        self.assertEqual(len(self.fetched), 2)
+
     def test_objects_of_fsspec_are_files(self):
         with self.memory.open("/bucket/m.onnxar", "rb") as file, onnxar.open(file) as archive:
             self.expect_all(archive)
