@@ -143,7 +143,7 @@ class ModelCheck {
 
   /// Where the data lies. Of an archive by ranges nothing is read for that.
   Bytes place_of(const Payload& payload, const onnx::TensorSite& site) const {
-    if (!payload.is_decoded() || source_.archive() == nullptr) return payload.bytes();
+    if (payload.span || source_.archive() == nullptr) return payload.bytes();
     return part_named(*source_.archive(), site.tensor, proved_link(site.tensor)).bytes;
   }
 
