@@ -27,9 +27,8 @@ class PythonFile final : public RandomAccess {
     const nb::gil_scoped_acquire gil;
     nb::list targets;
     for (const RangeTarget& range : ranges) {
-      const nb::object view =
-          nb::steal(PyMemoryView_FromMemory(reinterpret_cast<char*>(range.target.data()),
-                                            static_cast<Py_ssize_t>(range.target.size()), PyBUF_WRITE));
+      const nb::object view = nb::steal(PyMemoryView_FromMemory(
+          reinterpret_cast<char*>(range.target.data()), static_cast<Py_ssize_t>(range.target.size()), PyBUF_WRITE));
       if (!view) throw nb::python_error();
       targets.append(nb::make_tuple(range.offset, view));
     }
