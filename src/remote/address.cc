@@ -68,6 +68,23 @@ bool is_bucket(std::string_view name) {
   return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
 }
 
+/// The path of a key, in the only form whose signature counts: libcurl signs a path as it is, and stores write it down
+/// anew, with capital digits.
+std::string encoded(std::string_view path) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/";
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : path) {
+    if (plain.find(c) != std::string_view::npos) {
+      text += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      text += {'%', digits[byte >> 4U], digits[byte & 15U]};
+    }
+  }
+  return text;
+}
+
 /// `rest` is BUCKET/KEY.
 Address parse_s3(std::string_view text, std::string_view rest, const S3Options& options) {
   const std::size_t slash = std::min(rest.find('/'), rest.size());
@@ -78,9 +95,9 @@ Address parse_s3(std::string_view text, std::string_view rest, const S3Options& 
                                ? concat("https://", bucket, ".s3.", options.region, ".amazonaws.com")
                                : options.endpoint;
   const Url url = new_url();
-  const std::string path = options.endpoint.empty() ? std::string(key) : concat("/", bucket, key);
+  const std::string path = encoded(options.endpoint.empty() ? std::string(key) : concat("/", bucket, key));
   if (curl_url_set(url.get(), CURLUPART_URL, host.c_str(), 0) != CURLUE_OK || !is_http(url) ||
-      curl_url_set(url.get(), CURLUPART_PATH, path.c_str(), CURLU_URLENCODE) != CURLUE_OK) {
+      curl_url_set(url.get(), CURLUPART_PATH, path.c_str(), 0) != CURLUE_OK) {
     refuse(text, "the store's address or region is wrong");
   }
   Address address = address_of(url);

@@ -117,6 +117,7 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   if (wanted_ == Wanted::whole) ranges_ = {{0, UINT64_MAX}};  // each try is from the begin
   set_fields(handle, options);
   set(handle, CURLOPT_URL, address.url.c_str());
+  set(handle, CURLOPT_PATH_AS_IS, 1L);  // `..` in a key of S3 is a part of its name
   set(handle, CURLOPT_PRIVATE, static_cast<void*>(this));
   set(handle, CURLOPT_ERRORBUFFER, words_.data());
   set(handle, CURLOPT_HEADERFUNCTION, &Request::take_line);

@@ -27,6 +27,7 @@ TEST(Address, OfAnotherProtocolIsRefused) {
 
 TEST(Address, OfABucketIsOneOfItsStore) {
   EXPECT_EQ(parsed("s3://bucket/a b/c").url, "https://bucket.s3.us-east-1.amazonaws.com/a%20b/c");
+  EXPECT_EQ(parsed("s3://bucket/a+b/../%\xC3\xBC").url, "https://bucket.s3.us-east-1.amazonaws.com/a%2Bb/../%25%C3%BC");
   const RemoteOptions own{.s3 = {.region = "eu", .endpoint = "http://127.0.0.1:9000"}};
   const Address address = parsed("s3://bucket/key", own);
   EXPECT_EQ(address.url, "http://127.0.0.1:9000/bucket/key");

@@ -1,5 +1,6 @@
 """`get` downloads an archive whole or not at all, and goes on where it was interrupted."""
 
+import functools
 import os
 import signal
 import time
@@ -11,11 +12,16 @@ from support.remote_case import RemoteCase
 PART = 8 << 20  # what is noted as complete at a time
 
 
+@functools.cache
+def large_archive() -> bytes:
+    count = 10_000_000  # 40 MB
+    return bytes(Archive([*weights("w", count=count), model_of(linked("w", count))]).file)
+
+
 class Getting(RemoteCase):
     def setUp(self) -> None:
         super().setUp()
-        count = 10_000_000  # 40 MB
-        self.data = bytes(Archive([*weights("w", count=count), model_of(linked("w", count))]).file)
+        self.data = large_archive()
 
     def left(self) -> list[str]:
         return sorted(path.name for path in self.folder.iterdir() if path.name.startswith(".out"))

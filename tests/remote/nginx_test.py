@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 from pathlib import Path
 
 from support.command_line import IO, main, run
+from support.ports import free_port, wait_for
 from support.remote_case import RemoteCase
 
 CONFIGURATION = """
@@ -38,12 +37,6 @@ http {{
 """
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Nginx(RemoteCase):
     def setUp(self) -> None:
         super().setUp()
@@ -65,20 +58,11 @@ class Nginx(RemoteCase):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
-        self.wait_for(self.plain, process)
+        wait_for(self.plain, process)
         self.log = home / "access.log"
 
     def user(self) -> str:
         return "root" if os.geteuid() == 0 else Path.home().owner()
-
-    def wait_for(self, port: int, process: subprocess.Popen) -> None:
-        for _ in range(500):
-            self.assertIsNone(process.poll(), "nginx ended")
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-            time.sleep(0.02)
-        self.fail("nginx does not listen")
 
     def test_verbs_read_ranges(self) -> None:
         address = f"http://127.0.0.1:{self.plain}/local.onnxar"

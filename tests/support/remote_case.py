@@ -20,8 +20,8 @@ class RemoteCase(ToolCase):
     def serve(self, **how: object) -> str:
         return self.server.serve("/m.onnxar", self.data, **how)
 
-    def refused(self, code: str, status: int, *arguments: object) -> str:
-        done = run(*arguments)
+    def refused(self, code: str, status: int, *arguments: object, **options: object) -> str:
+        done = run(*arguments, **options)
         self.assertEqual((done.returncode, done.stdout), (status, b""), done.stderr)
         self.assertIn(f"error[{code}]", done.stderr)
         return done.stderr

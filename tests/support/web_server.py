@@ -8,9 +8,10 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 RANGE = re.compile(r"(\d*)-(\d*)$")
 
@@ -55,6 +56,7 @@ class Server:
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
         self.requests: list[Request] = []
+        self.accepts: Callable[[Request], bool] = lambda _: True  # others get status 403
         self.lock = threading.Lock()
         owner = self
 
@@ -96,8 +98,11 @@ class Server:
     def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         path = handler.path.split("?")[0]
         with self.lock:
-            self.requests.append(Request(handler.command, handler.path, handler.headers["Range"], dict(handler.headers)))
-            file = self.files.get(path)
+            request = Request(handler.command, handler.path, handler.headers["Range"], dict(handler.headers))
+            self.requests.append(request)
+            if not self.accepts(request):
+                return self.empty(handler, 403)
+            file = self.files.get(unquote(path))
             if file is None:
                 return self.empty(handler, 404)
             file.answers += 1
