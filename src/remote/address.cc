@@ -91,13 +91,14 @@ Address parse_s3(std::string_view text, std::string_view rest, const S3Options& 
   const std::string_view bucket = rest.substr(0, slash);
   const std::string_view key = rest.substr(slash);
   if (!is_bucket(bucket) || key.size() < 2) refuse(text, "it needs the form s3://BUCKET/KEY");
-  const std::string host = options.endpoint.empty()
-                               ? concat("https://", bucket, ".s3.", options.region, ".amazonaws.com")
-                               : options.endpoint;
-  const Url url = new_url();
+  std::string host = options.endpoint.empty() ? concat("https://", bucket, ".s3.", options.region, ".amazonaws.com")
+                                              : options.endpoint;
+  while (host.ends_with('/')) host.pop_back();
   const std::string path = encoded(options.endpoint.empty() ? std::string(key) : concat("/", bucket, key));
-  if (curl_url_set(url.get(), CURLUPART_URL, host.c_str(), 0) != CURLUE_OK || !is_http(url) ||
-      curl_url_set(url.get(), CURLUPART_PATH, path.c_str(), 0) != CURLUE_OK) {
+  // In one piece: libcurl writes the digits of a path that is set alone in lower case.
+  const Url url = new_url();
+  const CURLUcode failed = curl_url_set(url.get(), CURLUPART_URL, (host + path).c_str(), CURLU_PATH_AS_IS);
+  if (failed != CURLUE_OK || !is_http(url) || !part_of(url, CURLUPART_PATH).ends_with(path)) {
     refuse(text, "the store's address or region is wrong");
   }
   Address address = address_of(url);

@@ -33,6 +33,11 @@ TEST(Address, OfABucketIsOneOfItsStore) {
   EXPECT_EQ(address.url, "http://127.0.0.1:9000/bucket/key");
   EXPECT_EQ(address.shown, "s3://bucket/key");
   EXPECT_TRUE(address.is_s3);
+  EXPECT_EQ(parsed("s3://bucket/key", {.s3 = {.endpoint = "http://host/store/"}}).url, "http://host/store/bucket/key");
+  for (const char* const wrong : {"http://host?a", "http://host#a", "ftp://host", "host"}) {
+    EXPECT_EQ(code_of([&] { return parsed("s3://bucket/key", {.s3 = {.endpoint = wrong}}).url; }), Code::remote_address)
+        << wrong;
+  }
 }
 
 TEST(Redirect, MayBeRelative) {
