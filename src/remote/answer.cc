@@ -19,10 +19,10 @@ std::string_view trimmed(std::string_view text) {
 /// Takes a number of decimal digits alone from the front of `text`.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [next, failed] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const auto [next, failed] = std::from_chars(begin, begin + text.size(), number);
   if (failed != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(next - text.data()));
+  text.remove_prefix(static_cast<std::size_t>(next - begin));
   return number;
 }
 
