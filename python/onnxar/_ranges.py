@@ -63,7 +63,7 @@ def translated(name: str) -> Iterator[None]:
     """Raises exceptions of other packages as those of this one."""
     try:
         yield
-    except (Error, KeyboardInterrupt):
+    except (Error, MemoryError):
         raise
     except FileNotFoundError as error:
         raise fault("io.not_found", "there is no such file", path=name) from error
@@ -280,7 +280,7 @@ def put(
 
     Verifies the archive first: the container, and the CRC-32 of each entry. After the upload, compares its size,
     directory and model with the file. Where the server does not publish uploads as a whole, the file is written under a
-    temporary name and renamed. Errors: as `onnxar.open`; zip.data.crc; output.exists; io.changed (another file than the
+    temporary name and renamed; missing folders are made. Errors: as `onnxar.open`; zip.data.crc; output.exists; io.changed (another file than the
     archive is at the address by now); remote.*.
     """
     if not is_address(address):
@@ -301,6 +301,8 @@ def put(
         renames = RENAMING & set((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
         upload = f"{parent}/.{last}.part" if renames else target
         try:
+            if renames:
+                system.makedirs(parent, exist_ok=True)
             system.put_file(os.path.abspath(path), upload)
             _expect_same(local, system, upload, name)
         except BaseException:

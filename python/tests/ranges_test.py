@@ -345,8 +345,7 @@ class Uploads(RangesTest):
         self.refused("zip.end.missing", onnxar.put, self.path, "memory://other/m.onnxar")
 
     def test_an_upload_that_fails_leaves_nothing_behind(self):
-        target = self.folder / "target"
-        target.mkdir()
+        target = self.folder / "made" / "target"
         with unittest.mock.patch.object(_ranges, "_expect_same", side_effect=RuntimeError("cut")):
             self.refused("remote.unreachable", onnxar.put, self.path, f"file://{target}/m.onnxar")
         self.assertEqual(list(target.iterdir()), [])
