@@ -1,11 +1,13 @@
-"""Simulates a distant file server: serves SFTP on a local port and delays every byte by DELAY seconds each way.
+"""Simulates a distant file server: serves SFTP, or a server of this machine, on a local port and delays every byte by
+DELAY seconds each way.
 
-Usage: relay.py PORT DELAY SFTP_SERVER
+Usage: relay.py PORT DELAY SFTP_SERVER|HOST:PORT
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from asyncio.subprocess import PIPE
 
@@ -40,6 +42,12 @@ async def main() -> None:
     port, delay, server = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        host, colon, behind = server.rpartition(":")
+        if colon:
+            from_server, to_server = await asyncio.open_connection(host, int(behind), limit=4 * CHUNK)
+            with contextlib.suppress(ConnectionError):
+                await asyncio.gather(pump(reader, to_server, delay), pump(from_server, writer, delay))
+            return
         process = await asyncio.create_subprocess_exec(server, "-R", stdin=PIPE, stdout=PIPE, limit=4 * CHUNK)
         assert process.stdin and process.stdout
         await asyncio.gather(pump(reader, process.stdin, delay), pump(process.stdout, writer, delay))

@@ -19,6 +19,7 @@ import network
 import opening
 import packing
 import peers
+import remote
 import repacking
 import sessions
 import sharing
@@ -43,10 +44,11 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "sessions": lambda folder: sessions.measure(folder, arguments.runs, arguments.gib / 2),
         "export": lambda folder: sessions.export(folder, arguments.gib / 2),
         "network": lambda folder: network.measure(folder, arguments.runs, arguments.gib / 2),
+        "remote": lambda folder: remote.measure(folder, arguments.runs),
     }
 
 
-BY_NAME = {"network"}  # mounts a file system, so it runs only with --only
+BY_NAME = {"network", "remote"}  # mounts a file system, or needs nginx, so they run only with --only
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
-# The files for `cmake --install`: libraries, headers, a CMake package with components core, c and model, pkg-config files,
+# The files for `cmake --install`: libraries, headers, a CMake package with components core, c, remote and model, pkg-config files,
 # the media type of archives, and documents (licence, specification, examples).
 include(CMakePackageConfigHelpers)
 
 set(c_headers include/onnxar/onnxar_c.h)
 file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/onnxar/*.h include/onnxar/*.inc)
-list(REMOVE_ITEM core_headers ${c_headers})
+set(remote_headers include/onnxar/remote.h)
+list(REMOVE_ITEM core_headers ${c_headers} ${remote_headers})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)
 
 # The .pc files give the prefix relative to themselves, so that an installed tree can be moved.
@@ -14,6 +15,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
 # Users of a static library link its dependencies themselves; a shared one brings them.
 if(NOT BUILD_SHARED_LIBS)
   set(core_requires "zlib")
+  set(remote_requires ", libcurl")
   if(ISAL_FOUND)
     string(APPEND core_requires " libisal")
   endif()
@@ -27,6 +29,7 @@ if(NOT BUILD_SHARED_LIBS)
   if(ONNXAR_HAVE_EXCLUDE_LIBS)
     string(APPEND core_libs " -Wl,--exclude-libs,libonnxar_core.a")
     set(model_libs " -Wl,--exclude-libs,libonnxar_model.a")
+    set(remote_libs " -Wl,--exclude-libs,libonnxar_remote.a")
   endif()
 else()
   set(shared_cflags " -DONNXAR_SHARED")  # onnxar/version.h
@@ -43,6 +46,9 @@ endfunction()
 onnxar_install(core ${core_headers})
 if(ONNXAR_BUILD_C)
   onnxar_install(c ${c_headers})
+endif()
+if(ONNXAR_BUILD_REMOTE)
+  onnxar_install(remote ${remote_headers})
 endif()
 # The headers of the model include protobuf's, which are installed with the system's protobuf alone.
 if(ONNXAR_BUILD_MODEL AND NOT TARGET onnxar_bundled_protobuf)

@@ -22,6 +22,7 @@
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "onnxar/random_access.h"
 #include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
@@ -104,12 +105,21 @@ class Archive {
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
 
+  /// Opens an archive that is read by ranges. Reads its end, its directory, and from then on what is used: `bytes`,
+  /// `model` and `resolve` read at the first use of a range and keep it, `copy` and `verify` do not keep it.
+  /// OpenOptions::prefetch reads everything if it is `populate`; `copy_in` has no effect. Where other members promise
+  /// not to allocate or to take constant time, this holds for bytes that were read; where they name errors, those of
+  /// `file` come on top. Errors: zip.*, archive.*, as for bytes in memory; io.address_space; those of `file`.
+  static Archive open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options = {});
+
   /// `open` without exceptions.
   static std::optional<Archive> open(const std::filesystem::path& path, Failure& failure,
                                      const OpenOptions& options = {}) noexcept;
   static std::optional<Archive> open(const DescriptorRange& range, Failure& failure,
                                      const OpenOptions& options = {}) noexcept;
   static std::optional<Archive> open(Bytes bytes, std::shared_ptr<const void> owner, Failure& failure,
+                                     const OpenOptions& options = {}) noexcept;
+  static std::optional<Archive> open(std::shared_ptr<const RandomAccess> file, Failure& failure,
                                      const OpenOptions& options = {}) noexcept;
   template <TemporaryContainer T>
   static std::optional<Archive> open(T&& bytes, std::shared_ptr<const void> owner, Failure& failure,
@@ -153,6 +163,8 @@ class Archive {
   /// usage.argument (bytes outside the archive); io.failed (the file was shortened, or cannot be read).
   void prefetch(const ArchiveEntry& entry, Prefetch how) const;
   void prefetch(Bytes bytes, Prefetch how) const;
+  /// As above, for several entries: of an archive that is read by ranges, `populate` reads all of them at once.
+  void prefetch(std::span<const ArchiveEntry> entries, Prefetch how) const;
 
   /// Hands out copies of the entry's bytes in pieces, and compares the CRC-32 of these copies after the last one.
   /// Use it for files that others may edit: `verify` followed by `bytes` reads the file twice, and the file may change
@@ -198,10 +210,10 @@ class Archive {
   /// A share in the mapping. Views stay valid while any share exists, even after the Archive is gone. Null for bytes in
   /// memory that were given without an owner.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept;
-  /// All bytes of the archive.
+  /// All bytes of the archive. Of one that is read by ranges, only bytes that were read can be accessed.
   [[nodiscard]] Bytes file() const& noexcept;
   Bytes file() const&& = delete;
-  /// The path that was opened; empty for descriptors and for bytes in memory.
+  /// The path that was opened, or the name of the RandomAccess; empty for descriptors and for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept;
 
  private:
@@ -214,6 +226,7 @@ class Archive {
   explicit Archive(std::unique_ptr<Parts> parts) noexcept;
   void check_own(const ArchiveEntry& entry) const;
   [[nodiscard]] Bytes bytes_at(std::size_t index) const;
+  [[nodiscard]] Bytes part_at(std::size_t index, std::uint64_t offset, std::uint64_t length) const;
 
   std::unique_ptr<Parts> parts_;
 };

@@ -41,7 +41,7 @@ struct ListedEntry {
   std::uint64_t offset = 0;  ///< of the first byte, absolute
   std::uint64_t size = 0;    ///< bytes
   std::uint32_t crc32 = 0;
-  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record
+  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0: not read, of an archive by ranges
   std::uint64_t header_offset = 0;  ///< of the entry's local header, absolute
   std::uint64_t padding = 0;        ///< bytes of the padding record; 0 without one
   /// Tensors with data in this entry: of the model if it has any here, else of the first of `graphs`.
@@ -54,7 +54,7 @@ struct ListedEntry {
 
 struct Listing {
   std::uint64_t file_size = 0;
-  std::uint64_t alignment = 0;       ///< the smallest recorded alignment, which every entry has
+  std::uint64_t alignment = 0;       ///< the smallest recorded alignment, which every entry has; 0: not read
   std::uint64_t unused_bytes = 0;    ///< of earlier states of the model, left by edits
   std::uint64_t padding_bytes = 0;   ///< of padding records
   ListedEntry model;                 ///< the entry with the ModelProto
@@ -64,7 +64,9 @@ struct Listing {
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
 [[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
-/// Lists an open archive. Errors: io.changed, zip.*, wire.*.
+/// Lists an open archive. Of one that is read by ranges, no local header is read, so offsets are those that the
+/// directory suggests, padding is what lies between the name and the data, and alignments are 0. Errors: io.changed,
+/// zip.*, wire.*.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
 /// Removes the entries that do not match a shell pattern (`*`, `?`, `[a-c]`): neither their name nor that of a tensor

@@ -14,6 +14,7 @@
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
+#include "onnxar/random_access.h"
 #include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
@@ -61,6 +62,9 @@ struct LoadOptions {
   /// alone. Empty: the archive's model. Other inputs have one graph and refuse a name (usage.argument). For functions
   /// that open a file or bytes; an open archive has Archive::graph.
   std::string graph = {};
+  /// Opens addresses: called for the path of a model before a file is looked for. `remote_files()` of onnxar/remote.h
+  /// makes one. What it opens has to be an archive. Empty: every path is that of a file.
+  RangesOpener open_ranges = {};
 };
 
 /// The form of a model that is written.

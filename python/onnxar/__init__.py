@@ -1,7 +1,7 @@
 """ONNX archives: one file for a model and all of its weights, mapped and used in place."""
 
 from onnxar import _core
-from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive
+from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive, open_async
 from onnxar._edit import Edit, edit
 from onnxar._errors import (
     AccessError,
@@ -17,6 +17,7 @@ from onnxar._errors import (
 from onnxar._looking import diff, dump, freeze, inspect, show
 from onnxar._model import load, load_ir, save
 from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
+from onnxar._ranges import put
 from onnxar._registry import register
 from onnxar._types import (
     ConvertReport,
@@ -83,7 +84,9 @@ __all__ = [
     "load_ir",
     "ls",
     "open",
+    "open_async",
     "pack",
+    "put",
     "recover",
     "register",
     "repack",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import collections
 import collections.abc
 import concurrent.futures
 import contextlib
 import dataclasses
 import difflib
+import fnmatch
 import functools
 import math
 import mmap
@@ -18,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onnxar import _core, _deprecated, _dtypes, _operations, _summary
+from onnxar import _core, _deprecated, _dtypes, _operations, _ranges, _summary
 from onnxar._errors import Finding, NotFoundError, fault, printable, usage
 from onnxar._options import Path, expect_natural
 from onnxar._progress import Count, Progress, reporting
@@ -159,7 +161,7 @@ class Archive(Mapping[str, Array]):
 
     @property
     def path(self) -> str | None:
-        """The absolute path that was opened; None for an archive in memory."""
+        """The absolute path that was opened; None for an archive that is not a local file."""
         return self._path
 
     def __repr__(self) -> str:
@@ -259,6 +261,25 @@ class Archive(Mapping[str, Array]):
             return self._consolidated[key]
         array: Array | None = handle.array(stored, _dtypes.WHOLE, np.ndarray)
         return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape) if array is None else array
+
+    def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
+        """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Those of an archive that is not a local
+        file are read together, in a few requests. `verify` compares the CRC-32 of their entries. Errors:
+        usage.no_such_entry (no key matches); zip.data.crc; io.*; remote.*."""
+        keys = [key for key in self if fnmatch.fnmatchcase(key, pattern)]
+        if not keys:
+            raise self._missing(pattern)
+        wanted = set(keys)
+        entries = [name for name, inside in self._entry_keys.items() if not wanted.isdisjoint(inside)]
+        if isinstance(self._handle, _core.RangedArchive):
+            self._handle.read_entries(entries)
+        for name in entries if verify else ():
+            self._handle.verify(name)
+        return {key: self[key] for key in keys}
+
+    async def load_async(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
+        """As `load`, on another thread."""
+        return await asyncio.to_thread(self.load, pattern, verify=verify)
 
     def info(self, name: str) -> TensorInfo:
         """Returns type, shape and site of the tensor, without reading its data."""
@@ -376,7 +397,7 @@ class Archive(Mapping[str, Array]):
         """Calls `onnxar.check` for the file that is now at the path that was opened."""
         self._handle  # noqa: B018
         if self._path is None:
-            raise usage("an archive in memory has no file to check")
+            raise usage("only an archive that was opened by its path in the local file system can be checked")
         return _operations.check(self._path, data=data, strict=strict)
 
 
@@ -406,6 +427,8 @@ def open_archive(
     no_copy: bool = True,
     prefetch: Literal["none", "will_need", "populate"] = "none",
     threads: int = 0,
+    store: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Archive:
     """Opens an archive at a path, in memory, or in a file object, which is read to its end. Errors: io.*, zip.*, archive.*.
 
@@ -414,11 +437,29 @@ def open_archive(
     ("will_need"), or waits until all bytes are in memory ("populate"). Without `no_copy`, the whole file is first read
     into memory, by so many `threads` (0: all cores). The file may then be changed or removed. Use this for network
     file systems, where mapping is slow.
+
+    An address such as `https://host/m.onnxar`, `s3://bucket/key` or `hf://owner/name/m.onnxar`, and a file or path of fsspec, is
+    read by ranges through fsspec, which gets `storage_options`. With a `store` of obstore, `source` is a path in it. A
+    tensor is read when its array is taken, and kept as long as the archive or one of its arrays; `Archive.load` reads
+    many at once. "populate", and False for `no_copy`, read everything when the archive is opened. All bytes are of one version of the
+    file, or the error is io.changed. More errors: remote.*.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
     expect_natural(threads=threads)
+    if store is not None or _ranges.is_address(source) or _ranges.is_of_fsspec(source):
+        found = _ranges.open_source(source, store, storage_options)
+        if not isinstance(found, str):
+            if prefetch == "populate" or not no_copy:
+                found.file()
+            return Archive(found, None)
+        source = found
     if not isinstance(source, str | os.PathLike):
         return Archive(_core.Archive.open_buffer(bytes_of(source)), None)
     path = os.path.abspath(source)
     return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads), path)
+
+
+async def open_async(source: Source, **options: Any) -> Archive:
+    """As `onnxar.open`, on another thread."""
+    return await asyncio.to_thread(open_archive, source, **options)

@@ -52,7 +52,7 @@ class FormatError(Error, ValueError):
 
 
 class FileError(Error, OSError):
-    """The system cannot read or write a file, or it changed meanwhile: codes io.*."""
+    """The system or a server cannot read or write a file, or it changed meanwhile: codes io.* and remote.*."""
 
     _errno: int | None = errno.EIO
 
@@ -99,6 +99,7 @@ _OF_CODES: dict[str, type[Error]] = {
     "io.not_found": MissingFileError,
     "io.permission": AccessError,
     "output.exists": OutputExistsError,
+    "remote.address": ArgumentError,
     "usage.argument": ArgumentError,
     "usage.no_such_entry": NotFoundError,
     "usage.no_such_tensor": NotFoundError,
@@ -109,6 +110,7 @@ _OF_AREAS: dict[str, type[Error]] = {
     "io": FileError,
     "numpy": FormatError,
     "onnx": FormatError,
+    "remote": FileError,
     "safetensors": FormatError,
     "wire": FormatError,
     "zip": FormatError,

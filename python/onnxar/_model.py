@@ -17,7 +17,7 @@ from onnxar._archive import Archive, open_archive
 from onnxar._errors import usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
 from onnxar._progress import Count, Progress, reporting
-from onnxar._sources import Bytes, Source, bytes_of, file_of
+from onnxar._sources import Bytes, Source, bytes_of, fetched, file_of
 from onnxar._types import ConvertReport, report
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def load(
 
 def _reader(source: Any, options: _core.LoadOptions) -> tuple[str, _core.ModelReader]:
     """Returns the path for messages, and the reader."""
+    source = fetched(source)
     if isinstance(source, str | os.PathLike):
         name = os.path.abspath(os.fspath(source))
         return name, _core.ModelReader.open(name, options)
@@ -86,7 +87,7 @@ def load_ir(source: Source) -> onnx_ir.Model:
     import onnx
     import onnx_ir
 
-    archive = source if isinstance(source, Archive) else open_archive(bytes_of(source))
+    archive = source if isinstance(source, Archive) else open_archive(source)
     data = archive.model()
     _ = archive.keys()  # the walk validates the messages
     model: onnx_ir.Model = onnx_ir.from_proto(_proto.parsed(onnx.ModelProto, data, archive.path or ""))

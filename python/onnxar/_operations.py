@@ -10,7 +10,7 @@ from onnxar import _core, _deprecated
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, reporting
-from onnxar._sources import Model, file_of, path_or_bytes
+from onnxar._sources import Model, fetched, file_of, path_or_bytes
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -108,7 +108,8 @@ def packed(
 def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
     if isinstance(model, _Several):
         return _core.pack_models(model, output, save, load)
-    source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
+    source = fetched(model)
+    source = source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
     if isinstance(source, str | os.PathLike):
         return _core.convert(source, output, save, load)
     return _core.convert_bytes(source, output, save, load)
@@ -238,7 +239,8 @@ def replace(
                             side_files=side_files, sync=sync, dry_run=dry_run, threads=threads, progress=tell)  # fmt: skip
         if model is None:
             return report(ReplaceReport, _core.replace_side_files(archive, save, names))
-        source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
+        source = fetched(model)
+        source = source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
         if isinstance(source, str | os.PathLike):
             return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external, graph))
         if not len(source):

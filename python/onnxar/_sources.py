@@ -6,7 +6,7 @@ import mmap
 import os
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from onnxar import _core
+from onnxar import _core, _ranges
 from onnxar._errors import usage
 from onnxar._options import Path
 
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 Bytes = bytes | bytearray | memoryview | mmap.mmap
 Source: TypeAlias = "Path | Bytes | IO[bytes] | Archive"
 Model: TypeAlias = "Source | onnx.ModelProto"
+
+
+def fetched(source: Any) -> Any:
+    """Returns the bytes of an archive at an address or of fsspec, or the path of a local file there; other sources as they
+    are. Errors: as `onnxar.open`."""
+    if not (_ranges.is_address(source) or _ranges.is_of_fsspec(source)):
+        return source
+    found = _ranges.open_source(source, None, None)
+    return found if isinstance(found, str) else found.file()
 
 
 def bytes_of(source: Any) -> Any:
@@ -52,16 +61,18 @@ def serialised(model: Any) -> bytes:
 
 
 def path_or_bytes(source: Any) -> Any:
-    """Returns the absolute path of a source; its bytes if it has none. The path of an open archive counts only while the
-    file is in the state that was opened. Errors: usage.argument (nothing of that kind)."""
+    """Returns the absolute path of a source; its bytes if it has none. An archive at an address is read as a whole. The path
+    of an open archive counts only while the file is in the state that was opened. Errors: usage.argument (nothing of that
+    kind)."""
     handle = getattr(source, "_handle", None)
     if isinstance(handle, _core.Archive):
         _whole(handle)
         path: str | None = source.path
         return path if path is not None and _is_current(handle, path) else handle.file()
+    source = fetched(source)
     if isinstance(source, str | os.PathLike):
         return os.path.abspath(os.fspath(source))
-    return bytes_of(source) if isinstance(source, Bytes) or hasattr(source, "read") else serialised(source)
+    return bytes_of(source) if isinstance(source, Bytes | _core.Buffer) or hasattr(source, "read") else serialised(source)
 
 
 def _is_current(handle: _core.Archive, path: str) -> bool:
@@ -75,6 +86,9 @@ def _is_current(handle: _core.Archive, path: str) -> bool:
 
 def file_of(source: Any, what: str) -> Any:
     """Returns the path of a file, which may be given as an open archive. Errors: usage.argument."""
+    if _ranges.is_address(source):
+        message = f"{what} needs a local file; onnxar.open reads archives at addresses, and `onnxar get` downloads them"
+        raise usage(message, path=_ranges.shown(source))
     if isinstance(source, str | os.PathLike):
         return source
     if isinstance(getattr(source, "_handle", None), _core.Archive):

@@ -14,7 +14,7 @@ import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 from onnxar import _core, _dtypes, _operations
 from onnxar._archive import Archive, open_archive, opened
 from onnxar._errors import usage
-from onnxar._sources import Source, path_or_bytes
+from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
 
 FOLDER = "session.model_external_initializers_file_folder_path"
@@ -83,6 +83,7 @@ def load_adapter(source: Source, name: str) -> Any:
 
 def _source(source: Any) -> Any:
     """Returns the path as it was given, or bytes."""
+    source = fetched(source)
     return source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
 
 

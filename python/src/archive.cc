@@ -4,6 +4,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <functional>
@@ -13,10 +14,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "binding.h"
 #include "onnxar/listing.h"
 #include "onnxar/model_stream.h"
+#include "python_file.h"
 
 namespace onnxar::python {
 namespace {
@@ -68,12 +71,14 @@ class HeldSource final : public ByteSource {
 struct OwnedTensor {
   StoredTensor tensor;
   std::weak_ptr<const void> archive;
+  bool by_ranges = false;
 };
 
+template <bool by_ranges>
 nb::list tensor_list(const Archive& archive) {
   nb::list list;
   for (StoredTensor& tensor : without_gil([&] { return tensors(archive); })) {
-    list.append(nb::cast(OwnedTensor{std::move(tensor), archive.owner()}));
+    list.append(nb::cast(OwnedTensor{std::move(tensor), archive.owner(), by_ranges}));
   }
   return list;
 }
@@ -86,7 +91,7 @@ ByteSpan data_of(const Archive& archive, const OwnedTensor& of) {
   }
   // To look up an entry takes as long as to release the interpreter's lock. To copy or decode data may take longer.
   constexpr std::uint64_t short_message = 4096;
-  if (of.tensor.size <= short_message) return tensor_data(archive, of.tensor);
+  if (of.tensor.size <= short_message && !of.by_ranges) return tensor_data(archive, of.tensor);
   return without_gil([&] { return tensor_data(archive, of.tensor); });
 }
 
@@ -107,7 +112,7 @@ nb::object array_of(const Archive& archive, const OwnedTensor& of, const nb::lis
 
 nb::dict metadata_of(const Archive& archive) {
   nb::dict pairs;
-  for (const auto& [key, value] : metadata(archive)) pairs[text(key)] = text(value);
+  for (const auto& [key, value] : without_gil([&] { return metadata(archive); })) pairs[text(key)] = text(value);
   return pairs;
 }
 
@@ -156,6 +161,61 @@ void bind_tensor(nb::module_& module) {
       .def_prop_ro("dtype", [](const OwnedTensor& of) { return static_cast<int>(of.tensor.type); })
       .def_prop_ro("bits", [](const OwnedTensor& of) { return bits_per_element(of.tensor.type); })
       .def_prop_ro("shape", [](const OwnedTensor& of) { return shape_of(of.tensor.dims); });
+}
+
+// --- archives that Python code reads ---
+
+/// An archive whose bytes come from Python code. That takes the interpreter's lock, so no call may hold it while it
+/// waits for bytes.
+struct RangedArchive : Archive {
+  explicit RangedArchive(Archive archive) : Archive(std::move(archive)) {}
+};
+
+RangedArchive open_ranges(nb::callable read, std::uint64_t size, std::string name) {
+  auto file = python_file(std::move(read), size, std::move(name));
+  return without_gil([&] { return RangedArchive(Archive::open(std::move(file))); });
+}
+
+/// Returns what `find` returns, as a buffer that keeps the archive's memory.
+template <typename Find>
+ByteSpan read_unlocked(const RangedArchive& archive, const Find& find) {
+  return ByteSpan::borrow(without_gil(find), archive.owner());
+}
+
+ByteSpan whole_file(const RangedArchive& archive) {
+  return read_unlocked(archive, [&] {
+    archive.prefetch(archive.file(), Prefetch::populate);
+    return archive.file();
+  });
+}
+
+void read_entries(const RangedArchive& archive, const std::vector<std::string>& names) {
+  std::vector<ArchiveEntry> entries;
+  for (const std::string& name : names) entries.push_back(entry_of(archive, name));
+  without_gil([&] { archive.prefetch(entries, Prefetch::populate); });
+}
+
+void bind_ranged(nb::module_& module) {
+  nb::class_<RangedArchive, Archive>(module, "RangedArchive")
+      .def_static("open_ranges", open_ranges)
+      .def("tensors", tensor_list<true>)
+      .def("metadata", metadata_of)
+      .def("bytes",
+           [](const RangedArchive& archive, const std::string& name) {
+             const ArchiveEntry entry = entry_of(archive, name);
+             return read_unlocked(archive, [&] { return archive.bytes(entry); });
+           })
+      .def("model",
+           [](const RangedArchive& archive) { return read_unlocked(archive, [&] { return archive.model(); }); })
+      .def("file", whole_file)
+      .def(
+          "resolve",
+          [](const RangedArchive& archive, const std::string& location, std::uint64_t offset,
+             std::optional<std::uint64_t> length) {
+            return read_unlocked(archive, [&] { return archive.resolve(location, offset, length); });
+          },
+          nb::arg("location"), nb::arg("offset") = 0, nb::arg("length") = nb::none())
+      .def("read_entries", read_entries);
 }
 
 // --- models ---
@@ -257,7 +317,7 @@ void bind_archive(nb::module_& module) {
              return names;
            })
       .def("entries", entry_list)
-      .def("tensors", tensor_list)
+      .def("tensors", tensor_list<false>)
       .def("data", data_of)
       .def("array", array_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
@@ -285,6 +345,7 @@ void bind_archive(nb::module_& module) {
         const ArchiveEntry entry = entry_of(archive, name);
         without_gil([&] { archive.verify(entry); });
       });
+  bind_ranged(module);
 }
 
 }  // namespace onnxar::python

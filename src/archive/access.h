@@ -3,9 +3,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "archive/aligned_copies.h"
+#include "archive/entry_ranges.h"
 #include "base/file_origin.h"
+#include "base/ranged_memory.h"
 #include "onnxar/archive.h"
 #include "zip/directory.h"
 
@@ -20,6 +23,12 @@ class ArchiveAccess {
                       const OpenOptions& options, const base::FileOrigin* origin = nullptr);
   /// The same archive with a different model: an entry of it that is a graph, or its own model.
   static Archive view(const Archive& archive, const ArchiveEntry& model);
+  /// As Archive::open. `ranges` is the memory in which the bytes are, or null if all are at hand; `owner` keeps it
+  /// alive.
+  static Archive open_ranges(Bytes bytes, const base::RangedMemory* ranges, std::shared_ptr<const void> owner,
+                             const OpenOptions& options);
+  /// Opens the first `size` bytes of an open archive, which shares its bytes: a state before an edit.
+  static Archive open_state(const Archive& archive, std::uint64_t size);
   /// The file that the archive is mapped from; null for bytes in memory.
   static const base::FileOrigin* origin(const Archive& archive) noexcept;
   /// The aligned copies that the archive keeps.
@@ -27,6 +36,19 @@ class ArchiveAccess {
   static const zip::Directory& directory(const Archive& archive) noexcept;
   /// Proves the local header of an entry. Errors: as Archive::locate.
   static zip::LocalEntry local(const Archive& archive, std::size_t index);
+  /// The memory of an archive that is read by ranges; null if all bytes are at hand.
+  static const base::RangedMemory* ranges(const Archive& archive) noexcept;
+  /// The entries of such an archive. REQUIRES: ranges(archive) is not null.
+  static EntryRanges entry_ranges(const Archive& archive) noexcept { return {directory(archive), *ranges(archive)}; }
+  /// Reads and proves several entries of such an archive at once. Errors: as Archive::bytes.
+  static void read(const Archive& archive, std::span<const std::size_t> indices);
+  /// Whether all bytes from `offset` on are at hand, after reading them if they were not.
+  static bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept;
+  /// Where the bytes of an entry are, for a caller that plans and reads later, by an EntrySource or by `part`. As
+  /// Archive::bytes, except that of an archive by ranges nothing is read.
+  static Bytes place(const Archive& archive, const ArchiveEntry& entry);
+  /// A part of such a place, read and proved. Errors: as Archive::bytes.
+  static Bytes part(const Archive& archive, const ArchiveEntry& entry, Bytes place);
 };
 
 }  // namespace onnxar

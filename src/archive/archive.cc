@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "archive/access.h"
-#include "archive/aligned_copies.h"
-#include "archive/changed.h"
+#include "archive/archive_directory.h"
+#include "archive/archive_errors.h"
 #include "archive/entry_source.h"
-#include "archive/file_kind.h"
-#include "archive/foreign_faults.h"
-#include "archive/keys.h"
 #include "archive/opening.h"
-#include "base/annotate.h"
+#include "archive/parts.h"
 #include "base/callables.h"
 #include "base/checked.h"
 #include "base/memory.h"
@@ -21,90 +19,6 @@
 #include "zip/records.h"
 
 namespace onnxar {
-
-static_assert(OpenOptions().max_entries == zip::Limits().entries);
-static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
-
-struct Archive::Parts {
-  /// What all views of one opened archive share.
-  struct Opened {
-    Bytes file;
-    std::shared_ptr<const void> owner;
-    std::filesystem::path path;
-    zip::Directory directory;
-    const base::FileOrigin* origin = nullptr;  // lives as long as `owner`
-  };
-
-  std::shared_ptr<Opened> opened;
-  std::size_t model = 0;                                                      // the index of its entry
-  std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // const members use it
-};
-
-namespace {
-
-/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
-Error with_foreign_hint(const Error& error, Bytes file) {
-  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
-  if (is_no_archive) return with_kind(error, file);
-  if (!is_foreign_fault(error.code())) return error;
-  const Advice other = advice_on_kind(file);  // not every zip holds a model
-  if (other.hint != Hint::none) return base::annotate(error, {.advice = other});
-  const bool is_name = is_portable_name_fault(error.code());
-  return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
-}
-
-/// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
-/// opened.
-Error with_archive(const Error& error, const Archive& archive) {
-  return with_change(with_foreign_hint(error, archive.file()).with_path(archive.path()), archive);
-}
-
-void check_reserved_names(const zip::Directory& directory) {
-  for (const zip::DirectoryEntry& entry : directory.entries()) {
-    if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
-      throw Error(Code::archive_name_reserved,  // N13
-                  "this version does not know the meaning of this reserved name; a newer reader is needed",
-                  {std::string(entry.name), entry.central_offset});
-    }
-  }
-}
-
-void check_model(const zip::Directory& directory, const OpenOptions& options) {
-  // The checks of spec/checking.md, steps 41 to 43, which need the directory only: the model itself is not read.
-  const auto model = directory.find(model_entry_name);
-  const zip::DirectoryEntry& last = directory.entries().back();
-  if (!model) {
-    throw Error(Code::archive_model_missing,  // P6
-                base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
-                {"", directory.offset()});
-  }
-  const zip::DirectoryEntry& entry = directory.entries()[*model];
-  if (*model + 1 != directory.entries().size()) {
-    throw Error(Code::archive_model_not_last,  // P7
-                base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
-                {std::string(entry.name), entry.central_offset});
-  }
-  if (entry.size > options.max_model_size) {
-    throw Error(Code::archive_model_too_large,  // P8
-                base::concat("a model of ", base::human_size(entry.size), " is over the limit of ",
-                             base::human_size(options.max_model_size)),
-                {std::string(entry.name), entry.central_offset});
-  }
-}
-
-zip::Directory read_directory(Bytes file, const OpenOptions& options) {
-  try {
-    zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size});
-    // In the order of spec/checking.md, steps 41 to 44.
-    check_model(directory, options);
-    check_reserved_names(directory);
-    return directory;
-  } catch (const Error& error) {
-    throw with_foreign_hint(error, file);
-  }
-}
-
-}  // namespace
 
 Archive::Archive(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 Archive::Archive(Archive&& other) noexcept = default;
@@ -121,11 +35,24 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
   // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
-  const auto opened =
-      std::make_shared<Parts::Opened>(Parts::Opened{bytes, std::move(owner), {}, read_directory(bytes, options)});
-  Archive archive(std::make_unique<Parts>(Parts{opened, opened->directory.entries().size() - 1}));
+  Archive archive = ArchiveAccess::open_ranges(bytes, nullptr, std::move(owner), options);
   base::prefetch(bytes, options.prefetch);
   return archive;
+}
+
+Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
+  if (!file) throw Error(Code::usage_argument, "there is no RandomAccess");
+  const std::filesystem::path path = file->name();
+  try {
+    auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
+    const Bytes bytes = memory->bytes();
+    Archive archive = ArchiveAccess::open_ranges(bytes, memory.get(), memory, options);
+    archive.parts_->opened->path = path;
+    if (options.prefetch == Prefetch::populate) memory->need({0, bytes.size()});
+    return archive;
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
 }
 
 std::size_t Archive::size() const noexcept { return parts_->opened->directory.entries().size(); }
@@ -171,15 +98,35 @@ Bytes Archive::bytes(const ArchiveEntry& entry) const& {
 }
 
 Bytes Archive::bytes_at(std::size_t index) const {
+  return part_at(index, 0, parts_->opened->directory.entries()[index].size);
+}
+
+/// REQUIRES: the part lies in the entry.
+Bytes Archive::part_at(std::size_t index, std::uint64_t offset, std::uint64_t length) const {
   try {
-    return base::section(parts_->opened->file, parts_->opened->directory.data_offset(parts_->opened->file, index),
-                         parts_->opened->directory.entries()[index].size);
+    const Parts::Opened& opened = *parts_->opened;
+    if (opened.ranges != nullptr) ArchiveAccess::entry_ranges(*this).read(index, {offset, length});
+    return base::section(opened.file, opened.directory.data_offset(opened.file, index) + offset, length);
   } catch (const Error& error) {
     throw with_archive(error, *this);
   }
 }
 
-void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const { prefetch(bytes(entry), how); }
+void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const {
+  if (parts_->opened->ranges != nullptr) return prefetch({&entry, 1}, how);
+  prefetch(bytes(entry), how);
+}
+
+void Archive::prefetch(std::span<const ArchiveEntry> entries, Prefetch how) const {
+  for (const ArchiveEntry& entry : entries) check_own(entry);
+  if (parts_->opened->ranges == nullptr) {
+    for (const ArchiveEntry& entry : entries) prefetch(entry, how);
+  } else if (how == Prefetch::populate) {
+    std::vector<std::size_t> indices;
+    for (const ArchiveEntry& entry : entries) indices.push_back(entry.index);
+    ArchiveAccess::read(*this, indices);
+  }
+}
 
 void Archive::prefetch(Bytes bytes, Prefetch how) const {
   // As integers, because comparing pointers into different objects is undefined. A wrapped difference is out of range.
@@ -189,7 +136,11 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
     throw Error(Code::usage_argument, "the bytes to prefetch are not in this archive", {}, parts_->opened->path);
   }
   try {
-    base::prefetch(bytes, how);
+    if (parts_->opened->ranges == nullptr) {
+      base::prefetch(bytes, how);
+    } else if (how == Prefetch::populate && !bytes.empty()) {
+      parts_->opened->ranges->need({static_cast<std::uint64_t>(bytes.data() - file.data()), bytes.size()});
+    }
   } catch (const Error& error) {
     throw error.with_path(parts_->opened->path);
   }
@@ -221,43 +172,33 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
                 base::concat("the model refers to ", base::quoted(location), ", which is not an entry of the archive"),
                 {std::string(location), std::nullopt}, parts_->opened->path);
   }
-  const Bytes whole = bytes_at(found->index);
+  const Bytes whole = ArchiveAccess::place(*this, *found);
   const auto within = base::length_within(offset, length, whole.size());
   if (!within) {  // M13
     throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", whole.size()),
                 {std::string(location), found->header_offset}, parts_->opened->path);
   }
-  return base::section(whole, offset, *within);
+  return ArchiveAccess::part(*this, *found, base::section(whole, offset, *within));
 }
 
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
 Bytes Archive::file() const& noexcept { return parts_->opened->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->opened->path; }
 
-Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                            const OpenOptions& options, const base::FileOrigin* origin) {
-  Archive archive = Archive::open(bytes, std::move(owner), options);
-  archive.parts_->opened->path = path;
-  archive.parts_->opened->origin = origin;
-  return archive;
-}
-
-Archive ArchiveAccess::view(const Archive& archive, const ArchiveEntry& model) {
-  return Archive(std::make_unique<Archive::Parts>(Archive::Parts{archive.parts_->opened, model.index}));
-}
-
-const base::FileOrigin* ArchiveAccess::origin(const Archive& archive) noexcept {
-  return archive.parts_->opened->origin;
-}
-
-AlignedCopies& ArchiveAccess::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
-
-const zip::Directory& ArchiveAccess::directory(const Archive& archive) noexcept {
-  return archive.parts_->opened->directory;
+void ArchiveAccess::read(const Archive& archive, std::span<const std::size_t> indices) {
+  try {
+    entry_ranges(archive).read(indices);
+  } catch (const Error& error) {
+    throw with_archive(error, archive);
+  }
 }
 
 zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
   try {
+    if (ranges(archive) != nullptr) {
+      entry_ranges(archive).prove(index);
+      entry_ranges(archive).read_header(index);
+    }
     return archive.parts_->opened->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
     throw with_archive(error, archive);
@@ -297,6 +238,7 @@ bool is_archive(const std::filesystem::path& path) {
 bool same_state(const Archive& a, const Archive& b) noexcept {
   if (a.file().size() != b.file().size()) return false;  // first: the file may have been shortened under the mapping
   const std::uint64_t model = a.entry(a.size() - 1).header_offset;
+  if (!ArchiveAccess::has_read_from(a, model) || !ArchiveAccess::has_read_from(b, model)) return false;
   return std::ranges::equal(base::section(a.file(), model), base::section(b.file(), model));
 }
 

@@ -21,6 +21,11 @@ std::optional<Archive> Archive::open(Bytes bytes, std::shared_ptr<const void> ow
   return base::attempt<std::optional<Archive>>(failure, [&] { return open(bytes, std::move(owner), options); });
 }
 
+std::optional<Archive> Archive::open(std::shared_ptr<const RandomAccess> file, Failure& failure,
+                                     const OpenOptions& options) noexcept {
+  return base::attempt<std::optional<Archive>>(failure, [&] { return open(std::move(file), options); });
+}
+
 std::optional<EntryLocation> Archive::locate(const ArchiveEntry& entry, Failure& failure) const noexcept {
   return base::attempt<std::optional<EntryLocation>>(failure, [&] { return locate(entry); });
 }

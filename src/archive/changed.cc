@@ -23,7 +23,8 @@ bool has_directory(const base::OpenPlace& archive, const zip::Directory& directo
 }  // namespace
 
 bool is_changed(const Archive& archive) {
-  if (archive.path().empty()) return false;
+  // A file that is read by ranges comes from one version (random_access.h), and its path is only a name.
+  if (archive.path().empty() || ArchiveAccess::ranges(archive) != nullptr) return false;
   const Bytes file = archive.file();
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
   const auto was_touched = [origin] { return origin != nullptr && origin->is_changed(); };

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 
@@ -21,6 +20,7 @@ class ContainerCheck {
       remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory_.offset()},
              "the zip64 end records are not needed; some tools warn about them");
     }
+    if (ArchiveAccess::ranges(archive_) != nullptr) ArchiveAccess::entry_ranges(archive_).read_headers();
     for (std::size_t i = 0; i < archive_.size(); ++i) check_entry(archive_.entry(i));
     return std::move(findings_);
   }
@@ -63,7 +63,7 @@ class ContainerCheck {
       const std::uint64_t state_end = ends.back();
       ends.pop_back();
       if (!states_seen_.insert(state_end).second) continue;
-      const Archive earlier = Archive::open(archive_.file().first(base::in_memory(state_end)), archive_.owner());
+      const Archive earlier = ArchiveAccess::open_state(archive_, state_end);
       for (std::size_t i = 0; i < earlier.size(); ++i) {
         const ArchiveEntry entry = earlier.entry(i);
         const std::uint64_t limit = ArchiveAccess::directory(earlier).limit_of(i);

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/archive_errors.h"
 #include "archive/changed.h"
+#include "base/checked.h"
 #include "base/crc32.h"
 #include "base/paths.h"
 #include "zip/crc_fault.h"
@@ -26,13 +28,61 @@ std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
 }
 
 EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
-    : archive_(archive), entry_(entry), bytes_(archive.bytes(entry)), threads_(threads) {}
+    : archive_(archive), entry_(entry), bytes_(ArchiveAccess::place(archive, entry)), threads_(threads) {}
 
-bool EntrySource::may_change() const { return entry_.index >= ArchiveAccess::directory(archive_).first_appended(); }
+bool EntrySource::is_at_hand() const { return ArchiveAccess::ranges(archive_) == nullptr; }
 
-void EntrySource::copy(const ByteSink& sink) const { expect(CopiedSource(bytes_).read_and_sum(sink)); }
+// All bytes of a file that is read by ranges come from one version of it.
+bool EntrySource::may_change() const {
+  return is_at_hand() && entry_.index >= ArchiveAccess::directory(archive_).first_appended();
+}
+
+/// `room` is the front of the entry's range.
+std::uint64_t EntrySource::proved_data_offset(Bytes room) const {
+  try {
+    return ArchiveAccess::entry_ranges(archive_).data_offset_in(room, entry_.index);
+  } catch (const Error& error) {
+    throw with_archive(error, archive_);
+  }
+}
+
+/// Reads an entry of an archive by ranges piece by piece, from its local header on, and returns the CRC-32 of its
+/// bytes.
+template <typename Sink>
+std::uint32_t EntrySource::fetch_and_sum(const Sink& sink) const {
+  constexpr std::uint64_t step = 16U << 20U;
+  const base::ByteRange whole = ArchiveAccess::entry_ranges(archive_).whole(entry_.index);
+  std::vector<std::byte> piece;
+  std::uint64_t data = whole.offset;  // of the first byte, once the header is proved
+  std::uint64_t end = whole.end();
+  std::uint32_t crc = 0;
+  for (std::uint64_t at = whole.offset; at < end; at += piece.size()) {
+    piece.resize(base::in_memory(std::min(step, end - at)));
+    ArchiveAccess::ranges(archive_)->copy(at, piece);
+    if (at == whole.offset) {
+      data = proved_data_offset(piece);
+      end = data + entry_.size;
+    }
+    const std::uint64_t skipped = data > at ? data - at : 0;
+    const Bytes found = base::section(piece, skipped, std::min(piece.size() - skipped, end - at - skipped));
+    crc = base::crc32(crc, found);
+    if (!found.empty()) sink(found);
+  }
+  return crc;
+}
+
+void EntrySource::copy(const ByteSink& sink) const {
+  expect(is_at_hand() ? CopiedSource(bytes_).read_and_sum(sink) : fetch_and_sum(sink));
+}
 
 void EntrySource::copy_to(std::span<std::byte> buffer) const {
+  if (!is_at_hand()) {
+    std::span<std::byte> rest = buffer;
+    return expect(fetch_and_sum([&rest](Bytes piece) {
+      std::ranges::copy(piece, rest.begin());
+      rest = rest.subspan(piece.size());
+    }));
+  }
   constexpr std::size_t step = 256U << 10U;  // fits in a core's L2 cache, so that the sum reads the copy from there
   std::uint32_t crc = 0;
   for (std::size_t at = 0; at < buffer.size();) {
@@ -45,23 +95,38 @@ void EntrySource::copy_to(std::span<std::byte> buffer) const {
 }
 
 void EntrySource::read(const ByteSink& sink) const {
-  if (may_change()) return copy(sink);
+  if (may_change() || !is_at_hand()) return copy(sink);
   // No edit changes these bytes, so the sink and the sum may read them independently, and on different threads.
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
 }
 
 void EntrySource::locate(const std::function<void(const Location&)>& visit) const {
-  if (!may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
+  if (is_at_hand() && !may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
 }
 
-void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
+std::uint32_t EntrySource::sum() const {
+  return is_at_hand() ? base::crc32(0, bytes_) : fetch_and_sum([](Bytes) {});
+}
+
+void EntrySource::verify() const { expect(sum()); }
+
+Bytes EntrySource::verified() const {
+  const Bytes bytes = archive_.bytes(entry_);
+  expect(base::crc32(0, bytes));
+  return bytes;
+}
 
 void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
   // If the sum is right now, it was wrong only because bytes changed while they were summed.
+  const auto fault = [this, crc](Bytes bytes) {
+    const Place place{std::string(entry_.name), ArchiveAccess::directory(archive_).proved_data_offset(entry_.index)};
+    return zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes).with_path(archive_.path());
+  };
+  // Bytes that were fetched are not read again: all of them are those of one version.
+  if (!is_at_hand()) throw fault({});
   if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
-  const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
-  throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());
+  throw fault(bytes_);
 }
 
 void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>& visit) const {
@@ -73,7 +138,6 @@ void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>&
 
 Bytes SlicedEntry::verified(Bytes part) const {
   verify_once();
-  if (!spool_) return part;
   return copy_.subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
 }
 
@@ -84,7 +148,7 @@ void SlicedEntry::verify_once() const {
     static_cast<void>(spool_->place_of(header_offset_, bytes_.size()));
     copy_ = spool_->bytes(header_offset_, [this](const ByteSink& sink) { whole_.copy(sink); });
   } else {
-    whole_.verify();
+    copy_ = whole_.verified();
   }
   verified_ = true;
 }
@@ -103,7 +167,8 @@ std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, 
   if (!sliced) {
     EntrySource whole(archive, entry);
     auto spool = whole.may_change() ? spool_for(archive) : nullptr;
-    sliced = std::make_shared<const SlicedEntry>(std::move(whole), entry, archive.bytes(entry), std::move(spool));
+    const Bytes place = ArchiveAccess::place(archive, entry);
+    sliced = std::make_shared<const SlicedEntry>(std::move(whole), entry, place, std::move(spool));
   }
   return std::make_shared<SliceSource>(sliced, part);
 }

@@ -33,6 +33,8 @@ class CopiedSource final : public ByteSource {
 /// Entries that an edit appended are handed out as copies, because `undo` and a later edit can replace their bytes. If
 /// the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the source and must
 /// not be moved. Errors: as Archive::bytes when made; zip.data.crc, io.changed when read.
+///
+/// An entry of an archive that is read by ranges is read when its bytes are handed out, and not kept.
 class EntrySource final : public ByteSource {
  public:
   EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);
@@ -49,9 +51,16 @@ class EntrySource final : public ByteSource {
   [[nodiscard]] bool may_change() const;
   /// Compares the CRC-32 without handing out bytes. Uses the caller's thread only.
   void verify() const;
+  /// The bytes, after comparing their CRC-32. They are read at once and kept, wherever the archive's file is.
+  [[nodiscard]] Bytes verified() const;
 
  private:
   void expect(std::uint32_t crc) const;
+  [[nodiscard]] bool is_at_hand() const;
+  [[nodiscard]] std::uint32_t sum() const;
+  [[nodiscard]] std::uint64_t proved_data_offset(Bytes room) const;
+  template <typename Sink>
+  std::uint32_t fetch_and_sum(const Sink& sink) const;
 
   const Archive& archive_;
   ArchiveEntry entry_;

@@ -59,6 +59,7 @@ constexpr std::array rows = {
     Row{Hint::unpack_unnamed, "another name is possible, and onnxar_unpack writes a model without any"},
     Row{Hint::unpack_model_alone,
         "onnxar_unpack to a file instead of a folder writes the model alone, or remove files with a zip tool"},
+    Row{Hint::get_whole, "`get` of the command line downloads it as a whole"},
     Row{Hint::make_anew, "fetch it again, or make it anew with onnxar_pack or onnxar_repack"},
     Row{Hint::link_again, "make the link again with onnxar_link"},
     Row{Hint::recover_cuts, "onnxar_recover cuts off the rest"},

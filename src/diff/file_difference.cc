@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"
+#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 using SideBytes = std::map<std::string, Bytes>;  // by name
 
 /// Tells an archive by its content, as loading does, never by the file's name.
-std::optional<Archive> archive_at(const std::filesystem::path& path) {
+std::optional<Archive> archive_at(const std::filesystem::path& path, const LoadOptions& load) {
+  if (auto archive = open_by_ranges(path, load)) return archive;
   const auto file = base::MappedFile::open(path);
   if (!looks_like_zip(file.bytes())) return std::nullopt;
   return Archive::open(path);
@@ -36,8 +38,8 @@ SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
 
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load) {
-  const auto first_archive = archive_at(before);
-  const auto second_archive = archive_at(after);
+  const auto first_archive = archive_at(before, load);
+  const auto second_archive = archive_at(after, load);
   if (!first_archive || !second_archive) return {};
   const SideBytes first = side_files_of(*first_archive, load);
   const SideBytes second = side_files_of(*second_archive, load);

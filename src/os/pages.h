@@ -30,4 +30,15 @@ std::error_code populate(std::span<const std::byte> bytes) noexcept;
 std::byte* allocate(std::size_t size, std::size_t alignment) noexcept;
 void release(std::byte* memory) noexcept;
 
+/// Reserves addresses that have no memory: access to them faults. Empty after a failure, such as too few addresses.
+/// REQUIRES: `size` is a multiple of the granularity, and not 0.
+std::span<std::byte> reserve(std::size_t size, std::error_code& failed) noexcept;
+/// Gives zeroed memory, for reading and writing, to a part of reserved addresses that has none.
+/// REQUIRES: it begins and ends at multiples of the granularity, as in the next function.
+std::error_code give_memory(std::span<std::byte> part) noexcept;
+/// Takes the memory of a part back.
+void take_memory(std::span<std::byte> part) noexcept;
+/// Ends a reservation. REQUIRES: `reserved` is the whole span that `reserve` returned.
+void unreserve(std::span<std::byte> reserved) noexcept;
+
 }  // namespace onnxar::os

@@ -16,20 +16,23 @@ ArchiveResolver::ArchiveResolver(Archive archive, const LoadOptions& options)
 
 void ArchiveResolver::select(const ArchiveEntry& entry) {
   selected_ = entry.name;
+  GraphBytes graph = graph_of(entry);  // first: of an archive by ranges, this also reads what `locate` needs
   graph_offset_ = archive_.locate(entry).offset;
-  set_graph(graph_of(entry));
+  set_graph(std::move(graph));
 }
 
 GraphBytes ArchiveResolver::graph_of(const ArchiveEntry& entry) const {
-  const bool was_appended = entry.index >= ArchiveAccess::directory(archive_).first_appended();
+  const bool was_appended =
+      ArchiveAccess::ranges(archive_) == nullptr && entry.index >= ArchiveAccess::directory(archive_).first_appended();
   if (options().verify_data && was_appended) {
     // An undo may cut off an appended graph, and an edit may then write a different one in its place. Verifying the
     // mapping and then reading it would see two states, so a copy is made and that copy is verified.
     const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive_, entry)));
     return {copy->bytes(), copy};
   }
+  const Bytes bytes = archive_.bytes(entry);
   if (options().verify_data) archive_.verify(entry);
-  return {archive_.bytes(entry), archive_.owner(), false, ArchiveAccess::origin(archive_)};
+  return {bytes, archive_.owner(), false, ArchiveAccess::origin(archive_)};
 }
 
 Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {

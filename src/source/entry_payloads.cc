@@ -25,15 +25,24 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
 
 Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
   const bool is_whole = part.size() == entry.size;
-  if (!verify_) return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
+  if (!verifies(archive))
+    return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
   // A slice cannot be compared with the CRC-32 of its entry alone; SlicedEntries verifies the entry once for all
   // slices.
-  auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
-  return {payload_at(part, archive.owner(), std::move(source)), is_whole};
+  const auto make = [&] { return is_whole ? whole(archive, entry) : slices_.source(archive, entry, part); };
+  if (ArchiveAccess::ranges(archive) == nullptr) return {payload_at(part, archive.owner(), make()), is_whole};
+  // Reading produces the bytes. Tensors that share them share the source, by which such data is identified.
+  auto& source = fetched_[{entry.index, part.data(), part.size()}];
+  if (!source) source = make();
+  return {{source}, is_whole};
+}
+
+bool EntryPayloads::verifies(const Archive& archive) const {
+  return verify_ || ArchiveAccess::ranges(archive) != nullptr;
 }
 
 std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, const ArchiveEntry& entry) const {
-  if (verify_) return std::make_shared<EntrySource>(archive, entry, threads_);
+  if (verifies(archive)) return std::make_shared<EntrySource>(archive, entry, threads_);
   return payload_of(ByteSpan::borrow(archive.bytes(entry), archive.owner()), ArchiveAccess::origin(archive)).source;
 }
 
@@ -45,7 +54,7 @@ EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t cou
   const std::size_t index = entry_at_or_before(archive, offset);
   if (length && index < count) {
     const ArchiveEntry entry = archive.entry(index);
-    const Bytes whole = archive.bytes(entry);
+    const Bytes whole = ArchiveAccess::place(archive, entry);
     const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
     // The range must end within this entry, because padding and headers between entries are not data.
     const auto part = offset < begin ? std::nullopt : base::slice(whole, offset - begin, *length);

@@ -1,7 +1,9 @@
 // Makes payloads of the entries of an archive, and of parts of them.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include "archive/entry_source.h"
 #include "onnx/sites.h"
@@ -26,9 +28,14 @@ class EntryPayloads {
   [[nodiscard]] std::shared_ptr<const ByteSource> whole(const Archive& archive, const ArchiveEntry& entry) const;
 
  private:
+  /// Bytes that are read by ranges come through a source, and that verifies them.
+  [[nodiscard]] bool verifies(const Archive& archive) const;
+
   bool verify_;
   std::size_t threads_;
   SlicedEntries slices_;
+  /// By entry and part, of an archive that is read by ranges.
+  std::map<std::tuple<std::size_t, const std::byte*, std::size_t>, std::shared_ptr<const ByteSource>> fetched_;
 };
 
 /// Finds the part of an entry that a link to the archive's own file names. The archive begins at `at` in that file, and

@@ -1,5 +1,6 @@
 #include "tensors/external_tensor.h"
 
+#include "archive/access.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
@@ -34,16 +35,26 @@ onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
 
 Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorView& tensor,
               const onnx::ExternalSlice& slice) {
-  const Bytes whole = archive.bytes(entry);
-  const std::uint64_t length =
-      onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
-  return base::section(whole, slice.offset, length);
+  const Bytes whole = ArchiveAccess::place(archive, entry);
+  try {
+    const std::uint64_t length =
+        onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
+    return base::section(whole, slice.offset, length);
+  } catch (const Error&) {
+    // A fault of the entry comes first, and of an archive by ranges it was not looked for.
+    static_cast<void>(archive.locate(entry));
+    throw;
+  }
 }
 
 EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice) {
   const auto entry = archive.find(slice.location);
   if (!entry) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);  // M9
   return {*entry, part_of(archive, *entry, tensor, slice)};
+}
+
+Bytes bytes_of(const Archive& archive, const EntryPart& part) {
+  return ArchiveAccess::part(archive, part.entry, part.bytes);
 }
 
 }  // namespace onnxar

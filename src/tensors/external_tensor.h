@@ -18,18 +18,20 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length);
 /// `check_length`, onnx::parse_external_data.
 onnx::ExternalSlice proved_link(const onnx::TensorView& tensor);
 
-/// The part of `entry` that the link names. Without a length it has the size that data type and dims require or, if
-/// that is unknown, ends with the entry. Errors: onnx.external_data.out_of_range; as Archive::bytes.
+/// Where the part of `entry` is that the link names. Without a length it has the size that data type and dims require
+/// or, if that is unknown, ends with the entry. Errors: onnx.external_data.out_of_range; as Archive::bytes.
 Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorView& tensor,
               const onnx::ExternalSlice& slice);
 
-/// A part of an entry, or all of it.
+/// The place of a part of an entry, or of all of it (ArchiveAccess::place).
 struct EntryPart {
   ArchiveEntry entry;
   Bytes bytes;
 };
-/// Finds the entry whose name is the link's location, and the part that the link names. Errors: as `part_of`;
-/// onnx.external_data.missing.
+/// Finds the entry whose name is the link's location, and the place of the part that the link names. Errors: as
+/// `part_of`; onnx.external_data.missing.
 EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
+/// The bytes at such a place, which are read now if the archive is read by ranges. Errors: as Archive::bytes.
+Bytes bytes_of(const Archive& archive, const EntryPart& part);
 
 }  // namespace onnxar

@@ -23,6 +23,13 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   return entry.offset - entry.header_offset - before;
 }
 
+/// What the local header of an entry says. Of an archive that is read by ranges, no headers are read: opening proved
+/// that the data is where the directory suggests, or proved the header.
+zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
+  if (ArchiveAccess::ranges(archive) == nullptr) return ArchiveAccess::local(archive, index);
+  return {ArchiveAccess::entry_ranges(archive).likely_data_offset(index), 0, false};
+}
+
 /// Adds a tensor of `graph` to the entry that has its data.
 void add_tensor(Listing& listing, const Archive& archive, std::string_view graph, const onnx::TensorSite& site) {
   if (!site.tensor.is_external() || !site.tensor.external.location) return;
@@ -88,7 +95,9 @@ std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOp
 }
 
 Listing ls(const std::filesystem::path& path, const LoadOptions& options) {
-  return ls(Archive::open(path).graph(options.graph), options);
+  auto file = options.open_ranges ? options.open_ranges(path) : nullptr;
+  const Archive archive = file ? Archive::open(std::move(file)) : Archive::open(path);
+  return ls(archive.graph(options.graph), options);
 }
 
 Listing ls(const Archive& archive, const LoadOptions& options) {
@@ -97,7 +106,7 @@ Listing ls(const Archive& archive, const LoadOptions& options) {
   listing.file_size = archive.file().size();
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
-    const zip::LocalEntry local = ArchiveAccess::local(archive, i);
+    const zip::LocalEntry local = local_of(archive, i);
     ListedEntry& row = listing.entries.emplace_back(ListedEntry{std::string(entry.name),
                                                                 local.data_offset,
                                                                 entry.size,

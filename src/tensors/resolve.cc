@@ -41,7 +41,7 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     const onnx::TensorView view = view_of(tensor);
     onnx::prove_type(view);
     if (!tensor.external) return inline_data(tensor, view);
-    return part_named(archive, view, proved_link(view)).bytes;
+    return bytes_of(archive, part_named(archive, view, proved_link(view)));
   } catch (const Error& error) {
     throw with_tensor_name(error, tensor, archive.path());
   }

@@ -25,7 +25,7 @@ Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
 }
 
 ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
-  return ByteSpan::borrow(part_named(archive, tensor, proved_link(tensor)).bytes, archive.owner());
+  return ByteSpan::borrow(bytes_of(archive, part_named(archive, tensor, proved_link(tensor))), archive.owner());
 }
 
 ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, const ByteSource& source) {

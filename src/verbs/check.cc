@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "archive/access.h"
 #include "archive/changed.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
@@ -56,7 +57,9 @@ void check_data(const Archive& archive, const CheckOptions& options, std::vector
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
   VerifiedBytes verified(options.progress, bytes_of_entries(archive));
-  const std::size_t threads = base::threads_for(archive.file().size(), options.load.threads);
+  // One thread reads an archive by ranges from front to back, so that it can read ahead.
+  const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
+  const std::size_t threads = by_ranges ? 1 : base::threads_for(archive.file().size(), options.load.threads);
   base::parallel_for(archive.size(), threads, [&](std::size_t i) {
     try {
       archive.verify(archive.entry(i));
@@ -77,7 +80,8 @@ bool model_is_readable(const Archive& archive) {
   try {
     static_cast<void>(archive.model());
     return true;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (ArchiveAccess::ranges(archive) != nullptr && kind(error.code()) != Kind::format) throw;  // not read at all
     return false;
   }
 }
@@ -114,6 +118,16 @@ void check_archive(Archive archive, const CheckOptions& options, std::vector<Fin
   if (passed(findings)) expect_not_cut(*source->archive());
 }
 
+/// Checks the archive or plain model in a file.
+void check_file(const std::shared_ptr<const base::MappedFile>& file, const std::filesystem::path& path,
+                const CheckOptions& options, std::vector<Finding>& findings) {
+  if (looks_like_zip(file->bytes())) {
+    check_archive(Archive::open(path), options, findings);
+  } else {
+    check_plain_model(*resolver_of(file, path, options.load), path, options, findings);
+  }
+}
+
 void make_strict(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.severity == Severity::warning || finding.code == Code::archive_tail_superseded) {
@@ -129,19 +143,20 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   once.load.graph.clear();        // all graphs are checked
   once.load.verify_data = false;  // check_data compares the CRC of each entry: loading need not do it again
   std::vector<Finding> findings;
-  const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+  std::shared_ptr<const base::MappedFile> file;  // null: read by ranges
   try {
-    if (looks_like_zip(file->bytes())) {
-      check_archive(Archive::open(path), once, findings);
+    if (auto archive = open_by_ranges(path, once.load)) {
+      check_archive(std::move(*archive), once, findings);
     } else {
-      check_plain_model(*resolver_of(file, path, once.load), path, once, findings);
+      file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+      check_file(file, path, once, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
     findings.push_back(error.finding());
   }
   // Readers take no lock, so apparent damage may come from an edit in progress.
-  if (!passed(findings) && file->is_changed()) throw changed_while_read(path);
+  if (!passed(findings) && file && file->is_changed()) throw changed_while_read(path);
   // Last, because the decision about a change depends on real errors, not on warnings that became errors.
   if (options.strict) make_strict(findings);
   return findings;

@@ -16,6 +16,7 @@
 #include "onnx/typed_data.h"
 #include "source/checksum.h"
 #include "source/graph_rules.h"
+#include "tensors/external_tensor.h"
 #include "verbs/slice_uses.h"
 
 namespace onnxar {
@@ -133,11 +134,17 @@ class ModelCheck {
     try {
       errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
       const Resolved resolved = source_.resolve(site);
-      remark_slice(site, resolved.payload.bytes());
+      remark_slice(site, place_of(resolved.payload, site));
       if (data_) verify_checksum(resolved, site);
     } catch (const Error& error) {
       add_error(site, error);
     }
+  }
+
+  /// Where the data lies. Of an archive by ranges nothing is read for that.
+  Bytes place_of(const Payload& payload, const onnx::TensorSite& site) const {
+    if (payload.span || source_.archive() == nullptr) return payload.bytes();
+    return part_named(*source_.archive(), site.tensor, proved_link(site.tensor)).bytes;
   }
 
   /// Many tensors may name one entry, so its SHA-1 is computed once.

@@ -31,20 +31,16 @@ bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
 
 }  // namespace
 
-Directory Directory::read(Bytes file, const Limits& limits) {
-  const EndOfArchive end = read_end(file);
-  check_limits(end, limits);
-  Directory directory;
-  directory.offset_ = end.directory_offset;
-  directory.zip64_ = end.zip64;
-  directory.unneeded_zip64_ = end.unneeded_zip64;
-  directory.read_headers(file, end.directory_size, end.entries);
-  directory.check_positions();
-  directory.index_names();
-  directory.data_offsets_ =
+/// Reads the directory that `end` states, and proves what it alone shows.
+void Directory::read_at(const EndOfArchive& end, Bytes file) {
+  offset_ = end.directory_offset;
+  zip64_ = end.zip64;
+  unneeded_zip64_ = end.unneeded_zip64;
+  read_headers(file, end.directory_size, end.entries);
+  check_positions();
+  index_names();
+  data_offsets_ =
       std::make_unique<std::atomic<std::uint64_t>[]>(base::in_memory(end.entries));  // bounded by E10 and E11
-  directory.prove_irregular_entries(file);
-  return directory;
 }
 
 void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
@@ -101,10 +97,9 @@ void Directory::index_names() {
 
 /// Proves the entries to which the shortcut of P5a does not apply. The shortcut keeps the cost of opening at
 /// O(directory): reading every local header of a mapped archive would fault in a page per entry.
-void Directory::prove_irregular_entries(Bytes file) {
+void Directory::prove_irregular_entries(Bytes file, std::span<const std::size_t> indices) {
   first_appended_ = entries_.size();
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (regular_header_size(i) != 0) continue;
+  for (const std::size_t i : indices) {
     const bool tail_follows = data_offset(file, i) + entries_[i].size != limit_of(i);
     if (tail_follows) first_appended_ = std::min(first_appended_, i + 1);
   }
@@ -142,7 +137,7 @@ void Directory::prove_regular(Bytes header, std::size_t index) const {
 }
 
 std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {
-  const std::uint64_t known = data_offsets_[index].load(std::memory_order_relaxed);
+  const std::uint64_t known = proved_data_offset(index);
   return known != 0 ? known : prove_local(file, index).data_offset;
 }
 

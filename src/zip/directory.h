@@ -24,8 +24,9 @@ class Directory {
   /// Proves the end records, every directory header, the names and their uniqueness, the order of the entries, and that
   /// they do not overlap. The local header of an entry is not read if its data, at one of the offsets that
   /// `is_usual_place` accepts, ends where the next entry begins. Otherwise the header is read, and a superseded tail
-  /// must fill the gap.
-  /// Errors: zip.*. Cost: O(directory); four allocations; two reads of local headers at most per superseded tail.
+  /// must fill the gap. For a file whose bytes are all at hand; DirectoryReader reads others, with the same checks.
+  /// Errors: zip.*. Cost: O(directory); four allocations, and one more after an edit; two reads of local headers at
+  /// most per superseded tail.
   static Directory read(Bytes file, const Limits& limits);
 
   [[nodiscard]] std::span<const DirectoryEntry> entries() const noexcept { return entries_; }
@@ -51,14 +52,20 @@ class Directory {
   void prove_regular(Bytes header, std::size_t index) const;
   /// The offset of the data. The first call for an entry proves its local header. No allocation unless it throws.
   [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const;
+  /// Where the data of an entry is, once its local header is proved; 0 before.
+  [[nodiscard]] std::uint64_t proved_data_offset(std::size_t index) const noexcept {
+    return data_offsets_[index].load(std::memory_order_relaxed);
+  }
 
  private:
+  friend class DirectoryReader;
   Directory() = default;
 
+  void read_at(const EndOfArchive& end, Bytes file);
   void read_headers(Bytes file, std::uint64_t size, std::uint64_t count);
   void check_positions() const;
   void index_names();
-  void prove_irregular_entries(Bytes file);
+  void prove_irregular_entries(Bytes file, std::span<const std::size_t> indices);
 
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t size_ = 0;

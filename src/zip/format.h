@@ -24,6 +24,7 @@ inline constexpr std::uint64_t central_file_header_size = 46;
 inline constexpr std::uint64_t end_record_size = 22;
 inline constexpr std::uint64_t zip64_end_record_size = 56;
 inline constexpr std::uint64_t zip64_locator_size = 20;
+inline constexpr std::uint64_t end_records_maximum = zip64_end_record_size + zip64_locator_size + end_record_size;
 inline constexpr std::uint64_t descriptor_size = 12;        // CRC-32 and both sizes, after an optional signature
 inline constexpr std::uint64_t zip64_descriptor_size = 20;  // with sizes of 64 bits
 

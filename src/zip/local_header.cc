@@ -1,5 +1,6 @@
 #include "zip/local_header.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "zip/format.h"
 #include "zip/header_context.h"
 #include "zip/layout.h"
+#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {
@@ -133,8 +135,11 @@ std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset,
 /// Reads the end of the superseded state whose bytes lie between `data_end` and `limit` (P5c). Nothing if they are not
 /// the end of an archive, or if its directory begins before `data_end`, in the entry's data.
 std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
+  const Bytes state = file.first(base::in_memory(limit));
+  // Without an end record in its place, read_end would search for others, to name them in an error.
+  if (!parse_end_record(state.last(std::min<std::size_t>(state.size(), end_record_size)))) return std::nullopt;
   try {
-    const EndOfArchive end = read_end(file.first(base::in_memory(limit)));
+    const EndOfArchive end = read_end(state);
     return end.directory_offset >= data_end ? std::optional(end) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "support/programs.h"
+#include "support/ranged_blob.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -106,11 +108,23 @@ void use_all(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.bytes(archive.entry(i)));
 }
 
-std::vector<Fault> errors_of(const std::filesystem::path& path, bool data) {
+std::vector<Finding> findings_of(const std::filesystem::path& path, bool data, const LoadOptions& load = {}) {
   CheckOptions options;
   options.data = data;
+  options.load = load;
+  return check(path, options);
+}
+
+/// Without the words: they may have more advice for a file.
+std::vector<std::pair<Severity, Fault>> verdicts_of(const std::vector<Finding>& findings) {
+  std::vector<std::pair<Severity, Fault>> verdicts;
+  for (const Finding& finding : findings) verdicts.emplace_back(finding.severity, fault_of(finding));
+  return verdicts;
+}
+
+std::vector<Fault> errors_of(const std::filesystem::path& path, bool data) {
   std::vector<Fault> errors;
-  for (const Finding& finding : check(path, options)) {
+  for (const Finding& finding : findings_of(path, data)) {
     if (finding.severity == Severity::error) errors.push_back(fault_of(finding));
   }
   return errors;
@@ -192,6 +206,31 @@ class Vectors : public ::testing::TestWithParam<Vector> {};
 TEST_P(Vectors, AreReadAsStated) { expect_as_stated(GetParam(), folder() / GetParam().file); }
 
 INSTANTIATE_TEST_SUITE_P(Spec, Vectors, ::testing::ValuesIn(kept()), test_name);
+
+/// Every vector again, of which only the ranges are read that the reader asks for.
+class VectorsByRanges : public ::testing::TestWithParam<Vector> {};
+
+TEST_P(VectorsByRanges, GiveTheResultOfTheWholeFile) {
+  const std::filesystem::path path = folder() / GetParam().file;
+  const Blob bytes = read_file(path);
+  const OpenOptions options = options_of(GetParam().row);
+  const auto open = [&] { return Archive::open(by_ranges(bytes), options); };
+  // In memory, because a path also has the verdict archive.torn, which a walk over the whole file gives.
+  EXPECT_EQ(faults_of(open), faults_of([&] { Archive::open(Bytes(bytes), nullptr, options); }));
+  EXPECT_EQ(faults_of([&] { use_all(open()); }),
+            faults_of([&] { use_all(Archive::open(Bytes(bytes), nullptr, options)); }));
+  if (GetParam().row.contains("options") || !looks_like_zip(bytes) ||
+      GetParam().row.value("code", "") == "archive.torn")
+    return;
+  for (const bool data : {false, true}) {
+    LoadOptions load;
+    load.open_ranges = [&bytes](const std::filesystem::path&) { return by_ranges(bytes); };
+    EXPECT_EQ(verdicts_of(findings_of(path, data, load)), verdicts_of(findings_of(path, data))) << data;
+  }
+  if (GetParam().stage().empty()) expect_entries(GetParam().row, open());
+}
+
+INSTANTIATE_TEST_SUITE_P(Spec, VectorsByRanges, ::testing::ValuesIn(kept()), test_name);
 
 TEST(Manifest, IsWhole) {
   const std::vector<Vector> vectors = manifest();

@@ -68,4 +68,25 @@ std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
 
 void release(std::byte* memory) noexcept { std::free(memory); }
 
+std::span<std::byte> reserve(std::size_t size, std::error_code& failed) noexcept {
+  void* address = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  failed = outcome(address != MAP_FAILED);
+  if (failed) return {};
+  return {static_cast<std::byte*>(address), size};
+}
+
+std::error_code give_memory(std::span<std::byte> part) noexcept {
+  return outcome(::mprotect(part.data(), part.size(), PROT_READ | PROT_WRITE) == 0);
+}
+
+void take_memory(std::span<std::byte> part) noexcept {
+  // A new reservation in the same place drops the pages on every system.
+  static_cast<void>(
+      ::mmap(part.data(), part.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+}
+
+void unreserve(std::span<std::byte> reserved) noexcept {
+  static_cast<void>(::munmap(reserved.data(), reserved.size()));
+}
+
 }  // namespace onnxar::os

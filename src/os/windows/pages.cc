@@ -70,4 +70,19 @@ std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
 
 void release(std::byte* memory) noexcept { ::_aligned_free(memory); }
 
+std::span<std::byte> reserve(std::size_t size, std::error_code& failed) noexcept {
+  void* address = ::VirtualAlloc(nullptr, size, MEM_RESERVE, PAGE_NOACCESS);
+  failed = outcome(address != nullptr);
+  if (failed) return {};
+  return {static_cast<std::byte*>(address), size};
+}
+
+std::error_code give_memory(std::span<std::byte> part) noexcept {
+  return outcome(::VirtualAlloc(part.data(), part.size(), MEM_COMMIT, PAGE_READWRITE) != nullptr);
+}
+
+void take_memory(std::span<std::byte> part) noexcept { ::VirtualFree(part.data(), part.size(), MEM_DECOMMIT); }
+
+void unreserve(std::span<std::byte> reserved) noexcept { ::VirtualFree(reserved.data(), 0, MEM_RELEASE); }
+
 }  // namespace onnxar::os

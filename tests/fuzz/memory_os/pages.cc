@@ -43,4 +43,20 @@ std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
 
 void release(std::byte* memory) noexcept { std::free(memory); }
 
+std::span<std::byte> reserve(std::size_t size, std::error_code& failed) noexcept {
+  std::byte* const memory = allocate(size, mapping_granularity());
+  failed = memory == nullptr ? memory::error(std::errc::not_enough_memory) : std::error_code();
+  return {memory, memory == nullptr ? 0 : size};
+}
+
+// Memory that was not given yet can be accessed here; the sanitizers of the allocator still see each access beyond it.
+std::error_code give_memory(std::span<std::byte> part) noexcept {
+  std::ranges::fill(part, std::byte{0});
+  return {};
+}
+
+void take_memory(std::span<std::byte> /*part*/) noexcept {}
+
+void unreserve(std::span<std::byte> reserved) noexcept { release(reserved.data()); }
+
 }  // namespace onnxar::os

@@ -11,11 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "onnxar/random_access.h"
 
 namespace onnxar::tool {
 
@@ -68,12 +70,18 @@ Verb add_completion(CLI::App& app);
 Verb add_help(CLI::App& app);
 Verb add_man(CLI::App& app);
 
+// What needs libcurl. A tool without onnxar::remote has the refusals of the folder without_remote instead.
+Verb add_get(CLI::App& app);
+RangesOpener address_opener();
+/// Opens the archive in a file or at an address.
+Archive open_archive(const std::filesystem::path& path);
+
 // Verbs that need protobuf. A tool without onnxar::model has the refusals of the folder without_model instead.
 Verb add_show(CLI::App& app);
 Verb add_dump(CLI::App& app);
 Verb add_diff(CLI::App& app);
 Verb add_freeze(CLI::App& app);
-/// Returns LoadOptions with a parser for text.
+/// Returns LoadOptions with a parser for text, and with `address_opener`.
 LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
                          const SaveOptions& save, const LoadOptions& load);

@@ -58,6 +58,7 @@ constexpr std::array rows = {
     Row{Hint::repack_rename, "rename the file, or the entry with `onnxar repack --rename {}=NEW`"},
     Row{Hint::unpack_unnamed, "another name is possible, and `onnxar unpack` writes a model without any"},
     Row{Hint::unpack_model_alone, "`-o FILE` writes the model alone, or remove files with a zip tool"},
+    Row{Hint::get_whole, "`onnxar get` downloads it as a whole"},
     Row{Hint::make_anew, "fetch it again, or make it anew with `onnxar pack` or `onnxar repack`"},
     Row{Hint::link_again, "make the link again with `onnxar link`"},
     Row{Hint::recover_cuts, "`onnxar recover` cuts off the rest"},

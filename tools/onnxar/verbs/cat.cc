@@ -56,7 +56,7 @@ void write_verified(const Archive& archive, const ArchiveEntry& entry, const Cat
 }
 
 int cat(const CatArguments& arguments) {
-  const Archive archive = Archive::open(arguments.archive).graph(arguments.model);
+  const Archive archive = open_archive(arguments.archive).graph(arguments.model);
   const auto entry = arguments.model.empty() ? archive.find(arguments.name) : archive.model_entry();
   if (!entry) {
     throw Error(Code::usage_no_such_entry, "the archive has no such entry; `onnxar ls` lists the entries",

@@ -31,17 +31,21 @@ struct LsArguments {
   bool json = false;
 };
 
+/// Null for an alignment that was not read: local headers at an address are not.
+Json recorded(const Json& alignment) { return alignment == 0 ? Json() : alignment; }
+
 void print_json(const Listing& listing, const std::filesystem::path& path) {
   Json document;
   // Numbers are exact here: the table rounds for readers, and programs take this form.
   document["path"] = utf8_of(path);
   document["file_size"] = listing.file_size;
-  document["alignment"] = listing.alignment;
+  document["alignment"] = recorded(listing.alignment);
   document["unused_bytes"] = listing.unused_bytes;
   document["padding_bytes"] = listing.padding_bytes;
   document["model"] = {{"offset", listing.model.offset}, {"size", listing.model.size}, {"crc32", listing.model.crc32}};
   if (!listing.model_name.empty()) document["model"]["graph"] = listing.model_name;
   document["entries"] = listing.entries;
+  for (Json& entry : document["entries"]) entry["alignment"] = recorded(entry["alignment"]);
   print(document);
 }
 
@@ -70,7 +74,7 @@ void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry, const std::s
                  "-",
                  std::to_string(entry.size),
                  std::to_string(entry.offset),
-                 std::to_string(entry.alignment),
+                 entry.alignment == 0 ? "-" : std::to_string(entry.alignment),
                  graphs};
   if (entry.tensors.empty()) rows.push_back(row);
   for (const TensorInfo& tensor : entry.tensors) {
@@ -161,7 +165,7 @@ void keep_used(Listing& listing, std::string_view graph) {
 }
 
 int ls(const LsArguments& arguments) {
-  const Archive archive = Archive::open(arguments.archive).graph(arguments.graph);
+  const Archive archive = open_archive(arguments.archive).graph(arguments.graph);
   Listing listing = onnxar::ls(archive);
   const std::size_t all_entries = listing.entries.size();
   if (!arguments.graph.empty()) keep_used(listing, archive.model_entry().name);

@@ -54,6 +54,7 @@ Verb add_dump(CLI::App& app) {
 LoadOptions load_options() {
   LoadOptions load;
   load.text_parser = text_parser();
+  load.open_ranges = address_opener();
   return load;
 }
 

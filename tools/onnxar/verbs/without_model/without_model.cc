@@ -29,6 +29,7 @@ Verb add_freeze(CLI::App& app) { return add_refused(app, "freeze"); }
 LoadOptions load_options() {
   LoadOptions load;
   load.text_parser = [](Bytes) -> std::vector<std::byte> { refuse("a model as text"); };
+  load.open_ranges = address_opener();
   return load;
 }
 

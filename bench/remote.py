@@ -1,0 +1,188 @@
+"""Measures archives at an address: nginx on this machine, and a relay that adds 20 ms to each round trip (relay.py).
+
+Peers read the same tensors from files of the same sizes: a zip by zipfile over fsspec, safetensors by ranges.
+Needs Debian's nginx-light and curl.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from measure import MIB, ROOT, TOOL, WHEEL_PYTHON, median_of
+from report import Section
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.sparse_archive import write_sparse_archive  # noqa: E402
+
+ROUND_TRIP = 0.02  # seconds
+TENSORS = 10_000
+DOWNLOAD = 512 * MIB
+CONNECTIONS = 8
+CONFIGURATION = """
+daemon off; pid {home}/pid; error_log {home}/error.log; user {user}; worker_processes 1;
+events {{ }}
+http {{
+  log_format short '$request_method $status $http_range';
+  access_log {home}/access.log short;
+  client_body_temp_path {home}/a; proxy_temp_path {home}/b; fastcgi_temp_path {home}/c;
+  uwsgi_temp_path {home}/d; scgi_temp_path {home}/e;
+  sendfile on;
+  server {{ listen 127.0.0.1:{port}; root {folder}; }}
+}}
+"""
+PEER = """
+import sys, time, zipfile, struct, json
+import fsspec
+what, address, name = sys.argv[1:]
+system, path = fsspec.core.url_to_fs(address)
+if what == "zip":
+    with system.open(path, block_size=2**18) as file, zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+        data = archive.read(name) if name else b""
+elif what == "safetensors":
+    head = system.cat_file(path, 0, 100_000)
+    (length,) = struct.unpack("<Q", head[:8])
+    if 8 + length > len(head):
+        head += system.cat_file(path, len(head), 8 + length)
+    names = json.loads(head[8 : 8 + length])
+    if name:
+        begin, end = names[name]["data_offsets"]
+        data = system.cat_file(path, 8 + length + begin, 8 + length + end)
+else:
+    import onnxar
+    with onnxar.open(address) as archive:
+        names = archive.keys() if not name else []
+        data = archive[name] if name else b""
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """nginx, and the relay before it."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.home = folder / "nginx"
+        self.home.mkdir()
+        self.port, behind = free_port(), free_port()
+        user = "root" if os.geteuid() == 0 else pathlib.Path.home().owner()
+        (self.home / "nginx.conf").write_text(CONFIGURATION.format(home=self.home, user=user, port=behind, folder=folder))
+        command = ["nginx", "-p", str(self.home), "-c", str(self.home / "nginx.conf")]
+        self.processes = [subprocess.Popen(command, stderr=subprocess.DEVNULL)]
+        relay = [sys.executable, str(ROOT / "bench/relay.py"), str(self.port), str(ROUND_TRIP / 2), f"127.0.0.1:{behind}"]
+        self.processes.append(subprocess.Popen(relay, stdout=subprocess.PIPE))
+        output = self.processes[1].stdout
+        assert output and output.readline() == b"ready\n"
+
+    def address(self, name: str) -> str:
+        return f"http://127.0.0.1:{self.port}/{name}"
+
+    def requests(self, action: Callable[[], None]) -> int:
+        """How many requests the action makes."""
+        log = self.home / "access.log"
+        before = log.read_text().count("\n") if log.exists() else 0
+        action()
+        time.sleep(0.1)
+        return log.read_text().count("\n") - before
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.terminate()
+            process.wait()
+
+
+@contextlib.contextmanager
+def serving(folder: pathlib.Path) -> Iterator[Server]:
+    server = Server(folder)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def write_safetensors(path: pathlib.Path, count: int, size: int) -> None:
+    """As `write_sparse_archive`: weights of zeros, as holes."""
+    import json
+
+    head = {f"w{i}": {"dtype": "U8", "shape": [size], "data_offsets": [i * size, (i + 1) * size]} for i in range(count)}
+    text = json.dumps(head).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + count * size)
+
+
+def quietly(*command: object) -> Callable[[], None]:
+    return lambda: subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # type: ignore[return-value]
+
+
+def peer(what: str, address: str, name: str = "") -> Callable[[], None]:
+    return quietly(WHEEL_PYTHON, "-c", PEER, what, address, name)
+
+
+def by_curl(address: str, size: int, folder: pathlib.Path) -> Callable[[], None]:
+    """As many connections as `get` has, each for one part. The parts are not joined."""
+    step = -(-size // CONNECTIONS)
+    command: list[object] = ["curl", "-s", "-Z", "--parallel-max", CONNECTIONS, "--fail"]
+    for index in range(CONNECTIONS):
+        begin = index * step
+        if index:
+            command += ["--next", "-s", "--fail"]
+        command += ["-r", f"{begin}-{min(begin + step, size) - 1}", "-o", folder / f"part{index}", address]
+    return quietly(*command)
+
+
+def measure(folder: pathlib.Path, runs: int) -> Section:
+    section = Section(
+        "Archives at an address",
+        f"nginx behind a relay that adds {ROUND_TRIP * 1000:.0f} ms to each round trip. 10 GiB of {TENSORS} tensors (sparse files); "
+        "times are of whole commands, with the start of Python where it is one. "
+        f"Bars: at most 3 requests list the archive, at most 2 more read a tensor; a download takes at most 1.11 x that of curl with {CONNECTIONS} connections",
+        ("what", "requests", "time"),
+    )  # fmt: skip
+    write_sparse_archive(folder / "many.onnxar", TENSORS, MIB)
+    write_sparse_archive(folder / "large.onnxar", 10 * 1024 // 4, 4 * MIB)
+    write_safetensors(folder / "many.safetensors", TENSORS, MIB)
+    write_safetensors(folder / "large.safetensors", 10 * 1024 // 4, 4 * MIB)
+    with serving(folder) as server:
+        many, large = server.address("many.onnxar"), server.address("large.onnxar")
+
+        def row(what: str, action: Callable[[], None]) -> None:
+            count = server.requests(action)
+            section.row(what, str(count), f"{median_of(action, runs):.2f} s")
+
+        row("list 10 000 tensors: `onnxar ls`", quietly(TOOL, "ls", many))
+        row("— `onnxar.open` of Python", peer("onnxar", many))
+        row("— zipfile over fsspec (names alone)", peer("zip", many))
+        row("— safetensors by ranges", peer("safetensors", server.address("many.safetensors")))
+        row("open, and read one tensor of 4 MiB: `onnxar cat`", quietly(TOOL, "cat", large, "w1000"))
+        row("— `onnxar.open` of Python", peer("onnxar", large, "w1000"))
+        row("— zipfile over fsspec", peer("zip", large, "w1000"))
+        row("— safetensors by ranges", peer("safetensors", server.address("large.safetensors"), "w1000"))
+        download(section, server, folder, runs)
+    return section
+
+
+def download(section: Section, server: Server, folder: pathlib.Path, runs: int) -> None:
+    write_sparse_archive(folder / "get.onnxar", DOWNLOAD // (64 * MIB), 64 * MIB)
+    size, address = (folder / "get.onnxar").stat().st_size, server.address("get.onnxar")
+    get = quietly(TOOL, "get", address, "-o", folder / "out.onnxar", "-f", "-c", CONNECTIONS, "--no-sync")
+    curl = by_curl(address, size, folder)
+    times: list[tuple[float, float]] = []
+    for _ in range(runs):
+        times.append((median_of(get, 1), median_of(curl, 1)))
+    ours, theirs = (sorted(column)[len(column) // 2] for column in zip(*times, strict=True))
+    section.row(f"download {size // MIB} MiB: `onnxar get`, which compares all CRC-32s", "", f"{ours:.2f} s ({theirs / ours:.2f} x curl's speed)")
+    section.row(f"— curl, {CONNECTIONS} parts", "", f"{theirs:.2f} s")

@@ -1,0 +1,322 @@
+"""Archives that are not local files: at addresses, on file systems of fsspec, and in stores of obstore.
+
+They are read by ranges: the end of the file tells what is in it, and weights are read when they are used.
+"""
+
+from __future__ import annotations
+
+import bisect
+import concurrent.futures
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from onnxar import _core
+from onnxar._errors import Error, FormatError, fault, usage
+
+Range = tuple[int, int]  # the first byte, and the byte after the last one
+Targets = Sequence[tuple[int, memoryview]]
+
+END = 256 << 10  # bytes at the end of a file that are read when it is opened
+GAP = 32 << 10  # bytes that are read in vain to save a request
+PIECE = 8 << 20  # bytes of a large range, so that several connections share it
+BATCH = 64 << 20  # bytes that are asked for at the same time
+CONNECTIONS = 8
+
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
+# What file systems of fsspec call the version of a file.
+VERSIONS = (
+    "ETag", "etag", "e_tag", "version_id", "generation", "sha", "sha256", "blob_id", "Content-MD5", "md5Hash", "Digest",
+    "Last-Modified", "LastModified", "last_modified", "last_commit", "mtime", "modify", "modified", "created", "ino",
+)  # fmt: skip
+
+
+class RemoteFile(Protocol):
+    """A file that is read by ranges."""
+
+    name: str  # for messages, without secrets
+    size: int
+
+    def fetch(self, ranges: list[Range]) -> list[Any]:
+        """Returns the bytes of each range, all of the version that was opened. Errors: io.changed; any exception."""
+
+
+def is_address(source: object) -> bool:
+    """Whether this is an address such as `s3://bucket/key`, or a chain of fsspec such as `simplecache::s3://bucket/key`."""
+    return isinstance(source, str) and ADDRESS.match(source) is not None
+
+
+def is_of_fsspec(source: object) -> bool:
+    """Whether this is a file or path of fsspec, or a path of universal_pathlib."""
+    return hasattr(getattr(source, "fs", None), "cat_ranges") and isinstance(getattr(source, "path", None), str)
+
+
+def shown(address: str) -> str:
+    """Returns an address without name, password and query, which may have secrets."""
+    return re.sub(r"""(://[^\s?'"]*)\?[^\s'")]*""", r"\1", re.sub(r"://[^/\s@]*@", "://", address))
+
+
+@contextlib.contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Raises exceptions of other packages as those of this one."""
+    try:
+        yield
+    except (Error, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise fault("io.not_found", "there is no such file", path=name) from error
+    except PermissionError as error:
+        raise fault("io.permission", f"access is denied: {_reason(error)}", path=name) from error
+    except ImportError as error:
+        raise usage(f"a package that opens this address is not installed: {error}", path=name) from error
+    except Exception as error:
+        raise fault("remote.unreachable", f"the file cannot be read or written: {_reason(error)}", path=name) from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {shown(str(error))}" if str(error) else type(error).__name__
+
+
+def _changed(name: str) -> Error:
+    return fault("io.changed", "the file was replaced since it was opened; open it again", path=name)
+
+
+class FsspecFile:
+    """A file on a file system of fsspec. Its version is compared with that at the beginning after each read."""
+
+    def __init__(self, system: Any, path: str, name: str) -> None:
+        self.name = name
+        self._system = system
+        self._path = path
+        with translated(self.name):
+            info = self._info()
+            if info.get("type") == "directory":
+                raise fault("io.not_a_file", "this is a folder", path=self.name)
+            if info.get("size") is None:
+                raise fault("remote.answer", "the server does not tell how large the file is", path=self.name)
+        self.size = int(info["size"])
+        self.version = _version_of(info)
+
+    def _info(self) -> dict[str, Any]:
+        self._system.invalidate_cache(self._system._parent(self._path))
+        info: dict[str, Any] = self._system.info(self._path)
+        return info
+
+    def fetch(self, ranges: list[Range]) -> list[Any]:
+        starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
+        try:
+            parts: list[Any] = self._system.cat_ranges([self._path] * len(ranges), starts, ends, on_error="return")
+        except Exception as error:  # some file systems raise it nevertheless
+            parts = [error]
+        if _version_of(self._info()) != self.version:
+            raise _changed(self.name)
+        for part in parts:
+            if isinstance(part, BaseException):
+                raise part
+        return parts
+
+    def whole(self) -> bytes:
+        with translated(self.name):
+            data: bytes = self._system.cat_file(self._path)
+            return data
+
+
+def _version_of(info: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Returns None if nothing would tell that the file is another one by now."""
+    found = tuple((key, info[key]) for key in VERSIONS if info.get(key) is not None)
+    return (info.get("size"), *found) if found else None
+
+
+class ObstoreFile:
+    """An object in a store of obstore. Each answer has the version that its bytes are of."""
+
+    def __init__(self, store: Any, path: str) -> None:
+        import obstore
+
+        self.name = path
+        self._obstore, self._store, self._path = obstore, store, path
+        with translated(path):
+            self._version = self._version_of(obstore.head(store, path))
+        self.size = int(self._version[0])
+
+    @staticmethod
+    def _version_of(meta: Mapping[str, Any]) -> tuple[Any, ...]:
+        return meta["size"], meta.get("e_tag"), meta.get("version"), meta.get("last_modified")
+
+    def fetch(self, ranges: list[Range]) -> list[Any]:
+        with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
+            return list(pool.map(self._fetch_one, ranges))
+
+    def _fetch_one(self, wanted: Range) -> Any:
+        result = self._obstore.get(self._store, self._path, options={"range": wanted})
+        if self._version_of(result.meta) != self._version:
+            raise _changed(self.name)
+        return result.bytes()
+
+
+def pieces_of(targets: Targets, end: int) -> list[Range]:
+    """Returns what to ask for: ranges that nearly touch are joined, large ones are cut. Nothing from `end` on."""
+    joined: list[list[int]] = []
+    for start, target in targets:
+        stop = min(start + len(target), end)
+        if stop <= start:
+            continue
+        if joined and start - joined[-1][1] <= GAP:
+            joined[-1][1] = stop
+        else:
+            joined.append([start, stop])
+    return [(at, min(at + PIECE, stop)) for start, stop in joined for at in range(start, stop, PIECE)]
+
+
+def batches_of(pieces: Sequence[Range]) -> Iterator[list[Range]]:
+    batch: list[Range] = []
+    for piece in pieces:
+        if batch and sum(stop - start for start, stop in batch) + piece[1] - piece[0] > BATCH:
+            yield batch
+            batch = []
+        batch.append(piece)
+    if batch:
+        yield batch
+
+
+class Reader:
+    """Fills memory with ranges of a file. The end of the file is kept from the beginning."""
+
+    def __init__(self, file: RemoteFile) -> None:
+        self.file = file
+        self.end_at = max(0, file.size - END)
+        self.end = b""
+        if file.size:
+            with translated(file.name):
+                self.end = self._expect([(self.end_at, file.size)])[0]
+
+    def __call__(self, targets: Targets) -> None:
+        ends = [offset + len(target) for offset, target in targets]
+        self._scatter(targets, ends, self.end_at, self.end)
+        with translated(self.file.name):
+            for batch in batches_of(pieces_of(targets, self.end_at)):
+                for (start, _), data in zip(batch, self._expect(batch), strict=True):
+                    self._scatter(targets, ends, start, data)
+
+    def _expect(self, ranges: list[Range]) -> list[Any]:
+        parts = [memoryview(part).cast("B") for part in self.file.fetch(ranges)]
+        for (start, stop), part in zip(ranges, parts, strict=True):
+            if len(part) == self.file.size != stop - start:
+                raise fault("remote.no_ranges", "the server sends whole files only, so no part of this one can be read; download it",
+                            path=self.file.name)  # fmt: skip
+            if len(part) != stop - start:
+                raise fault("remote.answer", f"{stop - start} bytes at {start:#x} were asked for, and {len(part)} came",
+                            path=self.file.name)  # fmt: skip
+        return parts
+
+    @staticmethod
+    def _scatter(targets: Targets, ends: list[int], at: int, data: Any) -> None:
+        """Copies what is wanted of `data`, which begins at `at`. The targets are in the order of the file."""
+        for index in range(bisect.bisect_right(ends, at), len(targets)):
+            offset, target = targets[index]
+            start, stop = max(offset, at), min(offset + len(target), at + len(data))
+            if start >= stop:
+                break
+            target[start - offset : stop - offset] = data[start - at : stop - at]
+
+
+def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | str:
+    """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
+    if is_address(source):
+        name = shown(source)
+        with translated(name):
+            try:
+                import fsspec
+            except ImportError:
+                raise usage("addresses are opened with fsspec, which is not installed", path=name) from None
+            system, path = fsspec.core.url_to_fs(source, **(storage_options or {}))
+    else:
+        system, path = source.fs, source.path
+        name = shown(system.unstrip_protocol(path))
+        if getattr(source, "compression", None) is not None:
+            raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
+    if _is_local(system):
+        return os.path.abspath(path)
+    return FsspecFile(system, path, name)
+
+
+def _is_local(system: Any) -> bool:
+    return "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,))
+
+
+def open_file(file: RemoteFile) -> _core.Archive:
+    """Opens an archive by ranges; one whose versions cannot be told apart is read in one piece."""
+    if isinstance(file, FsspecFile) and file.version is None:
+        return _core.Archive.open_buffer(file.whole())
+    return _core.RangedArchive.open_ranges(Reader(file), file.size, file.name)
+
+
+def open_source(source: Any, store: Any, storage_options: Mapping[str, Any] | None) -> _core.Archive | str:
+    """Opens an address, a file of fsspec, or a path in a store of obstore. Returns the path of a local file instead."""
+    if store is None:
+        file = fsspec_file(source, storage_options)
+        return file if isinstance(file, str) else open_file(file)
+    if not isinstance(source, str):
+        raise usage(f"with a store, the source is a path in it, not {type(source).__name__}")
+    return open_file(ObstoreFile(store, source))
+
+
+# --- uploads ---
+
+# File systems where a file that is being written can be read, and where a file can be renamed.
+RENAMING = {"file", "local", "sftp", "ssh", "ftp", "smb", "hdfs", "arrow_hdfs"}
+
+
+def put(
+    path: str | os.PathLike[str],
+    address: str,
+    *,
+    overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> None:
+    """Uploads an archive to an address that fsspec can write, such as `s3://bucket/key`.
+
+    Verifies the archive first: the container, and the CRC-32 of each entry. After the upload, compares its size,
+    directory and model with the file. Where the server does not publish uploads as a whole, the file is written under a
+    temporary name and renamed; missing folders are made. Errors: as `onnxar.open`; zip.data.crc; output.exists; io.changed (another file than the
+    archive is at the address by now); remote.*.
+    """
+    if not is_address(address):
+        raise usage(f"{address!r} is not an address such as s3://bucket/key")
+    local = _core.Archive.open(os.path.abspath(path))
+    for name in local.names():
+        local.verify(name)
+    name = shown(address)
+    with translated(name):
+        try:
+            import fsspec
+        except ImportError:
+            raise usage("addresses are written with fsspec, which is not installed", path=name) from None
+        system, target = fsspec.core.url_to_fs(address, **(storage_options or {}))
+        if not overwrite and system.exists(target):
+            raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)
+        parent, _, last = target.rpartition("/")
+        renames = RENAMING & set((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
+        upload = f"{parent}/.{last}.part" if renames else target
+        try:
+            if renames:
+                system.makedirs(parent, exist_ok=True)
+            system.put_file(os.path.abspath(path), upload)
+            _expect_same(local, system, upload, name)
+        except BaseException:
+            if renames:
+                with contextlib.suppress(Exception):
+                    system.rm_file(upload)
+            raise
+        if renames:
+            system.mv(upload, target)
+
+
+def _expect_same(local: _core.Archive, system: Any, path: str, name: str) -> None:
+    with contextlib.suppress(FormatError):
+        if local.same_state(open_file(FsspecFile(system, path, name))):
+            return
+    raise fault("io.changed", "what is at the address is not the archive that was uploaded; another upload may have replaced it",
+                path=name)  # fmt: skip

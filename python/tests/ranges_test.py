@@ -1,0 +1,373 @@
+"""Archives that are not local files: addresses and files of fsspec, HTTP, stores of obstore, and uploads."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import gc
+import importlib.util
+import pathlib
+import sys
+import unittest.mock
+
+import fsspec
+import numpy as np
+import obstore.store
+import onnx
+from fsspec.implementations.memory import MemoryFileSystem
+from onnx import helper, numpy_helper
+from support import FolderTest, arrays_of, matmul_model, weights
+
+import onnxar
+from onnxar import _ranges
+
+SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
+web_server = importlib.util.module_from_spec(SPEC)
+sys.modules["web_server"] = web_server
+SPEC.loader.exec_module(web_server)
+
+ADDRESS = "memory://bucket/m.onnxar"
+COUNT = 30
+SIZE = 20_000  # elements of each: the weights do not fit in what is read when the archive is opened
+
+
+def many_weights() -> onnx.ModelProto:
+    tensors = [numpy_helper.from_array(weights(SIZE, seed=i), f"layer{i // 10}.{i}") for i in range(COUNT)]
+    return helper.make_model(helper.make_graph([], "g", [], [], initializer=tensors))
+
+
+class Other(MemoryFileSystem):
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace(f"{cls.protocol}://", "memory://"))
+
+
+class Versionless(Other):
+    """Does not tell when a file was made."""
+
+    protocol = "versionless"
+    store: dict = {}
+    pseudo_dirs = [""]
+
+    def info(self, path, **options):
+        return {key: value for key, value in super().info(path, **options).items() if key != "created"}
+
+
+class Misbehaving(Other):
+    protocol = "misbehaving"
+    store: dict = {}
+    pseudo_dirs = [""]
+    answer = None
+
+    def cat_file(self, path, start=None, end=None, **options):
+        data = super().cat_file(path, start, end, **options)
+        return data if self.answer is None else self.answer(data)
+
+
+for each in (Versionless, Misbehaving):
+    fsspec.register_implementation(each.protocol, each, clobber=True)
+
+
+class RangesTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = many_weights()
+        self.path = self.folder / "m.onnxar"
+        onnxar.save(self.model, self.path)
+        self.data = self.path.read_bytes()
+        self.memory = fsspec.filesystem("memory")
+        self.memory.pipe("/bucket/m.onnxar", self.data)
+        self.addCleanup(self.memory.rm, "/", recursive=True)
+        self.fetched: list[list[tuple[int, int]]] = []
+        fetch = _ranges.FsspecFile.fetch
+
+        def noted(file, ranges):
+            self.fetched.append(ranges)
+            return fetch(file, ranges)
+
+        patch = unittest.mock.patch.object(_ranges.FsspecFile, "fetch", noted)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def refused(self, code: str, call, *arguments, **options) -> onnxar.Error:
+        with self.assertRaises(onnxar.Error) as raised:
+            call(*arguments, **options)
+        self.assertEqual(raised.exception.code, code, raised.exception)
+        return raised.exception
+
+    def expect_all(self, archive: onnxar.Archive) -> None:
+        expected = arrays_of(self.model)
+        self.assertEqual(list(archive), list(expected))
+        for name, array in archive.items():
+            np.testing.assert_array_equal(array, expected[name], strict=True)
+
+
+class Reading(RangesTest):
+    def test_arrays_are_those_of_the_file(self):
+        with onnxar.open(ADDRESS) as archive:
+            self.assertIsNone(archive.path)
+            self.expect_all(archive)
+
+    def test_a_tensor_is_read_when_it_is_used_and_once(self):
+        with onnxar.open(ADDRESS) as archive:
+            self.assertEqual(len(archive), COUNT)
+            self.assertEqual(archive.info("layer1.15").shape, (SIZE,))
+            self.assertEqual(len(self.fetched), 1)
+            for _ in range(2):
+                np.testing.assert_array_equal(archive["layer1.15"], weights(SIZE, seed=15))
+            self.assertEqual(len(self.fetched), 2)
+            self.assertLess(sum(stop - start for start, stop in self.fetched[1]), 5 * SIZE)
+
+    def test_tensors_of_a_pattern_are_read_together(self):
+        with onnxar.open(ADDRESS) as archive:
+            arrays = archive.load("layer1.*")
+            self.assertEqual(list(arrays), [f"layer1.{i}" for i in range(10, 20)])
+            self.assertEqual(len(self.fetched), 2)
+            np.testing.assert_array_equal(arrays["layer1.12"], weights(SIZE, seed=12))
+            self.assertEqual(len(self.fetched), 2)
+        with onnxar.open(self.path) as archive:
+            self.assertEqual(len(archive.load()), COUNT)
+
+    def test_a_pattern_that_matches_nothing_is_refused(self):
+        with onnxar.open(ADDRESS) as archive:
+            self.assertIsInstance(self.refused("usage.no_such_entry", archive.load, "layer9.*"), KeyError)
+
+    def test_loading_compares_checksums_if_asked_to(self):
+        damaged = bytearray(self.data)
+        with onnxar.open(self.path) as archive:
+            (entry,) = [each for each in archive.entries() if each.sites == ("graph.initializer[12]",)]
+        damaged[entry.offset + 100] ^= 1
+        self.memory.pipe("/bucket/m.onnxar", bytes(damaged))
+        with onnxar.open(ADDRESS) as archive:
+            archive.load("layer1.*")
+            self.assertEqual(self.refused("zip.data.crc", archive.load, "layer1.*", verify=True).path, ADDRESS)
+            archive.load("layer2.*", verify=True)
+
+    def test_coroutines_wait_for_other_threads(self):
+        async def loaded():
+            with await onnxar.open_async(ADDRESS) as archive:
+                one, two = await asyncio.gather(archive.load_async("layer0.*"), archive.load_async("layer2.*", verify=True))
+                return {**one, **two}
+
+        arrays = asyncio.run(loaded())
+        self.assertEqual(len(arrays), 20)
+        np.testing.assert_array_equal(arrays["layer2.23"], weights(SIZE, seed=23))
+
+    def test_threads_read_at_the_same_time(self):
+        expected = arrays_of(self.model)
+        with onnxar.open(ADDRESS) as archive, concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for name, array in zip(list(expected) * 4, pool.map(archive.tensor, list(expected) * 4), strict=True):
+                np.testing.assert_array_equal(array, expected[name])
+
+    def test_an_array_outlives_the_archive(self):
+        archive = onnxar.open(ADDRESS)
+        array = archive["layer0.3"]
+        archive.close()
+        del archive
+        gc.collect()
+        np.testing.assert_array_equal(array, weights(SIZE, seed=3))
+
+    def test_everything_is_read_at_once_if_asked_to(self):
+        for options in ({"prefetch": "populate"}, {"no_copy": False}):
+            with self.subTest(options=options), onnxar.open(ADDRESS, **options) as archive:
+                count = len(self.fetched)
+                self.expect_all(archive)
+                self.assertEqual(len(self.fetched), count)
+
+    def test_models_are_loaded_and_entries_listed(self):
+        self.assertEqual(onnxar.load(ADDRESS), self.model)
+        with onnxar.open(self.path) as archive, onnxar.open(ADDRESS) as remote:
+            self.assertEqual(onnxar.cat(ADDRESS), archive.model())
+            self.assertEqual([each.name for each in onnxar.ls(ADDRESS)], [each.name for each in archive.entries()])
+            self.assertEqual(onnxar.load(remote), self.model)
+            self.assertEqual(bytes(remote.entry("layer0_0")), bytes(archive.entry("layer0_0")))
+
+    def test_functions_that_need_a_file_take_the_whole_archive_or_refuse(self):
+        onnxar.unpack(ADDRESS, self.folder / "m.onnx")
+        self.assertEqual(onnx.load(self.folder / "m.onnx"), self.model)
+        for call in (onnxar.check, onnxar.undo, onnxar.recover):
+            with self.subTest(call=call):
+                self.assertIn("onnxar get", str(self.refused("usage.argument", call, ADDRESS)))
+
+    def test_lazy_tensors_of_onnx_ir_are_read_when_they_are_used(self):
+        model = onnxar.load_ir(ADDRESS)
+        self.assertEqual(len(self.fetched), 1)
+        np.testing.assert_array_equal(model.graph.initializers["layer1.15"].const_value.numpy(), weights(SIZE, seed=15))
+        self.assertEqual(len(self.fetched), 2)
+
+    def test_objects_of_fsspec_are_files(self):
+        with self.memory.open("/bucket/m.onnxar", "rb") as file, onnxar.open(file) as archive:
+            self.expect_all(archive)
+        with onnxar.open(fsspec.open(ADDRESS)) as archive:
+            self.expect_all(archive)
+        self.refused("usage.argument", onnxar.open, fsspec.open(ADDRESS, compression="gzip"))
+
+    def test_local_files_are_mapped(self):
+        for source in (f"file://{self.path}", fsspec.open(str(self.path))):
+            with onnxar.open(source) as archive:
+                self.assertEqual(archive.path, str(self.path))
+                self.expect_all(archive)
+        self.assertEqual(self.fetched, [])
+
+    def test_large_ranges_are_cut_and_batched(self):
+        targets = [(0, memoryview(bytes(20 << 20))), ((20 << 20) + 100, memoryview(bytes(60 << 20)))]
+        pieces = _ranges.pieces_of(targets, (80 << 20) + 50)
+        self.assertEqual(pieces[0], (0, 8 << 20))
+        self.assertEqual(pieces[-1], (80 << 20, (80 << 20) + 50))
+        self.assertEqual([start for start, _ in pieces[1:]], [stop for _, stop in pieces[:-1]])
+        batches = list(_ranges.batches_of(pieces))
+        self.assertEqual(sum(batches, []), pieces)
+        self.assertEqual(len(batches), 2)
+
+
+class Refusals(RangesTest):
+    def test_a_file_that_is_replaced_is_not_read_on(self):
+        archive = onnxar.open(ADDRESS)
+        self.memory.pipe("/bucket/m.onnxar", self.data)
+        error = self.refused("io.changed", archive.tensor, "layer1.15")
+        self.assertIsInstance(error, OSError)
+        self.assertEqual(error.path, ADDRESS)
+
+    def test_a_file_whose_versions_cannot_be_told_apart_is_read_in_one_piece(self):
+        fsspec.filesystem("versionless").pipe("/m.onnxar", self.data)
+        with onnxar.open("versionless://m.onnxar") as archive:
+            fsspec.filesystem("versionless").rm("/m.onnxar")
+            self.expect_all(archive)
+        self.assertEqual(self.fetched, [])
+
+    def test_a_file_that_is_not_there_is_reported_as_elsewhere(self):
+        for address in ("memory://bucket/none", "memory://none/none"):
+            error = self.refused("io.not_found", onnxar.open, address)
+            self.assertIsInstance(error, FileNotFoundError)
+            self.assertEqual(error.path, address)
+
+    def test_what_is_no_archive_is_refused_as_a_file_would_be(self):
+        self.memory.pipe("/bucket/m.onnxar", b"no archive" * 100_000)
+        self.refused("zip.end.missing", onnxar.open, ADDRESS)
+        self.memory.pipe("/bucket/m.onnxar", b"")
+        self.path.write_bytes(b"")
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.open(self.path)
+        self.refused(raised.exception.code, onnxar.open, ADDRESS)
+
+    def test_answers_of_another_length_are_refused(self):
+        system = fsspec.filesystem("misbehaving")
+        system.pipe("/m.onnxar", self.data)
+        self.addCleanup(setattr, Misbehaving, "answer", None)
+        for code, answer in (("remote.answer", lambda data: data[:-1]), ("remote.no_ranges", lambda _: self.data)):
+            with self.subTest(code=code):
+                Misbehaving.answer = staticmethod(answer)
+                self.refused(code, onnxar.open, "misbehaving://m.onnxar")
+
+    def test_exceptions_of_file_systems_are_ours_and_have_no_secrets(self):
+        def failing(_):
+            raise RuntimeError("cannot connect to https://user:hidden@host/x?signature=hidden now")
+
+        system = fsspec.filesystem("misbehaving")
+        system.pipe("/m.onnxar", self.data)
+        archive = onnxar.open("misbehaving://m.onnxar")
+        self.addCleanup(setattr, Misbehaving, "answer", None)
+        Misbehaving.answer = staticmethod(failing)
+        error = self.refused("remote.unreachable", archive.tensor, "layer1.15")
+        self.assertIn("https://host/x now", str(error))
+        self.assertNotIn("hidden", str(error))
+        Misbehaving.answer = None
+        np.testing.assert_array_equal(archive["layer1.15"], weights(SIZE, seed=15))
+
+    def test_an_address_that_fsspec_does_not_know_is_refused(self):
+        self.assertIn("nosuch", str(self.refused("remote.unreachable", onnxar.open, "nosuch://x/y")))
+
+    def test_the_address_is_shown_without_secrets(self):
+        self.assertEqual(_ranges.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
+
+
+class Http(RangesTest):
+    def setUp(self) -> None:
+        super().setUp()
+        server = web_server.serving()
+        self.server = server.__enter__()
+        self.addCleanup(server.__exit__, None, None, None)
+
+    def test_an_archive_is_read_by_ranges(self):
+        with onnxar.open(self.server.serve("/m.onnxar", self.data)) as archive:
+            self.expect_all(archive)
+        self.assertTrue(all(each.range for each in self.server.requests if each.method == "GET"))
+
+    def test_another_version_is_refused(self):
+        address = self.server.serve("/m.onnxar", self.data)
+        archive = onnxar.open(address)
+        self.server.serve("/m.onnxar", self.data, etag='"other"')
+        self.refused("io.changed", archive.tensor, "layer1.15")
+
+    def test_a_server_without_ranges_is_refused(self):
+        self.refused("remote.no_ranges", onnxar.open, self.server.serve("/m.onnxar", self.data, ranges=False))
+
+
+class Obstore(RangesTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.store = obstore.store.MemoryStore()
+        self.store.put("a/m.onnxar", self.data)
+
+    def test_an_object_of_a_store_is_an_archive(self):
+        with onnxar.open("a/m.onnxar", store=self.store) as archive:
+            self.expect_all(archive)
+
+    def test_an_object_that_is_replaced_is_not_read_on(self):
+        archive = onnxar.open("a/m.onnxar", store=self.store)
+        self.store.put("a/m.onnxar", self.data)
+        self.refused("io.changed", archive.tensor, "layer1.15")
+
+    def test_an_object_that_is_not_there_is_reported_as_elsewhere(self):
+        self.assertIsInstance(self.refused("io.not_found", onnxar.open, "a/none", store=self.store), FileNotFoundError)
+        self.refused("usage.argument", onnxar.open, b"", store=self.store)
+
+
+class Uploads(RangesTest):
+    def test_an_archive_is_at_the_address_afterwards(self):
+        onnxar.put(self.path, "memory://other/m.onnxar")
+        self.assertEqual(self.memory.cat("/other/m.onnxar"), self.data)
+
+    def test_what_is_there_stays_unless_it_may_be_replaced(self):
+        self.memory.pipe("/bucket/m.onnxar", b"kept")
+        self.assertIsInstance(self.refused("output.exists", onnxar.put, self.path, ADDRESS), FileExistsError)
+        self.assertEqual(self.memory.cat("/bucket/m.onnxar"), b"kept")
+        onnxar.put(self.path, ADDRESS, overwrite=True)
+        self.assertEqual(self.memory.cat("/bucket/m.onnxar"), self.data)
+
+    def test_a_damaged_archive_is_not_uploaded(self):
+        damaged = bytearray(self.data)
+        damaged[len(damaged) // 2] ^= 1
+        self.path.write_bytes(damaged)
+        self.refused("zip.data.crc", onnxar.put, self.path, "memory://other/m.onnxar")
+        self.assertFalse(self.memory.exists("/other/m.onnxar"))
+        self.path.write_bytes(b"no archive")
+        self.refused("zip.end.missing", onnxar.put, self.path, "memory://other/m.onnxar")
+
+    def test_an_upload_that_fails_leaves_nothing_behind(self):
+        target = self.folder / "made" / "target"
+        with unittest.mock.patch.object(_ranges, "_expect_same", side_effect=RuntimeError("cut")):
+            self.refused("remote.unreachable", onnxar.put, self.path, f"file://{target}/m.onnxar")
+        self.assertEqual(list(target.iterdir()), [])
+        onnxar.put(self.path, f"file://{target}/m.onnxar")
+        self.assertEqual([each.name for each in target.iterdir()], ["m.onnxar"])
+        self.assertEqual((target / "m.onnxar").read_bytes(), self.data)
+
+    def test_an_upload_that_another_one_replaces_is_told(self):
+        onnxar.save(matmul_model(), self.folder / "other.onnxar")
+        other = (self.folder / "other.onnxar").read_bytes()
+        put_file = MemoryFileSystem.put_file
+
+        def replaced(system, *arguments, **options):
+            put_file(system, *arguments, **options)
+            system.pipe("/race/m.onnxar", other)
+
+        with unittest.mock.patch.object(MemoryFileSystem, "put_file", replaced):
+            self.refused("io.changed", onnxar.put, self.path, "memory://race/m.onnxar")
+
+    def test_a_path_is_no_address(self):
+        self.refused("usage.argument", onnxar.put, self.path, str(self.folder / "x"))
+
+
+if __name__ == "__main__":
+    unittest.main()

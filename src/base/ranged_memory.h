@@ -1,0 +1,60 @@
+// Memory with room for a whole file, which is filled range by range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/byte_range.h"
+#include "onnxar/bytes.h"
+#include "onnxar/random_access.h"
+
+namespace onnxar::base {
+
+/// Addresses for all bytes of a file that is read by ranges, so that code for mapped files works on them. Pages whose
+/// bytes were not read have no memory, and access to them faults: nothing takes the place of bytes that are not there.
+/// Ranges that were read stay. Not copyable. Threads: any; ranges are read one call at a time.
+class RangedMemory {
+ public:
+  /// Errors: io.address_space (the file is larger than the addresses that the system gives).
+  explicit RangedMemory(std::shared_ptr<const RandomAccess> source);
+  RangedMemory(const RangedMemory&) = delete;
+  RangedMemory& operator=(const RangedMemory&) = delete;
+  ~RangedMemory();
+
+  /// All bytes of the file. Only those that `need` was called for may be accessed.
+  [[nodiscard]] Bytes bytes() const& noexcept { return room_.first(size_); }
+  Bytes bytes() const&& = delete;
+  [[nodiscard]] const RandomAccess& source() const noexcept { return *source_; }
+
+  /// Reads what is missing of the ranges, in one call of the source. REQUIRES: they lie in the file.
+  /// Errors: std::bad_alloc; io.failed (no memory for the pages); those of the source.
+  void need(std::span<const ByteRange> ranges) const;
+  void need(const ByteRange& range) const { need({&range, 1}); }
+
+  /// Fills `target` with the bytes from `offset` on, without keeping them in this memory. Reads ahead, up to 32 MiB, if
+  /// callers read small ranges one after the other. REQUIRES: the range lies in the file. Errors: as `need`.
+  void copy(std::uint64_t offset, std::span<std::byte> target) const;
+
+ private:
+  [[nodiscard]] bool has(const ByteRange& range) const;
+  [[nodiscard]] std::vector<ByteRange> missing_of(std::span<const ByteRange> ranges) const;
+  void fill(std::span<const ByteRange> missing) const;
+  void add(const ByteRange& range) const;
+  void read_ahead(std::uint64_t offset, std::uint64_t length) const;
+
+  std::shared_ptr<const RandomAccess> source_;
+  std::size_t size_;
+  std::span<std::byte> room_;   // whole pages
+  mutable std::mutex reading_;  // held while the source reads
+  mutable std::mutex state_;
+  mutable std::map<std::uint64_t, std::uint64_t> present_;  // begin -> end of ranges in memory, which do not touch
+  mutable std::vector<std::byte> ahead_;                    // with `reading_`
+  mutable std::uint64_t ahead_at_ = 0;
+};
+
+}  // namespace onnxar::base

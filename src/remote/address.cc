@@ -1,0 +1,136 @@
+#include "remote/address.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+using Url = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+
+Url new_url() {
+  Url url(curl_url(), curl_url_cleanup);
+  if (!url) throw std::bad_alloc();
+  return url;
+}
+
+std::string part_of(const Url& url, CURLUPart part, unsigned flags = 0) {
+  char* text = nullptr;
+  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl_free);
+  return text;
+}
+
+/// The address, whose secrets move from the URL into members.
+Address address_of(const Url& url) {
+  Address address;
+  address.name = part_of(url, CURLUPART_USER, CURLU_URLDECODE);
+  address.password = part_of(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
+  for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT}) {
+    curl_url_set(url.get(), part, nullptr, 0);
+  }
+  address.url = part_of(url, CURLUPART_URL);
+  address.site = concat(part_of(url, CURLUPART_SCHEME), "://", part_of(url, CURLUPART_HOST), ":",
+                        part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT));
+  curl_url_set(url.get(), CURLUPART_QUERY, nullptr, 0);
+  address.shown = part_of(url, CURLUPART_URL);
+  return address;
+}
+
+bool is_http(const Url& url) {
+  const std::string scheme = part_of(url, CURLUPART_SCHEME);
+  return scheme == "http" || scheme == "https";
+}
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  // What cannot be parsed may hold a password anywhere, so only what is before it is repeated.
+  const std::string_view scheme = text.substr(0, text.find("://"));
+  throw Error(Code::remote_address, concat("this is not an address that can be opened: ", why), {},
+              scheme.size() < text.size() ? std::filesystem::path(concat(scheme, "://...")) : std::filesystem::path());
+}
+
+Address parse_http(std::string_view text) {
+  const Url url = new_url();
+  const CURLUcode failed = curl_url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), CURLU_URLENCODE);
+  if (failed != CURLUE_OK) refuse(text, curl_url_strerror(failed));
+  if (!is_http(url)) refuse(text, "only http, https and s3 are supported");
+  return address_of(url);
+}
+
+bool is_bucket(std::string_view name) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789.-_";
+  return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+/// The path of a key, in the only form whose signature counts: libcurl signs a path as it is, and stores write it down
+/// anew, with capital digits.
+std::string encoded(std::string_view path) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/";
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : path) {
+    if (plain.find(c) != std::string_view::npos) {
+      text += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      text += {'%', digits[byte >> 4U], digits[byte & 15U]};
+    }
+  }
+  return text;
+}
+
+/// `rest` is BUCKET/KEY.
+Address parse_s3(std::string_view text, std::string_view rest, const S3Options& options) {
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  const std::string_view bucket = rest.substr(0, slash);
+  const std::string_view key = rest.substr(slash);
+  if (!is_bucket(bucket) || key.size() < 2) refuse(text, "it needs the form s3://BUCKET/KEY");
+  std::string host = options.endpoint.empty() ? concat("https://", bucket, ".s3.", options.region, ".amazonaws.com")
+                                              : options.endpoint;
+  while (host.ends_with('/')) host.pop_back();
+  const std::string path = encoded(options.endpoint.empty() ? std::string(key) : concat("/", bucket, key));
+  // In one piece: libcurl writes the digits of a path that is set alone in lower case.
+  const Url url = new_url();
+  const CURLUcode failed = curl_url_set(url.get(), CURLUPART_URL, (host + path).c_str(), CURLU_PATH_AS_IS);
+  if (failed != CURLUE_OK || !is_http(url) || !part_of(url, CURLUPART_PATH).ends_with(path)) {
+    refuse(text, "the store's address or region is wrong");
+  }
+  Address address = address_of(url);
+  address.is_s3 = true;
+  address.shown = text;
+  return address;
+}
+
+}  // namespace
+
+Address parse_address(std::string_view text, const RemoteOptions& options) {
+  constexpr std::string_view s3 = "s3://";
+  if (base::folded_copy(text.substr(0, s3.size())) == s3) return parse_s3(text, text.substr(s3.size()), options.s3);
+  return parse_http(text);
+}
+
+Address redirected(const Address& from, const std::string& location) {
+  const Url url = new_url();
+  const bool is_parsed = curl_url_set(url.get(), CURLUPART_URL, from.url.c_str(), 0) == CURLUE_OK &&
+                         curl_url_set(url.get(), CURLUPART_URL, location.c_str(), CURLU_URLENCODE) == CURLUE_OK;
+  if (!is_parsed || !is_http(url)) {
+    throw Error(Code::remote_answer, "the server redirects to what is no address of HTTP", {}, from.shown);
+  }
+  Address to = address_of(url);
+  if (from.is_encrypted() && !to.is_encrypted()) {
+    throw Error(Code::remote_answer, "the server redirects from HTTPS to HTTP, which is not followed", {}, from.shown);
+  }
+  const bool is_same = to.site == from.site;
+  to.name = is_same ? from.name : std::string();
+  to.password = is_same ? from.password : std::string();
+  to.is_s3 = is_same && from.is_s3;
+  return to;
+}
+
+}  // namespace onnxar

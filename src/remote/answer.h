@@ -1,0 +1,65 @@
+// What a server says of the bytes that it sends: the head of an answer of HTTP.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/bytes.h"
+
+namespace onnxar {
+
+/// The field Content-Range: `bytes 0-99/1000`.
+struct ContentRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::uint64_t size = 0;  ///< of the whole file
+
+  [[nodiscard]] std::uint64_t length() const noexcept { return last - first + 1; }
+};
+
+/// Nothing if the text has another form, does not tell the size, or contradicts itself.
+std::optional<ContentRange> parse_content_range(std::string_view text);
+
+/// By which versions of a file are told apart.
+struct Version {
+  std::string etag = {};           ///< with its quotes; weak ones begin with W/
+  std::string last_modified = {};  ///< as it was sent
+  std::optional<std::uint64_t> size = {};
+
+  /// What If-Range is sent with: a strong ETag, else the time; empty if there is neither.
+  [[nodiscard]] std::string for_if_range() const;
+  /// Whether an answer may be of this version: nothing that both tell differs.
+  [[nodiscard]] bool agrees(const Version& other) const;
+};
+
+/// The fields of one answer that matter here.
+struct Answer {
+  int status = 0;
+  std::optional<std::string> range_text = {};  ///< Content-Range
+  std::string encoding = {};                   ///< Content-Encoding; empty for none and `identity`
+  std::string type = {};                       ///< Content-Type
+  std::string location = {};
+  std::optional<std::chrono::seconds> retry_after = {};
+  std::optional<std::uint64_t> length = {};  ///< Content-Length
+  Version version = {};
+
+  /// Takes a line of the head. A status line begins a new answer: those before, such as `100 Continue`, do not count.
+  void add_line(std::string_view line);
+  [[nodiscard]] std::optional<ContentRange> range() const;
+};
+
+/// One part of an answer with several ranges.
+struct RangePart {
+  ContentRange range;
+  Bytes bytes;
+};
+
+/// Parses a body of type multipart/byteranges (RFC 9110, 14.6). Nothing if it is broken: bytes are missing, or a part
+/// does not have the bytes that its range announces. Views of `body`. Cost: O(body).
+std::optional<std::vector<RangePart>> parse_multipart(Bytes body, std::string_view content_type);
+
+}  // namespace onnxar

@@ -1,0 +1,302 @@
+#include "remote/http_file.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t piece_size = 8U << 20U;     // of a large range, so that several connections share it
+constexpr std::uint64_t most_between = 32U << 10U;  // bytes that are read in vain to save a request
+constexpr std::size_t most_in_one = 100;            // ranges in a request; servers limit them and the length of a line
+
+void initialise() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) throw std::bad_alloc();
+  });
+}
+
+/// Joins ranges that nearly touch, and cuts large ones.
+std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end) {
+  std::vector<base::ByteRange> joined;
+  for (const RangeTarget& target : targets) {
+    if (target.target.empty() || target.offset >= end) continue;
+    const std::uint64_t length = std::min<std::uint64_t>(target.target.size(), end - target.offset);
+    if (!joined.empty() && target.offset - joined.back().end() <= most_between) {
+      joined.back().length = target.offset + length - joined.back().offset;
+    } else {
+      joined.push_back({target.offset, length});
+    }
+  }
+  std::vector<base::ByteRange> pieces;
+  for (base::ByteRange range : joined) {
+    while (range.length > piece_size + piece_size / 2) {
+      pieces.push_back({range.offset, piece_size});
+      range = {range.offset + piece_size, range.length - piece_size};
+    }
+    pieces.push_back(range);
+  }
+  return pieces;
+}
+
+/// Copies the bytes that are wanted of those that came. The targets are in the order of the file.
+void scatter(std::span<const RangeTarget> targets, std::uint64_t offset, Bytes bytes) {
+  const auto ends_at_or_before = [](const RangeTarget& target, std::uint64_t at) {
+    return target.offset + target.target.size() <= at;
+  };
+  auto target = std::lower_bound(targets.begin(), targets.end(), offset, ends_at_or_before);
+  const std::uint64_t end = offset + bytes.size();
+  for (; target != targets.end() && target->offset < end; ++target) {
+    const std::uint64_t from = std::max(offset, target->offset);
+    const std::uint64_t to = std::min<std::uint64_t>(end, target->offset + target->target.size());
+    const Bytes part = base::section(bytes, from - offset, to - from);
+    std::ranges::copy(part, target->target.begin() + static_cast<std::ptrdiff_t>(from - target->offset));
+  }
+}
+
+[[noreturn]] void refuse(const Answer& answer, const std::string& shown) {
+  switch (answer.status) {
+    case 404:
+    case 410: throw Error(Code::io_not_found, "the server has no such file", {}, shown);
+    case 401:
+    case 403:
+    case 407:
+      throw Error(Code::io_permission, concat("the server denies access (status ", answer.status, ")"), {}, shown);
+    default: throw Error(Code::remote_refused, concat("the server answers with status ", answer.status), {}, shown);
+  }
+}
+
+Error without_ranges(const std::string& shown) {
+  return {Code::remote_no_ranges,
+          "the server sends whole files only, so no part of this one can be read",
+          {},
+          shown,
+          {Hint::get_whole}};
+}
+
+}  // namespace
+
+/// Runs all requests to their end, as many at the same time as there are connections, and calls `done` with each that
+/// is complete. An exception ends all of them.
+class HttpFile::Transfers {
+ public:
+  Transfers(const HttpFile& file, std::deque<Request>& requests, const Done& done)
+      : file_(file), done_(done), slots_(std::min(file.options_.connections, requests.size())) {
+    for (Request& request : requests) waiting_.push_back(&request);
+  }
+  Transfers(const Transfers&) = delete;
+  Transfers& operator=(const Transfers&) = delete;
+  ~Transfers() {
+    // Before the handles and the requests are destroyed.
+    for (Slot& slot : slots_) static_cast<void>(stop(slot));
+  }
+
+  void run() {
+    while (true) {
+      for (Slot& slot : slots_) start_next(slot);
+      const bool is_idle = std::ranges::all_of(slots_, [](const Slot& slot) { return slot.request == nullptr; });
+      if (is_idle && waiting_.empty()) return;
+      is_idle ? pause() : work();
+      int left = 0;
+      while (const CURLMsg* message = curl_multi_info_read(multi(), &left))
+        end(message->easy_handle, message->data.result);
+    }
+  }
+
+ private:
+  struct Slot {
+    Request* request = nullptr;
+    std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle{nullptr, curl_easy_cleanup};
+  };
+
+  [[nodiscard]] CURLM* multi() const { return file_.multi_.get(); }
+
+  void start_next(Slot& slot) {
+    const auto is_due = [now = Clock::now()](const Request* request) { return request->not_before <= now; };
+    const auto next = slot.request == nullptr ? std::ranges::find_if(waiting_, is_due) : waiting_.end();
+    if (next == waiting_.end()) return;
+    Request& request = **next;
+    waiting_.erase(next);
+    if (!slot.handle) slot.handle.reset(curl_easy_init());
+    if (!slot.handle) throw std::bad_alloc();
+    const bool is_first_site = file_.now_.site == file_.address_.site;
+    request.prepare(slot.handle.get(), file_.now_, is_first_site, file_.options_, file_.version_);
+    if (curl_multi_add_handle(multi(), slot.handle.get()) != CURLM_OK) throw std::bad_alloc();
+    slot.request = &request;
+  }
+
+  Request* stop(Slot& slot) noexcept {
+    if (slot.request != nullptr) curl_multi_remove_handle(multi(), slot.handle.get());
+    return std::exchange(slot.request, nullptr);
+  }
+
+  void pause() const { std::this_thread::sleep_until((*std::ranges::min_element(waiting_, {}, due))->not_before); }
+  static Clock::time_point due(const Request* request) { return request->not_before; }
+
+  void work() const {
+    constexpr int milliseconds = 50;  // at most, so that requests that pause are begun in time
+    int running = 0;
+    if (curl_multi_perform(multi(), &running) != CURLM_OK) throw std::bad_alloc();
+    if (running != 0) curl_multi_poll(multi(), nullptr, 0, milliseconds, nullptr);
+  }
+
+  void end(CURL* handle, CURLcode result) {
+    Request& request = *stop(*std::ranges::find(slots_, handle, [](const Slot& slot) { return slot.handle.get(); }));
+    const Request::Outcome outcome = request.finish(result);
+    // What a server cannot do is the result of the first request; `open` decides.
+    const bool is_told = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
+    if (outcome == Request::Outcome::done || is_told) return done_(request);
+    if (outcome == Request::Outcome::too_many) return;  // the caller asks for what is missing
+    file_.settle(request, outcome);
+    waiting_.push_front(&request);
+  }
+
+  const HttpFile& file_;
+  const Done& done_;
+  std::deque<Request*> waiting_;
+  std::vector<Slot> slots_;
+};
+
+HttpFile::HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole)
+    : options_(options), address_(parse_address(address, options)), now_(address_), random_(std::random_device{}()) {
+  if (options.connections == 0) throw Error(Code::usage_argument, "at least one connection is needed");
+  initialise();
+  multi_.reset(curl_multi_init());
+  if (!multi_) throw std::bad_alloc();
+  open(whole);
+}
+
+void HttpFile::open(WholeFiles whole) {
+  const Receive nothing = [](std::uint64_t, Bytes) {};
+  std::deque<Request> requests;
+  requests.emplace_back(Wanted::end, std::vector<base::ByteRange>(), nothing);
+  run(requests, [this](Request& request) {
+    const Answer& answer = request.answer();
+    version_ = answer.version;
+    end_ = std::move(request.body());
+    if (const auto range = answer.range()) version_.size = range->size;
+    if (answer.status == 200) version_.size = answer.length;
+    if (answer.status == 416) version_.size = 0;
+    has_ranges_ = version_.size && (answer.status != 200 || end_.size() == *version_.size);
+  });
+  if (!has_ranges_ && whole == WholeFiles::refused) throw without_ranges(address_.shown);
+  const bool is_told = !version_.etag.empty() || !version_.last_modified.empty() || end_.size() == size();
+  if (is_told || !has_ranges_) return;
+  has_ranges_ = false;  // one answer is of one version
+  if (whole == WholeFiles::allowed) return;
+  throw Error(
+      Code::remote_answer,
+      "the server sends neither ETag nor Last-Modified, so nothing would tell if the file were replaced while it "
+      "is read",
+      {}, address_.shown, {Hint::get_whole});
+}
+
+void HttpFile::read(std::span<const RangeTarget> ranges) const {
+  const std::uint64_t end_at = size() - end_.size();
+  scatter(ranges, end_at, end_);
+  const std::vector<base::ByteRange> pieces = pieces_of(ranges, end_at);
+  if (pieces.empty()) return;
+  if (!has_ranges_) throw without_ranges(address_.shown);
+  const Receive receive = [&ranges](std::uint64_t offset, Bytes bytes) { scatter(ranges, offset, bytes); };
+  if (takes_several_ && pieces.size() > 2 * options_.connections) return fetch_several(pieces, receive);
+  fetch(pieces, receive, [](std::size_t) {});
+}
+
+void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& receive,
+                     const std::function<void(std::size_t)>& done) const {
+  std::deque<Request> requests;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    requests.emplace_back(Wanted::range, std::vector{ranges[i]}, receive).index = i;
+  }
+  run(requests, [&done](Request& request) { done(request.index); });
+}
+
+/// Asks for many small ranges in a few requests. What a server leaves out is asked for one by one.
+void HttpFile::fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const {
+  std::deque<Request> requests;
+  for (std::size_t at = 0; at < ranges.size(); at += most_in_one) {
+    const auto part = ranges.subspan(at, std::min(most_in_one, ranges.size() - at));
+    requests.emplace_back(Wanted::ranges, std::vector(part.begin(), part.end()), receive);
+  }
+  run(requests, [](Request&) {});
+  std::vector<base::ByteRange> missing;
+  for (const Request& request : requests)
+    missing.insert(missing.end(), request.missing().begin(), request.missing().end());
+  if (missing.empty()) return;
+  takes_several_ = false;
+  fetch(missing, receive, [](std::size_t) {});
+}
+
+void HttpFile::fetch_whole(const Receive& receive) const {
+  for (std::size_t tries = 0;; ++tries) {
+    std::deque<Request> requests;
+    requests.emplace_back(Wanted::whole, std::vector{base::ByteRange{0, UINT64_MAX}}, receive);
+    std::uint64_t rest = 0;
+    run(requests, [&rest](Request& request) { rest = request.missing().front().length; });
+    if (!version_.size || UINT64_MAX - rest == *version_.size) return;
+    if (tries >= options_.retries) {
+      throw Error(Code::remote_unreachable, "the server sends fewer bytes than it announced", {}, address_.shown);
+    }
+  }
+}
+
+void HttpFile::run(std::deque<Request>& requests, const Done& done) const { Transfers(*this, requests, done).run(); }
+
+/// Decides how a request that is not complete goes on. Errors: as open_remote.
+void HttpFile::settle(Request& request, Request::Outcome outcome) const {
+  switch (outcome) {
+    case Request::Outcome::again: return try_again(request);
+    case Request::Outcome::redirected: return follow(request);
+    case Request::Outcome::refused: return renew_or_refuse(request);
+    default: throw without_ranges(address_.shown);
+  }
+}
+
+void HttpFile::follow(Request& request) const {
+  constexpr std::size_t most_redirects = 10;
+  if (++request.redirects > most_redirects) {
+    throw Error(Code::remote_answer, "the server redirects again and again", {}, address_.shown);
+  }
+  now_ = redirected(request.address(), request.answer().location);
+}
+
+/// Where a redirect led is refused once its signature has expired; the address that redirects gives a new one.
+void HttpFile::renew_or_refuse(Request& request) const {
+  const bool was_redirected = request.address().url != address_.url;
+  if (!was_redirected || request.renewed) refuse(request.answer(), address_.shown);
+  request.renewed = true;
+  request.redirects = 0;
+  now_ = address_;
+}
+
+void HttpFile::try_again(Request& request) const {
+  request.tries = request.has_progress() ? 1 : request.tries + 1;
+  const Answer& answer = request.answer();
+  if (request.tries > options_.retries) {
+    const std::string what = answer.status >= 400 ? concat("status ", answer.status) : request.failure();
+    throw Error(Code::remote_unreachable, concat("the server failed ", request.tries, " times, at last with: ", what),
+                {}, address_.shown);
+  }
+  // Half of the pause is random, so that readers that failed together do not come back together.
+  const double share = std::uniform_real_distribution<>(0.5, 1)(random_);
+  const auto grown = options_.pause * (1LL << std::min<std::size_t>(request.tries - 1, 10));
+  auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(grown * share);
+  constexpr std::chrono::seconds longest{60};  // a server that asks for more is as good as gone
+  if (answer.retry_after) pause = std::max<std::chrono::milliseconds>(pause, std::min(*answer.retry_after, longest));
+  request.not_before = Clock::now() + pause;
+  // A server behind a redirect may be gone for good.
+  if (request.tries > 1) now_ = address_;
+  request.redirects = 0;
+}
+
+}  // namespace onnxar

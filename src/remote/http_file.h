@@ -1,0 +1,66 @@
+// A file on a server, read by ranges over HTTP.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_range.h"
+#include "onnxar/remote.h"
+#include "remote/request.h"
+
+namespace onnxar {
+
+/// Whether a server that sends whole files only is refused when the file is opened.
+enum class WholeFiles : std::uint8_t { refused, allowed };
+
+/// Runs requests on connections that stay open. Threads: one at a time.
+class HttpFile final : public RandomAccess {
+ public:
+  /// Asks for the end of the file. Errors: as open_remote.
+  HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole = WholeFiles::refused);
+
+  [[nodiscard]] std::uint64_t size() const override { return version_.size.value_or(0); }
+  [[nodiscard]] std::filesystem::path name() const override { return address_.shown; }
+  void read(std::span<const RangeTarget> ranges) const override;
+
+  /// Whether the server sends ranges. If not, only `fetch_whole` gives bytes.
+  [[nodiscard]] bool has_ranges() const noexcept { return has_ranges_; }
+  [[nodiscard]] const Version& version() const noexcept { return version_; }
+  /// Hands over the bytes of the ranges, each as one request, some at the same time. Calls `done` with the index of
+  /// each range that is complete. Errors: as `read`, and exceptions of the functions.
+  void fetch(std::span<const base::ByteRange> ranges, const Receive& receive,
+             const std::function<void(std::size_t)>& done) const;
+  /// Hands over the whole file in one request, from its begin again after a failure.
+  void fetch_whole(const Receive& receive) const;
+
+ private:
+  using Done = std::function<void(Request&)>;
+  class Transfers;
+
+  void open(WholeFiles whole);
+  void run(std::deque<Request>& requests, const Done& done) const;
+  void settle(Request& request, Request::Outcome outcome) const;
+  void follow(Request& request) const;
+  void renew_or_refuse(Request& request) const;
+  void try_again(Request& request) const;
+  void fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const;
+
+  RemoteOptions options_;
+  Address address_;
+  Version version_;
+  bool has_ranges_ = true;
+  std::vector<std::byte> end_;         // the last bytes of the file
+  mutable Address now_;                // where the last redirect led
+  mutable bool takes_several_ = true;  // whether the server sends several ranges in one answer, as far as is known
+  mutable std::minstd_rand random_;    // of the pauses
+  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_{nullptr, curl_multi_cleanup};
+};
+
+}  // namespace onnxar

@@ -1,0 +1,145 @@
+#include "remote/part_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "os/error.h"
+#include "os/names.h"
+#include "os/output.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+constexpr const char* data_suffix = ".part";
+constexpr const char* list_suffix = ".part.list";
+
+std::uint64_t length_of_piece(std::uint64_t piece, std::uint64_t size) {
+  const std::uint64_t begin = piece * PartFile::piece_size;
+  return begin < size ? std::min(PartFile::piece_size, size - begin) : 0;
+}
+
+void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    std::error_code failed;
+    const std::size_t written = os::write_at(file, offset, bytes, {}, failed);
+    if (failed) throw base::system_error(failed, "cannot write", path);
+    bytes = bytes.subspan(written);
+    offset += written;
+  }
+}
+
+}  // namespace
+
+PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
+    : target_(std::move(place)), size_(size), data_(open_beside(data_suffix)) {
+  std::error_code failed;
+  if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy) {
+    throw Error(Code::archive_busy, "another process downloads to the same output", {}, target_.path);
+  }
+  list_ = open_beside(list_suffix);
+  const std::string head = concat("onnxar part 1 ", size, " ", piece_size, " ", version, "\n");
+  if (!version.empty()) read_list(head);
+  if (list_end_ == 0) {
+    for (const os::Handle file : {data_.get(), list_.get()}) {
+      if (const std::error_code failure = os::set_size(file, 0))
+        throw base::system_error(failure, "cannot write", target());
+    }
+    note(head);
+  }
+  const std::error_code full = size == 0 ? std::error_code() : os::set_aside(data_, 0, size, os::FileSize::grows);
+  if (os::reason_of(full) == os::Reason::disk_full) throw base::system_error(full, "no room for", target());
+}
+
+/// Opens one of the files. What is there must be a regular file and not a link: another user may have put one there.
+os::File PartFile::open_beside(const std::string& suffix) const {
+  const std::string name = name_of(suffix);
+  const std::filesystem::path path = target_.folder->path() / os::path_of(name);
+  std::error_code failed;
+  os::File file = os::create_new(target_.folder->handle(), os::path_of(name), failed);
+  if (!failed) return file;
+  if (os::reason_of(failed) != os::Reason::exists) throw base::system_error(failed, "cannot make", path);
+  file = base::open_file(path, os::Access::read_and_write);
+  const os::FileStatus named = os::link_status_of(path, failed);
+  if (!failed && named.kind == os::FileKind::regular && named.identity == os::status_of(file, failed).identity)
+    return file;
+  throw Error(Code::io_not_a_file, "this name is needed for a download, and is not that of a regular file", {}, path);
+}
+
+/// Takes over the pieces that an earlier object listed, if the first line is `head`.
+void PartFile::read_list(const std::string& head) {
+  std::error_code failed;
+  const std::uint64_t length = os::status_of(list_, failed).size;
+  constexpr std::uint64_t line = 16;
+  const std::uint64_t most = head.size() + (size_ / piece_size + 1) * line;
+  if (failed || length < head.size() || length > most) return;
+  std::string text(base::in_memory(length), '\0');
+  const auto room = std::as_writable_bytes(std::span(text));
+  if (os::read_fully_at(list_, room, 0, failed) != length || !text.starts_with(head)) return;
+  list_end_ = head.size();
+  for (std::size_t at = head.size(), end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    std::uint64_t piece = 0;
+    const auto [next, wrong] = std::from_chars(text.data() + at, text.data() + end, piece);
+    if (wrong != std::errc() || next != text.data() + end) break;  // the rest of a line that a failure tore
+    if (length_of_piece(piece, size_) != 0 && pieces_.insert(piece).second) bytes_ += length_of_piece(piece, size_);
+    list_end_ = end + 1;
+  }
+}
+
+void PartFile::note(const std::string& line) {
+  write_fully(list_, list_end_, as_bytes(line), target());
+  list_end_ += line.size();
+}
+
+void PartFile::write(std::uint64_t offset, Bytes bytes) const { write_fully(data_, offset, bytes, target()); }
+
+void PartFile::complete(std::uint64_t piece) {
+  note(concat(piece, "\n"));
+  if (pieces_.insert(piece).second) bytes_ += length_of_piece(piece, size_);
+}
+
+void PartFile::set_size(std::uint64_t size) const {
+  if (const std::error_code failed = os::set_size(data_, size))
+    throw base::system_error(failed, "cannot write", target());
+}
+
+void PartFile::publish(base::Existing existing, base::Sync sync) {
+  const base::FolderHandle folder = target_.folder->handle();
+  const std::filesystem::path to = os::path_of(target_.name);
+  std::error_code failed;
+  if (existing == base::Existing::replace) failed = os::keep_mode(data_, folder, to);
+  if (!failed) failed = sync == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
+  if (!failed) {
+    const std::filesystem::path from = os::path_of(name_of(data_suffix));
+    failed = existing == base::Existing::replace ? os::rename_over(folder, from, to)
+                                                 : os::rename_to_free_name(folder, from, to);
+  }
+  if (os::reason_of(failed) == os::Reason::exists) throw base::already_exists(target());
+  if (failed) throw base::system_error(failed, "cannot write", target());
+  list_ = os::File();
+  target_.folder->remove_file(name_of(list_suffix));
+  if (sync == base::Sync::full) target_.folder->sync();
+}
+
+void PartFile::discard() noexcept {
+  list_ = os::File();
+  data_ = os::File();
+  for (const char* const suffix : {list_suffix, data_suffix}) {
+    try {
+      target_.folder->remove_file(name_of(suffix));
+    } catch (const std::bad_alloc&) {
+      return;  // the next download forgets what it cannot use
+    }
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,59 @@
+// A file that is being downloaded, and the list of what it has already.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "base/output_file.h"
+#include "base/output_target.h"
+#include "onnxar/bytes.h"
+#include "os/file.h"
+
+namespace onnxar {
+
+/// The hidden files `.NAME.part` and `.NAME.part.list` beside an output. They stay when the process ends, even if it is
+/// killed, and the next object for the same version of the same file goes on with them. The list is written after the
+/// data, so it never names a piece that is not there; after a failure of the machine it may, which the proof of the
+/// whole finds.
+class PartFile {
+ public:
+  static constexpr std::uint64_t piece_size = 8U << 20U;  ///< bytes; the last piece is shorter
+
+  /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` has no line breaks; empty: nothing
+  /// of an earlier object is kept. Errors: io.*; archive.busy (another object has them open); io.disk_full.
+  PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
+
+  [[nodiscard]] bool has(std::uint64_t piece) const { return pieces_.contains(piece); }
+  /// Bytes of the pieces that it has.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] os::Handle handle() const noexcept { return data_; }
+  [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_.path; }
+
+  void write(std::uint64_t offset, Bytes bytes) const;
+  /// Notes that all bytes of a piece were written.
+  void complete(std::uint64_t piece);
+  /// Cuts the file to `size`, for a file whose size was not known before.
+  void set_size(std::uint64_t size) const;
+  /// Gives the file the output's name. Errors: output.exists, io.*.
+  void publish(base::Existing existing, base::Sync sync);
+  /// Removes both files.
+  void discard() noexcept;
+
+ private:
+  [[nodiscard]] os::File open_beside(const std::string& suffix) const;
+  [[nodiscard]] std::string name_of(const std::string& suffix) const { return "." + target_.name + suffix; }
+  void read_list(const std::string& head);
+  void note(const std::string& line);
+
+  base::OutputTarget target_;
+  std::uint64_t size_;
+  os::File data_;
+  os::File list_;
+  std::uint64_t list_end_ = 0;
+  std::set<std::uint64_t> pieces_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace onnxar

@@ -1,0 +1,109 @@
+// One request for a part of a file, from its first try to its last byte.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/byte_range.h"
+#include "onnxar/bytes.h"
+#include "remote/address.h"
+#include "remote/answer.h"
+
+namespace onnxar {
+
+/// Takes bytes of the file. Those of a range come in their order.
+using Receive = std::function<void(std::uint64_t offset, Bytes bytes)>;
+
+/// What a request asks for.
+enum class Wanted : std::uint8_t {
+  end,     ///< the last bytes of a file whose size is not known yet
+  range,   ///< one range
+  ranges,  ///< several ranges in one answer
+  whole,   ///< the file, from a server that sends no ranges
+};
+
+/// The state of a request over all its tries. What a try tells of the file is compared with `expected`. REQUIRES: it
+/// stays in its place while a handle of libcurl works on it.
+class Request {
+ public:
+  Request(Wanted wanted, std::vector<base::ByteRange> ranges, const Receive& receive)
+      : wanted_(wanted), ranges_(std::move(ranges)), receive_(&receive) {}
+
+  /// Makes the handle ready for a try at `address`. Name, password and token are sent only if this is the site of the
+  /// address that the user gave.
+  void prepare(CURL* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
+               const Version& expected);
+
+  /// How a try ended.
+  enum class Outcome : std::uint8_t {
+    done,
+    again,       ///< failed for a reason that may pass
+    redirected,  ///< to answer().location
+    refused,     ///< by the answer's status
+    too_many,    ///< the server does not send several ranges at once: `missing` are to be asked for one by one
+    no_ranges,   ///< the server sends the whole file instead
+  };
+  /// Errors: io.changed, remote.answer; remote.unreachable for a failure that does not pass; exceptions of `receive`.
+  Outcome finish(CURLcode result);
+
+  [[nodiscard]] Wanted wanted() const noexcept { return wanted_; }
+  /// Where the last try went.
+  [[nodiscard]] const Address& address() const noexcept { return address_; }
+  [[nodiscard]] const Answer& answer() const noexcept { return answer_; }
+  [[nodiscard]] const std::vector<base::ByteRange>& missing() const noexcept { return ranges_; }
+  /// Of Wanted::end: the bytes, which end with the file.
+  [[nodiscard]] std::vector<std::byte>& body() noexcept { return body_; }
+  /// The words of libcurl for the last failure.
+  [[nodiscard]] std::string failure() const;
+  /// Whether the last try gave enough bytes that the next one counts as the first.
+  [[nodiscard]] bool has_progress() const noexcept { return progress_; }
+
+  std::size_t index = 0;                               ///< for the caller
+  std::size_t tries = 0;                               ///< that failed one after the other
+  std::size_t redirects = 0;                           ///< that were followed
+  bool renewed = false;                                ///< asked at the first address again, as a signature had expired
+  std::chrono::steady_clock::time_point not_before{};  ///< of the next try
+
+ private:
+  static std::size_t take_line(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  void take(Bytes bytes);
+  void begin_body();
+  void expect_version() const;
+  void expect_range();
+  void deliver_parts();
+  [[nodiscard]] std::string range_text() const;
+  [[nodiscard]] bool is_complete_end() const;
+  void set_fields(CURL* handle, const RemoteOptions& options);
+
+  Wanted wanted_;
+  std::vector<base::ByteRange> ranges_;  // what is still missing
+  const Receive* receive_;
+  Address address_;
+  Version expected_;
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> fields_{nullptr, curl_slist_free_all};
+  Answer answer_;
+  std::vector<std::byte> body_;
+  std::array<char, CURL_ERROR_SIZE> words_{};
+  CURLcode result_ = CURLE_OK;
+  std::exception_ptr fault_;
+  bool begun_ = false;    // the body of the answer
+  bool stopped_ = false;  // by us, as the rest of the body is of no use
+  bool progress_ = false;
+  std::uint64_t received_ = 0;
+};
+
+/// How many of the last bytes of a file are read first: what comes in a round trip of 20 ms at 100 Mbit/s.
+inline constexpr std::uint64_t end_length = 256U << 10U;
+
+}  // namespace onnxar

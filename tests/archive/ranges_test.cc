@@ -1,0 +1,289 @@
+// Archives that are read by ranges: the bytes and the errors are those of a file in memory, and what is read is
+// counted.
+#include <gtest/gtest.h>
+
+#include "archive/access.h"
+#include "archive/check.h"
+#include "archive/opened.h"
+#include "onnxar/archive.h"
+#include "support/ranged_blob.h"
+#include "support/refusal.h"
+
+namespace onnxar::testing {
+namespace {
+
+/// Entries `w0` to `w9` of 100 000 bytes each, and the model.
+Built ten_weights() {
+  std::vector<ZipEntry> entries;
+  for (int i = 0; i < 10; ++i) entries.push_back(zip_entry("w" + std::to_string(i), pattern(100'000)));
+  return built_with(std::move(entries));
+}
+
+Blob to_blob(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+
+Blob copied_out(const Archive& archive, const ArchiveEntry& entry) {
+  Blob found;
+  archive.copy(entry, [&found](Bytes piece) { found.insert(found.end(), piece.begin(), piece.end()); });
+  return found;
+}
+
+std::vector<std::string> finding_lines(const std::vector<Finding>& findings) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : findings) lines.push_back(to_string(finding));
+  return lines;
+}
+
+TEST(Ranges, OpeningReadsEndAndDirectoryOnly) {
+  const Built built = ten_weights();
+  const auto file = by_ranges(built.bytes);
+  const Archive archive = Archive::open(file);
+  EXPECT_LE(file->calls, 2U);
+  for (const RangedBlob::Read& read : file->reads) EXPECT_GT(read.offset + 100'000, built.directory_offset);
+  EXPECT_EQ(archive.size(), 11U);
+  EXPECT_EQ(archive.path(), "blob:x");
+  EXPECT_EQ(archive.file().size(), built.bytes.size());
+}
+
+TEST(Ranges, AnEntryTakesOneCallTheFirstTime) {
+  const Built built = ten_weights();
+  const auto file = by_ranges(built.bytes);
+  const Archive archive = Archive::open(file);
+  const std::size_t before = file->calls;
+  EXPECT_EQ(to_blob(archive.bytes(*archive.find("w4"))), pattern(100'000));
+  EXPECT_EQ(file->calls, before + 1);
+  EXPECT_EQ(to_blob(archive.bytes(*archive.find("w4"))), pattern(100'000));
+  EXPECT_EQ(archive.locate(*archive.find("w4")).offset, built.entry("w4").data_offset);
+  EXPECT_EQ(archive.locate(*archive.find("w4")).alignment, 64U);
+  EXPECT_EQ(file->calls, before + 1);
+}
+
+TEST(Ranges, AViewOutlivesTheArchive) {
+  std::optional<Archive> archive = Archive::open(by_ranges(ten_weights().bytes));
+  const std::shared_ptr<const void> owner = archive->owner();
+  ASSERT_NE(owner, nullptr);
+  const Bytes bytes = archive->bytes(archive->entry(3));
+  archive.reset();
+  EXPECT_EQ(to_blob(bytes), pattern(100'000));
+}
+
+TEST(Ranges, ASliceReadsNoMoreThanItsPages) {
+  const auto file = by_ranges(ten_weights().bytes);
+  const Archive archive = Archive::open(file);
+  file->reads.clear();
+  const Blob expected = pattern(100'000);
+  EXPECT_EQ(to_blob(archive.resolve("w2", 50'000, 10)), Blob(expected.begin() + 50'000, expected.begin() + 50'010));
+  std::uint64_t sum = 0;
+  for (const RangedBlob::Read& read : file->reads) sum += read.length;
+  EXPECT_LT(sum, 50'000U);
+  EXPECT_EQ(code_of([&] { return archive.resolve("w2", 50'000, 60'000).size(); }), Code::onnx_external_out_of_range);
+}
+
+TEST(Ranges, PrefetchedEntriesTakeOneCall) {
+  const auto file = by_ranges(ten_weights().bytes);
+  const Archive archive = Archive::open(file);
+  const std::vector<ArchiveEntry> entries = {archive.entry(7), archive.entry(1), archive.entry(2)};
+  const std::size_t before = file->calls;
+  archive.prefetch(entries, Prefetch::none);
+  archive.prefetch(entries, Prefetch::will_need);
+  EXPECT_EQ(file->calls, before);
+  archive.prefetch(entries, Prefetch::populate);
+  EXPECT_EQ(file->calls, before + 1);
+  for (const ArchiveEntry& entry : entries) EXPECT_EQ(to_blob(archive.bytes(entry)), pattern(100'000));
+  EXPECT_EQ(file->calls, before + 1);
+}
+
+TEST(Ranges, PrefetchWhenOpenedReadsEverything) {
+  const auto file = by_ranges(ten_weights().bytes);
+  const Archive archive = Archive::open(file, {.prefetch = Prefetch::populate});
+  file->fails = true;
+  for (const ArchiveEntry& entry : archive.entries()) archive.verify(entry);
+}
+
+TEST(Ranges, CopiesAreVerifiedAndNotKept) {
+  const Built built = ten_weights();
+  const auto file = by_ranges(built.bytes);
+  const Archive archive = Archive::open(file);
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t before = file->calls;
+    EXPECT_EQ(copied_out(archive, archive.entry(5)), pattern(100'000));
+    archive.verify(archive.entry(2));  // elsewhere
+    EXPECT_EQ(file->calls, before + 2);
+  }
+  Blob buffer(100'000);
+  read_entry(archive, archive.entry(0), buffer);
+  EXPECT_EQ(buffer, pattern(100'000));
+}
+
+TEST(Ranges, CopyingAllEntriesReadsAhead) {
+  std::vector<ZipEntry> entries;
+  for (int i = 0; i < 500; ++i) entries.push_back(zip_entry("w" + std::to_string(i), pattern(1000)));
+  const auto file = by_ranges(built_with(std::move(entries)).bytes);
+  const Archive archive = Archive::open(file);
+  for (const ArchiveEntry& entry : archive.entries()) archive.verify(entry);
+  EXPECT_LT(file->calls, 20U);
+}
+
+TEST(Ranges, AnEntryOfManyPiecesIsCopied) {
+  constexpr std::size_t size = (17U << 20U) + 5;
+  const Archive archive = Archive::open(by_ranges(built_with({zip_entry("w", pattern(size))}).bytes));
+  EXPECT_EQ(copied_out(archive, archive.entry(0)), pattern(size));
+}
+
+TEST(Ranges, AWrongCrcIsReportedAsInAFile) {
+  Built built = ten_weights();
+  flip_bit(built.bytes, built.entry("w5").data_offset + 7);
+  const Archive archive = Archive::open(by_ranges(built.bytes));
+  const auto expected = ErrorContext{Code::zip_data_crc, "w5", built.entry("w5").data_offset};
+  const auto refused = [&](const auto& use) { return refusal_of([&] { return use(archive.entry(5)), 0; }); };
+  EXPECT_EQ(refused([&](const ArchiveEntry& entry) { archive.verify(entry); }), expected);
+  EXPECT_EQ(refused([&](const ArchiveEntry& entry) { copied_out(archive, entry); }), expected);
+  Blob buffer(100'000);
+  EXPECT_EQ(refused([&](const ArchiveEntry& entry) { read_entry(archive, entry, buffer); }), expected);
+}
+
+TEST(Ranges, AFaultyLocalHeaderIsRefusedHoweverTheEntryIsUsed) {
+  Built built = ten_weights();
+  flip_bit(built.bytes, built.entry("w5").header_offset + 30);  // the name
+  const auto expected = ErrorContext{Code::zip_local_name, "w5", built.entry("w5").header_offset};
+  const std::vector<std::function<void(const Archive&, const ArchiveEntry&)>> uses = {
+      [](const Archive& archive, const ArchiveEntry& entry) { static_cast<void>(archive.bytes(entry)); },
+      [](const Archive& archive, const ArchiveEntry& entry) { static_cast<void>(archive.locate(entry)); },
+      [](const Archive& archive, const ArchiveEntry& entry) { archive.verify(entry); },
+      [](const Archive& archive, const ArchiveEntry& entry) { copied_out(archive, entry); },
+      [](const Archive& archive, const ArchiveEntry&) { static_cast<void>(archive.resolve("w5", 90'000, 10)); },
+      [](const Archive& archive, const ArchiveEntry& entry) {
+        archive.prefetch(std::vector{entry}, Prefetch::populate);
+      }};
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Archive archive = Archive::open(by_ranges(built.bytes));
+    EXPECT_EQ(refusal_of([&] { return uses[i](archive, archive.entry(5)), 0; }), expected);
+  }
+}
+
+/// An archive in which the directory alone misleads. The data of `w` begins at 64, and the superseded tail after it is
+/// as long as makes 4096, where data of this size usually begins, look like its place.
+Built with_misleading_tail() {
+  constexpr std::size_t size = 1U << 20U;
+  const auto with_producer = [](std::size_t length) {
+    ZipBuilder builder;
+    builder.entries = {zip_entry("w", pattern(size)),
+                       zip_entry(model_entry, smallest_model(256, std::string(length, 'p')))};
+    builder.entries.front().alignment = 64;
+    return edited(builder.build_placed(), "second", {zip_entry("added", pattern(100))});
+  };
+  constexpr std::size_t length = 3000;
+  return with_producer(length + size + 4096 - with_producer(length).entry("added").header_offset);
+}
+
+TEST(Ranges, AnEntryBeforeAMisleadingTailIsReadWhereItsHeaderSays) {
+  const Built built = with_misleading_tail();
+  ASSERT_EQ(built.entry("w").data_offset, 64U);
+  ASSERT_EQ(built.entry("added").header_offset - (1U << 20U), 4096U);
+  const std::vector<std::function<Blob(const Archive&)>> uses = {
+      [](const Archive& archive) { return to_blob(archive.bytes(archive.entry(0))); },
+      [](const Archive& archive) { return to_blob(archive.resolve("w")); },
+      [](const Archive& archive) { return copied_out(archive, archive.entry(0)); },
+  };
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Archive archive = Archive::open(by_ranges(built.bytes));
+    EXPECT_EQ(uses[i](archive), pattern(1U << 20U));
+    EXPECT_EQ(archive.locate(archive.entry(0)).offset, 64U);
+  }
+}
+
+TEST(Ranges, EveryStateOfAnEditedArchiveIsReadAsAFile) {
+  for (const Built& built : {with_misleading_tail(), edited(edited(ten_weights(), "second"), "third")}) {
+    const Archive whole = opened(built.bytes);
+    const Archive archive = Archive::open(by_ranges(built.bytes));
+    ASSERT_EQ(archive.size(), whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_EQ(archive.locate(archive.entry(i)).offset, whole.locate(whole.entry(i)).offset);
+      EXPECT_TRUE(std::ranges::equal(archive.bytes(archive.entry(i)), whole.bytes(whole.entry(i))));
+      EXPECT_EQ(copied_out(archive, archive.entry(i)), to_blob(whole.bytes(whole.entry(i))));
+    }
+    EXPECT_EQ(finding_lines(check_container(archive)), finding_lines(check_container(whole)));
+    EXPECT_TRUE(same_state(archive, whole));
+  }
+}
+
+TEST(Ranges, ChecksOfTheContainerReadAllHeadersInOneCall) {
+  const auto file = by_ranges(ten_weights().bytes);
+  const Archive archive = Archive::open(file);
+  const std::size_t before = file->calls;
+  EXPECT_EQ(finding_lines(check_container(archive)), std::vector<std::string>());
+  EXPECT_EQ(file->calls, before + 1);
+}
+
+TEST(Ranges, EachFlippedBitGivesTheErrorOfAFile) {
+  const Built built = edited(smallest_archive(), "second");
+  const auto outcome = [](const Archive& archive) {
+    std::string all;
+    for (const ArchiveEntry& entry : archive.entries()) {
+      all += as_text(archive.bytes(entry));
+      archive.verify(entry);
+    }
+    return all;
+  };
+  const auto told = [](const auto& action) {
+    const auto error = error_of(action);
+    // Only a file that is at hand is searched for the sum of early writers, and has no name.
+    return error ? std::string(id(error->code())) + escaped(error->entry()) + error->message() : std::string();
+  };
+  for (std::size_t at = 0; at < built.bytes.size(); ++at) {
+    Blob damaged = built.bytes;
+    flip_bit(damaged, at, static_cast<unsigned>(at % 8));
+    const auto file = by_ranges(damaged);
+    EXPECT_EQ(told([&] { return outcome(Archive::open(file)); }), told([&] { return outcome(opened(damaged)); })) << at;
+  }
+}
+
+TEST(Ranges, ErrorsOfTheSourcePassThroughAndAreNotKept) {
+  const auto file = by_ranges(ten_weights().bytes);
+  file->fails = true;
+  EXPECT_EQ(code_of([&] { return Archive::open(file).size(); }), Code::io_failed);
+  file->fails = false;
+  const Archive archive = Archive::open(file);
+  file->fails = true;
+  EXPECT_EQ(code_of([&] { return archive.bytes(archive.entry(1)).size(); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return copied_out(archive, archive.entry(1)).size(); }), Code::io_failed);
+  Failure failure;
+  EXPECT_FALSE(archive.bytes(archive.entry(1), failure));
+  EXPECT_EQ(failure.code(), Code::io_failed);
+  file->fails = false;
+  EXPECT_EQ(to_blob(archive.bytes(archive.entry(1))), pattern(100'000));
+}
+
+TEST(Ranges, StatesThatCannotBeReadAreNotTheSame) {
+  ZipBuilder builder;
+  builder.entries = {zip_entry(model_entry, pattern(1'000'000))};  // not read together with the directory
+  const Blob bytes = builder.build_placed().bytes;
+  const auto file = by_ranges(bytes);
+  const Archive archive = Archive::open(file);
+  file->fails = true;
+  EXPECT_FALSE(same_state(archive, opened(bytes)));
+  file->fails = false;
+  EXPECT_TRUE(same_state(archive, opened(bytes)));
+}
+
+TEST(Ranges, AFileThatIsNoArchiveIsToldByItsFront) {
+  const auto error = error_of([] { return Archive::open(by_ranges(blob(std::string(5'000'000, '\x93')))).size(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::zip_end_missing);
+  EXPECT_EQ(error->path(), "blob:x");
+  const std::string numpy = "\x93NUMPY" + std::string(5'000'000, ' ');
+  const auto other = error_of([&] { return Archive::open(by_ranges(blob(numpy))).size(); });
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->advice().hint, Hint::kind_other);
+}
+
+TEST(Ranges, WithoutAFileTheCallIsRefused) {
+  EXPECT_EQ(code_of([] { return Archive::open(std::shared_ptr<const RandomAccess>()).size(); }), Code::usage_argument);
+  Failure failure;
+  EXPECT_FALSE(Archive::open(std::shared_ptr<const RandomAccess>(), failure));
+  EXPECT_EQ(failure.code(), Code::usage_argument);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,196 @@
+"""A server of files over HTTP on the loopback that misbehaves as told, and notes what it is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+RANGE = re.compile(r"(\d*)-(\d*)$")
+
+
+@dataclass
+class File:
+    """A file, and how it is served. Numbers count down with the answers."""
+
+    data: bytes
+    etag: str | None = None  # None: one of the data
+    modified: str | None = "Mon, 23 Nov 2026 10:00:00 GMT"
+    ranges: bool = True
+    several: str = "multipart"  # or "first", "whole"
+    encoding: str | None = None
+    fail: int = 0  # so many answers have `status`
+    status: int = 503
+    retry_after: int | None = None
+    cut: int = 0  # so many bodies end in the middle
+    shift: int = 0  # other bytes than were asked for
+    redirect: str | None = None
+    expires_after: int | None = None  # answers that are given before status 403
+    swap: tuple[int, bytes] | None = None  # after so many answers the file is another one
+    secret: str | None = None  # the Authorization that is needed
+    delay: float = 0
+    answers: int = 0
+
+    def tag(self) -> str:
+        return f'"{hashlib.sha1(self.data).hexdigest()}"' if self.etag is None else self.etag
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    range: str | None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Server:
+    """`files` by path; `requests` in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, File] = {}
+        self.requests: list[Request] = []
+        self.accepts: Callable[[Request], bool] = lambda _: True  # others get status 403
+        self.lock = threading.Lock()
+        owner = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                owner.answer(self)
+
+            do_HEAD = do_GET  # noqa: N815  the name is that of the base class
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Threads(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 64
+
+            def handle_error(self, *_: object) -> None:
+                pass  # clients break connections off
+
+        self.http = Threads(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.thread.start()
+
+    def address(self, path: str, host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.http.server_address[1]}{path}"
+
+    def serve(self, path: str, data: bytes, **how: object) -> str:
+        self.files[path] = File(data, **how)
+        return self.address(path)
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+        path = handler.path.split("?")[0]
+        with self.lock:
+            request = Request(handler.command, handler.path, handler.headers["Range"], dict(handler.headers))
+            self.requests.append(request)
+            if not self.accepts(request):
+                return self.empty(handler, 403)
+            file = self.files.get(unquote(path))
+            if file is None:
+                return self.empty(handler, 404)
+            file.answers += 1
+            if file.swap and file.answers > file.swap[0]:
+                file.data, file.swap, file.etag = file.swap[1], None, None
+            failing = file.fail > 0
+            file.fail -= failing
+            cut = not failing and file.cut > 0 and file.answers > 1
+            file.cut -= cut
+        time.sleep(file.delay)
+        if file.secret and handler.headers["Authorization"] != file.secret:
+            return self.empty(handler, 401)
+        if file.expires_after is not None and file.answers > file.expires_after:
+            return self.empty(handler, 403)
+        if failing:
+            more = {} if file.retry_after is None else {"Retry-After": str(file.retry_after)}
+            return self.empty(handler, file.status, more)
+        if file.redirect:
+            return self.empty(handler, 302, {"Location": file.redirect})
+        self.send(handler, file, cut)
+
+    def empty(self, handler: http.server.BaseHTTPRequestHandler, status: int, more: dict[str, str] | None = None) -> None:
+        handler.send_response(status)
+        for name, value in {"Content-Length": "0", **(more or {})}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+
+    def send(self, handler: http.server.BaseHTTPRequestHandler, file: File, cut: bool) -> None:
+        size = len(file.data)
+        asked = handler.headers["Range"] if file.ranges else None
+        condition = handler.headers["If-Range"]
+        if condition and condition not in (file.tag(), file.modified):
+            asked = None
+        ranges = list(wanted(asked, size)) if asked else []
+        headers = {"ETag": file.tag(), "Last-Modified": file.modified, "Content-Encoding": file.encoding}
+        headers["Accept-Ranges"] = "bytes" if file.ranges else "none"
+        if len(ranges) > 1 and file.several == "first":
+            ranges = ranges[:1]
+        if not ranges or (len(ranges) > 1 and file.several == "whole"):
+            return self.body(handler, 200, headers, file.data, cut)
+        if len(ranges) == 1:
+            first, last = ranges[0]
+            headers["Content-Range"] = f"bytes {first + file.shift}-{last + file.shift}/{size}"
+            return self.body(handler, 206, headers, file.data[first + file.shift : last + file.shift + 1], cut)
+        parts = b"".join(
+            f"\r\n--limit\r\nContent-Type: x/y\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n".encode()
+            + file.data[first : last + 1]
+            for first, last in ranges
+        )
+        headers["Content-Type"] = "multipart/byteranges; boundary=limit"
+        self.body(handler, 206, headers, parts + b"\r\n--limit--\r\n", cut)
+
+    def body(
+        self,
+        handler: http.server.BaseHTTPRequestHandler,
+        status: int,
+        headers: dict[str, str | None],
+        body: bytes,
+        cut: bool,
+    ) -> None:
+        handler.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            if value:
+                handler.send_header(name, value)
+        handler.end_headers()
+        if handler.command == "HEAD":
+            return
+        handler.wfile.write(body[: len(body) // 2] if cut else body)
+        if cut:
+            handler.wfile.flush()
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            handler.close_connection = True
+
+
+def wanted(asked: str, size: int) -> Iterator[tuple[int, int]]:
+    """The first and last byte of each range."""
+    for text in asked.removeprefix("bytes=").split(","):
+        first, last = RANGE.match(text.strip()).groups()
+        if first == "":
+            yield max(0, size - int(last)), size - 1
+        else:
+            yield int(first), min(int(last or size), size - 1)
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.close()

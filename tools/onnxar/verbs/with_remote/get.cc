@@ -1,0 +1,55 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "onnxar/remote.h"
+#include "shell/command.h"
+#include "shell/numbers.h"
+#include "shell/progress_line.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct GetArguments {
+  std::string address;
+  std::filesystem::path output;
+  GetOptions options;
+  Verbosity verbosity;
+};
+
+int get(GetArguments& arguments) {
+  const RemoteOptions environment = remote_options_of_environment();
+  const std::size_t connections = arguments.options.remote.connections;
+  arguments.options.remote = environment;
+  arguments.options.remote.connections = connections;
+  const GetReport report = with_progress("downloading", arguments.verbosity, arguments.options.progress, [&arguments] {
+    return onnxar::get(arguments.address, arguments.output, arguments.options);
+  });
+  if (arguments.verbosity.quiet) return exit_code::done;
+  std::cerr << escaped_path(arguments.output) << (arguments.options.output.dry_run ? ": would be " : ": ")
+            << counted(report.entries, "entry", "entries") << ", " << short_size(report.file_bytes);
+  if (report.resumed_bytes != 0) std::cerr << ", of which " << short_size(report.resumed_bytes) << " were here already";
+  std::cerr << '\n';
+  return exit_code::done;
+}
+
+}  // namespace
+
+RangesOpener address_opener() { return remote_files(remote_options_of_environment()); }
+
+Verb add_get(CLI::App& app) {
+  auto arguments = std::make_shared<GetArguments>();
+  CLI::App* verb = app.add_subcommand("get", "Download an archive, and verify it before it gets its name");
+  verb->add_option("ADDRESS", arguments->address, "http://, https:// or s3://BUCKET/KEY")->required();
+  add_output(*verb, arguments->output, "The archive; a download that was interrupted goes on from where it was");
+  verb->add_option("-c,--connections", arguments->options.remote.connections, "Requests at the same time")
+      ->capture_default_str();
+  add_threads(*verb, arguments->options.output.threads);
+  add_overwrite(*verb, arguments->options.output);
+  add_write_options(*verb, arguments->options.output);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar get https://host/model.onnxar -o model.onnxar");
+  return {verb, [arguments] { return get(*arguments); }};
+}
+
+}  // namespace onnxar::tool
