@@ -1,0 +1,34 @@
+"""pnnx, ncnn's importer, into another folder; then ncnn."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import ncnn
+import numpy as np
+import pnnx
+
+
+def run(model, x, folder):
+    made = Path(model).parent  # pnnx writes beside its input, so it gets links to the files
+    for file in made.iterdir():
+        if file.is_file():
+            (Path(folder) / file.name).symlink_to(file)
+    model = Path(folder) / Path(model).name
+    program = Path(pnnx.__file__).parent / "bin/pnnx"
+    program = program if program.exists() else shutil.which("pnnx")
+    shape = "inputshape=[" + ",".join(map(str, x.shape)) + "]"
+    done = subprocess.run([program, model, shape], cwd=folder, capture_output=True, text=True)
+    param, weights = (model.with_name(f"{model.stem}.ncnn.{end}") for end in ("param", "bin"))
+    if done.returncode != 0 or not param.exists():
+        raise RuntimeError((done.stderr or done.stdout).strip().splitlines()[-1:] or f"pnnx ended with {done.returncode}")
+    net = ncnn.Net()
+    net.opt.use_fp16_storage = net.opt.use_fp16_packed = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False
+    net.load_param(str(param))
+    net.load_model(str(weights))
+    with net.create_extractor() as extractor:
+        extractor.input("in0", ncnn.Mat(np.ascontiguousarray(x.squeeze(0))).clone())
+        state, y = extractor.extract("out0")
+    if state != 0:
+        raise RuntimeError(f"ncnn ends with {state}")
+    return np.array(y)
