@@ -1,5 +1,5 @@
 """Makes the forms of a model that tools are given: the model as it is (plain), its archive, a link to the archive beside it,
-and the archive's entries in a folder, as any unzip program puts them there."""
+a link with the names of hubs, and the archive's entries in a folder, as any unzip program puts them there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import onnx
 
 from interop import models
 
-FORMS = ("link", "folder", "archive")
+FORMS = ("link", "hub", "folder", "archive")
 
 
 def onnxar(*arguments: object) -> None:
@@ -39,6 +39,7 @@ class Forms:
         return {
             "plain": self.plain,
             "link": self.folder / "linked.onnx",
+            "hub": self.folder / "hub/model.onnx",
             "folder": self.folder / "unzipped/model.onnx",
             "archive": self.archive,
         }[form]
@@ -56,6 +57,8 @@ class Forms:
         if self.model == "several graphs":
             self.add_graph_and_side_file()
         onnxar("link", self.archive, "-o", self.path("link"), "--no-sync", "-q", "-f")
+        self.path("hub").parent.mkdir(exist_ok=True)
+        onnxar("link", self.archive, "--hub", self.path("hub").parent, "--no-sync", "-q", "-f")
         with zipfile.ZipFile(self.archive) as file:
             file.extractall(self.path("folder").parent)
         (self.path("folder").parent / "__MODEL_PROTO").rename(self.path("folder"))
@@ -96,7 +99,7 @@ class Forms:
             return hashlib.sha256(self.path("link").read_bytes()).hexdigest()
         for form in ("plain", *FORMS):
             found.update(self.path(form).read_bytes())
-        for file in sorted(self.path("folder").parent.iterdir()):
+        for file in sorted([*self.path("folder").parent.iterdir(), self.path("hub").with_name("model.onnx_data")]):
             found.update(file.name.encode() + b"\0" + file.read_bytes())
         return found.hexdigest()
 

@@ -38,7 +38,7 @@ def is_known(tool: Tool, model: str, row: dict, digest: str) -> bool:
 
 
 def wanted_forms(tool: Tool) -> list[str]:
-    return ["plain", "link", "folder", *(["archive"] if tool.reads_archives else [])]
+    return ["plain", "link", "hub", "folder", *(["archive"] if tool.reads_archives else [])]
 
 
 def run_models(tool: Tool, made: list[forms.Forms], row: dict, digests: dict[str, str]) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -84,4 +87,91 @@ PYTHON_TOOLS = (
     python_tool("TVM", "tool", "tvm_relax", "tvm"),
     python_tool("ncnn, with pnnx", "tool", "ncnn_pnnx", "ncnn", "pnnx"),
 )
-TOOLS = PYTHON_TOOLS
+
+
+def npm() -> None:
+    """Installs the packages of node/package.json."""
+    folder, wanted = BUILD / "node", HERE / "node/package.json"
+    done = folder / "installed.json"
+    if done.exists() and done.read_bytes() == wanted.read_bytes():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copyfile(HERE / "node" / name, folder / name)
+    subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True)
+    shutil.copyfile(wanted, done)
+
+
+def javascript_tool(name: str, package: str, runtime: str) -> Tool:
+    """The runners are copied beside the packages, where Node looks for them."""
+    scripts = tuple(HERE / "node" / each for each in ("package.json", "jobs.mjs", "run.mjs" if runtime != "chromium" else "page.mjs"))
+
+    def prepare() -> None:
+        npm()
+        for script in scripts[1:]:
+            shutil.copyfile(script, BUILD / "node" / script.name)
+
+    command = (
+        [PYTHON, "-B", "-m", "runners.chromium", str(BUILD / "node/node_modules")]
+        if runtime == "chromium"
+        else ["node", str(BUILD / "node/run.mjs"), runtime]
+    )
+    version = json.loads(scripts[0].read_text())["dependencies"][package]
+    return Tool(name, f"{package} {version}", "runtime", prepare, lambda: command, scripts)
+
+
+def java_tool() -> Tool:
+    source, version = HERE / "java/Run.java", "1.29.0"
+    maven, classes = BUILD / "maven", BUILD / "java"
+    jar = maven / f"com/microsoft/onnxruntime/onnxruntime/{version}/onnxruntime-{version}.jar"
+
+    def prepare() -> None:
+        if not jar.exists():
+            subprocess.run(["mvn", "-q", f"-Dmaven.repo.local={maven}", "dependency:get",
+                            f"-Dartifact=com.microsoft.onnxruntime:onnxruntime:{version}"], check=True)  # fmt: skip
+        subprocess.run(["javac", "-cp", jar, "-d", classes, source], check=True)
+
+    command = ["java", "-cp", f"{jar}:{classes}", "Run"]
+    return Tool("ONNX Runtime, Java", f"com.microsoft.onnxruntime {version}", "runtime", prepare, lambda: command, (source,))
+
+
+def cpp_tool() -> Tool:
+    source, library, program = HERE / "cpp/run.cc", ROOT / "build/onnxruntime", BUILD / "cpp/run"
+    fetch = ROOT / "tests/onnxruntime/fetch.py"
+    found = re.search(r'^VERSION = "(.*)"$', fetch.read_text(), re.MULTILINE)
+
+    def prepare() -> None:
+        environment("onnxruntime")
+        subprocess.run([venv("onnxruntime") / "bin/python", "-B", fetch, library], check=True)
+        program.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["g++", "-std=c++20", "-O1", "-isystem", library / "include", source, library / "lib/libonnxruntime.so",
+                        f"-Wl,-rpath,{library / 'lib'}", "-o", program], check=True)  # fmt: skip
+
+    version = found[1] if found else ""
+    return Tool("ONNX Runtime, C++", f"onnxruntime {version}", "runtime", prepare, lambda: [str(program)], (source, fetch))
+
+
+def rust_tool(name: str, crate: str, kind: str) -> Tool:
+    folder = HERE / "rust" / name
+    sources = (folder / "src/main.rs", folder / "Cargo.toml", folder / "Cargo.lock", HERE / "rust/jobs.rs")
+    target = BUILD / "rust" / name
+
+    def prepare() -> None:
+        subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", sources[1], "--target-dir", target], check=True)
+
+    found = re.search(rf'^{crate} = .*?"=([^"]*)"', sources[1].read_text(), re.MULTILINE)
+    command = [str(target / f"release/interop-{name}")]
+    return Tool(name, f"{crate} {found[1] if found else ''}", kind, prepare, lambda: command, sources)
+
+
+TOOLS = (
+    *PYTHON_TOOLS[:4],
+    cpp_tool(),
+    java_tool(),
+    javascript_tool("ONNX Runtime, Node", "onnxruntime-node", "node"),
+    javascript_tool("ONNX Runtime Web, in Node", "onnxruntime-web", "web"),
+    javascript_tool("ONNX Runtime Web, in Chromium", "onnxruntime-web", "chromium"),
+    *PYTHON_TOOLS[4:],
+    rust_tool("tract", "tract-onnx", "runtime"),
+    rust_tool("rten", "rten", "tool"),
+)
