@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from interop import cells, forms, models, page
+from interop import cells, forms, models, page, upstream
 from interop.tools import BUILD, ROOT, TOOLS, Tool
 
 RESULTS = ROOT / "tests/interop/results.json"
@@ -91,10 +91,7 @@ def main() -> None:
                 save(results)
     save(results)
     page.write(results)
-    wrong = page.wrong_cells(results)
-    for line in wrong:
-        print(line)
-    sys.exit(1 if wrong else 0)
+    sys.exit("\n".join([*page.wrong_cells(results), *upstream.faults()]) or None)
 
 
 if __name__ == "__main__":
