@@ -120,6 +120,14 @@ def javascript_tool(name: str, package: str, runtime: str) -> Tool:
     return Tool(name, f"{package} {version}", "runtime", prepare, lambda: command, scripts)
 
 
+def netron_tool() -> Tool:
+    wanted, scripts = HERE / "requirements/netron.txt", tuple(HERE / "node" / each for each in ("netron.mjs", "jobs.mjs"))
+    package, version = wanted.read_text().strip().split("==")
+    folder = venv("netron") / "lib/python3.11/site-packages/netron"
+    command = ["node", str(scripts[0]), str(folder)]
+    return Tool("Netron's parser", f"{package} {version}", "tool", lambda: environment("netron"), lambda: command, (*scripts, wanted))
+
+
 def java_tool() -> Tool:
     source, version = HERE / "java/Run.java", "1.29.0"
     maven, classes = BUILD / "maven", BUILD / "java"
@@ -174,4 +182,5 @@ TOOLS = (
     *PYTHON_TOOLS[4:],
     rust_tool("tract", "tract-onnx", "runtime"),
     rust_tool("rten", "rten", "tool"),
+    netron_tool(),
 )
