@@ -32,9 +32,8 @@ class Result(NamedTuple):
 def tidy(message: str, folder: Path) -> str:
     """The message in one line, without the paths of this machine."""
     message = re.sub(r"\x1b\[[0-9;]*m", "", message)
-    for name in (str(folder.resolve()), str(HERE.parents[1])):
-        message = message.replace(name, "FOLDER")
-    message = " ".join(re.sub(r"FOLDER/outputs/\w+/tmp\w+|0x[0-9a-f]{8,}", "...", message).split())
+    message = re.sub(rf"{re.escape(str(folder.resolve().parent))}/\w+(/outputs/\w+(/tmp\w+)?)?", "FOLDER", message)
+    message = " ".join(re.sub(r"0x[0-9a-f]{8,}", "...", message.replace(str(HERE.parents[1]), "...")).split())
     return message if len(message) <= LONGEST_MESSAGE else message[: LONGEST_MESSAGE - 3] + "..."
 
 
