@@ -50,37 +50,48 @@ def environment(name: str) -> None:
     made.write_bytes(wanted.read_bytes())
 
 
-def python_tool(name: str, kind: str, runner: str, env: str, package: str = "") -> Tool:
+def environment_with_onnxar(name: str) -> None:
+    """With the wheel that ./dev builds, for tools that read archives by it."""
+    environment(name)
+    wheels = list((ROOT / "build/wheel").glob("onnxar-*.whl"))
+    if not wheels:
+        raise OSError("no wheel of onnxar in build/wheel; ./dev interop builds it")
+    subprocess.run([venv(name) / "bin/pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--no-compile",
+                    "--force-reinstall", *wheels], check=True)  # fmt: skip
+
+
+def python_tool(name: str, kind: str, runner: str, env: str, package: str = "", *, archives: bool = False) -> Tool:
     wanted = HERE / "requirements" / f"{env}.txt"
     pins = dict(line.split("==") for line in wanted.read_text().split())
     package = package or next(iter(pins))
     script = HERE / "runners" / f"{runner}.py"
     return Tool(
         name, f"{package} {pins[package]}", kind,
-        prepare=lambda: environment(env),
+        prepare=lambda: (environment_with_onnxar if archives else environment)(env),
         command=lambda: [str(venv(env) / "bin/python"), "-B", "-m", "runners.worker", runner],
         sources=(script, wanted),
+        reads_archives=archives,
     )  # fmt: skip
 
 
 PYTHON_TOOLS = (
-    python_tool("ONNX Runtime 1.18, Python", "runtime", "onnxruntime_session", "onnxruntime-1.18"),
+    python_tool("ONNX Runtime 1.18, Python", "runtime", "onnxruntime_session", "onnxruntime-1.18", archives=True),
     python_tool("ONNX Runtime 1.20, Python", "runtime", "onnxruntime_session", "onnxruntime-1.20"),
     python_tool("ONNX Runtime 1.22, Python", "runtime", "onnxruntime_session", "onnxruntime-1.22"),
-    python_tool("ONNX Runtime, Python", "runtime", "onnxruntime_session", "onnxruntime"),
+    python_tool("ONNX Runtime, Python", "runtime", "onnxruntime_session", "onnxruntime", archives=True),
     python_tool("ONNX Runtime's optimiser, output beside", "runtime", "onnxruntime_optimiser", "onnxruntime"),
     python_tool("ONNX Runtime's optimiser, output and data elsewhere", "runtime", "onnxruntime_optimiser_elsewhere", "onnxruntime"),
     python_tool("ONNX Runtime's optimiser, output elsewhere", "tool", "onnxruntime_optimiser_bare", "onnxruntime"),
     python_tool("ONNX Runtime's dynamic quantiser", "runtime", "onnxruntime_quantise_dynamic", "onnx", "onnxruntime"),
     python_tool("ONNX Runtime's static quantiser", "runtime", "onnxruntime_quantise_static", "onnx", "onnxruntime"),
     python_tool("ONNX Runtime's preparation for quantising", "runtime", "onnxruntime_preprocess", "onnx", "onnxruntime"),
-    python_tool("onnx: load, reference evaluator", "runtime", "onnx_reference", "onnx"),
+    python_tool("onnx: load, reference evaluator", "runtime", "onnx_reference", "onnx", archives=True),
     python_tool("onnx: checker", "runtime", "onnx_checker", "onnx"),
     python_tool("onnx: shape inference", "runtime", "onnx_shapes", "onnx"),
     python_tool("onnx: version converter", "runtime", "onnx_version", "onnx"),
     python_tool("onnx: load, save elsewhere", "runtime", "onnx_saved", "onnx"),
     python_tool("onnx_ir: load, save elsewhere", "runtime", "onnx_ir_saved", "onnx", "onnx-ir"),
-    python_tool("onnx_ir: passes", "runtime", "onnx_ir_passes", "onnx", "onnx-ir"),
+    python_tool("onnx_ir: passes", "runtime", "onnx_ir_passes", "onnx", "onnx-ir", archives=True),
     python_tool("onnxoptimizer", "tool", "onnxoptimizer_all", "onnxoptimizer", "onnxoptimizer"),
     python_tool("onnxslim", "tool", "onnxslim_path", "onnxslim", "onnxslim"),
     python_tool("onnxsim", "tool", "onnxsim_path", "onnxsim"),

@@ -1,4 +1,4 @@
-"""ONNX Runtime: a session from the path."""
+"""ONNX Runtime: a session from the path; of an archive, with onnxar.onnxruntime."""
 
 import onnxruntime
 
@@ -6,5 +6,9 @@ import onnxruntime
 def run(model, x, folder):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    if model.endswith(".onnxar"):
+        from onnxar.onnxruntime import InferenceSession
+    else:
+        InferenceSession = onnxruntime.InferenceSession
+    session = InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return session.run(["y"], {"x": x})[0]
