@@ -136,9 +136,12 @@ def javascript_tool(name: str, package: str, runtime: str) -> Tool:
 def netron_tool() -> Tool:
     wanted, scripts = HERE / "requirements/netron.txt", tuple(HERE / "node" / each for each in ("netron.mjs", "jobs.mjs"))
     package, version = wanted.read_text().strip().split("==")
-    folder = venv("netron") / "lib/python3.11/site-packages/netron"
-    command = ["node", str(scripts[0]), str(folder)]
-    return Tool("Netron's parser", f"{package} {version}", "tool", lambda: environment("netron"), lambda: command, (*scripts, wanted))
+
+
+    def command() -> list[str]:
+        return ["node", str(scripts[0]), str(next(venv("netron").glob("lib/python*/site-packages/netron")))]
+
+    return Tool("Netron's parser", f"{package} {version}", "tool", lambda: environment("netron"), command, (*scripts, wanted))
 
 
 def java_tool() -> Tool:
