@@ -137,7 +137,6 @@ def netron_tool() -> Tool:
     wanted, scripts = HERE / "requirements/netron.txt", tuple(HERE / "node" / each for each in ("netron.mjs", "jobs.mjs"))
     package, version = wanted.read_text().strip().split("==")
 
-
     def command() -> list[str]:
         return ["node", str(scripts[0]), str(next(venv("netron").glob("lib/python*/site-packages/netron")))]
 
