@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "onnx/fields.h"
+#include "onnxar/archive.h"
 #include "onnxar/convert.h"
+#include "onnxar/listing.h"
 #include "skeleton/load.h"
 #include "wire/encode.h"
 #include "zip/layout.h"
@@ -20,24 +22,24 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t tensor_bytes = 4096;
 
-std::string tensor(std::size_t index) {
+std::string tensor(std::size_t index, std::size_t size) {
   std::string out;
-  wire::append_varint_field(out, onnx::tensor_field::dims, tensor_bytes);
+  wire::append_varint_field(out, onnx::tensor_field::dims, size);
   wire::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::uint8));
   wire::append_bytes_field(out, onnx::tensor_field::name, "decoder.layers.weight." + std::to_string(index));
-  wire::append_bytes_field(out, onnx::tensor_field::raw_data, std::string(tensor_bytes, 'x'));
+  wire::append_bytes_field(out, onnx::tensor_field::raw_data, std::string(size, 'x'));
   return out;
 }
 
-/// A folder with a model of `tensors` tensors, which the destructor removes.
+/// A folder with a model of `tensors` tensors of `size` bytes, which the destructor removes.
 class ModelFolder {
  public:
-  explicit ModelFolder(std::int64_t tensors)
+  explicit ModelFolder(std::int64_t tensors, std::size_t size = tensor_bytes)
       : folder_(fs::temp_directory_path() / ("onnxar_model_bench_" + std::to_string(tensors))) {
     fs::create_directories(folder_);
     std::string graph;
     for (std::int64_t i = 0; i < tensors; ++i) {
-      wire::append_bytes_field(graph, onnx::graph_field::initializer, tensor(static_cast<std::size_t>(i)));
+      wire::append_bytes_field(graph, onnx::graph_field::initializer, tensor(static_cast<std::size_t>(i), size));
     }
     std::string model;
     wire::append_bytes_field(model, onnx::model_field::graph, graph);
@@ -82,6 +84,22 @@ void join_model(benchmark::State& state) {
     state.SkipWithError("the joined model differs from the original");
 }
 BENCHMARK(join_model)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+/// Opens an archive and gets the bytes of every tensor, as opening.py does from Python.
+void open_all_tensors(benchmark::State& state) {
+  constexpr std::size_t size = 64;
+  const ModelFolder model(state.range(0), size);
+  SaveOptions options = quick(Format::archive);
+  options.threshold = 0;
+  pack(model.path(), model.output(), options);
+  for (auto _ : state) {
+    const Archive archive = Archive::open(model.output());
+    std::size_t bytes = 0;
+    for (const StoredTensor& each : tensors(archive)) bytes += tensor_data(archive, each).size();
+    if (bytes != size * static_cast<std::size_t>(state.range(0))) state.SkipWithError("wrong bytes");
+  }
+}
+BENCHMARK(open_all_tensors)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 void layout_of_entries(benchmark::State& state) {
   std::vector<zip::PlacedEntry> entries(static_cast<std::size_t>(state.range(0)));

@@ -16,6 +16,7 @@ import editing
 import growth
 import library
 import network
+import opening
 import packing
 import peers
 import repacking
@@ -33,6 +34,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "repacking": lambda folder: repacking.measure(folder, arguments.pairs, arguments.gib),
         "sharing": lambda folder: sharing.measure(folder, arguments.runs, arguments.gib),
         "library": library.measure,
+        "opening": opening.measure,
         "peers": peers.measure,
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),
         "entries": lambda folder: growth.by_entries(folder, arguments.runs),

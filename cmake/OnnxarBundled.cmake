@@ -56,6 +56,9 @@ function(onnxar_bundle_zlib)
   file(GLOB sources ${zlib_dir}/*.c)
   list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")  # stdio on compressed files
   onnxar_bundled_library(zlib ZLIB::ZLIB ${zlib_dir} ${sources})
+  if(APPLE)  # zlib 1.2 takes macOS for its old namesake, and defines its functions that are missing there
+    target_compile_definitions(onnxar_bundled_zlib PRIVATE fdopen=fdopen)
+  endif()
 endfunction()
 
 # Without util/ (JSON) and compiler/ (the parser of .proto files), which nothing here uses.

@@ -3,7 +3,8 @@
 #
 # `./dev platforms` installs the package `ziglang` from PyPI into build/zig_venv, and writes the programs zig-clang and
 # zig-clang++ there: CMake and ccache expect a compiler of one word, and `zig c++` has two. ONNXAR_ZIG in the environment
-# names a different folder with these programs.
+# names a different folder with these programs. zig builds libc++ once for each level of optimisation, for minutes:
+# ONNXAR_ZIG_FLAGS has that of the build, so that CMake's own programs take the same one.
 if(DEFINED ENV{ONNXAR_ZIG})
   set(zig_folder $ENV{ONNXAR_ZIG})
 else()
@@ -13,7 +14,7 @@ endif()
 foreach(language C CXX)
   set(CMAKE_${language}_COMPILER_TARGET ${zig_target})
   # By default zig adds a sanitizer to builds that are not optimised.
-  set(CMAKE_${language}_FLAGS_INIT -fno-sanitize=all)
+  set(CMAKE_${language}_FLAGS_INIT "-fno-sanitize=all $ENV{ONNXAR_ZIG_FLAGS}")
   # GNU's ar does not write the index of an archive of Mach-O objects.
   set(CMAKE_${language}_ARCHIVE_CREATE "${zig_folder}/zig ar qc <TARGET> <OBJECTS>")
   set(CMAKE_${language}_ARCHIVE_APPEND "${zig_folder}/zig ar q <TARGET> <OBJECTS>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -97,6 +98,22 @@ def _named(tensors: Sequence[_core.StoredTensor], names: Sequence[str]) -> dict[
     return named
 
 
+class _Values(collections.abc.ValuesView[Array]):
+    """All arrays of an archive, each made when it is asked for. The inherited view would look each of them up by its key."""
+
+    _mapping: Archive
+
+    def __iter__(self) -> Iterator[Array]:
+        return (array for _, array in self._mapping._each())
+
+
+class _Items(collections.abc.ItemsView[str, Array]):
+    _mapping: Archive
+
+    def __iter__(self) -> Iterator[tuple[str, Array]]:
+        return self._mapping._each()
+
+
 class Archive(Mapping[str, Array]):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
@@ -125,7 +142,7 @@ class Archive(Mapping[str, Array]):
         """Releases the mapping. The file is unmapped when its last array is freed."""
         self._open_handle = None
         self._consolidated = {}
-        for known in ("_tensors", "_entry_keys"):
+        for known in ("_tensors", "_with_arrays", "_entry_keys"):
             self.__dict__.pop(known, None)
 
     @property
@@ -159,6 +176,11 @@ class Archive(Mapping[str, Array]):
     @functools.cached_property
     def _tensors(self) -> dict[str, _core.StoredTensor]:
         return _keyed(self._handle.tensors())
+
+    @functools.cached_property
+    def _with_arrays(self) -> dict[str, _core.StoredTensor]:
+        """All tensors except strings and those of unknown types."""
+        return {key: tensor for key, tensor in self._tensors.items() if tensor.bits}
 
     @functools.cached_property
     def _entry_keys(self) -> dict[str, list[str]]:
@@ -202,29 +224,41 @@ class Archive(Mapping[str, Array]):
     def __contains__(self, key: object) -> bool:
         """Whether `key` is one of `keys()`. Does not read the tensor's data."""
         self._handle  # noqa: B018
-        stored = self._tensors.get(key)  # type: ignore[call-overload,arg-type,unused-ignore]
-        return stored is not None and bool(_core.dtype_bits(stored.dtype))
+        return key in self._with_arrays
 
     def __getitem__(self, key: str) -> Array:
-        handle, stored = self._handle, self._tensors.get(key)
-        if stored is None or not _core.dtype_bits(stored.dtype):
+        handle, stored = self._handle, self._with_arrays.get(key)
+        if stored is None:
             raise self._missing(key)
         return self._array(handle, key, stored)
 
     def __iter__(self) -> Iterator[str]:
         self._handle  # noqa: B018
-        return (key for key, tensor in self._tensors.items() if _core.dtype_bits(tensor.dtype))
+        return iter(self._with_arrays)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        self._handle  # noqa: B018
+        return len(self._with_arrays)
+
+    def values(self) -> collections.abc.ValuesView[Array]:
+        return _Values(self)
+
+    def items(self) -> collections.abc.ItemsView[str, Array]:
+        return _Items(self)
+
+    def _each(self) -> Iterator[tuple[str, Array]]:
+        self._handle  # noqa: B018
+        return ((key, self._array(self._handle, key, stored)) for key, stored in self._with_arrays.items())
 
     def tensor(self, name: str) -> Array:
         """Returns the tensor of this name, else the one in the entry of this name, else the one at this site."""
         return self._array(self._handle, *self._find(name))
 
     def _array(self, handle: _core.Archive, key: str, stored: _core.StoredTensor) -> Array:
-        copied = self._consolidated.get(key)
-        return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape) if copied is None else copied
+        if key in self._consolidated:
+            return self._consolidated[key]
+        array: Array | None = handle.array(stored, _dtypes.WHOLE, np.ndarray)
+        return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape) if array is None else array
 
     def info(self, name: str) -> TensorInfo:
         """Returns type, shape and site of the tensor, without reading its data."""
@@ -247,7 +281,7 @@ class Archive(Mapping[str, Array]):
         expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion, threads=threads)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
-        stored = {key: self._tensors[key] for key in self}
+        stored = dict(self._with_arrays)
         raw = {key: memoryview(self._handle.data(tensor)) for key, tensor in stored.items()}
         places = {key: _Place.of(raw[key], tensor) for key, tensor in stored.items()}
         places = {key: place for key, place in places.items() if place.size >= max(threshold, 1)}

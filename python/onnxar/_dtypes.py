@@ -25,6 +25,11 @@ _NUMBER = {name: number for number, name in (_OF_NUMPY | _OF_ML_DTYPES).items()}
 
 MOST_DIMENSIONS = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
 
+# The dtypes of numbers whose raw bytes are a NumPy array as they are, by number. Those of ml_dtypes are added once they are needed.
+WHOLE: list[np.dtype[Any] | None] = [None] * (1 + max(_OF_NUMPY | _OF_ML_DTYPES))
+for _number, _name in _OF_NUMPY.items():
+    WHOLE[_number] = np.dtype(_name)
+
 name_of = _core.dtype_name
 
 
@@ -41,6 +46,8 @@ def numpy_dtype(number: int) -> np.dtype[Any]:
         dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _OF_ML_DTYPES[number]))
     except AttributeError:
         raise usage(f"this version of ml_dtypes does not have {_OF_ML_DTYPES[number]}; install a newer one") from None
+    if _core.dtype_bits(number) >= 8:
+        WHOLE[number] = dtype
     return dtype
 
 

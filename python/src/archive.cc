@@ -77,13 +77,31 @@ nb::list tensor_list(const Archive& archive) {
   return list;
 }
 
-ByteSpan data_of(const Archive& archive, const OwnedTensor& tensor) {
-  const std::weak_ptr<const void> wanted = archive.owner();
-  if (tensor.archive.owner_before(wanted) || wanted.owner_before(tensor.archive)) {
-    throw Error(Code::usage_argument, "the tensor belongs to a different archive", {tensor.tensor.name, std::nullopt},
+ByteSpan data_of(const Archive& archive, const OwnedTensor& of) {
+  const std::shared_ptr<const void> wanted = archive.owner();
+  if (of.archive.owner_before(wanted) || wanted.owner_before(of.archive)) {
+    throw Error(Code::usage_argument, "the tensor belongs to a different archive", {of.tensor.name, std::nullopt},
                 archive.path());
   }
-  return without_gil([&] { return tensor_data(archive, tensor.tensor); });
+  // To look up an entry takes as long as to release the interpreter's lock. To copy or decode data may take longer.
+  constexpr std::uint64_t short_message = 4096;
+  if (of.tensor.size <= short_message) return tensor_data(archive, of.tensor);
+  return without_gil([&] { return tensor_data(archive, of.tensor); });
+}
+
+/// Returns `make(shape, dtype, buffer)`, where `dtypes` has the type by its number. None where it has none, and for
+/// tensors that NumPy may refuse or cannot view as they are: no bytes, more dimensions than NumPy 1 has, or an address
+/// that is not a multiple of an element's size.
+nb::object array_of(const Archive& archive, const OwnedTensor& of, const nb::list& dtypes, const nb::callable& make) {
+  constexpr std::size_t most_dimensions = 32;
+  const StoredTensor& tensor = of.tensor;
+  const auto number = static_cast<std::size_t>(tensor.type);
+  const std::size_t width = bits_per_element(tensor.type) / 8;
+  if (width == 0 || number >= dtypes.size() || dtypes[number].is_none()) return nb::none();
+  ByteSpan data = data_of(archive, of);
+  const auto address = reinterpret_cast<std::uintptr_t>(data.bytes().data());
+  if (data.size() == 0 || tensor.dims.size() > most_dimensions || address % width != 0) return nb::none();
+  return make(shape_of(tensor.dims), dtypes[number], std::move(data));
 }
 
 nb::dict metadata_of(const Archive& archive) {
@@ -128,6 +146,7 @@ void bind_tensor(nb::module_& module) {
       .def_prop_ro("name", [](const OwnedTensor& of) { return text(of.tensor.name); })
       .def_prop_ro("site", [](const OwnedTensor& of) { return text(of.tensor.site); })
       .def_prop_ro("dtype", [](const OwnedTensor& of) { return static_cast<int>(of.tensor.type); })
+      .def_prop_ro("bits", [](const OwnedTensor& of) { return bits_per_element(of.tensor.type); })
       .def_prop_ro("shape", [](const OwnedTensor& of) { return shape_of(of.tensor.dims); });
 }
 
@@ -160,7 +179,7 @@ nb::object read_tensor(const ModelReader& reader, std::size_t index) {
   const std::uint64_t size = reader.size_of(index);
   const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!bytes) throw nb::python_error();
-  char* target = PyBytes_AS_STRING(bytes.ptr());
+  char* target = PyBytes_AsString(bytes.ptr());
   without_gil([&] {
     reader.read(index, [&](Bytes piece) {
       std::memcpy(target, piece.data(), piece.size());
@@ -232,6 +251,7 @@ void bind_archive(nb::module_& module) {
       .def("entries", entry_list)
       .def("tensors", tensor_list)
       .def("data", data_of)
+      .def("array", array_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
       .def("graphs", [](const Archive& of) { return names_found([&] { return graphs(of); }); })
       .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })

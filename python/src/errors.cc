@@ -13,9 +13,10 @@ void translate(const std::exception_ptr& thrown, void* raise_class) {
   } catch (const Error& error) {
     const nb::object make = nb::borrow(static_cast<PyObject*>(raise_class));
     const nb::object offset = error.offset() ? nb::object(nb::int_(*error.offset())) : nb::none();
-    const nb::object instance =
-        make(text(id(error.code())), text(error.message()), text(error.entry()), offset, text(error.path().native()),
-             text(id(error.advice().hint)), text(error.advice().value));
+    const std::u8string path = error.path().u8string();  // on POSIX systems its bytes as they are
+    const nb::object instance = make(text(id(error.code())), text(error.message()), text(error.entry()), offset,
+                                     text({reinterpret_cast<const char*>(path.data()), path.size()}),
+                                     text(id(error.advice().hint)), text(error.advice().value));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
   }
 }

@@ -175,6 +175,19 @@ class Life(OpenTest):
             self.assertEqual((raised.exception.code, raised.exception.path), ("usage.argument", str(self.path)))
             self.assertIn("closed", str(raised.exception))
 
+    def test_values_and_items_go_by_the_keys_and_end_with_the_archive(self):
+        with onnxar.open(self.path) as archive:
+            keys, values = list(archive), archive.values()
+            for key, (named, array), value in zip(keys, archive.items(), values, strict=True):
+                self.assertEqual(named, key)
+                np.testing.assert_array_equal(array, archive[key], strict=True)
+                np.testing.assert_array_equal(value, array, strict=True)
+            begun = iter(values)
+            next(begun)
+        for ended in (begun, values, archive.items()):
+            with self.assertRaises(onnxar.Error):
+                next(iter(ended))
+
     def test_the_block_closes_also_after_an_error(self):
         with self.assertRaises(ZeroDivisionError), onnxar.open(self.path) as archive:
             1 / 0  # noqa: B018
@@ -189,6 +202,16 @@ class Life(OpenTest):
         with self.assertRaises(onnxar.Error) as raised:
             onnxar.open(self.path.read_bytes()).check()
         self.assertEqual(raised.exception.code, "usage.argument")
+
+    def test_arrays_of_bytes_at_an_odd_address_are_aligned_copies(self):
+        data = self.path.read_bytes()
+        room = np.empty(len(data) + 64, np.uint8)
+        begin = -room.ctypes.data % 64 + 1
+        room[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
+        with onnxar.open(memoryview(room)[begin : begin + len(data)]) as archive:
+            for key, expected in arrays_of(self.model).items():
+                self.assertTrue(archive[key].flags.aligned and not archive[key].flags.writeable, key)
+                np.testing.assert_array_equal(archive[key], expected, strict=True)
 
     def test_a_copy_outlives_a_file_that_is_cut_and_removed(self):
         archive = onnxar.open(self.path, no_copy=False)

@@ -23,10 +23,4 @@ constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
   return word | (bytes_between(word, 'A', 'Z') >> 2U);
 }
 
-/// Whether all eight are letters, digits or underscores.
-constexpr bool is_identifier_word(std::uint64_t word) noexcept {
-  const std::uint64_t letters = bytes_between(word | every_byte(0x20), 'a', 'z');
-  return (letters | bytes_between(word, '0', '9') | bytes_between(word, '_', '_')) == every_byte(0x80);
-}
-
 }  // namespace onnxar::base

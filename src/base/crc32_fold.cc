@@ -7,13 +7,19 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#define ONNXAR_FOLDS
+#elif defined(__AARCH64EL__) && defined(__GNUC__)
+#include <arm_neon.h>
+#define ONNXAR_FOLDS
 #endif
 
 namespace onnxar::base {
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef ONNXAR_FOLDS
 
 namespace {
+
+using FoldFunction = void (*)(std::byte* block, const std::byte* from, std::size_t blocks) noexcept;
 
 /// x^power modulo the polynomial, in the bit order of CRC-32 (x^0 is the highest bit), as the multiplier of 64 bits
 /// that carry-less multiplication of reflected numbers needs: shifted by one, since a product of two 64-bit numbers has
@@ -33,7 +39,17 @@ constexpr std::int64_t by_high = multiplier(block_bits - 32);
 // Multiplying 128 bits by x^(bits of a block) and adding them to the bits one block later does not change the
 // remainder. One block is left at the end. It has the same CRC as all blocks that were folded into it. The vectors of a
 // block are independent chains, which hide the latency of a multiplication. Vectors of each width have functions of
-// their own names, and code for a CPU cannot be a template's argument: so this is written three times.
+// their own names, and code for a CPU cannot be a template's argument: so this is written once for each. Unless loops
+// over the vectors are unrolled, which compilers do at -O3 alone, the vectors are in memory.
+
+#ifdef __x86_64__
+
+// Clang 18 to 21 know 512 bits as a feature of its own, which zig's x86-64 leaves out.
+#if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ <= 21
+#define ONNXAR_512 "evex512,avx512f"
+#else
+#define ONNXAR_512 "avx512f"
+#endif
 
 __attribute__((target("pclmul"))) void fold_128(std::byte* block, const std::byte* from, std::size_t blocks) noexcept {
   constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m128i);
@@ -41,6 +57,7 @@ __attribute__((target("pclmul"))) void fold_128(std::byte* block, const std::byt
   __m128i sums[chains];
   for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block) + i);
   for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < chains; ++i) {
       const __m128i low = _mm_clmulepi64_si128(sums[i], by, 0x00);
       const __m128i high = _mm_clmulepi64_si128(sums[i], by, 0x11);
@@ -58,6 +75,7 @@ __attribute__((target("avx2,pclmul,vpclmulqdq"))) void fold_256(std::byte* block
   __m256i sums[chains];
   for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block) + i);
   for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < chains; ++i) {
       const __m256i low = _mm256_clmulepi64_epi128(sums[i], by, 0x00);
       const __m256i high = _mm256_clmulepi64_epi128(sums[i], by, 0x11);
@@ -68,14 +86,15 @@ __attribute__((target("avx2,pclmul,vpclmulqdq"))) void fold_256(std::byte* block
   for (std::size_t i = 0; i < chains; ++i) _mm256_storeu_si256(reinterpret_cast<__m256i*>(block) + i, sums[i]);
 }
 
-__attribute__((target("avx512f,avx2,pclmul,vpclmulqdq"))) void fold_512(std::byte* block, const std::byte* from,
-                                                                        std::size_t blocks) noexcept {
+__attribute__((target(ONNXAR_512 ",avx2,pclmul,vpclmulqdq"))) void fold_512(std::byte* block, const std::byte* from,
+                                                                            std::size_t blocks) noexcept {
   constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m512i);
   constexpr std::size_t ahead = 4096;  // the hardware's prefetcher stops at each page border
   const __m512i by = _mm512_set4_epi64(by_high, by_low, by_high, by_low);
   __m512i sums[chains];
   for (std::size_t i = 0; i < chains; ++i) sums[i] = _mm512_loadu_si512(block + i * sizeof(__m512i));
   for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < chains; ++i) {
       prefetch_line(from + ahead + i * sizeof(__m512i));
       const __m512i low = _mm512_clmulepi64_epi128(sums[i], by, 0x00);
@@ -92,6 +111,42 @@ Fold ask_for_widest() noexcept {
   return has_wide_vectors() ? Fold::by_512 : Fold::by_256;
 }
 
+FoldFunction function_of(Fold width) noexcept {
+  return width == Fold::by_512 ? fold_512 : width == Fold::by_256 ? fold_256 : fold_128;
+}
+
+#else
+
+__attribute__((target("+crypto"))) void fold_128(std::byte* block, const std::byte* from, std::size_t blocks) noexcept {
+  constexpr std::size_t chains = FoldedCrc32::size / sizeof(uint64x2_t);
+  const auto load = [](const std::byte* at) {
+    return vreinterpretq_u64_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(at)));
+  };
+  const auto by =
+      vreinterpretq_p64_u64(uint64x2_t{static_cast<std::uint64_t>(by_low), static_cast<std::uint64_t>(by_high)});
+  uint64x2_t sums[chains];
+  for (std::size_t i = 0; i < chains; ++i) sums[i] = load(block + i * sizeof *sums);
+  for (; blocks != 0; --blocks, from += FoldedCrc32::size) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < chains; ++i) {
+      const poly64x2_t sum = vreinterpretq_p64_u64(sums[i]);
+      const poly128_t low = vmull_p64(vgetq_lane_p64(sum, 0), vgetq_lane_p64(by, 0));
+      const poly128_t high = vmull_high_p64(sum, by);
+      const uint64x2_t both = veorq_u64(vreinterpretq_u64_p128(low), vreinterpretq_u64_p128(high));
+      sums[i] = veorq_u64(both, load(from + i * sizeof *sums));
+    }
+  }
+  for (std::size_t i = 0; i < chains; ++i) {
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(block + i * sizeof *sums), vreinterpretq_u8_u64(sums[i]));
+  }
+}
+
+Fold ask_for_widest() noexcept { return has_carryless_multiplication() ? Fold::by_128 : Fold::none; }
+
+FoldFunction function_of(Fold /*width*/) noexcept { return fold_128; }
+
+#endif
+
 }  // namespace
 
 FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept {
@@ -102,8 +157,7 @@ FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept {
   for (unsigned i = 0; i < sizeof crc; ++i) folded.short_form[i] ^= static_cast<std::byte>(~crc >> 8 * i);
   const std::byte* from = bytes.data() + FoldedCrc32::size;
   const std::size_t blocks = bytes.size() / FoldedCrc32::size - 1;
-  const auto fold = width == Fold::by_512 ? fold_512 : width == Fold::by_256 ? fold_256 : fold_128;
-  fold(folded.short_form.data(), from, blocks);
+  function_of(width)(folded.short_form.data(), from, blocks);
   folded.rest = bytes.last(bytes.size() % FoldedCrc32::size);
   return folded;
 }

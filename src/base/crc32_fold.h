@@ -1,4 +1,4 @@
-// CRC-32 by carry-less multiplication (PCLMULQDQ, VPCLMULQDQ), for CPUs where the libraries do not use it.
+// CRC-32 by carry-less multiplication (PCLMULQDQ, VPCLMULQDQ, PMULL), for CPUs where the libraries do not use it.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct FoldedCrc32 {
 };
 
 /// How many bits an instruction folds. PCLMULQDQ folds 128: x86-64 has it since 2010. VPCLMULQDQ folds 256 (AMD since
-/// Zen 3, Intel since Ice Lake), and 512 where the CPU has AVX-512.
+/// Zen 3, Intel since Ice Lake), and 512 where the CPU has AVX-512. PMULL of 64-bit ARM folds 128.
 enum class Fold : std::uint8_t { none, by_128, by_256, by_512 };
 
 /// The widest that this CPU has. It has the narrower ones as well.

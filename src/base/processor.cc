@@ -1,5 +1,7 @@
 #include "base/processor.h"
 
+#include "os/processor.h"
+
 #if defined(__x86_64__)
 
 #include <cpuid.h>
@@ -50,6 +52,14 @@ bool has_carryless_multiplication_of_256() noexcept {
 }
 
 bool has_wide_vectors() noexcept { return (ask(7).ebx & avx512f) != 0 && are_saved(registers_of_512); }
+
+}  // namespace onnxar::base
+
+#elif defined(__aarch64__)
+
+namespace onnxar::base {
+
+bool has_carryless_multiplication() noexcept { return os::has_pmull(); }
 
 }  // namespace onnxar::base
 

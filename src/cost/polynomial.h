@@ -1,6 +1,7 @@
 // Polynomials with integer coefficients.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,9 +14,10 @@ namespace onnxar {
 using Monomial = std::vector<std::uint32_t>;
 
 /// Orders by degree first. The order of two monomials is that of their products with a third, as a division requires.
+/// Not by the operator of vectors: on big-endian systems libstdc++ 12 compares as many bytes as there are elements.
 struct ByDegree {
   bool operator()(const Monomial& a, const Monomial& b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
+    return a.size() != b.size() ? a.size() < b.size() : std::ranges::lexicographical_compare(a, b);
   }
 };
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <cstddef>
 
-#include "base/ascii_words.h"
-#include "base/little_endian.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "zip/format.h"
@@ -14,19 +12,6 @@ namespace onnxar::zip {
 namespace {
 
 constexpr std::size_t longest_device_name = 7;  // conout$
-
-/// Whether the name has letters, digits and underscores only, as nearly all names do. Compares a word at a time; the
-/// last word may overlap the one before it.
-bool is_identifier_like(std::string_view name) noexcept {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  const Bytes bytes = as_bytes(name);
-  if (bytes.size() < word) return std::ranges::all_of(name, base::is_identifier_character);
-  bool plain = base::is_identifier_word(base::load<std::uint64_t>(bytes, bytes.size() - word));
-  for (std::size_t i = 0; i + word <= bytes.size(); i += word) {
-    plain &= base::is_identifier_word(base::load<std::uint64_t>(bytes, i));
-  }
-  return plain;
-}
 
 constexpr bool is_portable(char c) noexcept {
   return c >= 0x20 && c <= 0x7e && std::string_view("\\:*?\"<>|;").find(c) == std::string_view::npos;
@@ -39,8 +24,12 @@ constexpr std::array<bool, 256> portable_characters = [] {
   return table;
 }();
 
+/// Reads every character: names are short and rarely foreign, so that leaving early would cost more than it saves.
 bool has_foreign_character(std::string_view name) noexcept {
-  return !std::ranges::all_of(name, [](char c) { return portable_characters[static_cast<unsigned char>(c)]; });
+  bool portable = true;
+#pragma GCC unroll 8
+  for (const char c : name) portable &= portable_characters[static_cast<unsigned char>(c)];
+  return !portable;
 }
 
 /// REQUIRES: well-formed UTF-8, so that a byte within a character cannot be taken for the first byte of one.
@@ -59,6 +48,18 @@ bool has_part(std::string_view name, const IsBad& is_bad) noexcept {
     if (slash == std::string_view::npos) return false;
     name.remove_prefix(slash + 1);
   }
+}
+
+constexpr bool begins_some_device(char c) noexcept {
+  const char small = base::folded(c);
+  return small == 'a' || small == 'c' || small == 'l' || small == 'n' || small == 'p';
+}
+
+/// Whether the part may be at fault, told from its ends: those of most names may not.
+bool is_suspicious(std::string_view part) noexcept {
+  if (part.empty() || part.size() > name_part_maximum) return true;
+  if (part.front() == '.' || part.back() == '.' || part.back() == ' ') return true;
+  return begins_some_device(part.front()) && is_device_name(part);
 }
 
 std::optional<NameFault> length_fault(std::string_view name) noexcept {
@@ -117,16 +118,13 @@ std::string_view without_drives(std::string_view name) noexcept {
 
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
-  if (is_identifier_like(name)) {  // the usual case: a single part, which is usually too long for a device name
-    const bool may_be_device = name.size() <= longest_device_name;
-    if (!may_be_device && name.size() <= name_part_maximum) return std::nullopt;
-  } else if (has_foreign_character(name)) {
+  if (has_foreign_character(name)) {
     return NameFault{Code::zip_name_character,  // N14
                      "the name contains a character that readers treat differently: printable ASCII is allowed, except "
                      "\\ : * ? \" < > | and ;"};
-  } else if (const auto fault = path_fault(name)) {
-    return fault;
   }
+  if (!has_part(name, is_suspicious)) return std::nullopt;
+  if (const auto fault = path_fault(name)) return fault;
   return part_fault(name);
 }
 

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <iterator>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "archive/opened.h"
 #include "support/refusal.h"
@@ -105,8 +107,9 @@ TEST(SlicedEntries, CopiesGoToOneFileInTheFolder) {
   };
   const TempDir folder;
   const Built first = built_with({zip_entry("w", pattern(100))});
-  const Archive archive =
-      opened(edited(first, "another", {zip_entry("v", pattern(50)), zip_entry("u", pattern(60))}).bytes);
+  std::vector<ZipEntry> added = {zip_entry("v", pattern(50))};
+  for (int i = 0; i < 40; ++i) added.push_back(zip_entry("u" + std::to_string(i), pattern(60)));
+  const Archive archive = opened(edited(first, "another", added).bytes);
   SlicedEntries entries(folder.path());
   const auto descriptors_with = [&](std::string_view name) {
     const ArchiveEntry entry = *archive.find(name);
@@ -115,7 +118,9 @@ TEST(SlicedEntries, CopiesGoToOneFileInTheFolder) {
   };
   const auto before = descriptors(), first_read = descriptors_with("v");
   EXPECT_GT(first_read, before);
-  EXPECT_EQ(descriptors_with("u"), first_read);
+  auto all_read = first_read;
+  for (int i = 0; i < 40; ++i) all_read = descriptors_with("u" + std::to_string(i));
+  EXPECT_LT(all_read, first_read + 20);  // Wine itself opens a few
   SlicedEntries nowhere(folder / "none");
   const ArchiveEntry entry = *archive.find("v");
   const auto source = nowhere.source(archive, entry, archive.bytes(entry));

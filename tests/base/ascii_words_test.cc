@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-
 namespace onnxar::testing {
 namespace {
 
@@ -36,12 +34,6 @@ TEST(AsciiWords, FoldingMakesAsciiCapitalsSmallAndLeavesTheRest) {
   for_each_word([](unsigned c, unsigned place) {
     const unsigned small = c >= 'A' && c <= 'Z' ? c + 0x20 : c;
     EXPECT_EQ(base::folded_word(word_with(c, place)), word_with(small, place));
-  });
-}
-
-TEST(AsciiWords, IdentifiersAreLettersDigitsAndUnderscores) {
-  for_each_word([](unsigned c, unsigned place) {
-    EXPECT_EQ(base::is_identifier_word(word_with(c, place)), base::is_identifier_character(static_cast<char>(c)));
   });
 }
 

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/emulation.h"
+
 namespace onnxar::testing {
 namespace {
 
@@ -23,8 +25,12 @@ TEST(Processor, HasTheFeaturesThatTheKernelLists) {
   EXPECT_EQ(base::has_carryless_multiplication(), is_listed("pclmulqdq"));
   EXPECT_EQ(base::has_carryless_multiplication_of_256(), is_listed("vpclmulqdq") && is_listed("avx2"));
   EXPECT_EQ(base::has_wide_vectors(), is_listed("avx512f"));
+#elif defined(__aarch64__)
+  ONNXAR_NATIVELY("show the features of the processor in /proc/cpuinfo");
+  if (!std::ifstream("/proc/cpuinfo")) GTEST_SKIP() << "there is no /proc/cpuinfo";
+  EXPECT_EQ(base::has_carryless_multiplication(), is_listed("pmull"));
 #else
-  GTEST_SKIP() << "only x86-64 has these features";
+  GTEST_SKIP() << "only x86-64 and ARM have these features";
 #endif
 }
 

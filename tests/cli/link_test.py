@@ -192,6 +192,7 @@ class Notes(ToolCase):
         self.assertEqual(self.note(*sites, options=("--no-subgraphs", "--no-attributes")), "")
 
     def test_archive_of_several_names(self) -> None:
+        self.on_posix("under Wine the C++ library counts one name of each file")
         path = self.write("model.onnxar", sound().file)
         os.link(path, self.folder / "again")
         told = self.succeeds("link", path, "-o", self.output).stderr

@@ -112,6 +112,7 @@ class ToAFolder(SideFilesCase):
         self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "model.onnx"})
 
     def test_data_that_is_too_much_for_a_model_lies_beside_it(self) -> None:
+        self.with_64_bits()
         model = self.sparse(2 << 30)
         self.succeeds("unpack", "-n", model, "-o", f"{self.into}/")
         told = self.succeeds("unpack", "-n", model, "-o", f"{self.into}/").stderr

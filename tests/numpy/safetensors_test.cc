@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ using ::testing::SizeIs;
 /// A file with this header, and `size` bytes of data.
 Blob safe_file(std::string_view header, std::size_t size) {
   Blob file;
-  for (unsigned i = 0; i < 8; ++i) file.push_back(static_cast<std::byte>(header.size() >> (8 * i)));
+  const std::uint64_t length = header.size();
+  for (unsigned i = 0; i < 8; ++i) file.push_back(static_cast<std::byte>(length >> (8 * i)));
   for (const char c : header) file.push_back(static_cast<std::byte>(c));
   const Blob data = pattern(size);
   file.insert(file.end(), data.begin(), data.end());

@@ -2,75 +2,38 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import re
-from pathlib import Path
-
-from judge import Skip, Verdict, read_skips
-from targets import MODEL_ROOMS, NOT_BUILT, PLATFORMS, ROOMS, ROOT, Platform
+import measured
+from judge import Skip, Verdict, judge, read_skips
+from parts import all_cases, parts_of
+from targets import NOT_BUILT, PLATFORMS, ROOT, Platform
 
 PAGE = ROOT / "docs/platforms.md"
 SKIPPED = ROOT / "tests/platforms/skipped"
-# What the table depends on. Other sources are not among these: their change would make every table old.
-COVERED = ("src/os", "tools/onnxar/os", "cmake/toolchains", "tests/support", "tests/cli", "tests/c",
-           *(f"tests/{room}" for room in (*ROOMS, *MODEL_ROOMS)))
-ENDINGS = {".cc", ".h", ".c", ".py", ".cmake", ".txt"}
 HEAD = ROOT / "tests/platforms/page_head.md"
-COLUMNS = ("platform", "system", "compiler", "built", "run by", "passed", "failed", "skipped", "measured at")
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One line of the table, as it is printed."""
-
-    platform: str
-    system: str
-    compiler: str
-    built: str
-    run_by: str
-    passed: str
-    failed: str
-    skipped: str
-    measured_at: str
-
-    @property
-    def line(self) -> str:
-        return "| " + " | ".join(dataclasses.astuple(self)) + " |"
-
-
-def covered() -> list[Path]:
-    files = (file for folder in COVERED for file in (ROOT / folder).rglob("*"))
-    return sorted(file for file in files if file.suffix in ENDINGS and file.is_file())
-
-
-def measured_state() -> str:
-    """The beginning of a SHA-256 of all sources that the table depends on."""
-    state = hashlib.sha256()
-    for file in covered():
-        state.update(f"{file.relative_to(ROOT)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
-    return state.hexdigest()[:12]
-
-
-def new_row(platform: Platform, built: bool, verdict: Verdict | None) -> Row:
-    counts = ("", "", "") if verdict is None else (str(verdict.passed), str(verdict.failed), str(verdict.skipped))
-    run_by = "not run" if platform.run_by is None or verdict is None else platform.run_by
-    return Row(f"`{platform.name}`", platform.system, platform.compiler, "yes" if built else "no", run_by, *counts, measured_state())
-
-
-def rows_of(page: str) -> dict[str, Row]:
-    lines = re.findall(r"^\| (`.*) \|$", page, re.MULTILINE)
-    rows = [Row(*(word.strip() for word in line.split(" | "))) for line in lines if line.count(" | ") == len(COLUMNS) - 1]
-    return {row.platform.strip("`"): row for row in rows}
-
-
-def table(rows: dict[str, Row]) -> str:
-    head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
-    return head + "".join(rows[platform.name].line + "\n" for platform in PLATFORMS if platform.name in rows)
+COLUMNS = ("platform", "system", "compiler", "built", "run by", "passed", "failed", "skipped")
 
 
 def skips_of(platform: Platform) -> list[Skip]:
     return [skip for name in platform.lists for skip in read_skips(SKIPPED / f"{name}.txt")]
+
+
+def verdict_of(platform: Platform) -> Verdict:
+    return judge(measured.read(platform), skips_of(platform), all_cases(parts_of(platform)))
+
+
+def is_built(platform: Platform) -> bool:
+    return len(measured.read(platform)) == len(parts_of(platform))
+
+
+def row(platform: Platform) -> str:
+    verdict = verdict_of(platform)
+    outcome = (platform.run_by, verdict.passed, len(verdict.failed), len(verdict.skipped)) if platform.run_by else ("not run", "", "", "")
+    built = "yes" if is_built(platform) else "no"
+    return "| " + " | ".join(map(str, (f"`{platform.name}`", platform.system, platform.compiler, built, *outcome))) + " |\n"
+
+
+def table() -> str:
+    return f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n" + "".join(map(row, PLATFORMS))
 
 
 def not_run() -> str:
@@ -83,27 +46,19 @@ def not_run() -> str:
     return "".join(parts)
 
 
-def page_of(rows: dict[str, Row]) -> str:
-    return f"{HEAD.read_text()}{table(rows)}\n## What was not run\n\n{not_run()}"
+def text() -> str:
+    return f"{HEAD.read_text()}{table()}\n## What was not run\n\n{not_run()}"
 
 
-def write(rows: list[Row]) -> None:
-    """Replaces these rows of the page and keeps the others."""
-    old = rows_of(PAGE.read_text()) if PAGE.exists() else {}
-    every = {**old, **{row.platform.strip("`"): row for row in rows}}
-    PAGE.write_text(page_of(every))
+def write() -> None:
+    PAGE.write_text(text())
 
 
-def faults() -> list[str]:
-    """What is wrong with the page: platforms without a row, rows that are older than the sources, failed tests."""
-    text = PAGE.read_text() if PAGE.exists() else ""
-    rows, state = rows_of(text), measured_state()
-    found = [f"{platform.name}: has no row" for platform in PLATFORMS if platform.name not in rows]
-    if text != page_of(rows):
-        found.append("the lists of skipped tests, or the text of the page, changed: measure a platform anew")
-    for name, row in rows.items():
-        if row.measured_at != state:
-            found.append(f"{name}: measured at {row.measured_at}, but src/os and the tests are at {state}")
-        if row.built != "yes" or row.failed not in ("0", ""):
-            found.append(f"{name}: built: {row.built}, failed: {row.failed}")
+def faults(platforms: tuple[Platform, ...] = PLATFORMS) -> list[str]:
+    """What is wrong with the page and the platforms: parts that are older than the sources, failed tests, unexpected skips."""
+    found = [] if PAGE.exists() and PAGE.read_text() == text() else [f"{PAGE.name} is not what was measured"]
+    for platform in platforms:
+        old = ", ".join(part.name for part in measured.old_parts(platform, measured.read(platform)))
+        found += [f"{platform.name}: src/os or tests changed since the measurement of: {old}"] if old else []
+        found += [f"{platform.name}: {fault}" for fault in verdict_of(platform).faults]
     return found

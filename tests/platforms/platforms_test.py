@@ -6,77 +6,149 @@ from pathlib import Path
 from unittest import mock
 
 import judge
+import measured
 import page
+import parts
 import running
 import targets
 from judge import Skip
+from measured import Record
+from parts import Part
 from running import Outcome
-from targets import PLATFORMS
+from targets import PLATFORMS, ROOT
 
 PASSED, FAILED, SKIPPED = Outcome("passed"), Outcome("failed", "1 is not 2"), Outcome("skipped", "no such disk")
-RAN = {f"zip.Suite.Case{number}": PASSED for number in range(40)}
-ROW = page.Row("`linux-s390x`", "Linux", "GCC", "yes", "qemu", "10", "0", "1", "0123456789ab")
+BY_NAME = {platform.name: platform for platform in PLATFORMS}
+GCC, WINDOWS, MACOS = PLATFORMS[0], BY_NAME["windows-x86_64"], BY_NAME["macos-arm64"]
 
 
 class Page(unittest.TestCase):
-    @unittest.skipUnless(page.PAGE.exists(), "docs/platforms.md was not measured yet; ./dev platforms writes it")
     def test_it_is_as_new_as_the_sources_and_has_every_platform(self):
-        self.assertEqual(page.faults(), [], "./dev platforms measures anew")
-
-    def test_a_row_is_read_as_it_was_written(self):
-        self.assertEqual(page.rows_of(f"# Page\n\n{page.table({'linux-s390x': ROW})}\n"), {"linux-s390x": ROW})
-
-    def test_the_state_covers_the_seam_and_its_tests(self):
-        files = {str(file.relative_to(page.ROOT)) for file in page.covered()}
-        self.assertLessEqual({"src/os/file.h", "src/os/posix/file.cc", "src/os/darwin/file.cc", "tests/os/file_test.cc",
-                              "tests/cli/pack_options_test.py", "cmake/toolchains/zig.cmake"}, files)
+        self.assertEqual(page.faults(), [], "./dev platforms measures anew what is old")
 
     def test_each_list_of_skips_is_that_of_a_platform(self):
         known = {name for platform in PLATFORMS for name in platform.lists}
         self.assertLessEqual({file.stem for file in page.SKIPPED.iterdir()}, known)
 
 
-class Judge(unittest.TestCase):
-    def faults(self, outcomes, *skips):
-        return judge.judge({**RAN, **outcomes}, list(skips)).faults
+class Parts(unittest.TestCase):
+    def sources(self, platform, name):
+        found = next(part for part in parts.parts_of(platform) if part.name == name)
+        return {str(file.relative_to(ROOT)) for file in found.sources}
 
-    def test_all_passed(self):
-        verdict = judge.judge(RAN, [])
-        self.assertEqual((verdict.passed, verdict.failed, verdict.skipped, verdict.faults), (40, 0, 0, []))
+    def test_a_room_depends_on_the_seam_its_own_files_and_what_tests_share(self):
+        found = self.sources(GCC, "os")
+        self.assertLessEqual({"src/os/file.h", "src/os/linux/file.cc", "tools/onnxar/os/process.h",
+                              "tests/os/file_test.cc", "tests/support/temp_dir.cc"}, found)
+        self.assertEqual([file for file in found if file.startswith(("tests/zip", "tests/cli")) or "windows/" in file], [])
 
-    def test_a_failed_test_is_a_fault(self):
-        self.assertEqual(self.faults({"os.A.b": FAILED}), ["os.A.b: failed: 1 is not 2"])
+    def test_a_file_in_python_depends_on_what_it_imports_however_far_away(self):
+        found = {file for file in self.sources(GCC, "cli.link_test") if file.startswith("tests/")}
+        self.assertLessEqual({"tests/cli/link_test.py", "tests/support/command_line.py", "tests/support/zoo_external.py"}, found)
+        self.assertNotIn("tests/support/terminal.py", found)
 
-    def test_a_skipped_test_has_to_be_listed(self):
-        self.assertEqual(self.faults({"os.A.b": SKIPPED}), ["os.A.b: skipped, but not listed (no such disk)"])
-        self.assertEqual(self.faults({"os.A.b": SKIPPED}, Skip("os.A.*", "no disk")), [])
+    def test_the_program_in_c_is_a_source_of_its_test(self):
+        self.assertLessEqual({"tests/c/program.c", "tests/c/program_test.py"}, self.sources(GCC, "c.program_test"))
 
-    def test_a_listed_test_that_runs_is_a_fault(self):
-        self.assertEqual(self.faults({"os.A.b": PASSED}, Skip("os.A.b", "no disk")), ["os.A.b: listed as skipped, but it runs"])
+    def test_each_platform_depends_on_its_own_system_and_toolchain(self):
+        found = [file for file in self.sources(MACOS, "build") if file.startswith("cmake/")]
+        self.assertEqual(sorted(found), ["cmake/toolchains/macos-arm64.cmake", "cmake/toolchains/zig.cmake"])
+        self.assertIn("src/os/darwin/file.cc", self.sources(MACOS, "build"))
+        self.assertIn("src/os/windows/file.cc", self.sources(WINDOWS, "wire"))
+        self.assertNotIn("src/os/posix/file.cc", self.sources(WINDOWS, "wire"))
 
-    def test_a_list_names_tests_that_exist_and_reasons(self):
-        self.assertEqual(self.faults({}, Skip("os.A.b", "no disk")), ["os.A.b: listed, but there is no such test"])
-        self.assertEqual(self.faults({"os.A.b": SKIPPED}, Skip("os.A.b", "")), ["os.A.b: the list gives no reason"])
-
-    def test_fewer_than_95_of_100_tests_are_a_fault(self):
-        few = {f"os.A.b{number}": SKIPPED for number in range(3)}
-        self.assertEqual(self.faults(few, Skip("os.A.*", "no disk")), ["only 40 of 43 tests ran"])
-        self.assertEqual(self.faults(dict(list(few.items())[:2]), Skip("os.A.*", "no disk")), [])
-
-    def test_a_case_that_was_not_built_is_skipped(self):
-        outcomes = judge.with_absent({"os.Each/A.b/7": PASSED}, {"os.A.b", "os.A.c"})
-        self.assertEqual({name: outcome.what for name, outcome in outcomes.items()}, {"os.Each/A.b/7": "passed", "os.A.c": "skipped"})
-
-    def test_tests_of_windows_are_expected_there_alone(self):
-        of_windows = judge.expected(next(each for each in PLATFORMS if each.name == "windows-x86_64"))
-        self.assertGreater(of_windows - judge.expected(PLATFORMS[0]), set())
-        self.assertLessEqual(judge.expected(PLATFORMS[0]), of_windows)
+    def test_the_state_is_another_when_a_source_changes(self):
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder, mock.patch.object(Part, "sources", {Path(folder) / "a.cc"}):
+            states = []
+            for content in ("1", "1", "2"):
+                (Path(folder) / "a.cc").write_text(content)
+                states.append(Part(GCC, "os").state)
+        self.assertEqual([states[0] == state for state in states], [True, True, False])
 
     def test_the_sources_name_their_cases(self):
-        names = judge.expected(PLATFORMS[0])
+        names = parts.all_cases(parts.parts_of(GCC))
         self.assertIn("cli.undo_test.", "".join(sorted(names)))
         self.assertGreater(len([name for name in names if name.startswith("zip.")]), 300)
         self.assertGreater(len([name for name in names if name.startswith("cli.")]), 500)
+
+    def test_tests_of_windows_are_expected_there_alone(self):
+        of_windows, of_linux = (parts.all_cases(parts.parts_of(platform)) for platform in (WINDOWS, GCC))
+        self.assertGreater(of_windows - of_linux, set())
+        self.assertLessEqual(of_linux - {name for name in of_linux if name.startswith("c.")}, of_windows)
+
+
+class Measured(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        patch = mock.patch.object(measured, "MEASURED", Path(folder.name))
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.records = {part.name: Record(part.state, 3, [], ["zip.A.b"]) for part in parts.parts_of(GCC)}
+
+    def test_it_is_read_as_it_was_written_one_part_a_line(self):
+        measured.write(GCC, self.records)
+        self.assertEqual(measured.read(GCC), self.records)
+        self.assertEqual(len((measured.MEASURED / f"{GCC.name}.json").read_text().splitlines()), len(self.records) + 2)
+
+    def test_parts_of_another_state_or_without_a_measurement_are_old(self):
+        self.assertEqual(measured.old_parts(GCC, self.records), [])
+        self.records["zip"] = self.records["zip"]._replace(state="0123456789ab")
+        del self.records["wire"]
+        self.assertEqual([part.name for part in measured.old_parts(GCC, self.records)], ["zip", "wire"])
+
+    def test_parts_with_failed_tests_are_due_though_they_are_not_old(self):
+        self.records["zip"] = self.records["zip"]._replace(failed=["zip.A.b"])
+        self.assertEqual([part.name for part in measured.due_parts(GCC, self.records)], ["zip"])
+        self.assertEqual(measured.old_parts(GCC, self.records), [])
+
+    def test_old_parts_are_faults_and_so_is_a_page_of_other_measurements(self):
+        self.records["zip"] = self.records["zip"]._replace(state="0123456789ab")
+        measured.write(GCC, self.records)
+        found = page.faults((GCC,))
+        self.assertIn(f"{GCC.name}: src/os or tests changed since the measurement of: zip", found)
+        self.assertIn("platforms.md is not what was measured", found)
+
+    def test_a_row_has_the_sums_of_the_parts(self):
+        measured.write(GCC, self.records)
+        count = len(self.records)
+        self.assertTrue(page.row(GCC).endswith(f"| yes | this machine | {3 * count} | 0 | {count} |\n"), page.row(GCC))
+        del self.records["zip"]
+        measured.write(GCC, self.records)
+        self.assertIn(f"| no | this machine | {3 * count - 3} |", page.row(GCC))
+        self.assertTrue(page.row(MACOS).endswith("| no | not run |  |  |  |\n"), page.row(MACOS))
+
+    def test_a_case_that_was_not_built_is_skipped(self):
+        outcomes = measured.with_absent({"os.Each/A.b/7": PASSED, "os.A.d": FAILED}, {"os.A.b", "os.A.c", "os.A.d"})
+        self.assertEqual(measured.record_of("0", outcomes), Record("0", 1, ["os.A.d"], ["os.A.c"]))
+
+
+class Judge(unittest.TestCase):
+    def faults(self, *skips, failed=(), skipped=(), ran=40):
+        names = {f"os.A.run{number}" for number in range(ran - len(failed))} | set(failed) | set(skipped)
+        return judge.judge({"os": Record("0", ran - len(failed), list(failed), list(skipped))}, list(skips), names).faults
+
+    def test_all_passed(self):
+        self.assertEqual(self.faults(), [])
+
+    def test_a_failed_test_is_a_fault(self):
+        self.assertEqual(self.faults(failed=["os.A.b"]), ["os.A.b: failed"])
+
+    def test_a_skipped_test_has_to_be_listed(self):
+        self.assertEqual(self.faults(skipped=["os.A.b"]), ["os.A.b: skipped, but not listed"])
+        self.assertEqual(self.faults(Skip("os.A.b*", "no disk"), skipped=["os.A.b"]), [])
+
+    def test_a_listed_test_that_runs_is_a_fault(self):
+        self.assertEqual(self.faults(Skip("os.A.run7", "no disk")), ["os.A.run7: listed as skipped, but it runs"])
+
+    def test_a_list_names_tests_that_are_skipped_and_reasons(self):
+        self.assertEqual(self.faults(Skip("os.A.b", "no disk")), ["os.A.b: listed, but no such test is skipped"])
+        self.assertEqual(self.faults(Skip("os.A.b", ""), skipped=["os.A.b"]), ["os.A.b: the list gives no reason"])
+
+    def test_fewer_than_95_of_100_tests_are_a_fault(self):
+        few = [f"os.A.b{number}" for number in range(3)]
+        self.assertEqual(self.faults(Skip("os.A.b*", "no disk"), skipped=few), ["only 40 of 43 tests ran"])
+        self.assertEqual(self.faults(Skip("os.A.b*", "no disk"), skipped=few[:2]), [])
 
 
 class Junit(unittest.TestCase):
@@ -106,11 +178,11 @@ esac
 class Crash(unittest.TestCase):
     def test_only_the_suite_that_ends_the_program_fails(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(targets, "BUILD", Path(folder)):
-            program = PLATFORMS[0].folder / "build/tests/os_test"
+            program = GCC.folder / "build/tests/os_test"
             program.parent.mkdir(parents=True)
             program.write_text(CRASHING)
             program.chmod(0o755)
-            found = running.Runner(PLATFORMS[0]).gtest("os")
+            found = running.Runner(GCC).gtest("os")
         self.assertEqual(found, {"os.A.b": PASSED, "os.B.(the program)": Outcome("failed", "ended with 134")})
 
 

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
 from build import emulator
+from parts import Part
 from targets import ROOT, WINE, Platform, jobs
 
 QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
@@ -147,10 +148,9 @@ class Runner:
             return {f"{name}.(the file)": Outcome("failed", f"ended with {status}")}
         return {f"{test.parent.name}.{case}": Outcome(what, why) for case, what, why in json.loads(found.read_text())}
 
-    def everything(self, python_tests: list[Path]) -> Outcomes:
-        outcomes: Outcomes = {}
+    def outcomes(self, parts: list[Part]) -> Iterator[tuple[Part, Outcomes]]:
+        """Of each part, as soon as it has run."""
         with self.session(), ThreadPoolExecutor(jobs()) as pool:
-            parts = [*(pool.submit(self.gtest, room) for room in self.platform.rooms), *(pool.submit(self.python, test) for test in python_tests)]
-            for part in parts:
-                outcomes.update(part.result())
-        return outcomes
+            running = {pool.submit(self.gtest, part.name) if part.python is None else pool.submit(self.python, part.python): part for part in parts}
+            for done in as_completed(running):
+                yield running[done], done.result()

@@ -63,7 +63,7 @@ class Platform:
         if self.run_by is None:
             return ()
         kinds = {QEMU: ("emulated", "qemu"), WINE: ("emulated",)}
-        processor = () if "x86_64" in self.name else ("other_processors",)
+        processor = () if "x86_64" in self.name else ("aarch64",) if "aarch64" in self.name else ("other_processors",)
         library = ("musl",) if "musl" in self.name else ()
         return (*kinds.get(self.run_by, ()), *processor, *library, self.name)
 
@@ -83,10 +83,9 @@ class Platform:
         return self.name.startswith("windows")
 
     @property
-    def targets(self) -> list[str]:
-        if self.only_built:
-            return list(self.only_built)
-        return [*(f"{room}_test" for room in self.rooms), "onnxar", *self.c_programs]
+    def systems(self) -> tuple[str, ...]:
+        """The names of folders with sources of this system."""
+        return ("windows",) if self.is_windows else ("posix", "darwin" if self.name.startswith("macos") else "linux")
 
 
 LINKED = ("onnxar", "onnxar_c", "runtime_map", "write_and_read")  # the command, the C library, an example of each interface

@@ -79,6 +79,28 @@ class Judged(WithFolder):
             with self.assertRaises(SystemExit):
                 judge.judge_licences(self.wheel(every - {missing}))
 
+    def test_a_wheel_whose_module_or_command_is_for_no_system_or_another_one_is_refused(self) -> None:
+        def judged(platform: str, files: dict[str, bytes]) -> None:
+            wheel = self.folder / "onnxar-0.9.0-cp312-abi3-any.whl"
+            with zipfile.ZipFile(wheel, "w") as made:
+                for name, data in {"onnxar/_core.pyi": b"", **files}.items():
+                    made.writestr(name, data)
+            judge.judge_programs(wheel, platform)
+
+        module, command = "onnxar/_core.abi3.so", "onnxar-0.9.0.data/scripts/onnxar"
+        for platform, magic in (("musllinux_1_2_x86_64", b"\x7fELF"), ("macosx_11_0_arm64", b"\xcf\xfa\xed\xfe"), ("win_amd64", b"MZ")):
+            good = {module: magic + b"...", command: magic + b"..."}
+            judged(platform, good)
+            for wrong in ({**good, module: bytes(4)}, {**good, command: b"#!/b"}, {module: magic}, {command: magic}):
+                with self.assertRaises(SystemExit):
+                    judged(platform, wrong)
+
+    def test_a_platform_is_promised_by_the_same_one_and_by_older_ones(self) -> None:
+        self.assertTrue(judge.suffices("manylinux_2_28_x86_64", "manylinux_2_28_x86_64"))
+        self.assertTrue(judge.suffices("manylinux_2_5_x86_64", "manylinux_2_28_x86_64"))
+        for found in ("manylinux_2_29_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "linux_x86_64"):
+            self.assertFalse(judge.suffices(found, "manylinux_2_28_x86_64"), found)
+
     def test_a_tool_that_fails_ends_the_program_with_its_words(self) -> None:
         with self.assertRaises(SystemExit) as ended:
             judge.told("zipfile", "-l", self.folder / "no_file")

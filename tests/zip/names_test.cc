@@ -29,7 +29,7 @@ TEST(NameFault, OrdinaryNamesHaveNone) {
   }
 }
 
-// Names are compared eight characters at a time, so each position in a word and after it is tested.
+// The loop over the characters is unrolled, so each position in a turn and after the last one is tested.
 TEST(NameFault, AFaultIsSeenAtAnyPlaceOfANameOfAnyLength) {
   for (std::size_t length = 1; length < 30; ++length) {
     for (std::size_t place = 0; place < length; ++place) {

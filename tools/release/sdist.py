@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 from pins import BUNDLED, ROOT, WORK, fetched, pins
@@ -63,11 +62,12 @@ def make_sdist() -> Path:
     return DIST / name
 
 
-def unpacked(sdist: Path, folder: Path) -> Path:
-    """The only folder of the archive, in a folder that is made anew."""
+def unpacked(archive: Path, folder: Path) -> Path:
+    """The only folder of the archive, in a folder that is made anew. Its files are as old as this call: all have the time of the commit
+    in the archive, which may be earlier than that of objects that were made of other sources."""
     shutil.rmtree(folder, ignore_errors=True)
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+    folder.mkdir(parents=True)
+    run("tar", "-xf", archive, "-C", folder, "--no-same-owner", "--touch")
     (top,) = folder.iterdir()
     return top
 

