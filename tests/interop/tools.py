@@ -79,6 +79,7 @@ PYTHON_TOOLS = (
     python_tool("ONNX Runtime 1.20, Python", "runtime", "onnxruntime_session", "onnxruntime-1.20"),
     python_tool("ONNX Runtime 1.22, Python", "runtime", "onnxruntime_session", "onnxruntime-1.22"),
     python_tool("ONNX Runtime, Python", "runtime", "onnxruntime_session", "onnxruntime", archives=True),
+    python_tool("ONNX Runtime GenAI, Python", "runtime", "genai_generator", "genai"),
     python_tool("ONNX Runtime's optimiser, output beside", "runtime", "onnxruntime_optimiser", "onnxruntime"),
     python_tool("ONNX Runtime's optimiser, output and data elsewhere", "runtime", "onnxruntime_optimiser_elsewhere", "onnxruntime"),
     python_tool("ONNX Runtime's optimiser, output elsewhere", "tool", "onnxruntime_optimiser_bare", "onnxruntime"),
