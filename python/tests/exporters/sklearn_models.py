@@ -23,7 +23,7 @@ class Sklearn(ExporterTest):
         self.judge(to_onnx(made, X[:1], options=AS_ARRAY), {"X": X})
 
     def test_network(self) -> None:
-        made = MLPRegressor((64, 64), max_iter=20, random_state=0).fit(X, X[:, 1])
+        made = MLPRegressor(hidden_layer_sizes=(64, 64), max_iter=20, random_state=0).fit(X, X[:, 1])
         self.judge(to_onnx(made, X[:1]), {"X": X}, least_outside=2)
 
     def test_forest(self) -> None:
