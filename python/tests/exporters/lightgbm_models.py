@@ -18,7 +18,7 @@ class LightGbm(ExporterTest):
         self.judge(self.converted(made), {"x": X})
 
     def test_classifier(self) -> None:
-        made = lightgbm.LGBMClassifier(n_estimators=10, verbose=-1).fit(X, X[:, 0] > 0)
+        made = lightgbm.LGBMClassifier(n_estimators=10, verbose=-1).fit(X, (X[:, 0] > 0).astype(np.int64))
         self.judge(self.converted(made, zipmap=False), {"x": X})
 
     def converted(self, made: object, **options: object) -> object:

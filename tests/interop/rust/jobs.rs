@@ -1,4 +1,5 @@
 //! What the runners share: jobs are read from the file that the first argument names.
+use std::any::Any;
 use std::fs;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -12,6 +13,11 @@ fn joined<T: std::fmt::Display>(all: &[T]) -> String {
     all.iter().map(|each| each.to_string()).collect::<Vec<_>>().join(" ")
 }
 
+fn words(panic: &(dyn Any + Send)) -> String {
+    let known = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("it panics: {}", known.unwrap_or("without a word"))
+}
+
 pub fn each(run: impl Fn(&str, &[usize], &[f32]) -> Output) {
     let path = std::env::args().nth(1).expect("a file of jobs");
     for line in fs::read_to_string(path).expect("the file of jobs").lines() {
@@ -20,7 +26,7 @@ pub fn each(run: impl Fn(&str, &[usize], &[f32]) -> Output) {
         let lines: Vec<&str> = input.lines().collect();
         let (dims, values) = (numbers::<usize>(lines[0]), numbers::<f32>(lines[1]));
         let result = catch_unwind(AssertUnwindSafe(|| run(job[0], &dims, &values)));
-        match result.unwrap_or_else(|_| Err("it panics".to_string())) {
+        match result.unwrap_or_else(|panic| Err(words(&*panic))) {
             Ok((dims, values)) => fs::write(job[2], format!("{}\n{}\n", joined(&dims), joined(&values))),
             Err(message) => fs::write(format!("{}.refused", job[2]), message),
         }
