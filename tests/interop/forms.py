@@ -1,5 +1,6 @@
 """Makes the forms of a model that tools are given: the model as it is (plain), its archive, a link to the archive beside it,
-a link with the names of hubs, and the archive's entries in a folder, as any unzip program puts them there."""
+a link with the names of hubs, the archive's entries in a folder, as any unzip program puts them there, and a link to an archive that
+keeps nested data in the model."""
 
 from __future__ import annotations
 
@@ -41,6 +42,7 @@ class Forms:
             "link": self.folder / "linked.onnx",
             "hub": self.folder / "hub/model.onnx",
             "folder": self.folder / "unzipped/model.onnx",
+            "inline": self.folder / "inline/linked.onnx",
             "archive": self.archive,
         }[form]
 
@@ -62,7 +64,16 @@ class Forms:
         with zipfile.ZipFile(self.archive) as file:
             file.extractall(self.path("folder").parent)
         (self.path("folder").parent / "__MODEL_PROTO").rename(self.path("folder"))
+        if self.model in models.NESTED:
+            self.make_inline()
         self.write_input()
+
+    def make_inline(self) -> None:
+        link = self.path("inline")
+        archive = link.with_name("model.onnxar")
+        link.parent.mkdir(exist_ok=True)
+        onnxar("pack", self.plain, "-o", archive, "--no-subgraphs", "--no-attributes", "--no-sync", "-q", "-f")
+        onnxar("link", archive, "-o", link, "--no-sync", "-q", "-f")
 
     def add_graph_and_side_file(self) -> None:
         model = onnx.load(str(self.plain))
@@ -99,7 +110,8 @@ class Forms:
             return hashlib.sha256(self.path("link").read_bytes()).hexdigest()
         for form in ("plain", *FORMS):
             found.update(self.path(form).read_bytes())
-        for file in sorted([*self.path("folder").parent.iterdir(), self.path("hub").with_name("model.onnx_data")]):
+        inline = self.path("inline").parent.iterdir() if self.model in models.NESTED else ()
+        for file in sorted([*self.path("folder").parent.iterdir(), self.path("hub").with_name("model.onnx_data"), *inline]):
             found.update(file.name.encode() + b"\0" + file.read_bytes())
         return found.hexdigest()
 

@@ -34,20 +34,16 @@ def save(results: dict) -> None:
 
 def is_known(tool: Tool, model: str, row: dict, digest: str) -> bool:
     have = row["models"].get(model, {})
-    return have.get("digest") == digest and list(have["forms"]) == wanted_forms(tool)
-
-
-def wanted_forms(tool: Tool) -> list[str]:
-    return ["plain", "link", "hub", "folder", *(["archive"] if tool.reads_archives else [])]
+    return have.get("digest") == digest and list(have["forms"]) == tool.forms(model)
 
 
 def run_models(tool: Tool, made: list[forms.Forms], row: dict, digests: dict[str, str]) -> None:
     """Runs all cells of a tool and these models in one process."""
-    wanted = wanted_forms(tool)
     begin = time.monotonic()
-    results = cells.run(tool, [cells.Job(each, form) for each in made for form in wanted])
-    for number, each in enumerate(made):
-        found = cells.row(wanted, results[number * len(wanted) : (number + 1) * len(wanted)])
+    jobs = [cells.Job(each, form) for each in made for form in tool.forms(each.model)]
+    results = list(zip(jobs, cells.run(tool, jobs), strict=True))
+    for each in made:
+        found = cells.row(tool.forms(each.model), [result for job, result in results if job.made is each])
         row["models"][each.model] = {"digest": digests[each.model], "forms": found}
         print(f"  {each.model}: " + ", ".join(f"{form} {cell['result']}" for form, cell in found.items()), flush=True)
     print(f"  {time.monotonic() - begin:.1f} s", flush=True)

@@ -59,9 +59,9 @@ def mlp() -> onnx.ModelProto:
 
 def cnn() -> onnx.ModelProto:
     m = Maker(2)
-    one = m.node("Relu", [m.node("Conv", ["x", m.weight("k1", 16, 3, 3, 3)], "c1", pads=[1, 1, 1, 1])], "r1")
+    one = m.node("Relu", [m.node("Conv", ["x", m.weight("k1", 16, 3, 3, 3)], "c1", pads=[1, 1, 1, 1], strides=[1, 1])], "r1")
     small = m.node("MaxPool", [one], "p", kernel_shape=[2, 2], strides=[2, 2])
-    two = m.node("Relu", [m.node("Conv", [small, m.weight("k2", 32, 16, 3, 3)], "c2", pads=[1, 1, 1, 1])], "r2")
+    two = m.node("Relu", [m.node("Conv", [small, m.weight("k2", 32, 16, 3, 3)], "c2", pads=[1, 1, 1, 1], strides=[1, 1])], "r2")
     flat = m.node("Flatten", [m.node("GlobalAveragePool", [two], "g")], "f")
     m.node("Gemm", [flat, m.weight("w", 32, 16), m.weight("b", 16)], "y")
     return m.model([1, 3, 16, 16], [1, 16])
@@ -194,6 +194,7 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     "several graphs": mlp,  # with a second graph and a side file in the archive
 }
 LARGE = "over 2 GiB"
+NESTED = ("subgraphs", "attributes", "functions")  # models with weights elsewhere than among the graph's initializers
 
 
 def input_of(model: str, dims: list[int]) -> np.ndarray:

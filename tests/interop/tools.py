@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from interop import models
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/interop"
 BUILD = ROOT / "build/interop"
@@ -27,6 +29,11 @@ class Tool(NamedTuple):
     command: Callable[[], list[str]]
     sources: tuple[Path, ...]  # a change to one of these makes its cells out of date
     reads_archives: bool = False
+    reads_nested: bool = True  # False: reads external data of the graph's initializers alone, so it also gets the form that has no other
+
+    def forms(self, model: str) -> list[str]:
+        inline = ["inline"] if model in models.NESTED and not self.reads_nested else []
+        return ["plain", "link", "hub", "folder", *(["archive"] if self.reads_archives else []), *inline]
 
     def state(self) -> str:
         found = hashlib.sha256(self.version.encode())
@@ -60,7 +67,8 @@ def environment_with_onnxar(name: str) -> None:
                     "--force-reinstall", *wheels], check=True)  # fmt: skip
 
 
-def python_tool(name: str, kind: str, runner: str, env: str, package: str = "", *, archives: bool = False) -> Tool:
+def python_tool(name: str, kind: str, runner: str, env: str, package: str = "", *, archives: bool = False,
+                nested: bool = True) -> Tool:
     wanted = HERE / "requirements" / f"{env}.txt"
     pins = dict(line.split("==") for line in wanted.read_text().split())
     package = package or next(iter(pins))
@@ -71,6 +79,7 @@ def python_tool(name: str, kind: str, runner: str, env: str, package: str = "", 
         command=lambda: [str(venv(env) / "bin/python"), "-B", "-m", "runners.worker", runner],
         sources=(script, wanted),
         reads_archives=archives,
+        reads_nested=nested,
     )  # fmt: skip
 
 
@@ -91,7 +100,7 @@ PYTHON_TOOLS = (
     python_tool("onnx: shape inference", "runtime", "onnx_shapes", "onnx"),
     python_tool("onnx: version converter", "runtime", "onnx_version", "onnx"),
     python_tool("onnx: load, save elsewhere", "runtime", "onnx_saved", "onnx"),
-    python_tool("onnx_ir: load, save elsewhere", "runtime", "onnx_ir_saved", "onnx", "onnx-ir"),
+    python_tool("onnx_ir: load, save elsewhere", "runtime", "onnx_ir_saved", "onnx", "onnx-ir", nested=False),
     python_tool("onnx_ir: passes", "runtime", "onnx_ir_passes", "onnx", "onnx-ir", archives=True),
     python_tool("onnxoptimizer", "tool", "onnxoptimizer_all", "onnxoptimizer", "onnxoptimizer"),
     python_tool("onnxslim", "tool", "onnxslim_path", "onnxslim", "onnxslim"),
@@ -131,7 +140,7 @@ def javascript_tool(name: str, package: str, runtime: str) -> Tool:
         else ["node", str(BUILD / "node/run.mjs"), runtime]
     )
     version = json.loads(scripts[0].read_text())["dependencies"][package]
-    return Tool(name, f"{package} {version}", "runtime", prepare, lambda: command, scripts)
+    return Tool(name, f"{package} {version}", "runtime", prepare, lambda: command, scripts, reads_nested=runtime == "node")
 
 
 def netron_tool() -> Tool:
