@@ -19,6 +19,7 @@ KNOWN = {
         ("ONNX Runtime Web, in Node", ("subgraphs",)),
         ("ONNX Runtime Web, in Chromium", ("subgraphs",)),
         ("onnx_ir: load, save elsewhere", ("attributes", "functions")),
+        ("onnx_ir: passes", ("attributes", "functions")),
     )
     for model in refused
     for form in ("link", "hub", "folder")

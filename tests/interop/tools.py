@@ -101,7 +101,7 @@ PYTHON_TOOLS = (
     python_tool("onnx: version converter", "runtime", "onnx_version", "onnx"),
     python_tool("onnx: load, save elsewhere", "runtime", "onnx_saved", "onnx"),
     python_tool("onnx_ir: load, save elsewhere", "runtime", "onnx_ir_saved", "onnx", "onnx-ir", nested=False),
-    python_tool("onnx_ir: passes", "runtime", "onnx_ir_passes", "onnx", "onnx-ir", archives=True),
+    python_tool("onnx_ir: passes", "runtime", "onnx_ir_passes", "onnx", "onnx-ir", archives=True, nested=False),
     python_tool("onnxoptimizer", "tool", "onnxoptimizer_all", "onnxoptimizer", "onnxoptimizer"),
     python_tool("onnxslim", "tool", "onnxslim_path", "onnxslim", "onnxslim"),
     python_tool("onnxsim", "tool", "onnxsim_path", "onnxsim"),

@@ -1,7 +1,7 @@
 """The interoperability matrix: runs every tool on every form of every model, and writes tests/interop/results.json and
 docs/interop.md. Cells whose tool, model and form are what they were are not run again.
 
-Usage: ONNXAR=onnxar PYTHONPATH=tests interop.py [--small] [--again] [TOOL...]
+Usage: ONNXAR=onnxar PYTHONPATH=tests matrix.py [--small] [--again] [TOOL...]
 
 --small leaves out the model over 2 GiB; --again runs cells that are known; TOOL is a part of a tool's name
 """
