@@ -1,6 +1,5 @@
 """pnnx, ncnn's importer, into another folder; then ncnn."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,13 +14,13 @@ def run(model, x, folder):
         if file.is_file():
             (Path(folder) / file.name).symlink_to(file)
     model = Path(folder) / Path(model).name
-    program = Path(pnnx.__file__).parent / "bin/pnnx"
-    program = program if program.exists() else shutil.which("pnnx")
+    program = Path(pnnx.__file__).with_name("pnnx")
     shape = "inputshape=[" + ",".join(map(str, x.shape)) + "]"
     done = subprocess.run([program, model, shape], cwd=folder, capture_output=True, text=True)
     param, weights = (model.with_name(f"{model.stem}.ncnn.{end}") for end in ("param", "bin"))
     if done.returncode != 0 or not param.exists():
-        raise RuntimeError((done.stderr or done.stdout).strip().splitlines()[-1:] or f"pnnx ended with {done.returncode}")
+        words = (done.stderr or done.stdout).strip().splitlines()
+        raise RuntimeError(words[-1] if words else f"pnnx ends with {done.returncode}")
     net = ncnn.Net()
     net.opt.use_fp16_storage = net.opt.use_fp16_packed = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False
     net.load_param(str(param))
