@@ -1,5 +1,6 @@
 """pnnx, ncnn's importer, into another folder; then ncnn."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -9,14 +10,17 @@ import pnnx
 
 
 def run(model, x, folder):
-    made = Path(model).parent  # pnnx writes beside its input, so it gets links to the files
+    made = Path(model).parent  # pnnx writes beside its input, and its ONNX Runtime refuses symbolic links
     for file in made.iterdir():
         if file.is_file():
-            (Path(folder) / file.name).symlink_to(file)
+            os.link(file, Path(folder) / file.name)
     model = Path(folder) / Path(model).name
     program = Path(pnnx.__file__).with_name("pnnx")
     shape = "inputshape=[" + ",".join(map(str, x.shape)) + "]"
     done = subprocess.run([program, model, shape], cwd=folder, capture_output=True, text=True)
+    fatal = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("FATAL ERROR")]
+    if fatal:  # it goes on with weights of arbitrary bytes, and ends with 0
+        raise RuntimeError(fatal[0])
     param, weights = (model.with_name(f"{model.stem}.ncnn.{end}") for end in ("param", "bin"))
     if done.returncode != 0 or not param.exists():
         words = (done.stderr or done.stdout).strip().splitlines()
