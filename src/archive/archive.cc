@@ -8,6 +8,7 @@
 #include "archive/archive_directory.h"
 #include "archive/archive_errors.h"
 #include "archive/entry_source.h"
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/parts.h"
 #include "base/callables.h"

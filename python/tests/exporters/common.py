@@ -1,0 +1,39 @@
+"""What the tests of exporters share: a model that an exporter made is saved and packed, and has the outputs that it had."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+import onnxar
+import onnxar.onnxruntime
+
+CPU = ["CPUExecutionProvider"]
+
+
+class ExporterTest(unittest.TestCase):
+    def judge(self, made: onnx.ModelProto, feeds: dict[str, np.ndarray], least_outside: int = 0) -> None:
+        """`least_outside`: of so many tensors the data is outside the model."""
+        with tempfile.TemporaryDirectory() as name:
+            plain, saved, packed = (Path(name) / each for each in ("plain.onnx", "saved.onnxar", "packed.onnxar"))
+            onnx.save(made, str(plain))
+            expected = ort.InferenceSession(str(plain), providers=CPU).run(None, feeds)
+            self.assertGreaterEqual(onnxar.save(made, saved).tensors_outside, least_outside)
+            onnxar.pack(plain, packed)
+            for archive in (saved, packed):
+                onnxar.check(archive, data=True)
+                self.same(onnxar.onnxruntime.InferenceSession(archive, providers=CPU).run(None, feeds), expected)
+            unpacked = Path(name) / "unpacked.onnx"
+            onnxar.unpack(packed, unpacked)
+            self.same(ort.InferenceSession(str(unpacked), providers=CPU).run(None, feeds), expected)
+
+    def same(self, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
+        """Some exporters write lists of numbers, of which `unpack` makes raw data; so outputs are compared, and not bytes."""
+        self.assertEqual(len(found), len(expected))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
