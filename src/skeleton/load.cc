@@ -1,9 +1,9 @@
 #include "skeleton/load.h"
 
-#include <iterator>
 #include <utility>
 
 #include "base/annotate.h"
+#include "base/append.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
@@ -58,17 +58,12 @@ void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOp
   if (!names.empty()) model.source->select_model();
 }
 
-template <typename T>
-void append(std::vector<T>& list, std::vector<T> more) {
-  list.insert(list.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
-}
-
 /// Takes over side files, and the names of the entries that are left out.
 void take_source_companions(LoadedModel& model) {
   SourceCompanions found = model.source->companions();
-  append(model.side_files, std::move(found.side_files));
-  append(model.left_out, std::move(found.left_out));
-  append(model.remarks, std::move(found.remarks));
+  base::append_all(model.side_files, std::move(found.side_files));
+  base::append_all(model.left_out, std::move(found.left_out));
+  base::append_all(model.remarks, std::move(found.remarks));
   model.left_out_bytes += found.left_out_bytes;
 }
 
@@ -119,7 +114,7 @@ LoadedModel load_folder(const std::filesystem::path& folder, const ExternalPolic
   auto family = std::make_unique<FamilyResolver>(std::move(members), options);
   const FamilyResolver& resolver = *family;  // the model keeps it
   LoadedModel model = load_family(std::move(family), policy, options);
-  append(model.side_files, found.side_files(resolver.data_files(), output));
+  base::append_all(model.side_files, found.side_files(resolver.data_files(), output));
   model.remarks.insert(model.remarks.begin(), found.remark());
   return model;
 }
@@ -136,7 +131,7 @@ void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const Ext
   model.without_data = std::move(graph.without_data);
   if (companions == Companions::taken) split_graphs(model, policy, options);
   model.input_size = model.source->input_size();
-  append(model.remarks, model.source->remarks());
+  base::append_all(model.remarks, model.source->remarks());
   // Side files are known only after every link of every graph was seen.
   if (companions == Companions::taken) take_source_companions(model);
 }

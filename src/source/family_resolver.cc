@@ -1,9 +1,9 @@
 #include "source/family_resolver.h"
 
-#include <iterator>
 #include <utility>
 
 #include "archive/keys.h"
+#include "base/append.h"
 #include "base/keyed_digest.h"
 #include "base/text.h"
 #include "source/graph_rules.h"
@@ -35,11 +35,6 @@ class SideFilesByName {
   std::vector<SideFile>& files_;
   base::KeyedMap<std::string, std::size_t> by_name_;
 };
-
-template <typename T>
-void append(std::vector<T>& list, std::vector<T> more) {
-  list.insert(list.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
-}
 
 }  // namespace
 
@@ -103,7 +98,7 @@ void FamilyResolver::select_model() { select(0); }
 
 std::vector<Finding> FamilyResolver::remarks() const {
   std::vector<Finding> remarks;
-  for (const FamilyMember& member : members_) append(remarks, member.source->remarks());
+  for (const FamilyMember& member : members_) base::append_all(remarks, member.source->remarks());
   return remarks;
 }
 
@@ -123,8 +118,8 @@ SourceCompanions FamilyResolver::companions() {
   for (const FamilyMember& member : members_) {
     SourceCompanions found = member.source->companions();
     for (SideFile& file : found.side_files) side_files.add(std::move(file), member.source->path());
-    append(all.left_out, std::move(found.left_out));
-    append(all.remarks, std::move(found.remarks));
+    base::append_all(all.left_out, std::move(found.left_out));
+    base::append_all(all.remarks, std::move(found.remarks));
     all.left_out_bytes += found.left_out_bytes;
   }
   return all;
