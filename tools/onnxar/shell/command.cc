@@ -214,9 +214,4 @@ void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::p
             << short_size(state.model_size) << ": " << escaped_path(archive) << '\n';
 }
 
-Archive open_archive(const std::filesystem::path& path) {
-  auto file = address_opener()(path);
-  return file ? Archive::open(std::move(file)) : Archive::open(path);
-}
-
 }  // namespace onnxar::tool

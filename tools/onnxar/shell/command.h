@@ -11,13 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
-#include "onnxar/random_access.h"
 
 namespace onnxar::tool {
 
@@ -72,16 +70,13 @@ Verb add_man(CLI::App& app);
 
 // What needs libcurl. A tool without onnxar::remote has the refusals of the folder without_remote instead.
 Verb add_get(CLI::App& app);
-RangesOpener address_opener();
-/// Opens the archive in a file or at an address.
-Archive open_archive(const std::filesystem::path& path);
 
 // Verbs that need protobuf. A tool without onnxar::model has the refusals of the folder without_model instead.
 Verb add_show(CLI::App& app);
 Verb add_dump(CLI::App& app);
 Verb add_diff(CLI::App& app);
 Verb add_freeze(CLI::App& app);
-/// Returns LoadOptions with a parser for text, and with `address_opener`.
+/// Returns LoadOptions with a parser for text, and with `address_opener` (addresses.h).
 LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
                          const SaveOptions& save, const LoadOptions& load);
@@ -93,9 +88,9 @@ std::vector<std::string> option_names(const CLI::App& verb);
 
 /// Options that several verbs share.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
-/// Adds a required argument that names a file.
 /// Adds an option whose value is a path.
 CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
+/// Adds a required argument that names a file.
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
 /// Adds the argument of verbs that take a model in any form.
 void add_model(CLI::App& verb, std::filesystem::path& path);

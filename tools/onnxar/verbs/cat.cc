@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/progress_line.h"
 #include "shell/terminal.h"

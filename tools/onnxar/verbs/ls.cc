@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "onnxar/listing.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "onnxar/model/model.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"

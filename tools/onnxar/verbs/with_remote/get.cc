@@ -3,6 +3,7 @@
 #include <string>
 
 #include "onnxar/remote.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"

@@ -1,6 +1,7 @@
 // Refuses verbs and options that need protobuf, in a tool that was built without it.
 #include <string>
 
+#include "shell/addresses.h"
 #include "shell/command.h"
 
 namespace onnxar::tool {

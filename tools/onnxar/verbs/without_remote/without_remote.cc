@@ -1,4 +1,5 @@
 #include "onnxar/random_access.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 
 namespace onnxar::tool {
