@@ -27,7 +27,7 @@ constexpr std::size_t most_threads = 2;
 constexpr std::size_t read_step = 2U << 20U;
 // The number of bytes that a thread sums and then writes from its core's cache. Smaller pieces fit a nearer cache;
 // larger pieces get larger pages in the page cache, which are faster to map. Measured: see bench/RESULTS.md.
-constexpr std::size_t summed_step = 512U << 10U;
+constexpr std::size_t summed_step = 1U << 20U;
 constexpr std::size_t block_size = 4096;
 // Sharing blocks is a system call that waits for the file system; below this size a copy is faster.
 constexpr std::size_t shared_from = 1U << 20U;
@@ -127,21 +127,20 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
     return crc;
   }
   threads = std::min(allowed_threads(threads), most_threads);
-  if (append_shared(bytes, origin)) return crc32_in_pieces(crc, bytes, read_step, threads, [](std::size_t, Bytes) {});
+  if (append_shared(bytes, origin)) return crc32_in_pieces(crc, bytes, {read_step}, threads, [](std::size_t, Bytes) {});
   return write_with_crc(crc, bytes, threads);
 }
 
 /// Each thread writes the bytes that it has just summed, so that the kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   file_.refuse_if_spoiled();
-  const Bytes to_border =
-      bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step)));
-  crc = crc32(crc, to_border);
-  write(to_border);
-  bytes = bytes.subspan(to_border.size());
+  flush();
   while (!bytes.empty()) {
-    const Bytes part = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), write_back_step)));
-    crc = crc32_in_pieces(crc, part, summed_step, threads,
+    // Only what is to be written back needs an end that is reached before the last one.
+    const std::uint64_t most = write_back_ ? write_back_step : bytes.size();
+    const Bytes part = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), most)));
+    const auto to_border = static_cast<std::size_t>(summed_step - flushed_ % summed_step);
+    crc = crc32_in_pieces(crc, part, {summed_step, to_border}, threads,
                           [&](std::size_t begin, Bytes piece) { file_.write_part_at(flushed_ + begin, piece); });
     flushed_ += part.size();
     bytes = bytes.subspan(part.size());

@@ -71,13 +71,18 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept {
   return library_crc32(library_crc32(folded.crc, folded.short_form), folded.rest);
 }
 
-std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, std::size_t threads,
+std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std::size_t threads,
                               const std::function<void(std::size_t, Bytes)>& use) {
-  std::vector<std::uint32_t> sums((bytes.size() + step - 1) / step);
-  const auto piece = [&](std::size_t i) { return bytes.subspan(i * step, std::min(step, bytes.size() - i * step)); };
+  if (bytes.empty()) return crc;
+  const std::size_t missing = pieces.size - pieces.first;  // the first piece is the end of one of full size
+  std::vector<std::uint32_t> sums((bytes.size() + missing + pieces.size - 1) / pieces.size);
+  const auto begin = [&](std::size_t i) { return i == 0 ? 0 : i * pieces.size - missing; };
+  const auto piece = [&](std::size_t i) {
+    return bytes.subspan(begin(i), std::min(begin(i + 1), bytes.size()) - begin(i));
+  };
   parallel_for(sums.size(), threads, [&](std::size_t i) {
     sums[i] = crc32(0, piece(i));
-    use(i * step, piece(i));
+    use(begin(i), piece(i));
   });
   // Combining takes O(log size) for each piece and needs no second pass over the bytes.
   for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -13,11 +13,17 @@ namespace onnxar::base {
 /// on CPUs with VPCLMULQDQ; otherwise about 10 GB/s with ISA-L and 4 GB/s with zlib.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
-/// Sums in pieces of `step` bytes, which up to `threads` threads (0: as many as there are cores) take one after
-/// another. A thread passes each piece that it has summed to `use`, with its offset in `bytes`, while the piece is
-/// still in the core's cache. Several threads call `use` at once; a single thread calls it in order. Rethrows what
-/// `use` throws. REQUIRES: step > 0
-std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, std::size_t threads,
+/// How bytes are cut into pieces: the first one may be smaller than the others.
+struct Pieces {
+  std::size_t size;
+  std::size_t first = size;
+};
+
+/// Sums in pieces, which up to `threads` threads (0: as many as there are cores) take one after another. A thread
+/// passes each piece that it has summed to `use`, with its offset in `bytes`, while the piece is still in the core's
+/// cache. Several threads call `use` at once; a single thread calls it in order. Rethrows what `use` throws.
+/// REQUIRES: 0 < pieces.first <= pieces.size
+std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std::size_t threads,
                               const std::function<void(std::size_t, Bytes)>& use);
 
 /// Sums the bytes while `use` does something else with them, such as writing them to a file. Many bytes are summed in a

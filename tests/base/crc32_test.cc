@@ -9,6 +9,7 @@
 #include <iterator>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "support/guarded_buffer.h"
@@ -61,7 +62,7 @@ TEST(Crc32, AnEmptyPieceWithoutAnAddressLeavesTheSumAsItIs) {
   EXPECT_EQ(base::crc32(expected, Bytes()), expected);
   EXPECT_EQ(base::crc32(expected, Bytes(data).first(0)), expected);
   EXPECT_EQ(base::crc32_while(expected, Bytes(), [] {}), expected);
-  EXPECT_EQ(base::crc32_in_pieces(expected, Bytes(), 100, 2, [](std::size_t, Bytes) {}), expected);
+  EXPECT_EQ(base::crc32_in_pieces(expected, Bytes(), {100, 40}, 2, [](std::size_t, Bytes) {}), expected);
   std::uint32_t crc = 0;
   for (std::size_t begin = 0; begin < data.size(); begin += 500) {
     crc = base::crc32(crc, Bytes(data).subspan(begin, 500));
@@ -111,13 +112,14 @@ TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
     const std::uint32_t expected = bitwise_crc32(whole);
     for (const std::size_t step : {std::size_t{1000}, std::size_t{4096}, std::size_t{200'000}}) {
       for (const std::size_t threads : {0U, 1U, 2U, 5U}) {
+        const base::Pieces pieces{step, threads == 2 ? 7 : step};
         Blob copy(size);
         std::atomic<std::size_t> used = 0;
-        const std::uint32_t crc =
-            base::crc32_in_pieces(bitwise_crc32(before), data, step, threads, [&](std::size_t begin, Bytes piece) {
-              std::ranges::copy(piece, std::span(copy).subspan(begin).begin());
-              used += piece.size();
-            });
+        const auto use = [&](std::size_t begin, Bytes piece) {
+          std::ranges::copy(piece, std::span(copy).subspan(begin).begin());
+          used += piece.size();
+        };
+        const std::uint32_t crc = base::crc32_in_pieces(bitwise_crc32(before), data, pieces, threads, use);
         EXPECT_EQ(crc, expected) << size << " in " << step << " by " << threads;
         EXPECT_EQ(used, size);
         EXPECT_TRUE(std::ranges::equal(copy, data));
@@ -129,9 +131,18 @@ TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
 TEST(Crc32, PiecesOfOneThreadComeInOrder) {
   const Blob data = pattern(10'500, 6);
   std::vector<std::size_t> begins;
-  base::crc32_in_pieces(0, data, 1000, 1, [&](std::size_t begin, Bytes) { begins.push_back(begin); });
+  base::crc32_in_pieces(0, data, {1000}, 1, [&](std::size_t begin, Bytes) { begins.push_back(begin); });
   ASSERT_EQ(begins.size(), 11U);
   EXPECT_TRUE(std::ranges::is_sorted(begins));
+}
+
+TEST(Crc32, PiecesAreOfTheirSizeExceptTheFirstAndTheLast) {
+  const Blob data = pattern(10'500, 6);
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  base::crc32_in_pieces(0, data, {4000, 300}, 1,
+                        [&](std::size_t begin, Bytes piece) { ranges.emplace_back(begin, piece.size()); });
+  const std::vector<std::pair<std::size_t, std::size_t>> expected{{0, 300}, {300, 4000}, {4300, 4000}, {8300, 2200}};
+  EXPECT_EQ(ranges, expected);
 }
 
 TEST(Crc32, WhatTheUseOfAPieceThrowsComesThrough) {
@@ -140,7 +151,7 @@ TEST(Crc32, WhatTheUseOfAPieceThrowsComesThrough) {
     if (begin == 2000) throw std::length_error("the disk");
   };
   for (const std::size_t threads : {1U, 3U}) {
-    EXPECT_THROW(base::crc32_in_pieces(0, data, 1000, threads, fail_at_the_third), std::length_error);
+    EXPECT_THROW(base::crc32_in_pieces(0, data, {1000}, threads, fail_at_the_third), std::length_error);
   }
 }
 
