@@ -155,7 +155,8 @@ TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
 }
 
 TEST_F(FamilyTest, UnpackGivesEveryModelBackByteForByte) {
-  const Message a = model_of({floats("w", elements, 1)}), b = model_of({floats("w", elements, 1), floats("v", elements, 2)});
+  const Message a = model_of({floats("w", elements, 1)}),
+                b = model_of({floats("w", elements, 1), floats("v", elements, 2)});
   packed({{file("a.onnx", a)}, {file("b.onnx", b)}});
   unpack(output(), folder_ / "back/", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("back/a.onnx"), Blob(a.view().begin(), a.view().end()));
