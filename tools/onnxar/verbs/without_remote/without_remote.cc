@@ -1,4 +1,5 @@
 #include "onnxar/random_access.h"
+#include "os/names.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 RangesOpener address_opener() {
   return [](const std::filesystem::path& path) -> std::shared_ptr<const RandomAccess> {
-    if (is_address(path.string())) refuse();
+    if (is_address(os::text_of(path))) refuse();
     return nullptr;
   };
 }
