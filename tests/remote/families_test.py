@@ -16,11 +16,16 @@ class Families(RemoteCase):
         self.address = self.serve()
 
     def test_a_graph_is_read_as_from_the_file(self) -> None:
-        for words in (["cat", "%", "--model=decoder"], ["extract", "%", "d", "--model", "decoder", "--raw", "-o", "-"], ["check", "--data", "%"],
+        for words in (["cat", "%", "--model=decoder"], ["check", "--data", "%"],
                       ["dump", "%", "--model", "decoder"], ["diff", "%", "@", "--model", "decoder"], ["diff", "@", "%", "--model", "decoder"]):
             with self.subTest(words=words):
                 remote, local = (run(*[{"%": model, "@": self.local}.get(word, word) for word in words]) for model in (self.address, self.local))
-                self.assertEqual((remote.returncode, remote.stdout), (local.returncode, local.stdout), remote.stderr)
+                self.assertEqual((remote.returncode, remote.stdout), (DONE, local.stdout), remote.stderr)
+
+    def test_a_tensor_of_a_graph_is_extracted(self) -> None:
+        self.succeeds("extract", self.address, "table", "--model", "decoder", "-o", self.folder / "remote.npy")
+        self.succeeds("extract", self.local, "table", "--model", "decoder", "-o", self.folder / "local.npy")
+        self.assertEqual((self.folder / "remote.npy").read_bytes(), (self.folder / "local.npy").read_bytes())
 
     def test_a_graph_is_compared_with_a_model_that_is_a_file(self) -> None:
         self.assertEqual(run("diff", self.address, self.folder / "decoder.onnx", "--model", "decoder").returncode, DONE)
@@ -53,4 +58,4 @@ class Files(RemoteCase):
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__)
