@@ -22,6 +22,7 @@ RangesOpener address_opener() {
 Verb add_get(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("get", "Download an archive (not in this build, which was made without libcurl)");
   verb->allow_extras();
+  verb->footer("Example: onnxar get https://host/model.onnxar -o model.onnxar, where it was built with libcurl");
   return {verb, []() -> int { refuse(); }};
 }
 
