@@ -157,6 +157,13 @@ class TwoHeads(BuilderTest):
     def test_both_heads_say_over_links_what_they_say_in_their_folder(self) -> None:
         self.assertEqual(self.drafted(self.served), self.drafted(self.plain))
 
+    def test_both_heads_map_the_archive(self) -> None:
+        opened = []
+        for head in ("decoder", "mtp"):
+            opened.append(self.model(self.served, head))
+            mapped = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines()}
+            self.assertIn(str(self.served / head / self.archive.name), mapped)
+
     def test_what_the_builder_shares_is_one_entry_each(self) -> None:
         self.expect_links_in_place_of_data()
         for each in self.shared(self.plain, "mtp"):
