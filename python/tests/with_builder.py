@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
@@ -67,13 +67,20 @@ def prepared(model: genai.Model) -> genai.Generator:
     return genai.Generator(model, options)
 
 
-def continued(model: genai.Model) -> tuple[str, bytes]:
-    """What follows TEXT, and the last logits."""
-    tokenizer, generator = genai.Tokenizer(model), prepared(model)
-    generator.append_tokens(tokenizer.encode(TEXT))
+def continued(model: genai.Model, tokens: Sequence[int]) -> tuple[list[int], bytes]:
+    """The likeliest tokens, and the last logits."""
+    generator = prepared(model)
+    generator.append_tokens(np.array(tokens, np.int32))
     while not generator.is_done():
         generator.generate_next_token()
-    return tokenizer.decode(generator.get_sequence(0)), np.asarray(generator.get_logits()).tobytes()
+    return [int(token) for token in generator.get_sequence(0)], np.asarray(generator.get_logits()).tobytes()
+
+
+def text_of(folder: pathlib.Path) -> tuple[str, bytes]:
+    model = genai.Model(str(folder))
+    tokenizer = genai.Tokenizer(model)
+    tokens, logits = continued(model, tokenizer.encode(TEXT))
+    return tokenizer.decode(tokens), logits
 
 
 class BuilderTest(unittest.TestCase):
@@ -90,15 +97,15 @@ class BuilderTest(unittest.TestCase):
         cls.served.mkdir()
         cls.archive = cls.served / "family.onnxar"
         onnxar.pack(cls.plain, cls.archive)
+        for path in cls.plain.glob("*.onnx"):
+            onnxar.link(cls.archive, cls.served / path.name, graph=path.stem)
         with onnxar.open(cls.archive) as archive:
-            graphs, files = archive.graphs(), archive.side_files()
-        for name in graphs:
-            onnxar.link(cls.archive, cls.served / f"{name}.onnx", graph=name)
+            files = archive.side_files()
         for name in files:
             (cls.served / name).write_bytes(onnxar.cat(cls.archive, name))
 
     def expect_links_in_place_of_data(self) -> None:
-        plain = {path.name for path in self.plain.iterdir() if path.suffix != ".data"}
+        plain = {path.name for path in self.plain.iterdir() if path.is_file() and path.suffix != ".data"}
         self.assertEqual({path.name for path in self.served.iterdir() if path.is_file()}, plain | {self.archive.name})
 
 
@@ -109,8 +116,8 @@ class Llama(BuilderTest):
 
     def test_it_continues_a_text_over_a_link_as_in_its_folder(self) -> None:
         self.expect_links_in_place_of_data()
-        found = continued(genai.Model(str(self.served)))
-        self.assertEqual(found, continued(genai.Model(str(self.plain))))
+        found = text_of(self.served)
+        self.assertEqual(found, text_of(self.plain))
         self.assertTrue(found[0].startswith(TEXT))
         self.assertGreater(len(found[0]), len(TEXT))
 
@@ -143,16 +150,16 @@ class TwoHeads(BuilderTest):
         (alone / "genai_config.json").write_text(json.dumps(config))
         return genai.Model(str(alone))
 
-    def drafted(self, folder: pathlib.Path) -> tuple[str, bytes, bytes]:
+    def drafted(self, folder: pathlib.Path) -> tuple[list[int], bytes, bytes]:
         """What the first head says, and the logits of the second one for a token that follows."""
         first, second = self.model(folder, "decoder"), self.model(folder, "mtp")
-        tokens = genai.Tokenizer(first).encode(TEXT)
+        tokens = [5, 9, 30]  # the builder names a class of tokenizer that GenAI 0.18 does not know
         generator, draft = prepared(first), prepared(second)
-        generator.append_tokens(tokens)
+        generator.append_tokens(np.array(tokens, np.int32))
         following = int(np.asarray(generator.get_output("logits"))[0, -1].argmax())
         draft.set_hidden_states(np.asarray(generator.get_output("hidden_states")))
         draft.append_tokens(np.array([*tokens[1:], following], np.int32))
-        return *continued(first), np.asarray(draft.get_output("logits")).tobytes()
+        return *continued(first, tokens), np.asarray(draft.get_output("logits")).tobytes()
 
     def test_both_heads_say_over_links_what_they_say_in_their_folder(self) -> None:
         self.assertEqual(self.drafted(self.served), self.drafted(self.plain))
@@ -169,7 +176,7 @@ class TwoHeads(BuilderTest):
         for each in self.shared(self.plain, "mtp"):
             data = self.bytes_at(self.plain, each["data_file"], each)
             found = [entry for entry in onnxar.ls(self.archive) if entry.size == len(data) and onnxar.cat(self.archive, entry.name) == data]
-            self.assertEqual([set(entry.graphs) for entry in found], [{"model", "mtp"}], each["name"])
+            self.assertEqual([set(entry.graphs) for entry in found], [{"__MODEL_PROTO", "mtp.onnx"}], each["name"])
 
     def test_each_link_has_the_places_that_shared_initializers_need(self) -> None:
         first, second = ({tensor.name: tensor for tensor in self.link(name).graph.initializer} for name in ("model", "mtp"))
