@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 /// An archive that the destructor removes.
 class TemporaryArchive {
  public:
-  TemporaryArchive(std::size_t entries, std::size_t entry_size)
-      : path_(fs::temp_directory_path() /
-              ("onnxar_bench_" + std::to_string(entries) + "_" + std::to_string(entry_size))) {
+  TemporaryArchive(std::size_t entries, std::size_t entry_size, std::size_t graphs = 1)
+      : path_(fs::temp_directory_path() / ("onnxar_bench_" + std::to_string(entries) + "_" +
+                                           std::to_string(entry_size) + "_" + std::to_string(graphs))) {
     std::vector<std::byte> data(entry_size);
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 2654435761U >> 24U);
     WriterOptions options;
@@ -33,6 +33,7 @@ class TemporaryArchive {
     options.verify_model = false;  // it is not a model, and no benchmark here reads it
     ArchiveWriter writer = ArchiveWriter::create(path_, options);
     for (std::size_t i = 0; i < entries; ++i) writer.add("decoder_layers_weight_" + std::to_string(i), data);
+    for (std::size_t i = 1; i < graphs; ++i) writer.add_graph("decoder_" + std::to_string(i), as_bytes("no model"));
     writer.finish(as_bytes("no model"));
   }
   TemporaryArchive(const TemporaryArchive&) = delete;
@@ -54,6 +55,18 @@ void open_archive(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(open_archive)->Arg(100)->Arg(10'000)->Arg(200'000)->Unit(benchmark::kMillisecond);
+
+/// Opens an archive of 1000 entries with one graph, the model, or with several.
+void open_family(benchmark::State& state) {
+  constexpr std::size_t entries = 1000;
+  const auto graphs = static_cast<std::size_t>(state.range(0));
+  const TemporaryArchive file(entries, 64, graphs);
+  for (auto _ : state) {
+    const Archive archive = Archive::open(file.path());
+    if (archive.size() != entries + graphs) state.SkipWithError("wrong number of entries");
+  }
+}
+BENCHMARK(open_family)->Arg(1)->Arg(10)->Unit(benchmark::kMicrosecond);
 
 /// Opens a file by its descriptor: mapped (0), or read into memory (1).
 void open_descriptor(benchmark::State& state) {

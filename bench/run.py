@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 
 import editing
+import families
 import growth
 import library
 import network
@@ -34,6 +35,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "packing": lambda folder: packing.measure(folder, arguments.pairs, arguments.gib),
         "repacking": lambda folder: repacking.measure(folder, arguments.pairs, arguments.gib),
         "sharing": lambda folder: sharing.measure(folder, arguments.runs, arguments.gib),
+        "families": lambda folder: families.measure(folder, arguments.pairs),
         "library": library.measure,
         "opening": opening.measure,
         "peers": peers.measure,

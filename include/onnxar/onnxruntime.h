@@ -78,8 +78,8 @@ inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& arch
 inline Ort::LoraAdapter adapter_from_archive(const Archive& archive, std::string_view name) {
   const auto entry = archive.find(name);
   if (!entry) {
-    throw Error(Code::usage_no_such_entry, "the archive has no adapter of this name",
-                {std::string(name), std::nullopt}, archive.path());
+    throw Error(Code::usage_no_such_entry, "the archive has no adapter of this name", {std::string(name), std::nullopt},
+                archive.path());
   }
   archive.verify(*entry);
   const Bytes bytes = archive.bytes(*entry);

@@ -1,4 +1,4 @@
-"""A model of three graphs, with the proportions of Whisper: made by whisper.py, as no exporter of it is installed."""
+"""A model of three graphs, with the proportions of Whisper: made by whisper.py, without an exporter. with_whisper.py has what torch exports."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
 /// How bytes are cut into pieces: the first one may be smaller than the others.
 struct Pieces {
-  std::size_t size;
+  std::size_t size = 0;
   std::size_t first = size;
 };
 

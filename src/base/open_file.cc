@@ -3,7 +3,9 @@
 #include "base/checked.h"
 #include "base/ranges.h"
 #include "base/text.h"
+#include "onnxar/random_access.h"
 #include "os/error.h"
+#include "os/names.h"
 #include "os/process.h"
 
 namespace onnxar::base {
@@ -114,6 +116,13 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
   const std::string reason = failed.message();
   switch (os::reason_of(failed)) {
     case os::Reason::not_found:
+      if (is_address(os::text_of(path))) {
+        return {Code::io_not_found,
+                concat(doing, ": this is an address, and a file is needed here"),
+                {},
+                path,
+                {Hint::get_whole}};
+      }
       return {Code::io_not_found, concat(doing, ": no such file or folder; check the path"), {}, path};
     case os::Reason::permission: return {Code::io_permission, concat(doing, ": ", reason), {}, path};
     case os::Reason::disk_full:

@@ -183,11 +183,16 @@ Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
   return Model::load(path, options);
 }
 
+/// Addresses are those of archives.
+bool names_archive(const std::filesystem::path& path, const LoadOptions& load) {
+  return (load.open_ranges && load.open_ranges(path) != nullptr) || is_archive(path);
+}
+
 /// A graph of an archive can be compared with a model of another form, which has one graph.
 LoadOptions options_for(const std::filesystem::path& path, const std::filesystem::path& other,
                         const LoadOptions& load) {
   LoadOptions options = load;
-  if (!load.graph.empty() && !is_archive(path) && is_archive(other)) options.graph.clear();
+  if (!load.graph.empty() && !names_archive(path, load) && names_archive(other, load)) options.graph.clear();
   return options;
 }
 

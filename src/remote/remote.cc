@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "os/names.h"
 #include "remote/http_file.h"
 
 namespace onnxar {
@@ -42,7 +43,7 @@ std::shared_ptr<const RandomAccess> open_remote(std::string_view address, const 
 
 RangesOpener remote_files(const RemoteOptions& options) {
   return [options](const std::filesystem::path& path) -> std::shared_ptr<const RandomAccess> {
-    const std::string text = path.string();
+    const std::string text = os::text_of(path);
     return is_address(text) ? open_remote(text, options) : nullptr;
   };
 }

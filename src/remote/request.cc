@@ -183,9 +183,9 @@ void Request::begin_body() {
   }
   if (answer_.status == 206) expect_range();
   expect_version();
-  const bool is_short = answer_.length && *answer_.length <= end_length;
   // A server may answer with the whole file if it is as short as what was asked for.
-  stopped_ = answer_.status == 200 && wanted_ != Wanted::whole && !(wanted_ == Wanted::end && is_short);
+  const bool is_short = wanted_ == Wanted::end && answer_.length && *answer_.length <= end_length;
+  stopped_ = answer_.status == 200 && wanted_ != Wanted::whole && !is_short;
 }
 
 void Request::expect_version() const {

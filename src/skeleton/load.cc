@@ -116,6 +116,7 @@ LoadedModel load_folder(const std::filesystem::path& folder, const ExternalPolic
   LoadedModel model = load_family(std::move(family), policy, options);
   base::append_all(model.side_files, found.side_files(resolver.data_files(), output));
   model.remarks.insert(model.remarks.begin(), found.remark());
+  if (auto remark = remark_on_places(model.side_files)) model.remarks.push_back(std::move(*remark));
   return model;
 }
 

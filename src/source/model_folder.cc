@@ -99,4 +99,17 @@ Finding ModelFolder::remark() const {
   return {Severity::note, Code::zip_foreign, {}, std::move(message)};
 }
 
+std::optional<Finding> remark_on_places(std::span<const SideFile> files) {
+  constexpr std::string_view config = "genai_config.json", list = "shared_initializers";
+  constexpr std::uint64_t most = 1U << 20U;  // bytes; such files have some kilobytes
+  const auto file = std::ranges::find(files, config, &SideFile::name);
+  if (file == files.end() || file->source->size() > most) return std::nullopt;
+  const ByteSpan text = gathered(*file->source);
+  if (std::ranges::search(text.bytes(), as_bytes(list)).empty()) return std::nullopt;
+  std::string message = base::concat(config, " lists weights by their places in data files (", list,
+                                     "), and the archive has them in others; write those of a link into the list, or "
+                                     "remove it");
+  return Finding{Severity::warning, Code::zip_foreign, {std::string(config), std::nullopt}, std::move(message)};
+}
+
 }  // namespace onnxar

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,5 +43,9 @@ class ModelFolder {
   std::vector<std::string> others_;  // paths in the folder, with `/`, sorted
   std::vector<std::string> hidden_;  // as above
 };
+
+/// Warns of a configuration of ONNX Runtime GenAI that lists places in data files (`shared_initializers`): the weights
+/// are in other places of an archive, and of a data file that is unpacked from it. Errors: those of reading it.
+std::optional<Finding> remark_on_places(std::span<const SideFile> files);
 
 }  // namespace onnxar

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "source/payload.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -78,6 +80,21 @@ TEST_F(ModelFolderTest, AFolderWithoutModelsIsRefused) {
   const Error error = error_of([this] { ModelFolder::read(path()); });
   EXPECT_EQ(error.code(), Code::io_not_a_file);
   EXPECT_EQ(error.path(), path());
+}
+
+TEST_F(ModelFolderTest, AConfigurationThatListsPlacesInDataFilesIsWarnedOf) {
+  const auto remark_on = [](const std::string& name, std::string_view text) {
+    const std::vector<SideFile> files{{"a.json", payload_of(ByteSpan::borrow(as_bytes("{}"))).source},
+                                      {name, payload_of(ByteSpan::borrow(as_bytes(text))).source}};
+    return remark_on_places(files);
+  };
+  const auto remark = remark_on("genai_config.json", R"({"model": {"mtp": {"shared_initializers": []}}})");
+  ASSERT_TRUE(remark);
+  EXPECT_EQ(remark->severity, Severity::warning);
+  EXPECT_EQ(remark->place.entry, "genai_config.json");
+  EXPECT_FALSE(remark_on("genai_config.json", R"({"model": {}})"));
+  EXPECT_FALSE(remark_on("other/genai_config.json", R"({"shared_initializers": []})"));
+  EXPECT_FALSE(remark_on_places({}));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_F(FamilyTest, TheFirstIsTheModelAndEqualTensorsShareAnEntry) {
   EXPECT_THAT(names(), ElementsAre("w", "own", "v", "second.onnx", "__MODEL_PROTO"));
   EXPECT_EQ(report.tensors_outside, 4U);
   EXPECT_EQ(report.payloads, 3U);
-  EXPECT_EQ(report.payload_bytes, 3 * 4 * elements);
+  EXPECT_EQ(report.payload_bytes, std::size_t{12} * elements);
   EXPECT_EQ(report.graphs, 1U);
   EXPECT_EQ(report.file_bytes, fs::file_size(output()));
   EXPECT_TRUE(passed(check(output(), {.data = true, .strict = true})));
@@ -155,7 +155,8 @@ TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
 }
 
 TEST_F(FamilyTest, UnpackGivesEveryModelBackByteForByte) {
-  const Message a = model_of({floats("w", elements, 1)}), b = model_of({floats("w", elements, 1), floats("v", elements, 2)});
+  const Message a = model_of({floats("w", elements, 1)}),
+                b = model_of({floats("w", elements, 1), floats("v", elements, 2)});
   packed({{file("a.onnx", a)}, {file("b.onnx", b)}});
   unpack(output(), folder_ / "back/", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("back/a.onnx"), Blob(a.view().begin(), a.view().end()));

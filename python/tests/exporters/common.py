@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,11 @@ CPU = ["CPUExecutionProvider"]
 
 
 class ExporterTest(unittest.TestCase):
-    def judge(self, made: onnx.ModelProto, feeds: dict[str, np.ndarray], least_outside: int = 0) -> None:
-        """`least_outside`: of so many tensors the data is outside the model."""
+    def judge(self, made: object, feeds: dict[str, np.ndarray], least_outside: int = 0, write: Callable[[object, str], None] = onnx.save) -> None:
+        """`least_outside`: of so many tensors the data is outside the model. `write` writes it as its exporter does."""
         with tempfile.TemporaryDirectory() as name:
             plain, saved, packed = (Path(name) / each for each in ("plain.onnx", "saved.onnxar", "packed.onnxar"))
-            onnx.save(made, str(plain))
+            write(made, str(plain))
             expected = ort.InferenceSession(str(plain), providers=CPU).run(None, feeds)
             self.assertGreaterEqual(onnxar.save(made, saved).tensors_outside, least_outside)
             onnxar.pack(plain, packed)

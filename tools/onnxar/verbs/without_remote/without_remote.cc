@@ -1,4 +1,5 @@
 #include "onnxar/random_access.h"
+#include "os/names.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 RangesOpener address_opener() {
   return [](const std::filesystem::path& path) -> std::shared_ptr<const RandomAccess> {
-    if (is_address(path.string())) refuse();
+    if (is_address(os::text_of(path))) refuse();
     return nullptr;
   };
 }
@@ -21,6 +22,7 @@ RangesOpener address_opener() {
 Verb add_get(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("get", "Download an archive (not in this build, which was made without libcurl)");
   verb->allow_extras();
+  verb->footer("Example: onnxar get https://host/model.onnxar -o model.onnxar, where it was built with libcurl");
   return {verb, []() -> int { refuse(); }};
 }
 
