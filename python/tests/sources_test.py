@@ -11,15 +11,10 @@ import unittest
 import numpy as np
 import onnx
 import onnx_ir
-import onnxruntime as ort
-from onnx import TensorProto, helper
 from support import FolderTest, arrays_of, matmul_model, weights
 
 import onnxar
 import onnxar.numpy
-import onnxar.onnxruntime
-
-CPU = ["CPUExecutionProvider"]
 
 
 class SourcesTest(FolderTest):
@@ -48,6 +43,13 @@ class SourcesTest(FolderTest):
         archive = onnxar.open(self.path)
         onnxar.save(matmul_model(32), self.path, overwrite=True)
         return archive
+
+    def expect_refusals(self, call) -> None:
+        for source in (5, 1.5, [5], {5: self.path}, io.StringIO("text")):
+            with self.assertRaises(ValueError) as raised:
+                call(source)
+            self.assertNotIn("::", str(raised.exception))
+            self.assertNotIn("incompatible function arguments", str(raised.exception))
 
 
 class Reading(SourcesTest):
@@ -92,13 +94,9 @@ class Reading(SourcesTest):
         for call in (onnxar.open, onnxar.load, onnxar.load_ir, onnxar.show, onnxar.ls, onnxar.check, onnxar.link, onnxar.undo,
                      onnxar.edit, onnxar.recover, lambda source: onnxar.pack(source, "x"), lambda source: onnxar.pack(self.path, source),
                      lambda source: onnxar.unpack(source, "x"), lambda source: onnxar.repack(source, "x"),
-                     lambda source: onnxar.replace(source, self.model), onnxar.onnxruntime.InferenceSession,
-                     lambda source: onnxar.extract(source, "w", "x"), lambda source: onnxar.save(self.model, source)):  # fmt: skip
-            for source in (5, 1.5, [5], {5: self.path}, io.StringIO("text")):
-                with self.assertRaises(ValueError) as raised:
-                    call(source)
-                self.assertNotIn("::", str(raised.exception))
-                self.assertNotIn("incompatible function arguments", str(raised.exception))
+                     lambda source: onnxar.replace(source, self.model), lambda source: onnxar.extract(source, "w", "x"),
+                     lambda source: onnxar.save(self.model, source)):  # fmt: skip
+            self.expect_refusals(call)
 
 
 class Writing(SourcesTest):
@@ -171,45 +169,6 @@ class LazyModels(SourcesTest):
         with self.assertRaises(ValueError) as raised:
             loaded.graph.initializers["short"].const_value.numpy()
         self.assertEqual((raised.exception.code, raised.exception.entry), ("onnx.tensor.length", "short"))
-
-
-class Sessions(SourcesTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.x = weights(3, 64, seed=11)
-        self.expected = self.run_of(ort.InferenceSession(self.model.SerializeToString(), providers=CPU))
-
-    def run_of(self, session: ort.InferenceSession) -> np.ndarray:
-        return session.run(["y"], {"x": self.x})[0]
-
-    def test_a_session_takes_every_source(self):
-        for name, source in self.sources():
-            with self.subTest(name):
-                session = onnxar.onnxruntime.InferenceSession(source, providers=CPU)
-                np.testing.assert_array_equal(self.run_of(session), self.expected)
-
-    def test_a_session_of_bytes_needs_them_no_more(self):
-        data = bytearray(self.data)
-        session = onnxar.onnxruntime.InferenceSession(data, providers=CPU)
-        del data
-        np.testing.assert_array_equal(self.run_of(session), self.expected)
-
-    def test_a_session_of_an_archive_is_of_the_state_that_was_opened(self):
-        session = onnxar.onnxruntime.InferenceSession(self.in_place_of_the_file(), providers=CPU)
-        np.testing.assert_array_equal(self.run_of(session), self.expected)
-
-    def test_types_that_numpy_lacks_come_from_memory_too(self):
-        w = helper.make_tensor("w", TensorProto.BFLOAT16, [1000], np.arange(1000, dtype=np.float32))
-        node = helper.make_node("Cast", ["w"], ["y"], to=TensorProto.FLOAT)
-        graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1000])], [w])
-        data = onnxar.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]))
-        expected = onnxar.onnxruntime.InferenceSession(self.written(data), providers=CPU).run(None, {})[0]
-        session = onnxar.onnxruntime.InferenceSession(data, providers=CPU)
-        np.testing.assert_array_equal(session.run(None, {})[0], expected)
-
-    def written(self, data: bytes) -> str:
-        (self.folder / "w.onnxar").write_bytes(data)
-        return str(self.folder / "w.onnxar")
 
 
 class Module(SourcesTest):

@@ -30,6 +30,12 @@ class Installed(unittest.TestCase):
         self.assertEqual(importlib.metadata.version("onnxar"), onnxar.__version__)
         self.assertIn(onnxar.__version__, run(COMMAND, "--version"))
 
+    def test_the_command_refuses_addresses(self):
+        for verb in ("ls", "get"):
+            done = subprocess.run([COMMAND, verb, "https://localhost/m.onnxar"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("made without libcurl", done.stderr)
+
     def test_only_the_package_and_the_command_are_in_the_wheel(self):
         tops = {file.parts[0] for file in importlib.metadata.files("onnxar")}
         self.assertEqual({top for top in tops if not top.endswith(".dist-info")}, {"onnxar", ".."})

@@ -16,7 +16,7 @@
 namespace onnxar::testing {
 namespace {
 
-std::string digest_of(Bytes bytes) {
+std::string sha1_of(Bytes bytes) {
   base::Sha1 sum;
   sum.update(bytes);
   return std::move(sum).hex();
@@ -35,7 +35,7 @@ TEST(Sha1, AgreesWithSha1sumAtEverySizeUpToThreeBlocks) {
   const TempDir folder;
   for (std::size_t size = 0; size <= std::size_t{3} * 64; ++size) {
     const Blob bytes = pattern(size, 7);
-    EXPECT_EQ(digest_of(bytes), sha1sum(folder.write_file("f", bytes))) << size;
+    EXPECT_EQ(sha1_of(bytes), sha1sum(folder.write_file("f", bytes))) << size;
   }
 }
 

@@ -1,7 +1,7 @@
 """Runs the wheels for musl in a root of Debian that has musl beside its own C library, with Pythons that are compiled against musl there.
 
 PyPI has no wheel for musl of onnx and of ml_dtypes, which most tests need: these are compiled too, by zig, as Debian has no C++ library for musl. It has none
-of ONNX Runtime either: the tests that need it are left out.
+of ONNX Runtime either: the files of tests that need it are left out.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ NAME = "musl"
 SYSTEM = Distribution(NAME, "trixie", packages=("ca-certificates", "ccache", "gcc", "make", "musl-tools", "protobuf-compiler"))
 PLATFORMS = ("musllinux_1_2_x86_64", "musllinux_1_1_x86_64")
 COMPILED = ("ml_dtypes", "onnx")
-LEFT_OUT = ("backend_test.py", "frozen_test.py", "onnxruntime_test.py", "registry_test.py", "sources_test.py")  # they need ONNX Runtime
+ABSENT = ("onnxruntime", "onnxruntime-genai")  # PyPI has no wheel of them for musl
+OF_RUNTIME = ("adapters_test.py", "backend_test.py", "frozen_test.py", "genai_test.py", "onnxruntime_test.py", "sessions_test.py", "shared_pages_test.py")
+LEFT_OUT = dict.fromkeys(OF_RUNTIME, "ONNX Runtime has no wheel for musl")
 TOOLS = ("cmake", "ninja", "scikit-build-core", "nanobind==2.15.0")  # onnx asks for this nanobind
-IMPLIED = ("sympy", "typing_extensions", "exceptiongroup", "tomli")  # what onnx-ir and, for Python 3.10, the tools ask for
+IMPLIED = ("async-timeout", "exceptiongroup", "sympy", "tomli", "typing_extensions")  # what onnx-ir and, for Python 3.10, aiohttp and the tools ask for
 KEPT = SYSTEM.folder / "local"  # what was compiled; it does not depend on the wheels
 
 # onnx-ir needs ctypes.
@@ -97,7 +99,7 @@ def write_compilers(root: Path) -> None:
 def download(root: Path) -> None:
     """What the tests and the builds need from PyPI: the Pythons in the root are without TLS."""
     versions = required()
-    wheels = [name for name in versions if name not in (*COMPILED, "onnx-ir", "onnxruntime")]
+    wheels = [name for name in versions if name not in (*COMPILED, *ABSENT, "onnx-ir")]
     pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "-d", root / "packages"]
     for version in pythons():
         foreign = [*pip, "--only-binary=:all:", f"--python-version={version}", *(f"--platform={platform}" for platform in PLATFORMS)]
@@ -126,7 +128,8 @@ def compile_all(root: Path) -> None:
 
 def fill_local(root: Path) -> None:
     """Compiles /usr/local of the root, or takes the one that was kept."""
-    recipe = repr((LIBRARIES, LIBFFI, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, required(), pins(PYTHONS), pins(BUNDLED)))
+    compiled = [required()[name] for name in COMPILED]
+    recipe = repr((LIBRARIES, LIBFFI, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, compiled, pins(PYTHONS), pins(BUNDLED)))
     mark = KEPT / "recipe"
     if mark.exists() and mark.read_text() == recipe:
         shutil.copytree(KEPT, root / "usr/local", symlinks=True, dirs_exist_ok=True)
@@ -143,5 +146,5 @@ def try_musl(version: str) -> str:
     bring(root, "musllinux")
     download(root)
     fill_local(root)
-    needed = [name for name in required() if name != "onnxruntime"]
+    needed = [name for name in required() if name not in ABSENT]
     return "\n".join(f"{NAME}, {tried(root, f'/usr/local/bin/python{each}', version, needed, LEFT_OUT, SETTINGS)}" for each in pythons())
