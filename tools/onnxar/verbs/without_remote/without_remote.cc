@@ -1,7 +1,7 @@
 #include "onnxar/random_access.h"
-#include "os/names.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/paths.h"
 
 namespace onnxar::tool {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 
 RangesOpener address_opener() {
   return [](const std::filesystem::path& path) -> std::shared_ptr<const RandomAccess> {
-    if (is_address(os::text_of(path))) refuse();
+    if (is_address(utf8_of(path))) refuse();
     return nullptr;
   };
 }
