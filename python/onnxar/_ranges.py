@@ -15,15 +15,14 @@ from typing import Any, Protocol
 
 from onnxar import _core
 from onnxar._errors import Error, FormatError, fault, usage
+from onnxar._http import CONNECTIONS, END, HttpFile
 
 Range = tuple[int, int]  # the first byte, and the byte after the last one
 Targets = Sequence[tuple[int, memoryview]]
 
-END = 256 << 10  # bytes at the end of a file that are read when it is opened
 GAP = 32 << 10  # bytes that are read in vain to save a request
 PIECE = 8 << 20  # bytes of a large range, so that several connections share it
 BATCH = 64 << 20  # bytes that are asked for at the same time
-CONNECTIONS = 8
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
 # What file systems of fsspec call the version of a file.
@@ -118,9 +117,8 @@ class FsspecFile:
         return parts
 
     def whole(self) -> bytes:
-        with translated(self.name):
-            data: bytes = self._system.cat_file(self._path)
-            return data
+        data: bytes = self._system.cat_file(self._path)
+        return data
 
 
 def _version_of(info: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -187,8 +185,8 @@ class Reader:
     def __init__(self, file: RemoteFile) -> None:
         self.file = file
         self.end_at = max(0, file.size - END)
-        self.end = b""
-        if file.size:
+        self.end = getattr(file, "end", b"")
+        if len(self.end) < file.size - self.end_at:
             with translated(file.name):
                 self.end = self._expect([(self.end_at, file.size)])[0]
 
@@ -222,7 +220,7 @@ class Reader:
             target[start - offset : stop - offset] = data[start - at : stop - at]
 
 
-def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | str:
+def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | HttpFile | str:
     """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
     if is_address(source):
         name = shown(source)
@@ -237,19 +235,32 @@ def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> Fsspe
         name = shown(system.unstrip_protocol(path))
         if getattr(source, "compression", None) is not None:
             raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
-    if _is_local(system):
+    if "file" in _protocols(system):
         return os.path.abspath(path)
+    if _is_http(system):
+        with translated(name):
+            return HttpFile(system, path, name)
     return FsspecFile(system, path, name)
 
 
-def _is_local(system: Any) -> bool:
-    return "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,))
+def _protocols(system: Any) -> Sequence[str]:
+    return (system.protocol,) if isinstance(system.protocol, str) else system.protocol
+
+
+def _is_http(system: Any) -> bool:
+    """Whether this is fsspec's own file system of HTTP. Those that derive from it may read in another way."""
+    if "http" not in _protocols(system):
+        return False
+    from fsspec.implementations.http import HTTPFileSystem
+
+    return type(system) is HTTPFileSystem and not system.asynchronous
 
 
 def open_file(file: RemoteFile) -> _core.Archive:
     """Opens an archive by ranges; one whose versions cannot be told apart is read in one piece."""
-    if isinstance(file, FsspecFile) and file.version is None:
-        return _core.Archive.open_buffer(file.whole())
+    if isinstance(file, FsspecFile | HttpFile) and file.version is None:
+        with translated(file.name):
+            return _core.Archive.open_buffer(file.whole())
     return _core.RangedArchive.open_ranges(Reader(file), file.size, file.name)
 
 
@@ -298,7 +309,7 @@ def put(
         if not overwrite and system.exists(target):
             raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)
         parent, _, last = target.rpartition("/")
-        renames = RENAMING & set((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
+        renames = RENAMING & set(_protocols(system))
         upload = f"{parent}/.{last}.part" if renames else target
         try:
             if renames:

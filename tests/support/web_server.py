@@ -36,6 +36,10 @@ class File:
     swap: tuple[int, bytes] | None = None  # after so many answers the file is another one
     secret: str | None = None  # the Authorization that is needed
     delay: float = 0
+    content_range: str | None = None  # sent in place of the right one
+    length: str | None = None  # Content-Length, in place of the right one
+    endless: bool = False  # bodies come in chunks without end
+    more: dict[str, str] = field(default_factory=dict)  # fields of each answer, also of redirects
     answers: int = 0
 
     def tag(self) -> str:
@@ -118,10 +122,10 @@ class Server:
         if file.expires_after is not None and file.answers > file.expires_after:
             return self.empty(handler, 403)
         if failing:
-            more = {} if file.retry_after is None else {"Retry-After": str(file.retry_after)}
-            return self.empty(handler, file.status, more)
+            later = {} if file.retry_after is None else {"Retry-After": str(file.retry_after)}
+            return self.empty(handler, file.status, {**file.more, **later})
         if file.redirect:
-            return self.empty(handler, 302, {"Location": file.redirect})
+            return self.empty(handler, 302, {"Location": file.redirect, **file.more})
         self.send(handler, file, cut)
 
     def empty(self, handler: http.server.BaseHTTPRequestHandler, status: int, more: dict[str, str] | None = None) -> None:
@@ -137,15 +141,19 @@ class Server:
         if condition and condition not in (file.tag(), file.modified):
             asked = None
         ranges = list(wanted(asked, size)) if asked else []
-        headers = {"ETag": file.tag(), "Last-Modified": file.modified, "Content-Encoding": file.encoding}
+        headers = {"ETag": file.tag(), "Last-Modified": file.modified, "Content-Encoding": file.encoding, **file.more}
         headers["Accept-Ranges"] = "bytes" if file.ranges else "none"
         if len(ranges) > 1 and file.several == "first":
             ranges = ranges[:1]
+        if file.length is not None:
+            headers["Content-Length"] = file.length
+        if file.endless:
+            headers |= {"Content-Length": None, "Transfer-Encoding": "chunked"}
         if not ranges or (len(ranges) > 1 and file.several == "whole"):
             return self.body(handler, 200, headers, file.data, cut)
         if len(ranges) == 1:
             first, last = ranges[0]
-            headers["Content-Range"] = f"bytes {first + file.shift}-{last + file.shift}/{size}"
+            headers["Content-Range"] = file.content_range or f"bytes {first + file.shift}-{last + file.shift}/{size}"
             return self.body(handler, 206, headers, file.data[first + file.shift : last + file.shift + 1], cut)
         parts = b"".join(
             f"\r\n--limit\r\nContent-Type: x/y\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n".encode()
@@ -164,12 +172,15 @@ class Server:
         cut: bool,
     ) -> None:
         handler.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
             if value:
                 handler.send_header(name, value)
         handler.end_headers()
         if handler.command == "HEAD":
             return
+        while headers.get("Transfer-Encoding"):  # until the client breaks the connection off
+            piece = body or b"more"
+            handler.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         handler.wfile.write(body[: len(body) // 2] if cut else body)
         if cut:
             handler.wfile.flush()
