@@ -211,7 +211,7 @@ def _answer(response: Any, size: int, data: bytearray) -> Answer:
 
 def _is_empty(response: Any) -> bool:
     """Whether the server says that an empty file has no last bytes."""
-    return response.status == 416 and response.headers.get("Content-Range", "") == "bytes */0"
+    return bool(response.status == 416 and response.headers.get("Content-Range", "") == "bytes */0")
 
 
 def _reason(error: Exception) -> str:

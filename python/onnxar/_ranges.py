@@ -10,7 +10,7 @@ import concurrent.futures
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from onnxar import _core
@@ -50,6 +50,11 @@ def is_address(source: object) -> bool:
 def is_of_fsspec(source: object) -> bool:
     """Whether this is a file or path of fsspec, or a path of universal_pathlib."""
     return hasattr(getattr(source, "fs", None), "cat_ranges") and isinstance(getattr(source, "path", None), str)
+
+
+def name_of(source: Any) -> str:
+    """Returns what messages call an address, or a file or path of fsspec."""
+    return shown(source if isinstance(source, str) else source.fs.unstrip_protocol(source.path))
 
 
 def shown(address: str) -> str:
@@ -154,11 +159,22 @@ class ObstoreFile:
         return result.bytes()
 
 
-def pieces_of(targets: Targets, end: int) -> list[Range]:
-    """Returns what to ask for: ranges that nearly touch are joined, large ones are cut. Nothing from `end` on."""
+class WholeFile:
+    """A file that was read in one piece."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.size, self._data = name, len(data), data
+
+    def fetch(self, ranges: list[Range]) -> list[Any]:
+        return [memoryview(self._data)[start:stop] for start, stop in ranges]
+
+
+def pieces_of(ranges: Iterable[Range], end: int) -> list[Range]:
+    """Returns what to ask for: ranges that nearly touch are joined, large ones are cut. Nothing from `end` on. The ranges are
+    in the order of the file."""
     joined: list[list[int]] = []
-    for start, target in targets:
-        stop = min(start + len(target), end)
+    for start, stop in ranges:
+        stop = min(stop, end)
         if stop <= start:
             continue
         if joined and start - joined[-1][1] <= GAP:
@@ -192,11 +208,16 @@ class Reader:
 
     def __call__(self, targets: Targets) -> None:
         ends = [offset + len(target) for offset, target in targets]
-        self._scatter(targets, ends, self.end_at, self.end)
-        with translated(self.file.name):
-            for batch in batches_of(pieces_of(targets, self.end_at)):
-                for (start, _), data in zip(batch, self._expect(batch), strict=True):
-                    self._scatter(targets, ends, start, data)
+        for start, data in self.pieces((offset, end) for (offset, _), end in zip(targets, ends)):
+            self._scatter(targets, ends, start, data)
+
+    def pieces(self, ranges: Iterable[Range]) -> Iterator[tuple[int, Any]]:
+        """Yields bytes that contain the ranges, and where they begin, a batch at a time. The end of the file comes first."""
+        yield self.end_at, self.end
+        for batch in batches_of(pieces_of(ranges, self.end_at)):
+            with translated(self.file.name):
+                parts = self._expect(batch)
+            yield from ((start, part) for (start, _), part in zip(batch, parts, strict=True))
 
     def _expect(self, ranges: list[Range]) -> list[Any]:
         parts = [memoryview(part).cast("B") for part in self.file.fetch(ranges)]
@@ -222,8 +243,8 @@ class Reader:
 
 def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | HttpFile | str:
     """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
+    name = name_of(source)
     if is_address(source):
-        name = shown(source)
         with translated(name):
             try:
                 import fsspec
@@ -232,11 +253,10 @@ def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> Fsspe
             system, path = fsspec.core.url_to_fs(source, **(storage_options or {}))
     else:
         system, path = source.fs, source.path
-        name = shown(system.unstrip_protocol(path))
         if getattr(source, "compression", None) is not None:
             raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
     if "file" in _protocols(system):
-        return os.path.abspath(path)
+        return os.path.abspath(str(path))
     if _is_http(system):
         with translated(name):
             return HttpFile(system, path, name)
@@ -262,6 +282,33 @@ def open_file(file: RemoteFile) -> _core.Archive:
         with translated(file.name):
             return _core.Archive.open_buffer(file.whole())
     return _core.RangedArchive.open_ranges(Reader(file), file.size, file.name)
+
+
+def reader_of(file: RemoteFile) -> Reader:
+    """One whose versions cannot be told apart is read in one piece."""
+    if isinstance(file, FsspecFile | HttpFile) and file.version is None:
+        with translated(file.name):
+            file = WholeFile(file.name, file.whole())
+    return Reader(file)
+
+
+def save_outline(file: RemoteFile, path: str) -> None:
+    """Writes a file with all that tells what is in an archive: headers, graphs and the model. Data of weights is left out,
+    as holes."""
+    reader = reader_of(file)
+    _save(reader, _core.RangedArchive.open_ranges(reader, file.size, file.name).outline(), path)
+
+
+def save_whole(file: RemoteFile, path: str) -> None:
+    _save(reader_of(file), [(0, file.size)], path)
+
+
+def _save(reader: Reader, ranges: list[Range], path: str) -> None:
+    with open(path, "wb") as output:
+        output.truncate(reader.file.size)
+        for start, data in reader.pieces(sorted(ranges)):
+            output.seek(start)
+            output.write(data)
 
 
 def open_source(source: Any, store: Any, storage_options: Mapping[str, Any] | None) -> _core.Archive | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import dataclasses
 import gc
 import importlib.util
 import mmap
@@ -184,13 +185,6 @@ class Reading(RangesTest):
             self.assertEqual(onnxar.load(remote), self.model)
             self.assertEqual(bytes(remote.entry("layer0_0")), bytes(archive.entry("layer0_0")))
 
-    def test_functions_that_need_a_file_take_the_whole_archive_or_refuse(self):
-        onnxar.unpack(ADDRESS, self.folder / "m.onnx")
-        self.assertEqual(onnx.load(self.folder / "m.onnx"), self.model)
-        for call in (onnxar.check, onnxar.undo, onnxar.recover):
-            with self.subTest(call=call):
-                self.assertIn("onnxar get", str(self.refused("usage.argument", call, ADDRESS)))
-
     def test_lazy_tensors_of_onnx_ir_are_read_when_they_are_used(self):
         model = onnxar.load_ir(ADDRESS)
         self.assertEqual(len(self.fetched), 1)
@@ -212,8 +206,7 @@ class Reading(RangesTest):
         self.assertEqual(self.fetched, [])
 
     def test_large_ranges_are_cut_and_batched(self):
-        targets = [(0, memoryview(bytes(20 << 20))), ((20 << 20) + 100, memoryview(bytes(60 << 20)))]
-        pieces = _ranges.pieces_of(targets, (80 << 20) + 50)
+        pieces = _ranges.pieces_of([(0, 20 << 20), ((20 << 20) + 100, 81 << 20)], (80 << 20) + 50)
         self.assertEqual(pieces[0], (0, 8 << 20))
         self.assertEqual(pieces[-1], (80 << 20, (80 << 20) + 50))
         self.assertEqual([start for start, _ in pieces[1:]], [stop for _, stop in pieces[:-1]])
@@ -281,6 +274,97 @@ class Refusals(RangesTest):
 
     def test_the_address_is_shown_without_secrets(self):
         self.assertEqual(_ranges.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
+
+
+class Functions(RangesTest):
+    """What the verbs of the command do with addresses, by functions."""
+
+    def test_what_is_written_is_what_the_local_file_gives(self):
+        for source, to in ((ADDRESS, self.folder / "far"), (self.path, self.folder / "near")):
+            to.mkdir()
+            onnxar.unpack(source, to / "m.onnx")
+            onnxar.pack(source, to / "m.onnxar", alignment=4096)
+            onnxar.pack({"": source, "again": source}, to / "two.onnxar")
+            onnxar.extract(source, "layer1.15", to / "one.npy")
+            onnxar.extract(source, "layer2.*", f"{to}/")
+        self.assertEqual(len(list((self.folder / "near").iterdir())), 14)
+        for path in (self.folder / "near").iterdir():
+            with self.subTest(name=path.name):
+                self.assertEqual((self.folder / "far" / path.name).read_bytes(), path.read_bytes())
+
+    def test_one_tensor_is_extracted_without_the_others(self):
+        onnxar.extract(ADDRESS, "layer1.15", self.folder / "one.npy")
+        self.assertLess(sum(stop - start for ranges in self.fetched[1:] for start, stop in ranges), 5 * SIZE)
+
+    def test_a_file_of_fsspec_is_read_as_its_address(self):
+        with self.memory.open("/bucket/m.onnxar", "rb") as file:
+            self.assertEqual(onnxar.check(file, data=True), [])
+            onnxar.extract(file, "layer1.15", self.folder / "one.npy")
+
+    def test_versions_that_cannot_be_told_apart_are_read_in_one_piece(self):
+        fsspec.filesystem("versionless").pipe("/m.onnxar", self.data)
+        self.assertEqual(onnxar.check("versionless://m.onnxar", data=True), [])
+        self.assertEqual(onnxar.dump("versionless://m.onnxar"), onnxar.dump(self.path))
+
+    def test_check_finds_what_it_finds_in_the_file(self):
+        damaged = bytearray(self.data)
+        with onnxar.open(self.path) as archive:
+            damaged[archive.entries()[12].offset + 100] ^= 1
+        self.memory.pipe("/bucket/m.onnxar", bytes(damaged))
+        self.path.write_bytes(damaged)
+        self.assertEqual(onnxar.check(ADDRESS), [])
+        (fault,) = onnxar.check(ADDRESS, data=True)
+        self.assertEqual(fault.code, "zip.data.crc")
+        self.assertEqual([fault], onnxar.check(self.path, data=True))
+
+    def test_show_and_dump_leave_weights_where_they_are(self):
+        shown, local = onnxar.show(ADDRESS), onnxar.show(self.path)
+        for field in dataclasses.fields(shown):
+            if field.name != "files":
+                self.assertEqual(getattr(shown, field.name), getattr(local, field.name), field.name)
+        self.assertEqual([(file.path, file.blocks) for file in shown.files], [(ADDRESS, file.blocks) for file in local.files])
+        self.assertEqual(onnxar.dump(ADDRESS), onnxar.dump(self.path))
+        self.assertLess(sum(stop - start for ranges in self.fetched for start, stop in ranges), len(self.data) / 2)
+
+    def test_dump_with_data_and_diff_read_all(self):
+        self.assertEqual(onnxar.dump(ADDRESS, with_data=True), onnxar.dump(self.path, with_data=True))
+        self.assertTrue(onnxar.diff(ADDRESS, self.path).same)
+
+    def test_errors_of_the_command_name_the_address(self):
+        self.memory.pipe("/bucket/m.onnxar", b"no archive" * 100_000)
+        for call in (onnxar.show, onnxar.dump, lambda address: onnxar.extract(address, "layer1.15", self.folder / "one.npy")):
+            with self.subTest(call=call):
+                self.assertEqual(self.refused("zip.end.missing", call, ADDRESS).path, ADDRESS)
+        self.assertEqual([finding.code for finding in onnxar.check(ADDRESS)], ["zip.end.missing"])
+
+    def test_what_changes_a_file_refuses_an_address(self):
+        local, calls = str(self.folder / "x"), {
+            "edit": lambda: onnxar.edit(ADDRESS),
+            "replace": lambda: onnxar.replace(ADDRESS, self.model),
+            "undo": lambda: onnxar.undo(ADDRESS),
+            "recover": lambda: onnxar.recover(ADDRESS),
+            "repack": lambda: onnxar.repack(ADDRESS, local),
+            "link": lambda: onnxar.link(ADDRESS),
+            "verify_link": lambda: onnxar.verify_link(ADDRESS),
+        }  # fmt: skip
+        for what, call in calls.items():
+            with self.subTest(what=what):
+                error = self.refused("usage.argument", call)
+                self.assertEqual(error.path, ADDRESS)
+                for part in (f"{what} has to be a local file", "onnxar get", "onnxar.put"):
+                    self.assertIn(part, str(error))
+        self.assertEqual(self.memory.cat("/bucket/m.onnxar"), self.data)
+
+    def test_an_output_is_a_local_file(self):
+        for call in (onnxar.pack, onnxar.unpack, onnxar.repack):
+            with self.subTest(call=call):
+                error = self.refused("usage.argument", call, self.path, "memory://bucket/new")
+                self.assertEqual(error.path, "memory://bucket/new")
+                self.assertIn("onnxar.put", str(error))
+        self.refused("usage.argument", onnxar.extract, self.path, "layer1.15", "memory://bucket/new")
+        self.refused("usage.argument", onnxar.save, self.model, "memory://bucket/new")
+        self.refused("usage.argument", onnxar.freeze, self.path, "memory://bucket/new")
+        self.assertFalse(self.memory.exists("/bucket/new"))
 
 
 class Http(RangesTest):

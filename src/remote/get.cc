@@ -40,12 +40,17 @@ void fetch_pieces(const HttpFile& file, PartFile& part, const ProgressCallback& 
   progress.finish();
 }
 
-void fetch_in_one(const HttpFile& file, const PartFile& part) {
+void fetch_in_one(const HttpFile& file, PartFile& part) {
   std::uint64_t size = 0;
-  file.fetch_whole([&](std::uint64_t offset, Bytes bytes) {
-    part.write(offset, bytes);
-    size = offset + bytes.size();
-  });
+  try {
+    file.fetch_whole([&](std::uint64_t offset, Bytes bytes) {
+      part.write(offset, bytes);
+      size = offset + bytes.size();
+    });
+  } catch (...) {
+    part.discard();  // nothing of it could be used again
+    throw;
+  }
   part.set_size(size);
 }
 
