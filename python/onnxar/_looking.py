@@ -24,7 +24,7 @@ def show(
     lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
     `{"batch": 1}`, so that more of the cost is known; what is partial is None. `cost.polynomial` is the cost in terms of open dimensions.
 
-    `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. `graph` names
+    `model` is the path of a model in any form, the address of an archive, the bytes of such a file, an open archive, or an onnx.ModelProto. `graph` names
     a further graph of an archive. A missing
     data file or a dangling input is part of the result, not an error. No data is read, so there is no progress to report. Like `diff`, `dump` and `freeze`, this function runs the command
     of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*."""

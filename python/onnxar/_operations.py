@@ -28,7 +28,7 @@ def check(
     path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None, threads: int = 0,
     progress: Progress = None,
 ) -> list[Finding]:  # fmt: skip
-    """Returns all faults and remarks about an archive or `.onnx` file. With `data`, also compares CRCs and checksums, in
+    """Returns all faults and remarks about an archive, which may be at an address, or `.onnx` file. With `data`, also compares CRCs and checksums, in
     `threads` (0: one per core), and reports `progress`. With `strict`, warnings are errors. Errors: io.* only."""
     with reporting(progress, "checking") as tell:
         load = load_options(data_dir, threads=threads)
@@ -58,7 +58,8 @@ def pack(
     max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
-    `model` is a path, the bytes of a file, an open archive, or an onnx.ModelProto, whose external data is in `data_dir`.
+    `model` is a path, the address of an archive, the bytes of a file, an open archive, or an onnx.ModelProto, whose external
+    data is in `data_dir`.
     The path of a folder means all models in it, with its other files as side files. A list of paths, or a dict of names
     and paths, means several models: the first is the model, the others are graphs, and equal tensors share an entry.
 
@@ -185,7 +186,7 @@ def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, graph: str = "", data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
-    """Writes tensors of an archive or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
+    """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
     else its key, else its site (`graph.node[3].attr.value`). It may also be a pattern for names, such as "layer1.*";
     `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
     Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
