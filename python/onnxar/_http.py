@@ -17,6 +17,7 @@ CONNECTIONS = 8
 RETRIES = 5
 PAUSE = 0.25  # seconds before the first retry; doubles each time
 LONGEST_PAUSE = 60  # seconds; a server that asks for more is as good as gone
+STALL = 30.0  # seconds without a byte, after which a request has failed
 PASSING = {408, 425, 429, 500, 502, 503, 504}
 PIECE_OF_BODY = 1 << 20
 
@@ -121,7 +122,11 @@ class HttpFile:
         raise AssertionError
 
     async def _asked(self, headers: Mapping[str, str], read: Callable[[Any], Coroutine[Any, Any, Answer]]) -> Answer:
+        import aiohttp
+
         session, given = await self._system.set_session(), dict(self._system.kwargs)
+        if "timeout" not in self._system.client_kwargs:
+            given.setdefault("timeout", aiohttp.ClientTimeout(total=None, sock_connect=STALL, sock_read=STALL))
         given["headers"] = {**given.get("headers", {}), **headers, "Accept-Encoding": "identity"}
         async with session.get(self._url, **given) as response:
             if self._url.scheme == "https" and any(each.url.scheme != "https" for each in (*response.history, response)):

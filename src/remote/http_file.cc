@@ -8,18 +8,13 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "remote/pieces.h"
 
 namespace onnxar {
 namespace {
 
 using base::concat;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t piece_size = 8U << 20U;     // of a large range, so that several connections share it
-constexpr std::uint64_t most_between = 32U << 10U;  // bytes that are read in vain to save a request
-constexpr std::size_t most_in_one = 100;            // ranges in a request; servers limit them and the length of a line
-constexpr std::uint64_t most_bytes_in_one =
-    piece_size;  // of several ranges, whose answer stays in memory until its end
 
 void initialise() {
   static std::once_flag once;
@@ -38,29 +33,6 @@ void expect_fields(const RemoteOptions& options) {
   }
 }
 
-/// Joins ranges that nearly touch, and cuts large ones.
-std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end) {
-  std::vector<base::ByteRange> joined;
-  for (const RangeTarget& target : targets) {
-    if (target.target.empty() || target.offset >= end) continue;
-    const std::uint64_t length = std::min<std::uint64_t>(target.target.size(), end - target.offset);
-    if (!joined.empty() && target.offset - joined.back().end() <= most_between) {
-      joined.back().length = target.offset + length - joined.back().offset;
-    } else {
-      joined.push_back({target.offset, length});
-    }
-  }
-  std::vector<base::ByteRange> pieces;
-  for (base::ByteRange range : joined) {
-    while (range.length > piece_size + piece_size / 2) {
-      pieces.push_back({range.offset, piece_size});
-      range = {range.offset + piece_size, range.length - piece_size};
-    }
-    pieces.push_back(range);
-  }
-  return pieces;
-}
-
 /// Copies the bytes that are wanted of those that came. The targets are in the order of the file.
 void scatter(std::span<const RangeTarget> targets, std::uint64_t offset, Bytes bytes) {
   const auto ends_at_or_before = [](const RangeTarget& target, std::uint64_t at) {
@@ -74,17 +46,6 @@ void scatter(std::span<const RangeTarget> targets, std::uint64_t offset, Bytes b
     const Bytes part = base::section(bytes, from - offset, to - from);
     std::ranges::copy(part, target->target.begin() + static_cast<std::ptrdiff_t>(from - target->offset));
   }
-}
-
-/// How many of the ranges go into the next request; at least one.
-std::size_t fitting(std::span<const base::ByteRange> ranges) {
-  const std::size_t most = std::min(most_in_one, ranges.size());
-  std::uint64_t bytes = ranges.front().length;
-  std::size_t count = 1;
-  while (count < most && ranges[count].length <= most_bytes_in_one - std::min(bytes, most_bytes_in_one)) {
-    bytes += ranges[count++].length;
-  }
-  return count;
 }
 
 [[noreturn]] void refuse(const Answer& answer, const std::string& shown) {
@@ -248,11 +209,9 @@ void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& rec
 /// Asks for many small ranges in a few requests. What a server leaves out is asked for one by one.
 void HttpFile::fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const {
   std::deque<Request> requests;
-  while (!ranges.empty()) {
-    const auto part = ranges.first(fitting(ranges));
+  for (std::vector<base::ByteRange>& part : bundles_of(ranges)) {
     const Wanted wanted = part.size() == 1 ? Wanted::range : Wanted::ranges;
-    requests.emplace_back(wanted, std::vector(part.begin(), part.end()), receive);
-    ranges = ranges.subspan(part.size());
+    requests.emplace_back(wanted, std::move(part), receive);
   }
   run(requests, [](Request&) {});
   std::vector<base::ByteRange> missing;
