@@ -193,7 +193,7 @@ void Request::begin_body() {
   expect_version();
   const bool is_short = answer_.length && *answer_.length <= end_length;
   // A server may answer with the whole file if it is as short as what was asked for.
-  stopped_ = answer_.status == 200 && wanted_ != Wanted::whole && !(wanted_ == Wanted::end && is_short);
+  stopped_ = answer_.status == 200 && wanted_ != Wanted::whole && (wanted_ != Wanted::end || !is_short);
 }
 
 void Request::expect_version() const {
