@@ -9,6 +9,7 @@ import bisect
 import concurrent.futures
 import contextlib
 import os
+import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -25,6 +26,7 @@ PIECE = 8 << 20  # bytes of a large range, so that several connections share it
 BATCH = 64 << 20  # bytes that are asked for at the same time
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
+SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]")
 # What file systems of fsspec call the version of a file.
 VERSIONS = (
     "ETag", "etag", "e_tag", "version_id", "generation", "sha", "sha256", "blob_id", "Content-MD5", "md5Hash", "Digest",
@@ -45,6 +47,12 @@ class RemoteFile(Protocol):
 def is_address(source: object) -> bool:
     """Whether this is an address such as `s3://bucket/key`, or a chain of fsspec such as `simplecache::s3://bucket/key`."""
     return isinstance(source, str) and ADDRESS.match(source) is not None
+
+
+def expect_unshortened(source: object) -> None:
+    """Refuses an address that pathlib has made a path of, with one slash. Errors: usage.argument."""
+    if isinstance(source, pathlib.PurePath) and SHORTENED.match(str(source)) and not os.path.lexists(source):
+        raise usage("pathlib shortens addresses: pass the address as a text", path=str(source))
 
 
 def is_of_fsspec(source: object) -> bool:

@@ -272,6 +272,12 @@ class Refusals(RangesTest):
     def test_an_address_that_fsspec_does_not_know_is_refused(self):
         self.assertIn("nosuch", str(self.refused("remote.unreachable", onnxar.open, "nosuch://x/y")))
 
+    def test_an_address_that_pathlib_shortened_is_told(self):
+        for call in (onnxar.open, onnxar.check, onnxar.show):
+            for address in ("https://host/m.onnxar", "s3://bucket/m.onnxar"):
+                with self.subTest(call=call, address=address):
+                    self.assertIn("pathlib", str(self.refused("usage.argument", call, pathlib.Path(address))))
+
     def test_the_address_is_shown_without_secrets(self):
         self.assertEqual(_ranges.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
 
