@@ -1,7 +1,7 @@
 """Measures archives at an address: nginx on this machine, and a relay that adds 20 ms to each round trip (relay.py).
 
-Peers read the same tensors from files of the same sizes: a zip by zipfile over fsspec, safetensors by ranges.
-Needs Debian's nginx-light and curl.
+Peers read the same tensors from files of the same sizes (remote_peers.py): a zip by zipfile over fsspec, safetensors by
+ranges, GGUF by Hugging Face's reader. Needs Debian's nginx-light and curl, and Node from build/node_venv, which `./dev bench` makes.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import contextlib
 import os
 import pathlib
 import socket
-import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 
-from measure import MIB, ROOT, TOOL, WHEEL_PYTHON, median_of
+from measure import MIB, ROOT, TOOL, median_of
+from remote_peers import GGUF_READER, Gguf, by_python, quietly, write_gguf, write_safetensors
 from report import Section
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -38,30 +38,6 @@ http {{
   sendfile on;
   server {{ listen 127.0.0.1:{port}; root {folder}; }}
 }}
-"""
-PEER = """
-import sys, time, zipfile, struct, json
-import fsspec
-what, address, name = sys.argv[1:]
-system, path = fsspec.core.url_to_fs(address)
-if what == "zip":
-    with system.open(path, block_size=2**18) as file, zipfile.ZipFile(file) as archive:
-        names = archive.namelist()
-        data = archive.read(name) if name else b""
-elif what == "safetensors":
-    head = system.cat_file(path, 0, 100_000)
-    (length,) = struct.unpack("<Q", head[:8])
-    if 8 + length > len(head):
-        head += system.cat_file(path, len(head), 8 + length)
-    names = json.loads(head[8 : 8 + length])
-    if name:
-        begin, end = names[name]["data_offsets"]
-        data = system.cat_file(path, 8 + length + begin, 8 + length + end)
-else:
-    import onnxar
-    with onnxar.open(address) as archive:
-        names = archive.keys() if not name else []
-        data = archive[name] if name else b""
 """
 
 
@@ -113,25 +89,6 @@ def serving(folder: pathlib.Path) -> Iterator[Server]:
         server.close()
 
 
-def write_safetensors(path: pathlib.Path, count: int, size: int) -> None:
-    """As `write_sparse_archive`: weights of zeros, as holes."""
-    import json
-
-    head = {f"w{i}": {"dtype": "U8", "shape": [size], "data_offsets": [i * size, (i + 1) * size]} for i in range(count)}
-    text = json.dumps(head).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        file.truncate(8 + len(text) + count * size)
-
-
-def quietly(*command: object) -> Callable[[], None]:
-    return lambda: subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # type: ignore[return-value]
-
-
-def peer(what: str, address: str, name: str = "") -> Callable[[], None]:
-    return quietly(WHEEL_PYTHON, "-c", PEER, what, address, name)
-
-
 def by_curl(address: str, size: int, folder: pathlib.Path) -> Callable[[], None]:
     """As many connections as `get` has, each for one part. The parts are not joined."""
     step = -(-size // CONNECTIONS)
@@ -152,25 +109,28 @@ def measure(folder: pathlib.Path, runs: int) -> Section:
         f"Bars: at most 3 requests list the archive, at most 2 more read a tensor; a download takes at most 1.11 x that of curl with {CONNECTIONS} connections",
         ("what", "requests", "time"),
     )  # fmt: skip
-    write_sparse_archive(folder / "many.onnxar", TENSORS, MIB)
-    write_sparse_archive(folder / "large.onnxar", 10 * 1024 // 4, 4 * MIB)
-    write_safetensors(folder / "many.safetensors", TENSORS, MIB)
-    write_safetensors(folder / "large.safetensors", 10 * 1024 // 4, 4 * MIB)
+    gguf = Gguf()
+    for name, count, size in (("many", TENSORS, MIB), ("large", 10 * 1024 // 4, 4 * MIB)):
+        write_sparse_archive(folder / f"{name}.onnxar", count, size)
+        write_safetensors(folder / f"{name}.safetensors", count, size)
+        write_gguf(folder / f"{name}.gguf", count, size)
     with serving(folder) as server:
-        many, large = server.address("many.onnxar"), server.address("large.onnxar")
+        address = server.address
 
         def row(what: str, action: Callable[[], None]) -> None:
             count = server.requests(action)
             section.row(what, str(count), f"{median_of(action, runs):.2f} s")
 
-        row("list 10 000 tensors: `onnxar ls`", quietly(TOOL, "ls", many))
-        row("— `onnxar.open` of Python", peer("onnxar", many))
-        row("— zipfile over fsspec (names alone)", peer("zip", many))
-        row("— safetensors by ranges", peer("safetensors", server.address("many.safetensors")))
-        row("open, and read one tensor of 4 MiB: `onnxar cat`", quietly(TOOL, "cat", large, "w1000"))
-        row("— `onnxar.open` of Python", peer("onnxar", large, "w1000"))
-        row("— zipfile over fsspec", peer("zip", large, "w1000"))
-        row("— safetensors by ranges", peer("safetensors", server.address("large.safetensors"), "w1000"))
+        row("list 10 000 tensors: `onnxar ls`", quietly(TOOL, "ls", address("many.onnxar")))
+        row("— `onnxar.open` of Python", by_python("onnxar", address("many.onnxar")))
+        row("— zipfile over fsspec (names alone)", by_python("zip", address("many.onnxar")))
+        row("— safetensors by ranges", by_python("safetensors", address("many.safetensors")))
+        row(f"— GGUF by {GGUF_READER}", gguf(address("many.gguf")))
+        row("open, and read one tensor of 4 MiB: `onnxar cat`", quietly(TOOL, "cat", address("large.onnxar"), "w1000"))
+        row("— `onnxar.open` of Python", by_python("onnxar", address("large.onnxar"), "w1000"))
+        row("— zipfile over fsspec", by_python("zip", address("large.onnxar"), "w1000"))
+        row("— safetensors by ranges", by_python("safetensors", address("large.safetensors"), "w1000"))
+        row(f"— GGUF by {GGUF_READER}", gguf(address("large.gguf"), "w1000", 4 * MIB))
         download(section, server, folder, runs)
     return section
 

@@ -456,6 +456,7 @@ def open_archive(
         source = found
     if not isinstance(source, str | os.PathLike):
         return Archive(_core.Archive.open_buffer(bytes_of(source)), None)
+    _ranges.expect_unshortened(source)
     path = os.path.abspath(source)
     return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads), path)
 

@@ -15,10 +15,12 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from onnxar import _ranges
 from onnxar._errors import Error, fault, make_error
+from onnxar._http import HttpFile
 from onnxar._options import Path
 from onnxar._progress import Report
-from onnxar._sources import path_or_bytes
+from onnxar._sources import is_remote, path_or_bytes
 
 _DONE, _DIFFERENT = 0, 1  # exit codes
 
@@ -40,22 +42,26 @@ def executable() -> str:
 
 
 @contextlib.contextmanager
-def readable(model: Any) -> Iterator[str]:
-    """Yields a path from which the command can read the model. A model in memory is written to a temporary file, which
-    errors do not name."""
-    data = path_or_bytes(model)
-    if isinstance(data, str):
-        yield data
+def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
+    """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
+    file, whose name errors do not tell. Without `weights`, their data at an address is not read."""
+    name, file = "", _ranges.fsspec_file(model, None) if is_remote(model) else path_or_bytes(model)
+    if isinstance(file, str):
+        yield file
         return
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
         path = os.path.join(folder, "model.onnx")
-        pathlib.Path(path).write_bytes(data)
+        if isinstance(file, _ranges.FsspecFile | HttpFile):
+            name = file.name
+            (_ranges.save_whole if weights else _ranges.save_outline)(file, path)
+        else:
+            pathlib.Path(path).write_bytes(file)
         try:
             yield path
         except Error as error:
             if error.path != path:
                 raise
-            raise make_error(error.code, error.message, error.entry, error.offset, "") from None
+            raise make_error(error.code, error.message, error.entry, error.offset, name) from None
 
 
 def options(**given: bool | int | Path | None) -> list[str]:

@@ -66,6 +66,7 @@ class Archive:
 
 class RangedArchive(Archive):
     """An archive whose bytes `read` fetches."""
+    def outline(self) -> list[tuple[int, int]]: ...
     @staticmethod
     def open_ranges(read: Callable[[list[tuple[int, memoryview]]], None], size: int, name: str) -> RangedArchive: ...
     def tensors(self) -> list[StoredTensor]: ...
@@ -101,6 +102,7 @@ class LoadOptions:
     temporary_dir: _Path
     threads: int
     verify_data: bool
+    def add_ranges(self, path: str, read: Callable[[list[tuple[int, memoryview]]], None], size: int) -> None: ...
 
 class SaveOptions:
     threshold: int

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from onnxar import _command, _deprecated
+from onnxar import _command, _deprecated, _ranges
 from onnxar._errors import usage
 from onnxar._options import Path, expect_natural, save_options
 from onnxar._progress import Progress, reporting
-from onnxar._sources import Model
+from onnxar._sources import OUTPUT, Model, file_of, is_remote
 from onnxar._types import Difference, FreezeReport, from_json
 from onnxar.inspection import Inspection
 
@@ -24,14 +24,17 @@ def show(
     lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
     `{"batch": 1}`, so that more of the cost is known; what is partial is None. `cost.polynomial` is the cost in terms of open dimensions.
 
-    `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. `graph` names
+    `model` is the path of a model in any form, the address of an archive, the bytes of such a file, an open archive, or an onnx.ModelProto. `graph` names
     a further graph of an archive. A missing
     data file or a dangling input is part of the result, not an error. No data is read, so there is no progress to report. Like `diff`, `dump` and `freeze`, this function runs the command
     of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*."""
-    with _command.readable(model) as path:
+    with _command.readable(model, weights=False) as path:
         sizes = ",".join(f"{name}={size}" for name, size in (dims or {}).items())
         given = _command.options(nodes=nodes or op is not None, op=op, dim=sizes or None, model=graph, data_dir=_absolute(data_dir))
         document = _command.run("show", *given, path)
+    for file in document["files"]:
+        if is_remote(model) and file["path"] == path:
+            file["path"] = _ranges.name_of(model)
     document["metadata"] = {row["key"]: row["value"] for row in document["metadata"]}
     inspection: Inspection = from_json(Inspection, document)
     return inspection
@@ -48,7 +51,7 @@ def dump(
     set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `progress`
     counts bytes of text, whose total is 0 until all is printed. `model`, `graph` and errors: as `show`."""
     given = _command.options(with_data=with_data, model=graph, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
-    with reporting(progress, "printing") as tell, _command.readable(model) as path:
+    with reporting(progress, "printing") as tell, _command.readable(model, weights=with_data) as path:
         printed = _command.output("dump", *given, path, tell=tell)
         if tell is not None:
             tell(len(printed), len(printed))
@@ -100,7 +103,7 @@ def freeze(
     initializer without data, weights that do not fit); output.exists."""
     save_options(threshold=threshold, alignment=alignment, threads=threads)  # refuses negative values by the names of the arguments
     given = _command.options(
-        output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
+        output=os.path.abspath(file_of(output, OUTPUT)), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
         threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
         no_subgraphs=not subgraphs, model=graph, data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
         threads=threads or None, max_expansion=_times(max_expansion),

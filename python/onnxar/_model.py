@@ -17,7 +17,7 @@ from onnxar._archive import Archive, open_archive
 from onnxar._errors import usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
 from onnxar._progress import Count, Progress, reporting
-from onnxar._sources import Bytes, Source, bytes_of, fetched, file_of
+from onnxar._sources import OUTPUT, Bytes, Source, bytes_of, fetched, file_of
 from onnxar._types import ConvertReport, report
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def save(
             checksum=checksum, side_files=side_files, keep_side_files=keep_side_files, data_dir=data_dir, threads=threads,
             progress=progress, max_expansion=max_expansion,
         )  # fmt: skip
-    output: Path = file_of(path, "save")
+    output: Path = file_of(path, OUTPUT)
     with reporting(progress, "saving") as tell:
         options = save_options(
             threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,

@@ -10,7 +10,7 @@ from onnxar import _core, _deprecated
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, reporting
-from onnxar._sources import Model, fetched, file_of, path_or_bytes
+from onnxar._sources import OUTPUT, Model, fetched, file_of, is_remote, located, path_or_bytes
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -28,10 +28,11 @@ def check(
     path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None, threads: int = 0,
     progress: Progress = None,
 ) -> list[Finding]:  # fmt: skip
-    """Returns all faults and remarks about an archive or `.onnx` file. With `data`, also compares CRCs and checksums, in
+    """Returns all faults and remarks about an archive, which may be at an address, or `.onnx` file. With `data`, also compares CRCs and checksums, in
     `threads` (0: one per core), and reports `progress`. With `strict`, warnings are errors. Errors: io.* only."""
     with reporting(progress, "checking") as tell:
-        rows = _core.check(file_of(path, "check"), data, strict, load_options(data_dir, threads=threads), tell)
+        load = load_options(data_dir, threads=threads)
+        rows = _core.check(located(path, "check", load), data, strict, load, tell)
     return [Finding(*row) for row in rows]
 
 
@@ -57,7 +58,8 @@ def pack(
     max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
-    `model` is a path, the bytes of a file, an open archive, or an onnx.ModelProto, whose external data is in `data_dir`.
+    `model` is a path, the address of an archive, the bytes of a file, an open archive, or an onnx.ModelProto, whose external
+    data is in `data_dir`.
     The path of a folder means all models in it, with its other files as side files. A list of paths, or a dict of names
     and paths, means several models: the first is the model, the others are graphs, and equal tensors share an entry.
 
@@ -80,8 +82,8 @@ def pack(
         return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion)
 
 
-class _Several(list[tuple[str, str]]):
-    """The names of models, which may be empty, and their paths."""
+class _Several(list[tuple[str, Path]]):
+    """The names of models, which may be empty, and their paths or addresses."""
 
     @classmethod
     def of(cls, models: Mapping[str, Path] | Sequence[Path]) -> _Several:
@@ -92,13 +94,13 @@ class _Several(list[tuple[str, str]]):
         for name, _ in named:
             if not isinstance(name, str):
                 raise usage(f"the name of a model is the {type(name).__name__} {name!r}; it must be a text")
-        return cls((name, os.fspath(file_of(path, "pack"))) for name, path in named)
+        return cls(named)
 
 
 def packed(
     model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int
 ) -> ConvertReport:  # fmt: skip
-    folder = os.path.dirname(os.path.abspath(file_of(output, "the output")))
+    folder = os.path.dirname(os.path.abspath(file_of(output, OUTPUT)))
     # While the input is read, one thread sums the output; the others may verify the input.
     load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion,
                         threads=max(save.threads - 1, 1) if save.threads else 0)  # fmt: skip
@@ -107,8 +109,8 @@ def packed(
 
 def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
     if isinstance(model, _Several):
-        return _core.pack_models(model, output, save, load)
-    source = fetched(model)
+        return _core.pack_models([(name, os.fspath(located(path, "pack", load))) for name, path in model], output, save, load)
+    source = located(model, "pack", load) if is_remote(model) else model
     source = source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
     if isinstance(source, str | os.PathLike):
         return _core.convert(source, output, save, load)
@@ -146,7 +148,7 @@ def unpack(
     if external_data is not None and per_tensor:
         raise usage("external_data and per_tensor exclude each other: choose one data file, or one for each tensor")
     outside = external_data is not None or per_tensor
-    output = file_of(output, "the output")
+    output = file_of(output, OUTPUT)
     if os.path.isdir(output):
         output = os.path.join(output, "")  # the library recognises a folder by its slash, which pathlib drops
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
@@ -173,7 +175,7 @@ def repack(
     expect_natural(alignment=alignment, max_expansion=max_expansion)
     if isinstance(accept_crc, str):
         raise usage(f"accept_crc is the text {accept_crc!r}; it may be a list of names")
-    source, output = file_of(source, "repack"), file_of(output, "the output")
+    source, output = file_of(source, "repack"), file_of(output, OUTPUT)
     with reporting(progress, "repacking") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, rename=rename, threads=threads, progress=tell)
         return report(RepackReport, _core.repack(source, output, alignment, save, max_expansion, list(accept_crc)))
@@ -184,12 +186,12 @@ def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, graph: str = "", data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
-    """Writes tensors of an archive or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
+    """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
     else its key, else its site (`graph.node[3].attr.value`). It may also be a pattern for names, such as "layer1.*";
     `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
     Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
-    model, output = file_of(model, "extract"), file_of(output, "the output")
+    model, output = located(model, "extract", load), file_of(output, OUTPUT)
     with reporting(progress, "extracting") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell)
         rows = _core.extract(model, which, output, raw, save, load)
@@ -273,7 +275,7 @@ def link(
     archive = file_of(archive, "link")
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
-        _core.write_link(archive, file_of(output, "the output"), overwrite, sync, offset, length, graph)
+        _core.write_link(archive, file_of(output, OUTPUT), overwrite, sync, offset, length, graph)
     return Link(*_core.make_link(archive, offset, length, graph))
 
 

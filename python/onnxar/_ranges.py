@@ -9,23 +9,24 @@ import bisect
 import concurrent.futures
 import contextlib
 import os
+import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from onnxar import _core
 from onnxar._errors import Error, FormatError, fault, usage
+from onnxar._http import CONNECTIONS, END, HttpFile
 
 Range = tuple[int, int]  # the first byte, and the byte after the last one
 Targets = Sequence[tuple[int, memoryview]]
 
-END = 256 << 10  # bytes at the end of a file that are read when it is opened
 GAP = 32 << 10  # bytes that are read in vain to save a request
 PIECE = 8 << 20  # bytes of a large range, so that several connections share it
 BATCH = 64 << 20  # bytes that are asked for at the same time
-CONNECTIONS = 8
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
+SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]")
 # What file systems of fsspec call the version of a file.
 VERSIONS = (
     "ETag", "etag", "e_tag", "version_id", "generation", "sha", "sha256", "blob_id", "Content-MD5", "md5Hash", "Digest",
@@ -48,9 +49,20 @@ def is_address(source: object) -> bool:
     return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
+def expect_unshortened(source: object) -> None:
+    """Refuses an address that pathlib has made a path of, with one slash. Errors: usage.argument."""
+    if isinstance(source, pathlib.PurePath) and SHORTENED.match(str(source)) and not os.path.lexists(source):
+        raise usage("pathlib shortens addresses: pass the address as a text", path=str(source))
+
+
 def is_of_fsspec(source: object) -> bool:
     """Whether this is a file or path of fsspec, or a path of universal_pathlib."""
     return hasattr(getattr(source, "fs", None), "cat_ranges") and isinstance(getattr(source, "path", None), str)
+
+
+def name_of(source: Any) -> str:
+    """Returns what messages call an address, or a file or path of fsspec."""
+    return shown(source if isinstance(source, str) else source.fs.unstrip_protocol(source.path))
 
 
 def shown(address: str) -> str:
@@ -118,9 +130,8 @@ class FsspecFile:
         return parts
 
     def whole(self) -> bytes:
-        with translated(self.name):
-            data: bytes = self._system.cat_file(self._path)
-            return data
+        data: bytes = self._system.cat_file(self._path)
+        return data
 
 
 def _version_of(info: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -156,11 +167,22 @@ class ObstoreFile:
         return result.bytes()
 
 
-def pieces_of(targets: Targets, end: int) -> list[Range]:
-    """Returns what to ask for: ranges that nearly touch are joined, large ones are cut. Nothing from `end` on."""
+class WholeFile:
+    """A file that was read in one piece."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.size, self._data = name, len(data), data
+
+    def fetch(self, ranges: list[Range]) -> list[Any]:
+        return [memoryview(self._data)[start:stop] for start, stop in ranges]
+
+
+def pieces_of(ranges: Iterable[Range], end: int) -> list[Range]:
+    """Returns what to ask for: ranges that nearly touch are joined, large ones are cut. Nothing from `end` on. The ranges are
+    in the order of the file."""
     joined: list[list[int]] = []
-    for start, target in targets:
-        stop = min(start + len(target), end)
+    for start, stop in ranges:
+        stop = min(stop, end)
         if stop <= start:
             continue
         if joined and start - joined[-1][1] <= GAP:
@@ -187,18 +209,23 @@ class Reader:
     def __init__(self, file: RemoteFile) -> None:
         self.file = file
         self.end_at = max(0, file.size - END)
-        self.end = b""
-        if file.size:
+        self.end = getattr(file, "end", b"")
+        if len(self.end) < file.size - self.end_at:
             with translated(file.name):
                 self.end = self._expect([(self.end_at, file.size)])[0]
 
     def __call__(self, targets: Targets) -> None:
         ends = [offset + len(target) for offset, target in targets]
-        self._scatter(targets, ends, self.end_at, self.end)
-        with translated(self.file.name):
-            for batch in batches_of(pieces_of(targets, self.end_at)):
-                for (start, _), data in zip(batch, self._expect(batch), strict=True):
-                    self._scatter(targets, ends, start, data)
+        for start, data in self.pieces((offset, end) for (offset, _), end in zip(targets, ends)):
+            self._scatter(targets, ends, start, data)
+
+    def pieces(self, ranges: Iterable[Range]) -> Iterator[tuple[int, Any]]:
+        """Yields bytes that contain the ranges, and where they begin, a batch at a time. The end of the file comes first."""
+        yield self.end_at, self.end
+        for batch in batches_of(pieces_of(ranges, self.end_at)):
+            with translated(self.file.name):
+                parts = self._expect(batch)
+            yield from ((start, part) for (start, _), part in zip(batch, parts, strict=True))
 
     def _expect(self, ranges: list[Range]) -> list[Any]:
         parts = [memoryview(part).cast("B") for part in self.file.fetch(ranges)]
@@ -222,10 +249,10 @@ class Reader:
             target[start - offset : stop - offset] = data[start - at : stop - at]
 
 
-def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | str:
+def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | HttpFile | str:
     """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
+    name = name_of(source)
     if is_address(source):
-        name = shown(source)
         with translated(name):
             try:
                 import fsspec
@@ -234,23 +261,62 @@ def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> Fsspe
             system, path = fsspec.core.url_to_fs(source, **(storage_options or {}))
     else:
         system, path = source.fs, source.path
-        name = shown(system.unstrip_protocol(path))
         if getattr(source, "compression", None) is not None:
             raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
-    if _is_local(system):
-        return os.path.abspath(path)
+    if "file" in _protocols(system):
+        return os.path.abspath(str(path))
+    if _is_http(system):
+        with translated(name):
+            return HttpFile(system, path, name)
     return FsspecFile(system, path, name)
 
 
-def _is_local(system: Any) -> bool:
-    return "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,))
+def _protocols(system: Any) -> Sequence[str]:
+    return (system.protocol,) if isinstance(system.protocol, str) else system.protocol
+
+
+def _is_http(system: Any) -> bool:
+    """Whether this is fsspec's own file system of HTTP. Those that derive from it may read in another way."""
+    if "http" not in _protocols(system):
+        return False
+    from fsspec.implementations.http import HTTPFileSystem
+
+    return type(system) is HTTPFileSystem and not system.asynchronous
 
 
 def open_file(file: RemoteFile) -> _core.Archive:
     """Opens an archive by ranges; one whose versions cannot be told apart is read in one piece."""
-    if isinstance(file, FsspecFile) and file.version is None:
-        return _core.Archive.open_buffer(file.whole())
+    if isinstance(file, FsspecFile | HttpFile) and file.version is None:
+        with translated(file.name):
+            return _core.Archive.open_buffer(file.whole())
     return _core.RangedArchive.open_ranges(Reader(file), file.size, file.name)
+
+
+def reader_of(file: RemoteFile) -> Reader:
+    """One whose versions cannot be told apart is read in one piece."""
+    if isinstance(file, FsspecFile | HttpFile) and file.version is None:
+        with translated(file.name):
+            file = WholeFile(file.name, file.whole())
+    return Reader(file)
+
+
+def save_outline(file: RemoteFile, path: str) -> None:
+    """Writes a file with all that tells what is in an archive: headers, graphs and the model. Data of weights is left out,
+    as holes."""
+    reader = reader_of(file)
+    _save(reader, _core.RangedArchive.open_ranges(reader, file.size, file.name).outline(), path)
+
+
+def save_whole(file: RemoteFile, path: str) -> None:
+    _save(reader_of(file), [(0, file.size)], path)
+
+
+def _save(reader: Reader, ranges: list[Range], path: str) -> None:
+    with open(path, "wb") as output:
+        output.truncate(reader.file.size)
+        for start, data in reader.pieces(sorted(ranges)):
+            output.seek(start)
+            output.write(data)
 
 
 def open_source(source: Any, store: Any, storage_options: Mapping[str, Any] | None) -> _core.Archive | str:
@@ -298,7 +364,7 @@ def put(
         if not overwrite and system.exists(target):
             raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)
         parent, _, last = target.rpartition("/")
-        renames = RENAMING & set((system.protocol,) if isinstance(system.protocol, str) else system.protocol)
+        renames = RENAMING & set(_protocols(system))
         upload = f"{parent}/.{last}.part" if renames else target
         try:
             if renames:

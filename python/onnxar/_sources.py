@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from onnxar._archive import Archive
 
+OUTPUT = "the output"
 Bytes = bytes | bytearray | memoryview | mmap.mmap
 Source: TypeAlias = "Path | Bytes | IO[bytes] | Archive"
 Model: TypeAlias = "Source | onnx.ModelProto"
@@ -23,10 +24,27 @@ Model: TypeAlias = "Source | onnx.ModelProto"
 def fetched(source: Any) -> Any:
     """Returns the bytes of an archive at an address or of fsspec, or the path of a local file there; other sources as they
     are. Errors: as `onnxar.open`."""
-    if not (_ranges.is_address(source) or _ranges.is_of_fsspec(source)):
+    if not is_remote(source):
         return source
     found = _ranges.open_source(source, None, None)
     return found if isinstance(found, str) else found.file()
+
+
+def is_remote(source: Any) -> bool:
+    """Whether this is an address, or of fsspec."""
+    return _ranges.is_address(source) or _ranges.is_of_fsspec(source)
+
+
+def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
+    """Returns the path of a file that is read: that of an archive at an address is its name, which `load` then opens. Errors:
+    as `onnxar.open`; usage.argument (`what` cannot read this)."""
+    if not is_remote(source):
+        return file_of(source, what)
+    file = _ranges.fsspec_file(source, None)
+    if isinstance(file, str):
+        return file
+    load.add_ranges(file.name, _ranges.reader_of(file), file.size)
+    return file.name
 
 
 def bytes_of(source: Any) -> Any:
@@ -71,6 +89,7 @@ def path_or_bytes(source: Any) -> Any:
         return path if path is not None and _is_current(handle, path) else handle.file()
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
+        _ranges.expect_unshortened(source)
         return os.path.abspath(os.fspath(source))
     return bytes_of(source) if isinstance(source, Bytes | _core.Buffer) or hasattr(source, "read") else serialised(source)
 
@@ -86,10 +105,11 @@ def _is_current(handle: _core.Archive, path: str) -> bool:
 
 def file_of(source: Any, what: str) -> Any:
     """Returns the path of a file, which may be given as an open archive. Errors: usage.argument."""
-    if _ranges.is_address(source):
-        message = f"{what} needs a local file; onnxar.open reads archives at addresses, and `onnxar get` downloads them"
-        raise usage(message, path=_ranges.shown(source))
+    if is_remote(source):
+        advice = "" if what == OUTPUT else "download the archive, with `onnxar get` or fsspec's `get`; "
+        raise usage(f"{what} has to be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
     if isinstance(source, str | os.PathLike):
+        _ranges.expect_unshortened(source)
         return source
     if isinstance(getattr(source, "_handle", None), _core.Archive):
         path = path_or_bytes(source)

@@ -195,6 +195,19 @@ void read_entries(const RangedArchive& archive, const std::vector<std::string>& 
   without_gil([&] { archive.prefetch(entries, Prefetch::populate); });
 }
 
+/// Returns the ranges of the file that tell what is in the archive: headers, graphs, the model, and all that follows
+/// it.
+nb::list outline(const RangedArchive& archive) {
+  const Listing listing = without_gil([&] { return ls(archive); });
+  nb::list ranges;
+  for (const ListedEntry& entry : listing.entries) {
+    const std::uint64_t end = entry.offset + (entry.kind == EntryKind::graph ? entry.size : 0);
+    ranges.append(nb::make_tuple(entry.header_offset, end));
+  }
+  ranges.append(nb::make_tuple(listing.model.header_offset, listing.file_size));
+  return ranges;
+}
+
 void bind_ranged(nb::module_& module) {
   nb::class_<RangedArchive, Archive>(module, "RangedArchive")
       .def_static("open_ranges", open_ranges)
@@ -215,6 +228,7 @@ void bind_ranged(nb::module_& module) {
             return read_unlocked(archive, [&] { return archive.resolve(location, offset, length); });
           },
           nb::arg("location"), nb::arg("offset") = 0, nb::arg("length") = nb::none())
+      .def("outline", outline)
       .def("read_entries", read_entries);
 }
 

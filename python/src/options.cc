@@ -5,11 +5,27 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "binding.h"
+#include "python_file.h"
 
 namespace onnxar::python {
+namespace {
+
+/// Has verbs read `path` by ranges, through `read` (see `python_file`). Others are opened as before.
+void add_ranges(LoadOptions& options, const std::filesystem::path& path, nb::callable read, std::uint64_t size) {
+  options.open_ranges = [before = options.open_ranges, path, file = python_file(std::move(read), size, path.string())](
+                            const std::filesystem::path& wanted) -> std::shared_ptr<const RandomAccess> {
+    if (wanted == path) return file;
+    return before ? before(wanted) : nullptr;
+  };
+}
+
+}  // namespace
 
 void bind_options(nb::module_& module) {
   nb::enum_<Format>(module, "Format")
@@ -24,7 +40,8 @@ void bind_options(nb::module_& module) {
       .def_rw("max_expansion", &LoadOptions::max_expansion)
       .def_rw("temporary_dir", &LoadOptions::temporary_dir)
       .def_rw("threads", &LoadOptions::threads)
-      .def_rw("verify_data", &LoadOptions::verify_data);
+      .def_rw("verify_data", &LoadOptions::verify_data)
+      .def("add_ranges", add_ranges);
   nb::class_<SaveOptions>(module, "SaveOptions")
       .def(nb::init<>())
       .def_rw("threshold", &SaveOptions::threshold)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import dataclasses
 import gc
 import importlib.util
+import mmap
 import pathlib
+import subprocess
 import sys
 import unittest.mock
 
@@ -19,7 +22,7 @@ from onnx import helper, numpy_helper
 from support import FolderTest, arrays_of, matmul_model, weights
 
 import onnxar
-from onnxar import _ranges
+from onnxar import _http, _ranges
 
 SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
 web_server = importlib.util.module_from_spec(SPEC)
@@ -182,13 +185,6 @@ class Reading(RangesTest):
             self.assertEqual(onnxar.load(remote), self.model)
             self.assertEqual(bytes(remote.entry("layer0_0")), bytes(archive.entry("layer0_0")))
 
-    def test_functions_that_need_a_file_take_the_whole_archive_or_refuse(self):
-        onnxar.unpack(ADDRESS, self.folder / "m.onnx")
-        self.assertEqual(onnx.load(self.folder / "m.onnx"), self.model)
-        for call in (onnxar.check, onnxar.undo, onnxar.recover):
-            with self.subTest(call=call):
-                self.assertIn("onnxar get", str(self.refused("usage.argument", call, ADDRESS)))
-
     def test_lazy_tensors_of_onnx_ir_are_read_when_they_are_used(self):
         model = onnxar.load_ir(ADDRESS)
         self.assertEqual(len(self.fetched), 1)
@@ -210,8 +206,7 @@ class Reading(RangesTest):
         self.assertEqual(self.fetched, [])
 
     def test_large_ranges_are_cut_and_batched(self):
-        targets = [(0, memoryview(bytes(20 << 20))), ((20 << 20) + 100, memoryview(bytes(60 << 20)))]
-        pieces = _ranges.pieces_of(targets, (80 << 20) + 50)
+        pieces = _ranges.pieces_of([(0, 20 << 20), ((20 << 20) + 100, 81 << 20)], (80 << 20) + 50)
         self.assertEqual(pieces[0], (0, 8 << 20))
         self.assertEqual(pieces[-1], (80 << 20, (80 << 20) + 50))
         self.assertEqual([start for start, _ in pieces[1:]], [stop for _, stop in pieces[:-1]])
@@ -277,8 +272,105 @@ class Refusals(RangesTest):
     def test_an_address_that_fsspec_does_not_know_is_refused(self):
         self.assertIn("nosuch", str(self.refused("remote.unreachable", onnxar.open, "nosuch://x/y")))
 
+    def test_an_address_that_pathlib_shortened_is_told(self):
+        for call in (onnxar.open, onnxar.check, onnxar.show):
+            for address in ("https://host/m.onnxar", "s3://bucket/m.onnxar"):
+                with self.subTest(call=call, address=address):
+                    self.assertIn("pathlib", str(self.refused("usage.argument", call, pathlib.Path(address))))
+
     def test_the_address_is_shown_without_secrets(self):
         self.assertEqual(_ranges.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
+
+
+class Functions(RangesTest):
+    """What the verbs of the command do with addresses, by functions."""
+
+    def test_what_is_written_is_what_the_local_file_gives(self):
+        for source, to in ((ADDRESS, self.folder / "far"), (self.path, self.folder / "near")):
+            to.mkdir()
+            onnxar.unpack(source, to / "m.onnx")
+            onnxar.pack(source, to / "m.onnxar", alignment=4096)
+            onnxar.pack({"": source, "again": source}, to / "two.onnxar")
+            onnxar.extract(source, "layer1.15", to / "one.npy")
+            onnxar.extract(source, "layer2.*", f"{to}/")
+        self.assertEqual(len(list((self.folder / "near").iterdir())), 14)
+        for path in (self.folder / "near").iterdir():
+            with self.subTest(name=path.name):
+                self.assertEqual((self.folder / "far" / path.name).read_bytes(), path.read_bytes())
+
+    def test_one_tensor_is_extracted_without_the_others(self):
+        onnxar.extract(ADDRESS, "layer1.15", self.folder / "one.npy")
+        self.assertLess(sum(stop - start for ranges in self.fetched[1:] for start, stop in ranges), 5 * SIZE)
+
+    def test_a_file_of_fsspec_is_read_as_its_address(self):
+        with self.memory.open("/bucket/m.onnxar", "rb") as file:
+            self.assertEqual(onnxar.check(file, data=True), [])
+            onnxar.extract(file, "layer1.15", self.folder / "one.npy")
+
+    def test_versions_that_cannot_be_told_apart_are_read_in_one_piece(self):
+        fsspec.filesystem("versionless").pipe("/m.onnxar", self.data)
+        self.assertEqual(onnxar.check("versionless://m.onnxar", data=True), [])
+        self.assertEqual(onnxar.dump("versionless://m.onnxar"), onnxar.dump(self.path))
+
+    def test_check_finds_what_it_finds_in_the_file(self):
+        damaged = bytearray(self.data)
+        with onnxar.open(self.path) as archive:
+            damaged[archive.entries()[12].offset + 100] ^= 1
+        self.memory.pipe("/bucket/m.onnxar", bytes(damaged))
+        self.path.write_bytes(damaged)
+        self.assertEqual(onnxar.check(ADDRESS), [])
+        (fault,) = onnxar.check(ADDRESS, data=True)
+        self.assertEqual(fault.code, "zip.data.crc")
+        self.assertEqual([fault], onnxar.check(self.path, data=True))
+
+    def test_show_and_dump_leave_weights_where_they_are(self):
+        shown, local = onnxar.show(ADDRESS), onnxar.show(self.path)
+        for field in dataclasses.fields(shown):
+            if field.name != "files":
+                self.assertEqual(getattr(shown, field.name), getattr(local, field.name), field.name)
+        self.assertEqual([(file.path, file.blocks) for file in shown.files], [(ADDRESS, file.blocks) for file in local.files])
+        self.assertEqual(onnxar.dump(ADDRESS), onnxar.dump(self.path))
+        self.assertLess(sum(stop - start for ranges in self.fetched for start, stop in ranges), len(self.data) / 2)
+
+    def test_dump_with_data_and_diff_read_all(self):
+        self.assertEqual(onnxar.dump(ADDRESS, with_data=True), onnxar.dump(self.path, with_data=True))
+        self.assertTrue(onnxar.diff(ADDRESS, self.path).same)
+
+    def test_errors_of_the_command_name_the_address(self):
+        self.memory.pipe("/bucket/m.onnxar", b"no archive" * 100_000)
+        for call in (onnxar.show, onnxar.dump, lambda address: onnxar.extract(address, "layer1.15", self.folder / "one.npy")):
+            with self.subTest(call=call):
+                self.assertEqual(self.refused("zip.end.missing", call, ADDRESS).path, ADDRESS)
+        self.assertEqual([finding.code for finding in onnxar.check(ADDRESS)], ["zip.end.missing"])
+
+    def test_what_changes_a_file_refuses_an_address(self):
+        local, calls = str(self.folder / "x"), {
+            "edit": lambda: onnxar.edit(ADDRESS),
+            "replace": lambda: onnxar.replace(ADDRESS, self.model),
+            "undo": lambda: onnxar.undo(ADDRESS),
+            "recover": lambda: onnxar.recover(ADDRESS),
+            "repack": lambda: onnxar.repack(ADDRESS, local),
+            "link": lambda: onnxar.link(ADDRESS),
+            "verify_link": lambda: onnxar.verify_link(ADDRESS),
+        }  # fmt: skip
+        for what, call in calls.items():
+            with self.subTest(what=what):
+                error = self.refused("usage.argument", call)
+                self.assertEqual(error.path, ADDRESS)
+                for part in (f"{what} has to be a local file", "onnxar get", "onnxar.put"):
+                    self.assertIn(part, str(error))
+        self.assertEqual(self.memory.cat("/bucket/m.onnxar"), self.data)
+
+    def test_an_output_is_a_local_file(self):
+        for call in (onnxar.pack, onnxar.unpack, onnxar.repack):
+            with self.subTest(call=call):
+                error = self.refused("usage.argument", call, self.path, "memory://bucket/new")
+                self.assertEqual(error.path, "memory://bucket/new")
+                self.assertIn("onnxar.put", str(error))
+        self.refused("usage.argument", onnxar.extract, self.path, "layer1.15", "memory://bucket/new")
+        self.refused("usage.argument", onnxar.save, self.model, "memory://bucket/new")
+        self.refused("usage.argument", onnxar.freeze, self.path, "memory://bucket/new")
+        self.assertFalse(self.memory.exists("/bucket/new"))
 
 
 class Http(RangesTest):
@@ -287,20 +379,101 @@ class Http(RangesTest):
         server = web_server.serving()
         self.server = server.__enter__()
         self.addCleanup(server.__exit__, None, None, None)
+        patch = unittest.mock.patch.object(_http, "PAUSE", 0.001)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def serve(self, **how: object) -> str:
+        return self.server.serve("/m.onnxar", self.data, **how)
 
     def test_an_archive_is_read_by_ranges(self):
-        with onnxar.open(self.server.serve("/m.onnxar", self.data)) as archive:
+        with onnxar.open(self.serve()) as archive:
             self.expect_all(archive)
-        self.assertTrue(all(each.range for each in self.server.requests if each.method == "GET"))
+        self.assertTrue(all(each.range and each.method == "GET" for each in self.server.requests))
+
+    def test_three_requests_list_ten_thousand_tensors_and_two_more_read_one(self):
+        program = pathlib.Path(__file__).parents[2] / "tests/support/sparse_archive.py"
+        path = self.folder / "large.onnxar"
+        subprocess.run([sys.executable, "-E", "-B", program, path, "10", "1"], check=True)  # -E: not with our module `support`
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            address = self.server.serve("/large.onnxar", data, etag='"large"')
+            with onnxar.open(address) as archive:
+                self.assertEqual(len(archive), 10 * 1024)
+                self.assertLessEqual(len(self.server.requests), 3)
+                before = len(self.server.requests)
+                self.assertFalse(archive["w5000"].any())
+                self.assertLessEqual(len(self.server.requests) - before, 2)
+            self.server.files.clear()
+
+    def test_an_empty_file_is_no_archive(self):
+        self.path.write_bytes(b"")
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.open(self.path)
+        for how in ({"ranges": False}, {"fail": 1, "status": 416, "more": {"Content-Range": "bytes */0"}}):
+            self.refused(raised.exception.code, onnxar.open, self.server.serve("/none", b"", **how))
 
     def test_another_version_is_refused(self):
-        address = self.server.serve("/m.onnxar", self.data)
-        archive = onnxar.open(address)
-        self.server.serve("/m.onnxar", self.data, etag='"other"')
-        self.refused("io.changed", archive.tensor, "layer1.15")
+        for changed in ({"etag": '"other"'}, {"etag": "", "modified": "Mon, 23 Nov 2026 10:00:01 GMT"}):
+            with self.subTest(changed=changed):
+                archive = onnxar.open(self.serve(etag=changed["etag"] and None))
+                self.serve(**changed)
+                self.refused("io.changed", archive.tensor, "layer1.15")
+
+    def test_a_server_that_tells_no_versions_apart_is_read_in_one_piece(self):
+        with onnxar.open(self.serve(etag="", modified=None)) as archive:
+            self.expect_all(archive)
+        self.assertEqual([each.range is None for each in self.server.requests], [False, True])
 
     def test_a_server_without_ranges_is_refused(self):
-        self.refused("remote.no_ranges", onnxar.open, self.server.serve("/m.onnxar", self.data, ranges=False))
+        self.refused("remote.no_ranges", onnxar.open, self.serve(ranges=False))
+
+    def test_failures_that_pass_are_retried(self):
+        for how in ({"fail": 2}, {"fail": 2, "status": 429, "retry_after": 0}, {"cut": 2}):
+            with self.subTest(how=how), onnxar.open(self.serve(**how)) as archive:
+                self.expect_all(archive)
+        self.assertIn("503", str(self.refused("remote.unreachable", onnxar.open, self.serve(fail=100))))
+
+    def test_a_server_that_stalls_is_given_up(self):
+        with unittest.mock.patch.object(_http, "STALL", 0.05), unittest.mock.patch.object(_http, "RETRIES", 1):
+            self.refused("remote.unreachable", onnxar.open, self.serve(delay=1))
+
+    def test_what_a_server_refuses_is_told(self):
+        for status, code in ((404, "io.not_found"), (403, "io.permission"), (401, "io.permission"), (418, "remote.refused")):
+            with self.subTest(status=status):
+                self.refused(code, onnxar.open, self.serve(fail=1, status=status))
+
+    def test_other_bytes_than_were_asked_for_are_refused(self):
+        size = len(self.data)
+        for text in ("bytes 0-9/10", f"bytes 5-4/{size}", f"bytes 0-{size}/{size}", f"bytes -1-5/{size}", f"bytes 0-{10**30}/{10**31}",
+                     f"bytes 0-{size - 1}/*", "pages 1-2/3", f"bytes {size - 10}-{size - 1}/{size}"):  # fmt: skip
+            with self.subTest(text=text):
+                self.refused("remote.answer", onnxar.open, self.serve(content_range=text))
+        self.refused("remote.answer", onnxar.open, self.serve(shift=-1))
+        archive = onnxar.open(self.serve())
+        self.serve(shift=1)
+        self.refused("remote.answer", archive.tensor, "layer1.15")
+
+    def test_bodies_are_as_long_as_announced(self):
+        self.refused("remote.answer", onnxar.open, self.serve(endless=True))
+        self.refused("remote.no_ranges", onnxar.open, self.serve(endless=True, ranges=False))
+
+    def test_what_arrives_encoded_is_refused_unread(self):
+        self.assertIn("gzip", str(self.refused("remote.answer", onnxar.open, self.serve(encoding="gzip", endless=True))))
+
+    def test_redirects_lead_to_http_and_end(self):
+        self.server.serve("/loop", b"", redirect="/loop")
+        self.refused("remote.answer", onnxar.open, self.server.address("/loop"))
+        self.refused("remote.answer", onnxar.open, self.server.serve("/local", b"", redirect=f"file://{self.path}"))
+        with onnxar.open(self.server.serve("/hub", b"", redirect=self.serve())) as archive:
+            self.expect_all(archive)
+
+    def test_passwords_stay_at_their_host(self):
+        target = self.serve().replace("127.0.0.1", "localhost")
+        address = self.server.serve("/hub", b"", redirect=target, secret="Bearer mine")
+        options = {"storage_options": {"headers": {"Authorization": "Bearer mine"}}}
+        onnxar.open(address, **options)
+        sent = {each.path: each.headers.get("Authorization") for each in self.server.requests}
+        self.assertEqual(sent, {"/hub": "Bearer mine", "/m.onnxar": None})
 
 
 class Obstore(RangesTest):

@@ -65,6 +65,12 @@ std::optional<ContentRange> take_part_head(std::string_view& rest) {
 
 }  // namespace
 
+bool has_control(std::string_view text) noexcept {
+  constexpr char first_printable = ' ';
+  constexpr char del = 0x7F;
+  return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < first_printable) || c == del; });
+}
+
 std::optional<ContentRange> parse_content_range(std::string_view text) {
   if (!take(text, "bytes ")) return std::nullopt;
   const auto first = take_number(text);
@@ -77,8 +83,8 @@ std::optional<ContentRange> parse_content_range(std::string_view text) {
 }
 
 std::string Version::for_if_range() const {
-  if (!etag.empty() && !etag.starts_with("W/")) return etag;
-  return etag.empty() ? last_modified : std::string();
+  const std::string& found = etag.empty() ? last_modified : etag;
+  return has_control(found) || found.starts_with("W/") ? std::string() : found;
 }
 
 bool Version::agrees(const Version& other) const {

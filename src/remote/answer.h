@@ -12,6 +12,9 @@
 
 namespace onnxar {
 
+/// Whether the text has an ASCII control character, which could end the field of a request that it is in.
+bool has_control(std::string_view text) noexcept;
+
 /// The field Content-Range: `bytes 0-99/1000`.
 struct ContentRange {
   std::uint64_t first = 0;
@@ -30,7 +33,8 @@ struct Version {
   std::string last_modified = {};  ///< as it was sent
   std::optional<std::uint64_t> size = {};
 
-  /// What If-Range is sent with: a strong ETag, else the time; empty if there is neither.
+  /// What If-Range is sent with: a strong ETag, else the time; empty if there is neither, or a character that would
+  /// end the field.
   [[nodiscard]] std::string for_if_range() const;
   /// Whether an answer may be of this version: nothing that both tell differs.
   [[nodiscard]] bool agrees(const Version& other) const;
@@ -50,6 +54,8 @@ struct Answer {
   /// Takes a line of the head. A status line begins a new answer: those before, such as `100 Continue`, do not count.
   void add_line(std::string_view line);
   [[nodiscard]] std::optional<ContentRange> range() const;
+  /// Whether the body is a part of the file, or all of it.
+  [[nodiscard]] bool has_bytes() const noexcept { return status == 200 || status == 206; }
 };
 
 /// One part of an answer with several ranges.

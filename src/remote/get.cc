@@ -22,30 +22,52 @@ std::string version_of(const HttpFile& file) {
   return file.version().etag.empty() ? file.version().last_modified : file.version().etag;
 }
 
-/// Downloads the pieces that are missing, and notes each when it is complete.
-void fetch_pieces(const HttpFile& file, PartFile& part, const ProgressCallback& tell) {
-  const std::uint64_t size = file.size();
-  std::vector<base::ByteRange> missing;
+/// The pieces that are missing, those that touch joined to runs: a request costs a round trip, in which its connection
+/// is idle. Each connection gets two runs or more, so that all of them end at about the same time.
+std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t size, std::size_t connections) {
+  constexpr std::uint64_t most_pieces = 16;
+  const std::uint64_t pieces = (size - part.bytes()) / PartFile::piece_size;
+  const std::uint64_t most = PartFile::piece_size * std::clamp<std::uint64_t>(pieces / 2 / connections, 1, most_pieces);
+  std::vector<base::ByteRange> runs;
   for (std::uint64_t at = 0; at < size; at += PartFile::piece_size) {
-    if (!part.has(at / PartFile::piece_size)) missing.push_back({at, std::min(PartFile::piece_size, size - at)});
+    if (part.has(at / PartFile::piece_size)) continue;
+    if (runs.empty() || runs.back().end() != at || runs.back().length >= most) runs.push_back({at, 0});
+    runs.back().length += std::min(PartFile::piece_size, size - at);
   }
+  return runs;
+}
+
+/// Downloads the pieces that are missing, and notes each when it is complete.
+void fetch_pieces(const HttpFile& file, PartFile& part, std::size_t connections, const ProgressCallback& tell) {
+  const std::uint64_t size = file.size();
   base::Progress progress(tell, size);
   progress.add(part.bytes());
-  file.fetch(
-      missing, [&part](std::uint64_t offset, Bytes bytes) { part.write(offset, bytes); },
-      [&](std::size_t index) {
-        part.complete(missing[index].offset / PartFile::piece_size);
-        progress.add(missing[index].length);
-      });
+  const auto receive = [&](std::uint64_t offset, Bytes bytes) {
+    part.write(offset, bytes);
+    // The bytes of a run come in their order, and it begins with a piece: one is complete when its last byte came.
+    const std::uint64_t end = offset + bytes.size();
+    for (std::uint64_t piece = offset / PartFile::piece_size; piece * PartFile::piece_size < end; ++piece) {
+      const std::uint64_t piece_end = std::min((piece + 1) * PartFile::piece_size, size);
+      if (piece_end > end) break;
+      part.complete(piece);
+      progress.add(piece_end - piece * PartFile::piece_size);
+    }
+  };
+  file.fetch(missing_runs(part, size, connections), receive, [](std::size_t) {});
   progress.finish();
 }
 
-void fetch_in_one(const HttpFile& file, const PartFile& part) {
+void fetch_in_one(const HttpFile& file, PartFile& part) {
   std::uint64_t size = 0;
-  file.fetch_whole([&](std::uint64_t offset, Bytes bytes) {
-    part.write(offset, bytes);
-    size = offset + bytes.size();
-  });
+  try {
+    file.fetch_whole([&](std::uint64_t offset, Bytes bytes) {
+      part.write(offset, bytes);
+      size = offset + bytes.size();
+    });
+  } catch (...) {
+    part.discard();  // nothing of it could be used again
+    throw;
+  }
   part.set_size(size);
 }
 
@@ -73,7 +95,8 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   if (options.output.dry_run) return report;
   PartFile part(std::move(target), version_of(*file), file->size());
   report.resumed_bytes = part.bytes();
-  file->has_ranges() ? fetch_pieces(*file, part, options.progress) : fetch_in_one(*file, part);
+  file->has_ranges() ? fetch_pieces(*file, part, options.remote.connections, options.progress)
+                     : fetch_in_one(*file, part);
   try {
     report.entries = prove(part, options.output.threads);
   } catch (const Error& error) {

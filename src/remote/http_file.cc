@@ -8,16 +8,13 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "remote/pieces.h"
 
 namespace onnxar {
 namespace {
 
 using base::concat;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t piece_size = 8U << 20U;     // of a large range, so that several connections share it
-constexpr std::uint64_t most_between = 32U << 10U;  // bytes that are read in vain to save a request
-constexpr std::size_t most_in_one = 100;            // ranges in a request; servers limit them and the length of a line
 
 void initialise() {
   static std::once_flag once;
@@ -26,27 +23,14 @@ void initialise() {
   });
 }
 
-/// Joins ranges that nearly touch, and cuts large ones.
-std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end) {
-  std::vector<base::ByteRange> joined;
-  for (const RangeTarget& target : targets) {
-    if (target.target.empty() || target.offset >= end) continue;
-    const std::uint64_t length = std::min<std::uint64_t>(target.target.size(), end - target.offset);
-    if (!joined.empty() && target.offset - joined.back().end() <= most_between) {
-      joined.back().length = target.offset + length - joined.back().offset;
-    } else {
-      joined.push_back({target.offset, length});
-    }
+/// Refuses options that would put fields of their own into a request.
+void expect_fields(const RemoteOptions& options) {
+  const S3Options& s3 = options.s3;
+  for (const std::string_view text : {std::string_view(options.token), std::string_view(s3.access_key),
+                                      std::string_view(s3.session_token), std::string_view(s3.region)}) {
+    if (!has_control(text)) continue;
+    throw Error(Code::usage_argument, "a token, key or region has a line break or another control character");
   }
-  std::vector<base::ByteRange> pieces;
-  for (base::ByteRange range : joined) {
-    while (range.length > piece_size + piece_size / 2) {
-      pieces.push_back({range.offset, piece_size});
-      range = {range.offset + piece_size, range.length - piece_size};
-    }
-    pieces.push_back(range);
-  }
-  return pieces;
 }
 
 /// Copies the bytes that are wanted of those that came. The targets are in the order of the file.
@@ -170,6 +154,7 @@ class HttpFile::Transfers {
 HttpFile::HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole)
     : options_(options), address_(parse_address(address, options)), now_(address_), random_(std::random_device{}()) {
   if (options.connections == 0) throw Error(Code::usage_argument, "at least one connection is needed");
+  expect_fields(options);
   initialise();
   multi_.reset(curl_multi_init());
   if (!multi_) throw std::bad_alloc();
@@ -224,14 +209,16 @@ void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& rec
 /// Asks for many small ranges in a few requests. What a server leaves out is asked for one by one.
 void HttpFile::fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const {
   std::deque<Request> requests;
-  for (std::size_t at = 0; at < ranges.size(); at += most_in_one) {
-    const auto part = ranges.subspan(at, std::min(most_in_one, ranges.size() - at));
-    requests.emplace_back(Wanted::ranges, std::vector(part.begin(), part.end()), receive);
+  for (std::vector<base::ByteRange>& part : bundles_of(ranges)) {
+    const Wanted wanted = part.size() == 1 ? Wanted::range : Wanted::ranges;
+    requests.emplace_back(wanted, std::move(part), receive);
   }
   run(requests, [](Request&) {});
   std::vector<base::ByteRange> missing;
-  for (const Request& request : requests)
+  for (const Request& request : requests) {
+    if (request.wanted() == Wanted::range) continue;
     missing.insert(missing.end(), request.missing().begin(), request.missing().end());
+  }
   if (missing.empty()) return;
   takes_several_ = false;
   fetch(missing, receive, [](std::size_t) {});
@@ -281,6 +268,7 @@ void HttpFile::renew_or_refuse(Request& request) const {
 
 void HttpFile::try_again(Request& request) const {
   request.tries = request.has_progress() ? 1 : request.tries + 1;
+  request.renewed = request.renewed && !request.has_progress();
   const Answer& answer = request.answer();
   if (request.tries > options_.retries) {
     const std::string what = answer.status >= 400 ? concat("status ", answer.status) : request.failure();

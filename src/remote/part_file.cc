@@ -43,7 +43,8 @@ void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::
 PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
     : target_(std::move(place)), size_(size), data_(open_beside(data_suffix)) {
   std::error_code failed;
-  if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy) {
+  // A process that had the lock until now may have given the file its name: then it is not ours to write.
+  if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy || !has_name(data_, data_suffix)) {
     throw Error(Code::archive_busy, "another process downloads to the same output", {}, target_.path);
   }
   list_ = open_beside(list_suffix);
@@ -69,10 +70,15 @@ os::File PartFile::open_beside(const std::string& suffix) const {
   if (!failed) return file;
   if (os::reason_of(failed) != os::Reason::exists) throw base::system_error(failed, "cannot make", path);
   file = base::open_file(path, os::Access::read_and_write);
-  const os::FileStatus named = os::link_status_of(path, failed);
-  if (!failed && named.kind == os::FileKind::regular && named.identity == os::status_of(file, failed).identity)
-    return file;
+  if (has_name(file, suffix)) return file;
   throw Error(Code::io_not_a_file, "this name is needed for a download, and is not that of a regular file", {}, path);
+}
+
+/// Whether the file still has this name, and not by a link.
+bool PartFile::has_name(os::Handle file, const std::string& suffix) const {
+  std::error_code failed;
+  const os::FileStatus named = os::link_status_of(target_.folder->path() / os::path_of(name_of(suffix)), failed);
+  return !failed && named.kind == os::FileKind::regular && named.identity == os::status_of(file, failed).identity;
 }
 
 /// Takes over the pieces that an earlier object listed, if the first line is `head`.

@@ -43,6 +43,7 @@ class PartFile {
 
  private:
   [[nodiscard]] os::File open_beside(const std::string& suffix) const;
+  [[nodiscard]] bool has_name(os::Handle file, const std::string& suffix) const;
   [[nodiscard]] std::string name_of(const std::string& suffix) const { return "." + target_.name + suffix; }
   void read_list(const std::string& head);
   void note(const std::string& line);

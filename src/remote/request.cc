@@ -113,7 +113,7 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   words_.front() = '\0';
   fault_ = nullptr;
   begun_ = stopped_ = progress_ = false;
-  received_ = 0;
+  received_ = head_ = 0;
   if (wanted_ == Wanted::whole) ranges_ = {{0, UINT64_MAX}};  // each try is from the begin
   set_fields(handle, options);
   set(handle, CURLOPT_URL, address.url.c_str());
@@ -153,7 +153,7 @@ void Request::set_fields(CURL* handle, const RemoteOptions& options) {
 std::size_t Request::take_line(char* data, std::size_t size, std::size_t count, void* self) noexcept {
   auto* const request = static_cast<Request*>(self);
   try {
-    request->answer_.add_line({data, size * count});
+    request->take_head({data, size * count});
     return size * count;
   } catch (...) {
     request->fault_ = std::current_exception();
@@ -172,9 +172,17 @@ std::size_t Request::take_body(char* data, std::size_t size, std::size_t count, 
   return request->fault_ || request->stopped_ ? 0 : size * count;  // 0 ends the transfer
 }
 
+void Request::take_head(std::string_view line) {
+  constexpr std::uint64_t most = 256U << 10U;
+  head_ += line.size();
+  if (head_ > most)
+    throw Error(Code::remote_answer, "the head of the server's answer does not end", {}, address_.shown);
+  answer_.add_line(line);
+}
+
 /// Checks the head of an answer that brings bytes.
 void Request::begin_body() {
-  if (answer_.status != 200 && answer_.status != 206) return;
+  if (!answer_.has_bytes()) return;
   if (!answer_.encoding.empty()) {
     throw Error(Code::remote_answer,
                 concat("the server sends the file in the encoding ", base::quoted(answer_.encoding),
@@ -215,7 +223,7 @@ void Request::expect_range() {
 
 void Request::take(Bytes bytes) {
   received_ += bytes.size();
-  if (answer_.status != 200 && answer_.status != 206) {  // a page that says what is wrong
+  if (!answer_.has_bytes()) {  // a page that says what is wrong
     if (received_ <= end_length) return;
     throw Error(Code::remote_answer,
                 concat("the server answers with status ", answer_.status, " and more bytes than such an answer takes"),
@@ -231,13 +239,15 @@ void Request::take(Bytes bytes) {
     range.length -= bytes.size();
     return;
   }
-  std::uint64_t most = end_length;
+  const auto announced = answer_.range();
+  std::uint64_t most = wanted_ == Wanted::end && announced ? announced->length() : end_length;
   if (wanted_ == Wanted::ranges) {
     constexpr std::uint64_t part_head = 1024;
     for (const base::ByteRange& range : ranges_) most += range.length + part_head;
   }
   if (body_.size() + bytes.size() > most) {
-    throw Error(Code::remote_answer, "the server sends more bytes than were asked for", {}, address_.shown);
+    throw Error(Code::remote_answer, "the server sends more bytes than were asked for or announced", {},
+                address_.shown);
   }
   body_.insert(body_.end(), bytes.begin(), bytes.end());
 }
@@ -266,12 +276,14 @@ bool Request::is_complete_end() const {
 }
 
 std::string Request::failure() const {
+  if (result_ == CURLE_OK) return "the bytes that it announced do not come";
   return words_.front() != '\0' ? std::string(words_.data()) : std::string(curl_easy_strerror(result_));
 }
 
 Request::Outcome Request::finish(CURLcode result) {
   result_ = result;
-  progress_ = received_ >= enough_progress;
+  // Only a range goes on where it broke off. Others begin again, and pages of errors bring nothing.
+  progress_ = wanted_ == Wanted::range && answer_.has_bytes() && received_ >= enough_progress;
   if (fault_) std::rethrow_exception(fault_);
   const int status = answer_.status;
   if (stopped_) return wanted_ == Wanted::ranges ? Outcome::too_many : Outcome::no_ranges;
@@ -284,7 +296,7 @@ Request::Outcome Request::finish(CURLcode result) {
   if (wanted_ == Wanted::ranges && status == 416) return Outcome::too_many;
   const bool is_empty = status == 416 && answer_.range_text == "bytes */0";  // an empty file has no last bytes
   if (wanted_ == Wanted::end && is_empty) return Outcome::done;
-  if (status != 200 && status != 206) return Outcome::refused;
+  if (!answer_.has_bytes()) return Outcome::refused;
   if (wanted_ == Wanted::ranges) {
     deliver_parts();
     return ranges_.empty() ? Outcome::done : Outcome::too_many;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,7 @@ class Request {
  private:
   static std::size_t take_line(char* data, std::size_t size, std::size_t count, void* self) noexcept;
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  void take_head(std::string_view line);
   void take(Bytes bytes);
   void begin_body();
   void expect_version() const;
@@ -101,6 +103,7 @@ class Request {
   bool stopped_ = false;  // by us, as the rest of the body is of no use
   bool progress_ = false;
   std::uint64_t received_ = 0;
+  std::uint64_t head_ = 0;  // bytes of the answer's head, with those of interim answers
 };
 
 /// How many of the last bytes of a file are read first: what comes in a round trip of 20 ms at 100 Mbit/s.

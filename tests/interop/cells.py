@@ -14,7 +14,7 @@ import numpy as np
 from interop import forms
 from interop.tools import HERE, Tool
 
-TIMEOUT = 900  # seconds, for all jobs of one process
+TIMEOUT = 900  # seconds, for one job; those of a process share them
 LONGEST_MESSAGE = 300
 
 
@@ -60,10 +60,10 @@ def run_together(tool: Tool, jobs: list[Job]) -> list[Result | None]:
         listed.write_text("".join(lines))
         try:
             done = subprocess.run([*tool.command(), str(listed)], cwd=HERE, capture_output=True, text=True, errors="replace",
-                                  timeout=TIMEOUT, check=False)  # fmt: skip
+                                  timeout=TIMEOUT * len(jobs), check=False)  # fmt: skip
             words = last_words(done)
         except subprocess.TimeoutExpired:
-            words = f"does not end in {TIMEOUT} seconds"
+            words = f"does not end in {TIMEOUT * len(jobs)} seconds"
         results: list[Result | None] = []
         for job, output in zip(jobs, outputs, strict=True):
             refused = output.with_name(output.name + ".refused")

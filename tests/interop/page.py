@@ -67,7 +67,7 @@ def cell_text(version: str, entry: dict | None, notes: Notes) -> str:
     if plain["result"] == "refused":
         ran = [form for form, cell in cells.items() if cell["result"] == "ran alone"]
         number = notes.number(version, plain["message"])
-        return f"plain {number}" + (f", {' '.join(ran)} runs" if ran else "")
+        return f"plain {number}" + (f", {' and '.join(ran)} run{'s' if len(ran) == 1 else ''}" if ran else "")
     faults = [(form, cell) for form, cell in cells.items() if cell["result"] != "same"]
     if not faults:
         return "same"

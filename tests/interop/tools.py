@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -112,17 +113,21 @@ PYTHON_TOOLS = (
 )
 
 
+@functools.cache
 def npm() -> None:
-    """Installs the packages of node/package.json."""
+    """Installs the packages of node/package.json, and beside them the package onnxar, as js/ has it."""
     folder, wanted = BUILD / "node", HERE / "node/package.json"
     done = folder / "installed.json"
-    if done.exists() and done.read_bytes() == wanted.read_bytes():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copyfile(HERE / "node" / name, folder / name)
-    subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True)
-    shutil.copyfile(wanted, done)
+    if not done.exists() or done.read_bytes() != wanted.read_bytes():
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copyfile(HERE / "node" / name, folder / name)
+        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True)
+        shutil.copyfile(wanted, done)
+    modules = folder / "node_modules"
+    shutil.rmtree(modules / "onnxar", ignore_errors=True)
+    subprocess.run(["node", modules / "typescript/bin/tsc", "-p", ROOT / "js", "--outDir", modules / "onnxar/dist"], check=True)
+    shutil.copyfile(ROOT / "js/package.json", modules / "onnxar/package.json")
 
 
 def javascript_tool(name: str, package: str, runtime: str) -> Tool:
@@ -140,7 +145,9 @@ def javascript_tool(name: str, package: str, runtime: str) -> Tool:
         else ["node", str(BUILD / "node/run.mjs"), runtime]
     )
     version = json.loads(scripts[0].read_text())["dependencies"][package]
-    return Tool(name, f"{package} {version}", "runtime", prepare, lambda: command, scripts, reads_nested=runtime == "node")
+    sources = (*scripts, HERE / "runners/chromium.py") if runtime == "chromium" else scripts
+    return Tool(name, f"{package} {version}", "runtime", prepare, lambda: command, sources, reads_archives=True,
+                reads_nested=runtime == "node")  # fmt: skip
 
 
 def netron_tool() -> Tool:

@@ -63,6 +63,7 @@ TEST(Version, GoesIntoIfRangeIfItIsStrong) {
   EXPECT_EQ((Version{"\"a\"", "then", {}}).for_if_range(), "\"a\"");
   EXPECT_EQ((Version{"", "then", {}}).for_if_range(), "then");
   EXPECT_EQ((Version{"W/\"a\"", "then", {}}).for_if_range(), "");
+  EXPECT_EQ((Version{"\"a\rX: b\"", "then", {}}).for_if_range(), "");
 }
 
 const std::string several =

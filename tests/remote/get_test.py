@@ -2,6 +2,7 @@
 
 import functools
 import os
+import random
 import signal
 import time
 
@@ -46,6 +47,51 @@ class Getting(RemoteCase):
         self.assertIn("were here already", done.stderr)
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertLess(len(self.server.requests), 1 + len(self.data) // PART)
+        self.assertEqual(self.left(), [])
+
+    def kill_after(self, requests: int, address: str) -> None:
+        """Starts a download, and kills it when the server has been asked so often."""
+        self.server.requests.clear()
+        process = start("get", address, "-o", self.output, "-c", 2)
+        while len(self.server.requests) < requests and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def test_a_download_may_be_killed_at_any_moment_and_often(self) -> None:
+        moments = random.Random(25)
+        address = self.serve(delay=0.02)
+        for _ in range(8):
+            self.kill_after(moments.randint(1, 4), address)
+            if self.output.exists():
+                break
+        if not self.output.exists():
+            self.succeeds("get", address, "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), self.data)
+        self.succeeds("check", "--data", self.output)
+
+    def test_another_version_than_before_the_kill_is_begun_anew(self) -> None:
+        other = bytes(Archive([*weights("v", count=9_000_000), model_of(linked("v", 9_000_000))]).file)
+        self.kill_after(5, self.serve(delay=0.1))
+        self.assertFalse(self.output.exists())
+        self.data = other
+        done = self.succeeds("get", self.serve(), "-o", self.output)
+        self.assertNotIn("were here already", done.stderr)
+        self.assertEqual(self.output.read_bytes(), other)
+        self.assertEqual(self.left(), [])
+
+    def test_a_server_that_has_no_ranges_any_more_sends_the_whole(self) -> None:
+        self.kill_after(5, self.serve(delay=0.1))
+        self.succeeds("get", self.serve(ranges=False), "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), self.data)
+        self.assertEqual(self.left(), [])
+
+    def test_a_server_that_tells_no_versions_apart_sends_the_whole(self) -> None:
+        self.succeeds("get", self.serve(etag="", modified=None), "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), self.data)
+
+    def test_what_cannot_be_used_again_is_removed(self) -> None:
+        self.refused("remote.unreachable", IO, "get", self.serve(ranges=False, fail=0, cut=100), "-o", self.output)
         self.assertEqual(self.left(), [])
 
     def test_pieces_of_another_version_are_not_used(self) -> None:

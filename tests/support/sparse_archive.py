@@ -2,7 +2,7 @@
 
 As `archives`, from the format's rules alone; what lies beyond 4 GiB is said by zip64 fields.
 
-Usage: sparse_archive.py FILE GIB
+Usage: sparse_archive.py FILE GIB [MIB], where MIB is the size of each weight, without which it is 1 GiB
 """
 
 from __future__ import annotations
@@ -85,4 +85,5 @@ def _end(count: int, size: int, offset: int) -> bytes:
 
 
 if __name__ == "__main__":
-    write_sparse_archive(Path(sys.argv[1]), int(sys.argv[2]))
+    mib = int(sys.argv[3]) if len(sys.argv) > 3 else 1024
+    write_sparse_archive(Path(sys.argv[1]), int(sys.argv[2]) * 1024 // mib, mib << 20)

@@ -36,6 +36,14 @@ class File:
     swap: tuple[int, bytes] | None = None  # after so many answers the file is another one
     secret: str | None = None  # the Authorization that is needed
     delay: float = 0
+    honest: int = 0  # so many answers are right before what follows
+    content_range: str | None = None  # sent in place of the right one
+    length: str | None = None  # Content-Length, in place of the right one
+    endless: bool = False  # bodies come in chunks without end
+    raw: tuple[bytes, bytes] | None = None  # sent in place of an answer; the second part without end
+    page: bytes = b""  # the body of failures
+    more: dict[str, str] = field(default_factory=dict)  # fields of each answer, also of redirects
+    signature_lasts: int | None = None  # so many answers; each redirect gives a new one
     answers: int = 0
 
     def tag(self) -> str:
@@ -58,6 +66,7 @@ class Server:
         self.requests: list[Request] = []
         self.accepts: Callable[[Request], bool] = lambda _: True  # others get status 403
         self.lock = threading.Lock()
+        self.signatures: list[int] = []  # how often each was used
         owner = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -103,8 +112,8 @@ class Server:
             if not self.accepts(request):
                 return self.empty(handler, 403)
             file = self.files.get(unquote(path))
-            if file is None:
-                return self.empty(handler, 404)
+            if file is None or self.has_expired(handler.path, file):
+                return self.empty(handler, 404 if file is None else 403)
             file.answers += 1
             if file.swap and file.answers > file.swap[0]:
                 file.data, file.swap, file.etag = file.swap[1], None, None
@@ -118,17 +127,43 @@ class Server:
         if file.expires_after is not None and file.answers > file.expires_after:
             return self.empty(handler, 403)
         if failing:
-            more = {} if file.retry_after is None else {"Retry-After": str(file.retry_after)}
-            return self.empty(handler, file.status, more)
-        if file.redirect:
-            return self.empty(handler, 302, {"Location": file.redirect})
+            later = {} if file.retry_after is None else {"Retry-After": str(file.retry_after)}
+            return self.empty(handler, file.status, {**file.more, **later}, file.page)
+        if file.redirect is not None:
+            return self.empty(handler, 302, {"Location": file.redirect + self.new_signature(file), **file.more})
+        if file.raw and file.answers > file.honest:
+            handler.wfile.write(file.raw[0])
+            while True:  # until the client breaks the connection off
+                handler.wfile.write(file.raw[1])
         self.send(handler, file, cut)
 
-    def empty(self, handler: http.server.BaseHTTPRequestHandler, status: int, more: dict[str, str] | None = None) -> None:
+    def new_signature(self, file: File) -> str:
+        if file.signature_lasts is None:
+            return ""
+        self.signatures.append(0)
+        return f"?signature={len(self.signatures) - 1}"
+
+    def has_expired(self, path: str, file: File) -> bool:
+        signature = re.search(r"signature=(\d+)", path)
+        if file.signature_lasts is None or file.redirect is not None:
+            return False
+        if not signature:
+            return True
+        self.signatures[int(signature[1])] += 1
+        return self.signatures[int(signature[1])] > file.signature_lasts
+
+    def empty(
+        self,
+        handler: http.server.BaseHTTPRequestHandler,
+        status: int,
+        more: dict[str, str] | None = None,
+        page: bytes = b"",
+    ) -> None:
         handler.send_response(status)
-        for name, value in {"Content-Length": "0", **(more or {})}.items():
+        for name, value in {"Content-Length": str(len(page)), **(more or {})}.items():
             handler.send_header(name, value)
         handler.end_headers()
+        handler.wfile.write(page)
 
     def send(self, handler: http.server.BaseHTTPRequestHandler, file: File, cut: bool) -> None:
         size = len(file.data)
@@ -137,15 +172,21 @@ class Server:
         if condition and condition not in (file.tag(), file.modified):
             asked = None
         ranges = list(wanted(asked, size)) if asked else []
-        headers = {"ETag": file.tag(), "Last-Modified": file.modified, "Content-Encoding": file.encoding}
+        headers = {"ETag": file.tag(), "Last-Modified": file.modified, "Content-Encoding": file.encoding, **file.more}
         headers["Accept-Ranges"] = "bytes" if file.ranges else "none"
         if len(ranges) > 1 and file.several == "first":
             ranges = ranges[:1]
+        lies = file.answers > file.honest
+        if lies and file.length is not None:
+            headers["Content-Length"] = file.length
+        if lies and file.endless:
+            headers |= {"Content-Length": None, "Transfer-Encoding": "chunked"}
         if not ranges or (len(ranges) > 1 and file.several == "whole"):
             return self.body(handler, 200, headers, file.data, cut)
         if len(ranges) == 1:
             first, last = ranges[0]
-            headers["Content-Range"] = f"bytes {first + file.shift}-{last + file.shift}/{size}"
+            told = f"bytes {first + file.shift}-{last + file.shift}/{size}"
+            headers["Content-Range"] = file.content_range if lies and file.content_range else told
             return self.body(handler, 206, headers, file.data[first + file.shift : last + file.shift + 1], cut)
         parts = b"".join(
             f"\r\n--limit\r\nContent-Type: x/y\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n".encode()
@@ -164,12 +205,15 @@ class Server:
         cut: bool,
     ) -> None:
         handler.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
             if value:
                 handler.send_header(name, value)
         handler.end_headers()
         if handler.command == "HEAD":
             return
+        while headers.get("Transfer-Encoding"):  # until the client breaks the connection off
+            piece = body or b"more"
+            handler.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         handler.wfile.write(body[: len(body) // 2] if cut else body)
         if cut:
             handler.wfile.flush()

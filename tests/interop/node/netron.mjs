@@ -1,7 +1,7 @@
 // Netron's parser of ONNX, without its window: netron.mjs NETRON JOBS, where NETRON is the folder of its package on PyPI. What it
 // says of a model: the operators of all graphs, and the bytes of all tensors.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -12,9 +12,19 @@ const load = (name) => import(pathToFileURL(join(netron, name)));
 const base = await load("base.js");
 const view = await load("view.js");
 
+const MOST_AT_ONCE = 1 << 30; // Node reads less than 2 GiB with one call
+
+function bytesOf(path) {
+  const file = openSync(path);
+  const bytes = new Uint8Array(fstatSync(file).size);
+  for (let at = 0; at < bytes.length; ) at += readSync(file, bytes, at, Math.min(bytes.length - at, MOST_AT_ONCE), at);
+  closeSync(file);
+  return bytes;
+}
+
 function stream(path) {
   if (!existsSync(path)) throw new Error(`The file '${basename(path)}' does not exist.`);
-  return new base.BinaryStream(new Uint8Array(readFileSync(path)));
+  return new base.BinaryStream(bytesOf(path));
 }
 
 class Context {
@@ -42,7 +52,8 @@ async function tell(tensor, lines) {
   if (!tensor.peek()) await tensor.read();
   const values = tensor.values;
   const bytes = ArrayBuffer.isView(values) ? values : values?.peek?.();
-  lines.push(`${tensor.name} ${tensor.type} ${bytes ? createHash("sha256").update(bytes).digest("hex") : "no data"}`);
+  if (!bytes) throw new Error(`Netron shows no data of '${tensor.name}'`);
+  lines.push(`${tensor.name} ${tensor.type} ${createHash("sha256").update(bytes).digest("hex")}`);
 }
 
 async function walk(graph, lines) {

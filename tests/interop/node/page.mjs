@@ -1,4 +1,5 @@
-// onnxruntime-web in a page: runs the jobs that the server has, and posts what comes of them.
+// onnxruntime-web in a page: runs the jobs that the server has, and posts what comes of them. Archives are read by the package onnxar.
+import { createSession } from "onnxar/onnxruntime";
 import * as ort from "onnxruntime-web";
 
 import { run, wordsOf } from "/jobs.mjs";
@@ -10,12 +11,18 @@ const bytes = async (path) => {
   return new Uint8Array(await answer.arrayBuffer());
 };
 
+async function sessionOf(model, data) {
+  const session = { executionProviders: ["wasm"] };
+  if (model.endsWith(".onnxar")) return createSession(ort, `/file${model}`, { session });
+  const externalData = [];
+  for (const path of data) externalData.push({ path: path.split("/").pop(), data: await bytes(path) });
+  return ort.InferenceSession.create(await bytes(model), { externalData, ...session });
+}
+
 for (const { model, data, input, output } of await (await fetch("/jobs")).json()) {
   let [end, body] = ["", ""];
   try {
-    const externalData = [];
-    for (const path of data) externalData.push({ path: path.split("/").pop(), data: await bytes(path) });
-    const session = await ort.InferenceSession.create(await bytes(model), { externalData, executionProviders: ["wasm"] });
+    const session = await sessionOf(model, data);
     body = await run(ort, session, new TextDecoder().decode(await bytes(input)));
     await session.release();
   } catch (error) {

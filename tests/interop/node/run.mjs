@@ -1,6 +1,9 @@
-// ONNX Runtime from npm in Node: run.mjs node|web JOBS.
+// ONNX Runtime from npm in Node: run.mjs node|web JOBS. Archives are read by the package onnxar.
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { createSession } from "onnxar/onnxruntime";
 
 import { jobsOf, run, wordsOf } from "./jobs.mjs";
 
@@ -17,9 +20,14 @@ function inMemory(model) {
   return [new Uint8Array(readFileSync(model)), { externalData: used }];
 }
 
+function sessionOf(model) {
+  if (model.endsWith(".onnxar")) return createSession(ort, pathToFileURL(model));
+  return runtime === "node" ? ort.InferenceSession.create(model) : ort.InferenceSession.create(...inMemory(model));
+}
+
 for (const [model, input, output] of jobsOf(readFileSync(jobs, "utf8"))) {
   try {
-    const session = await (runtime === "node" ? ort.InferenceSession.create(model) : ort.InferenceSession.create(...inMemory(model)));
+    const session = await sessionOf(model);
     writeFileSync(output, await run(ort, session, readFileSync(input, "utf8")));
     await session.release();
   } catch (error) {

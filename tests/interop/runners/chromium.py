@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[1]
 TYPES = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"}
 PAGE = b"""<!doctype html><script type="importmap">
-{"imports": {"onnxruntime-web": "/node_modules/onnxruntime-web/dist/ort.bundle.min.mjs"}}</script>
+{"imports": {"onnxruntime-web": "/node_modules/onnxruntime-web/dist/ort.bundle.min.mjs",
+ "onnxar/onnxruntime": "/node_modules/onnxar/dist/onnxruntime.js"}}</script>
 <script type="module" src="/page.mjs"></script>"""
 
 
@@ -39,6 +41,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def answer_file(self, file: Path) -> None:
+        """Whole, or the range that is asked for; files may be larger than memory should hold."""
+        size, asked = file.stat().st_size, re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers["Range"] or "")
+        begin, end = 0, size
+        if asked:
+            first, last = asked.groups()
+            begin, end = (int(first), min(size, int(last) + 1)) if first else (max(0, size - int(last)), size)
+        self.send_response(206 if asked else 200)
+        self.send_header("Content-Type", TYPES.get(file.suffix, "application/octet-stream"))
+        self.send_header("Content-Length", str(end - begin))
+        if asked:
+            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
+        self.end_headers()
+        with file.open("rb") as opened:
+            opened.seek(begin)
+            while begin < end and (piece := opened.read(min(end - begin, 1 << 20))):
+                self.wfile.write(piece)
+                begin += len(piece)
+
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         if path == "/":
@@ -53,7 +74,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             file = HERE / "node" / path[1:]
         if not file.is_file():
             return self.answer(b"", status=404)
-        return self.answer(file.read_bytes(), TYPES.get(file.suffix, "application/octet-stream"))
+        return self.answer_file(file)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
