@@ -163,6 +163,12 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
   return open_locked(file, path, options, headers);
 }
 
+std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges) {
+  auto file = open_ranges ? open_ranges(path) : nullptr;
+  if (!file) return std::nullopt;
+  return Archive::open(std::move(file));
+}
+
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
                    const std::filesystem::path& path, LocalHeaders headers) {
   if (part.offset % zip::alignment_minimum != 0) {

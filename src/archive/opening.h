@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/open_file.h"
 #include "onnxar/archive.h"
+#include "onnxar/random_access.h"
 #include "os/file.h"
 
 namespace onnxar {
@@ -21,6 +23,9 @@ enum class LocalHeaders : std::uint8_t {
 /// Opens the archive at `path` in a state that is not being edited. Errors: as Archive::open.
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options,
                      LocalHeaders headers = LocalHeaders::at_first_use);
+
+/// Opens the archive at the address `path`, if `open_ranges` is set and gives a file for it. Errors: as Archive::open.
+std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges);
 
 /// Opens the archive in a part of an open file. `path` is used in messages only. Errors: as Archive::open.
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,

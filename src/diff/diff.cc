@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,7 @@ namespace onnxar {
 namespace {
 
 using TensorPair = MessageDifference::TensorPair;
+using Opened = std::shared_ptr<const RandomAccess>;
 
 /// Returns the bytes as they are, also where type and dimensions do not fit them: two models with the same fault are
 /// equal.
@@ -183,6 +185,19 @@ Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
   return Model::load(path, options);
 }
 
+/// As `load`, except that each address is opened once, however often its path is asked for.
+LoadOptions opening_once(const LoadOptions& load) {
+  if (!load.open_ranges) return load;
+  LoadOptions once = load;
+  // Shared, since options are copied.
+  const auto opened = std::make_shared<std::map<std::filesystem::path, Opened>>();
+  once.open_ranges = [open = load.open_ranges, opened](const std::filesystem::path& path) {
+    const auto found = opened->find(path);
+    return found != opened->end() ? found->second : (*opened)[path] = open(path);
+  };
+  return once;
+}
+
 /// Addresses are those of archives.
 bool names_archive(const std::filesystem::path& path, const LoadOptions& load) {
   return (load.open_ranges && load.open_ranges(path) != nullptr) || is_archive(path);
@@ -211,8 +226,9 @@ Difference diff(const Model& before, const Model& after) {
   return Comparison(before, after, LoadOptions().max_expansion, {}).run();
 }
 
-Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load,
+Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& options,
                 const ProgressCallback& progress) {
+  const LoadOptions load = opening_once(options);
   const Model first = load_mapped(before, options_for(before, after, load));
   const Model second = load_mapped(after, options_for(after, before, load));
   Difference found = Comparison(first, second, load.max_expansion, progress).run();

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"
-#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -17,7 +17,7 @@ using SideBytes = std::map<std::string, Bytes>;  // by name
 
 /// Tells an archive by its content, as loading does, never by the file's name.
 std::optional<Archive> archive_at(const std::filesystem::path& path, const LoadOptions& load) {
-  if (auto archive = open_by_ranges(path, load)) return archive;
+  if (auto archive = open_by_ranges(path, load.open_ranges)) return archive;
   const auto file = base::MappedFile::open(path);
   if (!looks_like_zip(file.bytes())) return std::nullopt;
   return Archive::open(path);

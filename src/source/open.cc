@@ -5,6 +5,7 @@
 
 #include "archive/file_kind.h"
 #include "archive/foreign_faults.h"
+#include "archive/opening.h"
 #include "base/text.h"
 #include "onnx/text_format.h"
 #include "source/archive_resolver.h"
@@ -107,14 +108,8 @@ std::unique_ptr<Resolver> open_foreign_zip(const std::filesystem::path& path, co
 
 }  // namespace
 
-std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const LoadOptions& options) {
-  auto file = options.open_ranges ? options.open_ranges(path) : nullptr;
-  if (!file) return std::nullopt;
-  return Archive::open(std::move(file));
-}
-
 std::unique_ptr<Resolver> open_resolver(const std::filesystem::path& path, const LoadOptions& options) {
-  if (auto archive = open_by_ranges(path, options)) return resolver_of(std::move(*archive), options);
+  if (auto archive = open_by_ranges(path, options.open_ranges)) return resolver_of(std::move(*archive), options);
   const Mapping file = map(path);
   if (looks_like_zip(file->bytes())) return resolver_of(Archive::open(path), options);
   return resolver_of(file, path, options);
@@ -122,7 +117,7 @@ std::unique_ptr<Resolver> open_resolver(const std::filesystem::path& path, const
 
 std::unique_ptr<Resolver> open_any_resolver(const std::filesystem::path& path, const LoadOptions& options) {
   if (!options.foreign_zips) return open_resolver(path, options);
-  if (auto archive = open_by_ranges(path, options)) return resolver_of(std::move(*archive), options);
+  if (auto archive = open_by_ranges(path, options.open_ranges)) return resolver_of(std::move(*archive), options);
   if (const auto model = model_in_folder(path)) return open_foreign<ForeignFolderResolver>(*model, options);
   if (is_zip_in_disguise(path)) return open_foreign<ForeignZipResolver>(path, options);
   try {

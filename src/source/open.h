@@ -3,16 +3,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "base/mapped_file.h"
 #include "source/resolver.h"
 #include "source/target_resolver.h"
 
 namespace onnxar {
-
-/// Opens the archive at `path` if LoadOptions::open_ranges does. Errors: as Archive::open.
-std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const LoadOptions& options);
 
 /// Opens an archive, or a `.onnx` file in wire or text format. Errors: io.*; zip.* and archive.* if the file begins as
 /// a zip; onnx.model.invalid (empty); onnx.text.syntax; usage.no_text_parser.

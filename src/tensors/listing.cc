@@ -5,6 +5,7 @@
 
 #include "archive/access.h"
 #include "archive/changed.h"
+#include "archive/opening.h"
 #include "base/glob.h"
 #include "tensors/archive_walk.h"
 #include "tensors/describe.h"
@@ -95,9 +96,9 @@ std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOp
 }
 
 Listing ls(const std::filesystem::path& path, const LoadOptions& options) {
-  auto file = options.open_ranges ? options.open_ranges(path) : nullptr;
-  const Archive archive = file ? Archive::open(std::move(file)) : Archive::open(path);
-  return ls(archive.graph(options.graph), options);
+  auto archive = open_by_ranges(path, options.open_ranges);
+  if (!archive) archive = Archive::open(path);
+  return ls(archive->graph(options.graph), options);
 }
 
 Listing ls(const Archive& archive, const LoadOptions& options) {

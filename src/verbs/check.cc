@@ -145,7 +145,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   std::vector<Finding> findings;
   std::shared_ptr<const base::MappedFile> file;  // null: read by ranges
   try {
-    if (auto archive = open_by_ranges(path, once.load)) {
+    if (auto archive = open_by_ranges(path, once.load.open_ranges)) {
       check_archive(std::move(*archive), once, findings);
     } else {
       file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));

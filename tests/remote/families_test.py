@@ -30,6 +30,14 @@ class Families(RemoteCase):
     def test_a_graph_is_compared_with_a_model_that_is_a_file(self) -> None:
         self.assertEqual(run("diff", self.address, self.folder / "decoder.onnx", "--model", "decoder").returncode, DONE)
 
+    def test_diff_takes_no_request_only_to_learn_what_an_address_is(self) -> None:
+        counts = []
+        for words in ([], ["--model", "decoder"]):
+            before = len(self.server.requests)
+            run("diff", self.address, self.local, *words)
+            counts.append(len(self.server.requests) - before)
+        self.assertEqual(counts[0], counts[1])
+
     def test_ls_tells_the_entries_of_a_graph_in_three_requests(self) -> None:
         listing = self.succeeds("ls", self.address, "--model", "decoder").stdout.decode()
         self.assertEqual([line.split()[0] for line in listing.splitlines()[1:-1]], ["shared", "d"])
