@@ -10,6 +10,7 @@
 
 #include "archive/access.h"
 #include "archive/changed.h"
+#include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "base/progress.h"
