@@ -226,13 +226,13 @@ Difference diff(const Model& before, const Model& after) {
   return Comparison(before, after, LoadOptions().max_expansion, {}).run();
 }
 
-Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& options,
+Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load,
                 const ProgressCallback& progress) {
-  const LoadOptions load = opening_once(options);
-  const Model first = load_mapped(before, options_for(before, after, load));
-  const Model second = load_mapped(after, options_for(after, before, load));
+  const LoadOptions once = opening_once(load);
+  const Model first = load_mapped(before, options_for(before, after, once));
+  const Model second = load_mapped(after, options_for(after, before, once));
   Difference found = Comparison(first, second, load.max_expansion, progress).run();
-  if (load.graph.empty()) found.files = compare_side_files(before, after, load);
+  if (load.graph.empty()) found.files = compare_side_files(before, after, once);
   return found;
 }
 
