@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/check.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
@@ -10,6 +12,7 @@
 #include "base/progress.h"
 #include "onnxar/archive.h"
 #include "onnxar/remote.h"
+#include "remote/arrived_entries.h"
 #include "remote/http_file.h"
 #include "remote/part_file.h"
 
@@ -37,9 +40,12 @@ std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t si
   return runs;
 }
 
-/// Downloads the pieces that are missing, and notes each when it is complete.
-void fetch_pieces(const HttpFile& file, PartFile& part, std::size_t connections, const ProgressCallback& tell) {
+/// Downloads the pieces that are missing, and notes each when it is complete. Returns whether each entry is verified.
+std::vector<bool> fetch_pieces(const HttpFile& file, const zip::Directory& directory, PartFile& part,
+                               std::size_t connections, const ProgressCallback& tell) {
   const std::uint64_t size = file.size();
+  part.set_size(size);
+  ArrivedEntries arrived(directory, part, size);
   base::Progress progress(tell, size);
   progress.add(part.bytes());
   const auto receive = [&](std::uint64_t offset, Bytes bytes) {
@@ -50,11 +56,13 @@ void fetch_pieces(const HttpFile& file, PartFile& part, std::size_t connections,
       const std::uint64_t piece_end = std::min((piece + 1) * PartFile::piece_size, size);
       if (piece_end > end) break;
       part.complete(piece);
+      arrived.add(piece);
       progress.add(piece_end - piece * PartFile::piece_size);
     }
   };
   file.fetch(missing_runs(part, size, connections), receive, [](std::size_t) {});
   progress.finish();
+  return arrived.finish();
 }
 
 void fetch_in_one(const HttpFile& file, PartFile& part) {
@@ -71,16 +79,37 @@ void fetch_in_one(const HttpFile& file, PartFile& part) {
   part.set_size(size);
 }
 
-/// Proves the container and the CRC-32 of each entry. Returns the number of entries. Errors have no path: the file has
-/// no name yet.
-std::size_t prove(const PartFile& part, std::size_t threads) {
+bool is_same(const zip::Directory& a, const zip::Directory& b) {
+  return a.offset() == b.offset() && std::ranges::equal(a.headers(), b.headers());
+}
+
+/// Proves the container, and the CRC-32 of each entry that was not verified with `directory`. Returns the number of
+/// entries. Errors have no path: the file has no name yet.
+std::size_t prove(const PartFile& part, const zip::Directory* directory, std::vector<bool> verified,
+                  std::size_t threads) {
   const Archive archive = open_range(part.handle(), {}, {});
   const std::vector<Finding> findings = check_container(archive);
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
   if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, {}, fault->advice);
-  base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads),
-                     [&archive](std::size_t i) { archive.verify(archive.entry(i)); });
+  // A server may have sent another directory than before.
+  if (directory == nullptr || !is_same(*directory, ArchiveAccess::directory(archive))) verified.clear();
+  verified.resize(archive.size());
+  base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads), [&](std::size_t i) {
+    if (!verified[i]) archive.verify(archive.entry(i));
+  });
   return archive.size();
+}
+
+/// Downloads the file and proves it. `archive` is the one on the server, or null if the server sends whole files only.
+/// Returns the number of entries.
+std::size_t fetch_and_prove(const HttpFile& file, const Archive* archive, PartFile& part, const GetOptions& options) {
+  if (archive == nullptr) {
+    fetch_in_one(file, part);
+    return prove(part, nullptr, {}, options.output.threads);
+  }
+  const zip::Directory& directory = ArchiveAccess::directory(*archive);
+  std::vector<bool> verified = fetch_pieces(file, directory, part, options.remote.connections, options.progress);
+  return prove(part, &directory, std::move(verified), options.output.threads);
 }
 
 }  // namespace
@@ -91,14 +120,13 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   const auto file = std::make_shared<const HttpFile>(address, options.remote, WholeFiles::allowed);
   GetReport report{.file_bytes = file->size()};
   // What is no archive is refused before it is downloaded.
-  if (file->has_ranges()) report.entries = Archive::open(file).size();
+  std::optional<Archive> archive;
+  if (file->has_ranges()) report.entries = archive.emplace(Archive::open(file)).size();
   if (options.output.dry_run) return report;
   PartFile part(std::move(target), version_of(*file), file->size());
   report.resumed_bytes = part.bytes();
-  file->has_ranges() ? fetch_pieces(*file, part, options.remote.connections, options.progress)
-                     : fetch_in_one(*file, part);
   try {
-    report.entries = prove(part, options.output.threads);
+    report.entries = fetch_and_prove(*file, archive ? &*archive : nullptr, part, options);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download begins anew
     throw error.with_path(part.target());

@@ -116,6 +116,16 @@ class Getting(RemoteCase):
         self.assertFalse(self.output.exists())
         self.assertEqual(self.left(), [])
 
+    def test_a_damaged_entry_ends_the_download_when_it_came(self) -> None:
+        names = [f"w{i}" for i in range(20)]
+        archive = Archive([*weights(*names, count=1_000_000), model_of(*(linked(name, 1_000_000) for name in names))])
+        damaged = bytearray(archive.file)
+        damaged[1000] ^= 1  # in the first of ten pieces
+        self.data = bytes(damaged)
+        self.refused("zip.data.crc", FORMAT, "get", self.serve(delay=0.3), "-o", self.output, "-c", 2)
+        self.assertLess(len(self.server.requests), len(self.data) // PART)
+        self.assertEqual(self.left(), [])
+
     def test_what_is_no_archive_is_not_downloaded(self) -> None:
         self.data = b"no archive" * 1_000_000
         self.refused("zip.end.missing", FORMAT, "get", self.serve(), "-o", self.output)
