@@ -80,10 +80,9 @@ struct GetReport {
 
 /// Downloads an archive to `output`, by several requests at the same time. The file gets its name when all is proved:
 /// the container, and the CRC-32 of each entry, which another thread compares when the entry's last byte came. A call
-/// that is interrupted leaves `output` as it was, and beside it the hidden files `.NAME.part` and `.NAME.part.list`; the
-/// next call for the same version of the file goes on from there.
-/// Errors: as open_remote, Archive::open and `verify`; output.exists, io.*; archive.busy (another call downloads to the
-/// same output).
+/// that is interrupted leaves `output` as it was, and beside it the hidden files `.NAME.part` and `.NAME.part.list`;
+/// the next call for the same version of the file goes on from there. Errors: as open_remote, Archive::open and
+/// `verify`; output.exists, io.*; archive.busy (another call downloads to the same output).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar
