@@ -5,6 +5,9 @@ The command is found in the environment variable ONNXAR, the library in ONNXAR_F
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import mmap
 import os
 import re
 import shutil
@@ -82,6 +85,19 @@ def scratch() -> str | None:
     return "/dev/shm"
 
 
+@contextlib.contextmanager
+def filled_pipe(content: bytes) -> Iterator[int]:
+    """A pipe that holds all of `content` already: a command reads it by the same calls in every run."""
+    reading, writing = os.pipe()
+    try:
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, max(len(content), mmap.PAGESIZE))
+        os.write(writing, content)
+        os.close(writing)
+        yield reading
+    finally:
+        os.close(reading)
+
+
 class Stage:
     """The folder of one case. It is put back to what it was after each run that changed it."""
 
@@ -118,15 +134,16 @@ class Stage:
         }
         if at:
             environment["FAULTS_AT"] = at
-        done = subprocess.run(
-            [os.environ["ONNXAR"], "--json-errors", *(words or self.case.words)],
-            input=self.case.stdin,
-            capture_output=True,
-            cwd=self.root,
-            env=environment,
-            check=False,
-            timeout=60,
-        )
+        with filled_pipe(self.case.stdin) as stdin:
+            done = subprocess.run(
+                [os.environ["ONNXAR"], "--json-errors", *(words or self.case.words)],
+                stdin=stdin,
+                capture_output=True,
+                cwd=self.root,
+                env=environment,
+                check=False,
+                timeout=60,
+            )
         return self.told(done.returncode, done.stdout, done.stderr.decode())
 
     def told(self, code: int, stdout: bytes, stderr: str) -> Run:

@@ -132,7 +132,8 @@ def fill_local(root: Path) -> None:
     recipe = repr((LIBRARIES, LIBFFI, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, compiled, pins(PYTHONS), pins(BUNDLED)))
     mark = KEPT / "recipe"
     if mark.exists() and mark.read_text() == recipe:
-        shutil.copytree(KEPT, root / "usr/local", symlinks=True, dirs_exist_ok=True)
+        shutil.rmtree(root / "usr/local")
+        shutil.copytree(KEPT, root / "usr/local", symlinks=True)
         return
     write_compilers(root)
     compile_all(root)
