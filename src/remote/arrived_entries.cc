@@ -7,13 +7,16 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/parallel.h"
 #include "zip/crc_fault.h"
 
 namespace onnxar {
 
-ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::uint64_t size)
+ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::uint64_t size,
+                               std::size_t threads)
     : directory_(directory),
       file_(base::MappedFile::map(part.handle(), part.target())),
+      threads_(base::allowed_threads(threads)),
       missing_(directory.entries().size()),
       verified_(missing_.size()) {
   for (std::size_t i = 0; i < missing_.size(); ++i) {
@@ -23,25 +26,28 @@ ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& 
   for (std::uint64_t piece = 0; piece * PartFile::piece_size < size; ++piece) {
     if (part.has(piece)) count(piece, complete_);
   }
-  try {
-    thread_.emplace([this] { work(); });
-  } catch (const std::system_error&) {  // the system gives no more threads
-    complete_.clear();
-  }
+  if (threads_ > 1) start();
 }
 
 void ArrivedEntries::add(std::uint64_t piece) {
   std::deque<std::size_t> complete;
   count(piece, complete);
-  const std::scoped_lock lock(mutex_);
-  if (fault_) std::rethrow_exception(fault_);
-  complete_.insert(complete_.end(), complete.begin(), complete.end());
+  std::optional<std::size_t> wrong;
+  {
+    const std::scoped_lock lock(mutex_);
+    complete_.insert(complete_.end(), complete.begin(), complete.end());
+    wrong = std::exchange(wrong_, std::nullopt);
+  }
   told_.notify_one();
+  // Not the thread but the caller says what is wrong: that may take long, and nothing more need be downloaded.
+  if (wrong) expect_right(*wrong);
 }
 
 std::vector<bool> ArrivedEntries::finish() {
-  end(Rest::verified);
-  if (fault_) std::rethrow_exception(fault_);
+  stop();
+  if (wrong_) expect_right(*wrong_);
+  base::parallel_for(complete_.size(), threads_, [this](std::size_t i) { expect_right(complete_[i]); });
+  for (const std::size_t index : complete_) verified_[index] = true;
   return std::move(verified_);
 }
 
@@ -57,11 +63,19 @@ void ArrivedEntries::count(std::uint64_t piece, std::deque<std::size_t>& complet
   }
 }
 
-void ArrivedEntries::end(Rest rest) noexcept {
+void ArrivedEntries::start() {
+  try {
+    thread_.emplace([this] { work(); });
+  } catch (const std::system_error&) {
+    threads_ = 1;  // the system gives no more
+  }
+}
+
+/// Ends the thread, without the entry that it is at.
+void ArrivedEntries::stop() noexcept {
   {
     const std::scoped_lock lock(mutex_);
-    ended_ = true;
-    if (rest == Rest::left) complete_.clear();
+    stopped_ = true;
   }
   told_.notify_one();
   thread_.reset();
@@ -70,31 +84,46 @@ void ArrivedEntries::end(Rest rest) noexcept {
 void ArrivedEntries::work() noexcept {
   std::unique_lock lock(mutex_);
   while (true) {
-    told_.wait(lock, [this] { return ended_ || !complete_.empty(); });
-    if (complete_.empty()) return;
+    told_.wait(lock, [this] { return stopped_ || !complete_.empty(); });
+    if (stopped_) return;
     const std::size_t index = complete_.front();
-    complete_.pop_front();
     lock.unlock();
-    std::exception_ptr fault;
-    try {
-      verify(index);
-    } catch (...) {
-      fault = std::current_exception();
-    }
+    const bool right = is_right(index);
     lock.lock();
-    verified_[index] = !fault;
-    if (!fault) continue;
-    fault_ = std::move(fault);
+    if (!right && stopped_) return;  // it is left in the queue
+    complete_.pop_front();
+    verified_[index] = right;
+    if (right) continue;
+    wrong_ = index;
     return;
   }
 }
 
-void ArrivedEntries::verify(std::size_t index) const {
+/// Proves the local header anew: opening proved what the server gave then.
+Bytes ArrivedEntries::data_of(std::size_t index) const {
+  const std::uint64_t offset = directory_.prove_local(file_.bytes(), index).data_offset;
+  return base::section(file_.bytes(), offset, directory_.entries()[index].size);
+}
+
+/// Gives up when it is stopped. What makes an entry wrong is for `expect_right` to say.
+bool ArrivedEntries::is_right(std::size_t index) const noexcept try {
+  constexpr std::size_t step = 16U << 20U;
+  std::uint32_t crc = 0;
+  for (Bytes rest = data_of(index); !rest.empty(); rest = rest.subspan(std::min(step, rest.size()))) {
+    if (stopped_) return false;
+    crc = base::crc32(crc, rest.first(std::min(step, rest.size())));
+  }
+  return crc == directory_.entries()[index].crc32;
+} catch (...) {
+  return false;
+}
+
+void ArrivedEntries::expect_right(std::size_t index) const {
   const zip::DirectoryEntry& entry = directory_.entries()[index];
-  const std::uint64_t offset = directory_.data_offset(file_.bytes(), index);
-  const Bytes bytes = base::section(file_.bytes(), offset, entry.size);
+  const Bytes bytes = data_of(index);
   const std::uint32_t crc = base::crc32(0, bytes);
   if (crc == entry.crc32) return;
+  const auto offset = static_cast<std::uint64_t>(bytes.data() - file_.bytes().data());
   throw zip::crc_fault({std::string(entry.name), offset}, "the archive", entry.crc32, crc, bytes);
 }
 

@@ -5,16 +5,19 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/archive_directory.h"
 #include "archive/check.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/ranged_memory.h"
 #include "onnxar/archive.h"
 #include "onnxar/remote.h"
 #include "remote/arrived_entries.h"
 #include "remote/http_file.h"
 #include "remote/part_file.h"
+#include "zip/directory.h"
 
 namespace onnxar {
 namespace {
@@ -42,11 +45,11 @@ std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t si
 
 /// Downloads the pieces that are missing, and notes each when it is complete. Returns whether each entry is verified.
 std::vector<bool> fetch_pieces(const HttpFile& file, const zip::Directory& directory, PartFile& part,
-                               std::size_t connections, const ProgressCallback& tell) {
+                               const GetOptions& options) {
   const std::uint64_t size = file.size();
   part.set_size(size);
-  ArrivedEntries arrived(directory, part, size);
-  base::Progress progress(tell, size);
+  ArrivedEntries arrived(directory, part, size, options.output.threads);
+  base::Progress progress(options.progress, size);
   progress.add(part.bytes());
   const auto receive = [&](std::uint64_t offset, Bytes bytes) {
     part.write(offset, bytes);
@@ -60,7 +63,7 @@ std::vector<bool> fetch_pieces(const HttpFile& file, const zip::Directory& direc
       progress.add(piece_end - piece * PartFile::piece_size);
     }
   };
-  file.fetch(missing_runs(part, size, connections), receive, [](std::size_t) {});
+  file.fetch(missing_runs(part, size, options.remote.connections), receive, [](std::size_t) {});
   progress.finish();
   return arrived.finish();
 }
@@ -100,16 +103,27 @@ std::size_t prove(const PartFile& part, const zip::Directory* directory, std::ve
   return archive.size();
 }
 
-/// Downloads the file and proves it. `archive` is the one on the server, or null if the server sends whole files only.
-/// Returns the number of entries.
-std::size_t fetch_and_prove(const HttpFile& file, const Archive* archive, PartFile& part, const GetOptions& options) {
-  if (archive == nullptr) {
-    fetch_in_one(file, part);
-    return prove(part, nullptr, {}, options.output.threads);
+/// The directory of the archive on the server. Memory for the whole file is not kept: its addresses may be scarce.
+zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
+  try {
+    const base::RangedMemory memory(file);
+    return read_directory(memory.bytes(), &memory, {});
+  } catch (const Error& error) {
+    throw error.with_path(file->name());
   }
-  const zip::Directory& directory = ArchiveAccess::directory(*archive);
-  std::vector<bool> verified = fetch_pieces(file, directory, part, options.remote.connections, options.progress);
-  return prove(part, &directory, std::move(verified), options.output.threads);
+}
+
+/// Downloads the file and proves it. `directory` is the one on the server, or null if the server sends whole files
+/// only. Returns the number of entries.
+std::size_t fetch_and_prove(const HttpFile& file, const zip::Directory* directory, PartFile& part,
+                            const GetOptions& options) {
+  std::vector<bool> verified;
+  if (directory != nullptr) {
+    verified = fetch_pieces(file, *directory, part, options);
+  } else {
+    fetch_in_one(file, part);
+  }
+  return prove(part, directory, std::move(verified), options.output.threads);
 }
 
 }  // namespace
@@ -120,13 +134,13 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   const auto file = std::make_shared<const HttpFile>(address, options.remote, WholeFiles::allowed);
   GetReport report{.file_bytes = file->size()};
   // What is no archive is refused before it is downloaded.
-  std::optional<Archive> archive;
-  if (file->has_ranges()) report.entries = archive.emplace(Archive::open(file)).size();
+  std::optional<zip::Directory> directory;
+  if (file->has_ranges()) report.entries = directory.emplace(directory_of(file)).entries().size();
   if (options.output.dry_run) return report;
   PartFile part(std::move(target), version_of(*file), file->size());
   report.resumed_bytes = part.bytes();
   try {
-    report.entries = fetch_and_prove(*file, archive ? &*archive : nullptr, part, options);
+    report.entries = fetch_and_prove(*file, directory ? &*directory : nullptr, part, options);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download begins anew
     throw error.with_path(part.target());

@@ -104,7 +104,7 @@ std::string Request::range_text() const {
 }
 
 void Request::prepare(CURL* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
-                      const Version& expected) {
+                      const Version& expected) try {
   curl_easy_reset(handle);
   address_ = address;
   expected_ = expected;
@@ -127,6 +127,8 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   set_protocols(handle, options);
   set_limits(handle, options);
   set_secrets(handle, address, options, is_first_site);
+} catch (const Error& error) {
+  throw error.with_path(address.shown);
 }
 
 void Request::set_fields(CURL* handle, const RemoteOptions& options) {

@@ -33,7 +33,7 @@ class ArrivedEntriesTest : public ::testing::Test {
 
   /// Receives the pieces one by one. Returns which entries were verified.
   std::vector<bool> verified_of(const std::vector<std::uint64_t>& pieces) {
-    ArrivedEntries arrived(directory_, part_, built_.bytes.size());
+    ArrivedEntries arrived(directory_, part_, built_.bytes.size(), threads_);
     for (const std::uint64_t piece : pieces) {
       receive(piece);
       arrived.add(piece);
@@ -41,6 +41,7 @@ class ArrivedEntriesTest : public ::testing::Test {
     return arrived.finish();
   }
 
+  std::size_t threads_ = 2;
   Built built_ = three_pieces();
   TempDir folder_;
   PartFile part_{base::find_target(folder_ / "out.onnxar", base::Existing::refuse), "1", built_.bytes.size()};
@@ -77,9 +78,24 @@ TEST_F(ArrivedEntriesTest, AWrongLocalHeaderIsAFault) {
   EXPECT_EQ(code_of([&] { return verified_of({2}); }), Code::zip_local_header);
 }
 
+TEST_F(ArrivedEntriesTest, AnOffsetThatWasProvedBeforeIsProvedAnew) {
+  // Opening proves the header of an entry that a superseded tail follows, from bytes that the server gave then.
+  static_cast<void>(directory_.data_offset(built_.bytes, 2));
+  flip_bit(built_.bytes, built_.entry("last").header_offset);
+  EXPECT_EQ(code_of([&] { return verified_of({2}); }), Code::zip_local_header);
+}
+
+TEST_F(ArrivedEntriesTest, WithoutAThreadTheCallerVerifies) {
+  threads_ = 1;
+  receive(0);
+  EXPECT_EQ(verified_of({2}), (std::vector{true, false, true, true}));
+  damage("last");
+  EXPECT_EQ(code_of([&] { return verified_of({2}); }), Code::zip_data_crc);
+}
+
 TEST_F(ArrivedEntriesTest, ADownloadThatEndsEarlyWaitsForNothing) {
   receive(0);
-  EXPECT_NO_THROW(ArrivedEntries(directory_, part_, built_.bytes.size()));
+  EXPECT_NO_THROW(ArrivedEntries(directory_, part_, built_.bytes.size(), threads_));
 }
 
 }  // namespace
