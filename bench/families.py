@@ -55,7 +55,7 @@ def make_alike(folder: pathlib.Path) -> list[pathlib.Path]:
     return [write_model(folder, f"alike_{model}", ((f"w{i}", weights.alike(100 * model + i)) for i in range(SHARED))) for model in range(2)]
 
 
-def compare(section: Section, what: str, family: list[pathlib.Path], entries: int, count: int) -> None:
+def compare(section: Section, what: str, family: list[pathlib.Path], entries: int, count: int, bar: float) -> None:
     folder = family[0].parent
     outputs = [folder / f"{model.stem}.onnxar" for model in family]
     whole = folder / "family.onnxar"
@@ -80,9 +80,10 @@ def compare(section: Section, what: str, family: list[pathlib.Path], entries: in
     run([TOOL, "check", "-q", "--data", str(whole)])
     slower = 1 / ratio_of(times)
     section.row(f"packing {what}", f"{slower:.2f} x packing each by itself ({min(a for a, _ in times):.2f} against {min(b for _, b in times):.2f} s)",
-                verdict("1.35 x", slower <= 1.35))
+                verdict(f"{bar} x", slower <= bar))
+    # Large tensors begin on a page of 4 KiB.
     size, least = whole.stat().st_size, entries * TENSOR + sum(model.stat().st_size for model in family)
-    section.row(f"size of {what}", f"{size:,} bytes, {least:,} of weights and graphs", verdict("1 KiB an entry more", size - least <= 1024 * (entries + len(family))))
+    section.row(f"size of {what}", f"{size:,} bytes, {least:,} of weights and graphs", verdict("4 KiB of alignment and 1 KiB of headers an entry", size - least <= 5 * 1024 * (entries + len(family))))
 
 
 def measure_memory(section: Section, family: list[pathlib.Path]) -> None:
@@ -99,9 +100,9 @@ def measure(folder: pathlib.Path, count: int) -> Section:
     section = Section("Families", "Medians of interleaved pairs, page cache warm, no sync, each run after nearly all free memory was touched. "
                       "Encoder, decoder and decoder with past: the decoders share all weights but one.", ("what", "figure", "bar"))
     whisper = make_whisper(folder)
-    compare(section, "encoder and two decoders", whisper, UNIQUE + SHARED + 1, count)
+    compare(section, "encoder and two decoders", whisper, UNIQUE + SHARED + 1, count, 1.35)
     measure_memory(section, whisper)
-    compare(section, "two models that differ in the last value of each tensor", make_alike(folder), 2 * SHARED, count)
+    compare(section, "two models that differ in the last value of each tensor", make_alike(folder), 2 * SHARED, count, 2)  # a second pass over all bytes
     found = library.figures(folder, "open_family")
     one, ten = (found[f"open_family/{graphs}"]["real_time"] for graphs in (1, 10))
     section.row("open 1000 entries with ten graphs", f"{ten / one:.2f} x with one graph ({ten:.0f} against {one:.0f} us)", verdict("1.2 x", ten <= 1.2 * one))
