@@ -39,6 +39,22 @@ class Families(FamilyTest):
         (entry,) = (entry for entry in onnxar.ls(self.archive) if entry.name == "table")
         self.assertEqual(entry.graphs, ("__MODEL_PROTO", "decoder.onnx"))
 
+    def test_large_tensors_are_compared_to_their_end_in_whatever_field_they_are(self) -> None:
+        table = weights(9 << 18, seed=9)[1:]  # nearly 9 MiB, of which digests are made in parts
+        middle, end = table.copy(), table.copy()
+        middle[5 << 18] += 1
+        end[-1] += 1
+        tensors = {"raw": numpy_helper.from_array(table, "t"), "typed": helper.make_tensor("t", onnx.TensorProto.FLOAT, table.shape, table)}
+        tensors |= {"middle": numpy_helper.from_array(middle, "t"), "end": numpy_helper.from_array(end, "t")}
+        paths = {}
+        for name, tensor in tensors.items():
+            graph = helper.make_graph([helper.make_node("Identity", ["t"], ["y"])], "g", [], [helper.make_tensor_value_info("y", 1, table.shape)], [tensor])
+            paths[name] = self.folder / f"{name}.onnx"
+            onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), paths[name])
+        for threads in (1, 2):
+            report = onnxar.pack(paths, self.archive, overwrite=True, threads=threads)
+            self.assertEqual((report.tensors_outside, report.payloads), (4, 3))
+
     def test_a_dict_gives_names_and_a_folder_is_taken_whole(self) -> None:
         named = self.folder / "named.onnxar"
         onnxar.pack({"a": self.files["encoder"], "b": self.files["decoder"]}, named)

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
 
 namespace onnxar {
 namespace {
@@ -26,19 +30,69 @@ void add_beginning(base::KeyedDigest& digest, const Payload& payload) {
   payload.is_decoded() ? payload.source->read(add) : add(payload.bytes());
 }
 
-void add_all(base::KeyedDigest& digest, const Payload& payload) {
-  const auto add = [&digest](Bytes piece) { digest.add(piece); };
-  // Without checks of the bytes in memory: they come when the payload is compared or written.
-  payload.is_decoded() ? payload.source->read(add) : add(payload.bytes());
+/// Bytes. The digest of a payload is that of its parts' digests, so that several threads can make them.
+constexpr std::size_t part_size = 4U << 20U;
+
+/// The digests of the parts of bytes that come in pieces of any size.
+class PartDigests {
+ public:
+  void add(Bytes piece) {
+    while (!piece.empty()) {
+      const Bytes next = piece.first(std::min(piece.size(), part_size - size_));
+      part_.add(next);
+      size_ += next.size();
+      piece = piece.subspan(next.size());
+      if (size_ == part_size) end_part();
+    }
+  }
+  std::vector<base::Digest> take() {
+    if (size_ != 0) end_part();
+    return std::move(digests_);
+  }
+
+ private:
+  void end_part() {
+    digests_.push_back(part_.result());
+    part_ = base::KeyedDigest();
+    size_ = 0;
+  }
+
+  std::vector<base::Digest> digests_;
+  base::KeyedDigest part_;
+  std::size_t size_ = 0;
+};
+
+std::vector<base::Digest> digests_of_parts(Bytes bytes, std::size_t threads) {
+  std::vector<base::Digest> digests((bytes.size() + part_size - 1) / part_size);
+  base::parallel_for(digests.size(), base::threads_for(bytes.size(), threads), [&](std::size_t i) {
+    const Bytes rest = bytes.subspan(i * part_size);
+    base::KeyedDigest digest;
+    digest.add(rest.first(std::min(rest.size(), part_size)));
+    digests[i] = digest.result();
+  });
+  return digests;
 }
 
-base::Digest digest_of(Level level, DataType type, const Payload& payload) {
+/// Without checks of the bytes in memory: they come when the payload is compared or written.
+std::vector<base::Digest> digests_of_parts(const Payload& payload, std::size_t threads) {
+  if (!payload.is_decoded()) return digests_of_parts(payload.bytes(), threads);
+  PartDigests parts;
+  payload.source->read([&parts](Bytes piece) { parts.add(piece); });
+  return parts.take();
+}
+
+base::Digest digest_of(Level level, DataType type, const Payload& payload, std::size_t threads) {
   base::KeyedDigest digest;
   digest.add(static_cast<std::uint64_t>(level));
   digest.add(static_cast<std::uint64_t>(type));
   digest.add(payload.size());
   if (level == Level::beginning) add_beginning(digest, payload);
-  if (level == Level::all) add_all(digest, payload);
+  if (level == Level::all) {
+    for (const auto& [first, second] : digests_of_parts(payload, threads)) {
+      digest.add(first);
+      digest.add(second);
+    }
+  }
   return digest.result();
 }
 
@@ -55,14 +109,14 @@ bool are_equal(const Payload& first, const Payload& payload) {
 
 const Payload* EqualPayloads::first_of(DataType type, const Payload& payload) {
   for (const Level level : {Level::size, Level::beginning, Level::all}) {
-    const auto [met, added] = met_.try_emplace(digest_of(level, type, payload), Met{&payload});
+    const auto [met, added] = met_.try_emplace(digest_of(level, type, payload, threads_), Met{&payload});
     if (added) return nullptr;
     const Payload* const first = met->second.first;
     if (level == Level::all) return are_equal(*first, payload) ? first : nullptr;
     if (!met->second.is_alone) continue;
     met->second.is_alone = false;
     const Level next = level == Level::size ? Level::beginning : Level::all;
-    met_.try_emplace(digest_of(next, type, *first), Met{first});
+    met_.try_emplace(digest_of(next, type, *first, threads_), Met{first});
   }
   return nullptr;
 }

@@ -1,6 +1,8 @@
 // Finds payloads with equal bytes, which an output of several models holds once.
 #pragma once
 
+#include <cstddef>
+
 #include "base/keyed_digest.h"
 #include "base/keyed_hash.h"
 #include "onnxar/tensor.h"
@@ -15,6 +17,9 @@ namespace onnxar {
 /// this digest. So the cost is linear in the bytes of all payloads.
 class EqualPayloads {
  public:
+  /// `threads` make digests of large payloads; 0: as many as there are cores.
+  explicit EqualPayloads(std::size_t threads = 1) : threads_(threads) {}
+
   /// The first payload of this type with the bytes of `payload`; null if this is the first. The payload must outlive
   /// this object. The one that is not the first is read to its end with its checks (Payload::source). If reading
   /// produces the first, it is compared only up to 16 MiB, since it has to be in memory for that. Errors: those of
@@ -27,6 +32,7 @@ class EqualPayloads {
     bool is_alone = true;  // no second payload had this digest yet, so the first was not read further
   };
 
+  std::size_t threads_;
   base::KeyedMap<base::Digest, Met> met_;
 };
 

@@ -33,9 +33,10 @@ class PayloadLayout {
   };
   /// Returns the place of a payload of this tensor.
   using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
-  /// `output` is the path of the model that is written.
-  PayloadLayout(std::filesystem::path output, Place place, Sharing sharing = Sharing::same_bytes)
-      : output_(std::move(output)), place_(std::move(place)), sharing_(sharing) {}
+  /// `output` is the path of the model that is written. `threads` find equal bytes; 0: as many as there are cores.
+  PayloadLayout(std::filesystem::path output, Place place, Sharing sharing = Sharing::same_bytes,
+                std::size_t threads = 1)
+      : output_(std::move(output)), place_(std::move(place)), sharing_(sharing), equal_(threads) {}
 
   [[nodiscard]] const std::filesystem::path& output() const noexcept { return output_; }
   /// Adds to the bytes of the whole output the data of a tensor. Sums of payload sizes cannot wrap after that. Errors:

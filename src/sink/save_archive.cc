@@ -118,7 +118,8 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
     }
     return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
   };
-  PayloadLayout layout(output, place, model.is_family ? Sharing::equal_bytes : Sharing::same_bytes);
+  PayloadLayout layout(output, place, model.is_family ? Sharing::equal_bytes : Sharing::same_bytes,
+                       options.output.threads);
   std::vector<PlacedGraph> graphs = companions.graphs;
   const wire::Rope proto = place_payloads(model, options, layout, graphs);
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
