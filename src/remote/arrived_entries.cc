@@ -12,8 +12,7 @@
 
 namespace onnxar {
 
-ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::uint64_t size,
-                               std::size_t threads)
+ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads)
     : directory_(directory),
       file_(base::MappedFile::map(part.handle(), part.target())),
       threads_(base::allowed_threads(threads)),
@@ -23,7 +22,7 @@ ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& 
     const std::uint64_t first = directory.entries()[i].header_offset / PartFile::piece_size;
     missing_[i] = (directory.limit_of(i) - 1) / PartFile::piece_size - first + 1;
   }
-  for (std::uint64_t piece = 0; piece * PartFile::piece_size < size; ++piece) {
+  for (std::uint64_t piece = 0; piece * PartFile::piece_size < file_.bytes().size(); ++piece) {
     if (part.has(piece)) count(piece, complete_);
   }
   if (threads_ > 1) start();

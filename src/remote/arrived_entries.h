@@ -24,7 +24,7 @@ class ArrivedEntries {
   /// `directory` is that of the file on the server, and `part` what of it is here; the pieces that it has count as
   /// arrived. Both must outlive this. With `threads` of 1, or if the system gives none, only `finish` verifies; 0: as
   /// many as there are cores. REQUIRES: `part` has the size of the file. Errors: as MappedFile::map.
-  ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::uint64_t size, std::size_t threads);
+  ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads);
   ArrivedEntries(const ArrivedEntries&) = delete;
   ArrivedEntries& operator=(const ArrivedEntries&) = delete;
   ~ArrivedEntries() { stop(); }

@@ -48,7 +48,7 @@ std::vector<bool> fetch_pieces(const HttpFile& file, const zip::Directory& direc
                                const GetOptions& options) {
   const std::uint64_t size = file.size();
   part.set_size(size);
-  ArrivedEntries arrived(directory, part, size, options.output.threads);
+  ArrivedEntries arrived(directory, part, options.output.threads);
   base::Progress progress(options.progress, size);
   progress.add(part.bytes());
   const auto receive = [&](std::uint64_t offset, Bytes bytes) {

@@ -33,7 +33,7 @@ class ArrivedEntriesTest : public ::testing::Test {
 
   /// Receives the pieces one by one. Returns which entries were verified.
   std::vector<bool> verified_of(const std::vector<std::uint64_t>& pieces) {
-    ArrivedEntries arrived(directory_, part_, built_.bytes.size(), threads_);
+    ArrivedEntries arrived(directory_, part_, threads_);
     for (const std::uint64_t piece : pieces) {
       receive(piece);
       arrived.add(piece);
@@ -95,7 +95,7 @@ TEST_F(ArrivedEntriesTest, WithoutAThreadTheCallerVerifies) {
 
 TEST_F(ArrivedEntriesTest, ADownloadThatEndsEarlyWaitsForNothing) {
   receive(0);
-  EXPECT_NO_THROW(ArrivedEntries(directory_, part_, built_.bytes.size(), threads_));
+  EXPECT_NO_THROW(ArrivedEntries(directory_, part_, threads_));
 }
 
 }  // namespace
