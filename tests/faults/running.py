@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from support.command_line import DONE
 
@@ -86,16 +86,14 @@ def scratch() -> str | None:
 
 
 @contextlib.contextmanager
-def filled_pipe(content: bytes) -> Iterator[int]:
+def filled_pipe(content: bytes) -> Iterator[BinaryIO]:
     """A pipe that holds all of `content` already: a command reads it by the same calls in every run."""
     reading, writing = os.pipe()
-    try:
-        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, max(len(content), mmap.PAGESIZE))
-        os.write(writing, content)
-        os.close(writing)
-        yield reading
-    finally:
-        os.close(reading)
+    with open(reading, "rb") as stdin:
+        with open(writing, "wb", buffering=0) as pipe:
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, max(len(content), mmap.PAGESIZE))
+            pipe.write(content)
+        yield stdin
 
 
 class Stage:
