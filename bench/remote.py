@@ -104,8 +104,8 @@ def by_curl(address: str, size: int, folder: pathlib.Path) -> Callable[[], None]
 def measure(folder: pathlib.Path, runs: int) -> Section:
     section = Section(
         "Archives at an address",
-        f"nginx behind a relay that adds {ROUND_TRIP * 1000:.0f} ms to each round trip. 10 GiB of {TENSORS} tensors (sparse files); "
-        "times are of whole commands, with the start of Python where it is one. "
+        f"A relay before nginx adds {ROUND_TRIP * 1000:.0f} ms to each round trip. The files are sparse and have 10 GiB in {TENSORS} tensors. "
+        "Times are those of whole commands, including the start of Python. "
         f"Bars: at most 3 requests list the archive, at most 2 more read a tensor; a download takes at most 1.11 x that of curl with {CONNECTIONS} connections",
         ("what", "requests", "time"),
     )  # fmt: skip
