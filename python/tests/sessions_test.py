@@ -102,7 +102,8 @@ class Quantised(FolderTest):
     def test_a_model_that_was_quantised_gives_nearly_the_same(self):
         model = onnx.shape_inference.infer_shapes(matmul_model())
         onnxar.save(model, self.folder / "m.onnxar")
-        quantize_dynamic(onnxar.load(self.folder / "m.onnxar"), self.folder / "q.onnx")
+        # Weights of 7 bits: processors without VNNI saturate sums of 8 bits.
+        quantize_dynamic(onnxar.load(self.folder / "m.onnxar"), self.folder / "q.onnx", reduce_range=True)
         onnxar.pack(self.folder / "q.onnx", self.folder / "q.onnxar")
         session = onnxar.onnxruntime.InferenceSession(self.folder / "q.onnxar", providers=CPU)
         plain = ort.InferenceSession(model.SerializeToString(), providers=CPU)

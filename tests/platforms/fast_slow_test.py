@@ -19,7 +19,7 @@ class Vectors(unittest.TestCase):
     def platform(self, name: str) -> Platform:
         missing = [command for command in COMMANDS[name] if shutil.which(command) is None]
         if missing:
-            self.skipTest(f"{' and '.join(missing)} are missing; ./dev test installs them")
+            self.skipTest(f"{' and '.join(missing)} are missing; ./dev verify installs them")
         found = next(platform for platform in PLATFORMS if platform.name == name)
         return dataclasses.replace(found, protobuf=False)  # the vectors need none
 

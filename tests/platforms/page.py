@@ -54,9 +54,14 @@ def write() -> None:
     PAGE.write_text(text())
 
 
+def is_current() -> bool:
+    """Whether the page is what was measured, be that old or new."""
+    return PAGE.exists() and PAGE.read_text() == text()
+
+
 def faults(platforms: tuple[Platform, ...] = PLATFORMS) -> list[str]:
-    """What is wrong with the page and the platforms: parts that are older than the sources, failed tests, unexpected skips."""
-    found = [] if PAGE.exists() and PAGE.read_text() == text() else [f"{PAGE.name} is not what was measured"]
+    """What must be mended before a release: parts that are older than the sources, failed tests, unexpected skips."""
+    found = [] if is_current() else [f"{PAGE.name} is not what was measured"]
     for platform in platforms:
         old = ", ".join(part.name for part in measured.old_parts(platform, measured.read(platform)))
         found += [f"{platform.name}: src/os or tests changed since the measurement of: {old}"] if old else []

@@ -1,6 +1,10 @@
 """Builds for each platform, runs the tests there that failed, or whose sources changed since the last time, and writes docs/platforms.md.
 
-Usage: python platforms.py [--all] [NAME...]; --all runs every test, --list prints the names
+Usage: python platforms.py [--all] [NAME...]
+  --all    run every test
+  --list   print the names
+  --page   only write the page, from what was measured before
+  --check  only say what is old or failed, as a release does
 """
 
 from __future__ import annotations
@@ -64,6 +68,11 @@ def main() -> None:
     if names == ["--list"]:
         print("\n".join(platform.name for platform in PLATFORMS))
         return
+    if names == ["--page"]:
+        page.write()
+        return
+    if names == ["--check"]:
+        sys.exit("\n".join(page.faults()) or 0)
     platforms = chosen([name for name in names if name != "--all"])
     for platform in platforms:
         parts = parts_of(platform) if "--all" in names else measured.due_parts(platform, measured.read(platform))

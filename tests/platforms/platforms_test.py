@@ -1,4 +1,4 @@
-"""docs/platforms.md is as new as src/os and the tests that it covers, and `./dev platforms` notices what it should."""
+"""docs/platforms.md is what was measured, and `./dev platforms` notices what it should."""
 
 import tempfile
 import unittest
@@ -23,8 +23,10 @@ GCC, WINDOWS, MACOS = PLATFORMS[0], BY_NAME["windows-x86_64"], BY_NAME["macos-ar
 
 
 class Page(unittest.TestCase):
-    def test_it_is_as_new_as_the_sources_and_has_every_platform(self):
-        self.assertEqual(page.faults(), [], "./dev platforms measures anew what is old")
+    def test_it_is_what_was_measured_and_no_test_failed(self):
+        self.assertTrue(page.is_current(), "./dev platforms --page writes it anew")
+        failed = [name for platform in PLATFORMS for record in measured.read(platform).values() for name in record.failed]
+        self.assertEqual(failed, [])
 
     def test_each_list_of_skips_is_that_of_a_platform(self):
         known = {name for platform in PLATFORMS for name in platform.lists}

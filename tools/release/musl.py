@@ -22,7 +22,7 @@ SYSTEM = Distribution(NAME, "trixie", packages=("ca-certificates", "ccache", "gc
 PLATFORMS = ("musllinux_1_2_x86_64", "musllinux_1_1_x86_64")
 COMPILED = ("ml_dtypes", "onnx")
 ABSENT = ("onnxruntime", "onnxruntime-genai")  # PyPI has no wheel of them for musl
-OF_RUNTIME = ("adapters_test.py", "backend_test.py", "frozen_test.py", "genai_test.py", "onnxruntime_test.py", "sessions_test.py", "shared_pages_test.py")
+OF_RUNTIME = ("adapters_test.py", "backend_slow_test.py", "frozen_test.py", "genai_test.py", "onnxruntime_test.py", "sessions_test.py", "shared_pages_test.py")
 LEFT_OUT = dict.fromkeys(OF_RUNTIME, "ONNX Runtime has no wheel for musl")
 TOOLS = ("cmake", "ninja", "scikit-build-core", "nanobind==2.15.0")  # onnx asks for this nanobind
 IMPLIED = ("async-timeout", "exceptiongroup", "sympy", "tomli", "typing_extensions")  # what onnx-ir and, for Python 3.10, aiohttp and the tools ask for

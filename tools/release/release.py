@@ -26,11 +26,19 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
+def platform_faults() -> str:
+    """What docs/platforms.md says of an older state, or of failed tests."""
+    check = [sys.executable, "-B", ROOT / "tests/platforms/platforms.py", "--check"]
+    return subprocess.run(check, check=False, stderr=subprocess.PIPE, text=True).stderr
+
+
 def faults(trial: bool) -> list[str]:
     """Why this tree cannot be released."""
     found = versions.faults()
     if trial:
         return found
+    if old := platform_faults():
+        found.append(f"./dev platforms has to run again:\n{old}")
     if changed := git("status", "--porcelain"):
         found.append(f"files that are changed or unknown to git:\n{changed}")
     tag = f"v{versions.library_version()}"

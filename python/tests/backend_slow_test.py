@@ -1,7 +1,7 @@
 """Every backend test model of onnx that ONNX Runtime runs inline also runs from an archive, and gives the same outputs.
 
 Those that ONNX Runtime does not run, or runs to other outputs than the test data has, stand in backend_left_out.txt
-with the reason, and no other. `backend_test.py --write` writes that file anew.
+with the reason, and no other. `backend_slow_test.py --write` writes that file anew.
 """
 
 from __future__ import annotations
