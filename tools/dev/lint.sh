@@ -1,0 +1,24 @@
+# ./dev lint [--full]
+#     clang-format, clang-tidy (only files that changed since they were last clean), bash -n; --full: also compile
+#     every source and header alone
+
+sources() { find include src tools tests bench examples spec/examples python \( "$@" \) | sort; }
+
+# Compiles each source and each header alone: each must include everything that it needs.
+separately() {
+  say "lint: every source and header alone"
+  cmake --preset separate
+  cmake --build --preset separate --target onnxar_schema
+  "$python" -B tests/architecture/compile_alone.py build/separate/compile_commands.json
+}
+
+need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" "${lint_packages[@]}"
+say "lint: scripts"
+bash -n dev .ci/run tests/install/run.sh
+say "lint: format (clang-format-19 -i mends it)"
+sources -name '*.h' -o -name '*.cc' -o -name '*.c' | xargs clang-format-19 --dry-run -Werror
+say "lint: clang-tidy"
+cmake --preset asan
+cmake --build --preset asan --target onnxar_schema
+"$python" -B tests/lint/tidy.py build/asan "$jobs"
+[[ ${1-} != --full ]] || separately

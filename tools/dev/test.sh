@@ -1,0 +1,16 @@
+# ./dev test [--large]
+#     prove what a user relies on, in minutes: the release build, unit tests, vectors, the command, the wheel and its tests,
+#     a project that uses the installed library, sessions of ONNX Runtime; --large: tests that take many minutes or up to
+#     16 GiB of disk, of which ./dev verify runs a sample
+need test "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" zip unzip
+if [[ ${1-} == --large ]]; then
+  need "test --large" "${data_packages[@]}"
+  peers
+  stage "build release" build release
+  stage "test --large" run_tests large
+else
+  stage "build release" build release
+  stage "build the wheel" python_package
+  stage "test" run_tests release
+fi
+summary
