@@ -1,7 +1,7 @@
 # ./dev coverage [--only WORD] [--no-run]
 #     branches and lines that the tests of each folder of src take, against their floors; --only runs the programs
 #     whose names contain WORD, and adds what they take; --no-run only reports
-need coverage "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" "${coverage_packages[@]}" \
+need coverage "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" llvm-19 \
   "${python_packages[@]}" "${data_packages[@]}"
 build coverage
 "$python" -B tests/coverage/coverage.py build/coverage "$@"

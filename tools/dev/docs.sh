@@ -1,7 +1,7 @@
 # ./dev docs [--external]
 #     build the documentation into build/docs/html/docs; warnings and dead links are errors; --external: also other sites
 local venv=build/docs_venv sphinx
-need docs "${build_packages[@]}" "${library_packages[@]}" "${wheel_packages[@]}" "${docs_packages[@]}"
+need docs "${build_packages[@]}" "${library_packages[@]}" "${wheel_packages[@]}" doxygen python3-venv
 build release --target onnxar
 python_package
 environment "$venv" docs/requirements.txt

@@ -3,7 +3,7 @@
 #     --large: also entries beyond 4 GiB, which take 5 GiB of disk and minutes
 local out=$PWD/build/stock from=spec/examples large=()
 [[ ${1-} != --large ]] || large=(ONNXAR_STOCK_LARGE=1)
-need examples "${build_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${stock_packages[@]}"
+need examples "${build_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" nodejs golang-go openjdk-17-jdk-headless libcommons-compress-java rustc-web cargo-web
 environment build/python_venv python/tests/requirements.txt
 build tool
 say "Go, Java and Rust"

@@ -12,7 +12,7 @@ separately() {
   "$python" -B tests/architecture/compile_alone.py build/separate/compile_commands.json
 }
 
-need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" "${lint_packages[@]}"
+need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 clang-tidy-19
 say "lint: scripts"
 bash -n dev .ci/run tests/install/run.sh
 say "lint: format (clang-format-19 -i mends it)"

@@ -1,4 +1,4 @@
 # ./dev mutate [ROOM...] [--again] [--write]
 #     change checks of zip, archive, wire and onnx one at a time, and see whether a test notices; --help lists more
-need mutate "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${mutation_packages[@]}"
+need mutate "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" clang-19 python3-clang-19
 "$python" -B tests/mutation/run.py "$@"
