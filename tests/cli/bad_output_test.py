@@ -6,7 +6,6 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests bad_output_test.py
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +44,6 @@ class Outputs(WriterCase):
         self.write("real", b"precious")
         self.output.symlink_to("real")
         self.all_fail(USAGE, Fault("output.exists").line(self.folder / "real"), self.output)
-
-    def test_data_file_exists(self) -> None:
-        data = self.write("weights.bin", b"precious")
-        command = ("unpack", self.source, "--external-data", data.name, "-o", self.output)
-        self.fails(USAGE, Fault("output.exists").line(data), *command)
 
     def test_folder_is_missing(self) -> None:
         nowhere = self.folder / "nowhere"
@@ -105,14 +99,8 @@ class FullDisk(WriterCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.small = self.folder / "small"
-        self.small.mkdir()
         self.source = self.model(wire.tensor("w", wire.UINT8, 4 * MIB))
-        mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "onnxar-test", str(self.small)]
-        done = subprocess.run(mount, check=False, capture_output=True, text=True)
-        if done.returncode != 0:
-            self.skipTest(f"cannot mount a small file system: {done.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", str(self.small)], check=True)
+        self.small = self.small_disk("1m")
 
     def test_nothing_is_left(self) -> None:
         for command in self.each_way_to_write(self.source):

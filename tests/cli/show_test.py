@@ -274,18 +274,6 @@ class Summary(ShowCase):
         self.assertEqual(graph["dangling"], [{"site": "graph.node[2]", "name": "lost"}])
         self.assertIn("lost, used by graph.node[2]", self.text(path))
 
-    def test_cycles_in_subgraphs_and_functions(self) -> None:
-        value = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
-        loop = [helper.make_node("Relu", ["y"], ["a"]), helper.make_node("Relu", ["a"], ["y"])]
-        branch = helper.make_graph([helper.make_node("Relu", ["x"], ["b"]), *loop], "b", [], value)
-        node = helper.make_node("If", ["c"], ["z"], then_branch=branch)
-        cycle = self.shown(self.save([node], {"c": [], "x": [2]}))["graph"]["cycle"]
-        self.assertEqual(sorted(cycle), [f"graph.node[0].attr.then_branch.node[{i}]" for i in (1, 2)])
-        function = helper.make_function("f", "F", ["x"], ["y"], loop, [])
-        path = self.save([helper.make_node("F", ["x"], ["z"], domain="f")], {"x": [2]}, functions=[function])
-        self.assertEqual(sorted(self.shown(path)["graph"]["cycle"]), ["functions[0].node[0]", "functions[0].node[1]"])
-        self.assertRegex(self.text(path), r"(?m)^cycle +functions\[0\]\.node")
-
     def test_subgraphs_see_the_names_around_them(self) -> None:
         value = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
         branch = helper.make_graph([helper.make_node("Add", ["a", "w"], ["y"])], "b", [], value)

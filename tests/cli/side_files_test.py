@@ -42,11 +42,6 @@ class Adding(ToolCase):
         self.assertEqual(keys_of(self.output), ["w", "a.txt", "b.txt"])
         self.assertEqual(entries_of(self.output)["a.txt"], b"new")
 
-    def test_key_keeps_clear_of_an_added_folder(self) -> None:
-        file = self.write("file", b"text")
-        path = self.packed(wire.tensor("docs"), options=("--add", f"docs/a.txt={file}"))
-        self.assertEqual(keys_of(path), ["docs_2", "docs/a.txt"])
-
     def test_bad_names(self) -> None:
         model, file = self.model(), self.write("file", b"text")
         for text in ("a.txt", "=file", "a.txt=", f"identifier={file}", f"__MODEL_PROTO={file}"):
@@ -132,36 +127,6 @@ class ToAFolder(SideFilesCase):
         told = self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", self.into)
         self.assertIn("end the path with `/`", told)
 
-    def test_file_of_that_name_is_no_folder(self) -> None:
-        self.write("new", b"a file")
-        with self.nothing_changes():
-            self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", f"{self.into}/")
-
-    def test_folder_above_must_be_there(self) -> None:
-        line = Fault("io.not_found").line(self.folder / "none")
-        self.fails(IO, line, "unpack", self.source, "-o", f"{self.folder}/none/new/")
-
-    def test_data_file_may_not_have_a_side_files_name_in_any_case(self) -> None:
-        for name in ("a.txt", "A.TXT", "docs", "Docs", "made.onnx", "Made.ONNX"):
-            with self.subTest(name=name), self.nothing_changes():
-                line = Fault("usage.argument").line(self.into / name)
-                command = ("unpack", self.source, "-o", f"{self.into}/", "--external-data", name)
-                done = command_line.run(*command)
-                self.assertEqual(done.returncode, USAGE)
-                self.assertIn("onnxar: error[usage.argument] ", done.stderr)
-                self.assertIn("a file of the model would be written there", done.stderr)
-
-    def test_side_file_of_the_models_name_is_refused(self) -> None:
-        source = self.archive_of(*weights("w"), Entry("Both.onnx", wire.plain()), model_of(linked("w")), name="both.onnxar")
-        with self.nothing_changes():
-            self.fails(USAGE, "onnxar: error[usage.argument] ", "unpack", source, "-o", f"{self.into}/")
-        source.rename(self.folder / "one.onnxar")
-        self.succeeds("unpack", self.folder / "one.onnxar", "-o", f"{self.into}/")
-
-    def test_dry_run_makes_no_folder(self) -> None:
-        with self.nothing_changes():
-            self.succeeds("unpack", self.source, "-o", f"{self.into}/", "-n")
-
     def test_failure_leaves_no_folder(self) -> None:
         data = bytearray(self.source.read_bytes())
         data[data.index(b"second")] ^= 1
@@ -193,11 +158,6 @@ class ToAFile(SideFilesCase):
     def test_nothing_is_said_where_there_are_none_or_quietly(self) -> None:
         self.assertNotIn("left out", self.succeeds("unpack", self.archive("w"), "-o", self.output).stderr)
         self.assertEqual(self.succeeds("unpack", "-q", "-f", self.source, "-o", self.output).stderr, "")
-
-    def test_side_files_do_not_stand_in_the_way(self) -> None:
-        self.write("a.txt", b"mine")
-        self.succeeds("unpack", self.source, "-o", self.output)
-        self.assertEqual((self.folder / "a.txt").read_bytes(), b"mine")
 
 
 class Links(ToolCase):
@@ -242,20 +202,6 @@ class PerTensor(ToolCase):
         for tensor, name in zip(model.graph.initializer, names):
             self.assertEqual(tensor.raw_data, wire.content(wire.FLOAT, 300, name))
 
-    def test_it_is_packed_again(self) -> None:
-        model = self.model(wire.tensor("a"), wire.tensor("b"))
-        archive = self.packed(wire.tensor("a"), wire.tensor("b"))
-        files = self.folder / "files"
-        files.mkdir()
-        self.succeeds("unpack", archive, "-o", files / "m.onnx", "--per-tensor")
-        self.succeeds("pack", files / "m.onnx", "-o", self.output)
-        self.assertEqual(self.unpacked(self.output), model.read_bytes())
-
-    def test_key_keeps_clear_of_the_output(self) -> None:
-        source = self.packed(wire.tensor("out"))
-        self.succeeds("unpack", source, "-o", self.output, "--per-tensor")
-        self.assertEqual((self.folder / "out_2").read_bytes(), wire.content(wire.FLOAT, 300, "out"))
-
     def test_more_tensors_than_files_may_be_open(self) -> None:
         count, most = 300, 100
         source = self.packed(*(wire.tensor(f"w{i}", wire.UINT8, 1024) for i in range(count)))
@@ -269,11 +215,6 @@ class PerTensor(ToolCase):
         command = ("unpack", self.archive("w"), "-o", self.output, "--per-tensor", "--external-data", "x")
         with self.nothing_changes():
             self.assertEqual(command_line.run(*command).returncode, USAGE)
-
-    def test_target_that_exists_stops_all(self) -> None:
-        source = self.archive("a", "b")
-        self.write("b", b"mine")
-        self.fails(USAGE, Fault("output.exists").line(self.folder / "b"), "unpack", source, "-o", self.output, "--per-tensor")
 
 
 class Over(ToolCase):
@@ -305,12 +246,6 @@ class Over(ToolCase):
         with open(path, "rb") as reader:
             fcntl.flock(reader, fcntl.LOCK_SH)
             self.succeeds("pack", path, "-o", path, "-f")
-
-    def test_archive_that_is_read(self) -> None:
-        path = self.packed(wire.tensor("a"))
-        before = path.read_bytes()
-        self.succeeds("pack", path, "-o", path, "-f")
-        self.assertEqual(path.read_bytes(), before)
 
 
 if __name__ == "__main__":

@@ -249,6 +249,17 @@ class ToolCase(FolderCase):
             self.skipTest("the tool does not even start under that limit: sanitizers need more")
         return tool
 
+    def small_disk(self, size: str) -> Path:
+        """The folder `small`, on a file system of this size."""
+        folder = self.folder / "small"
+        folder.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "onnxar-test", str(folder)]
+        done = subprocess.run(mount, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            self.skipTest(f"cannot mount a small file system: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", str(folder)], check=True)
+        return folder
+
     def each_way_to_write(self, source: Path) -> Iterator[tuple[object, ...]]:
         """The commands without the output."""
         yield "pack", source
