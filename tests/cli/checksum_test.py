@@ -17,7 +17,6 @@ from support.command_line import FORMAT, FOUND, ToolCase, entries_of, run
 
 CODE = "onnx.external_data.checksum"
 DATA = wire.content(wire.FLOAT, 300, "w")
-RIGHT = hashlib.sha1(DATA).hexdigest()
 WRONG = hashlib.sha1(b"other bytes").hexdigest()
 
 

@@ -101,24 +101,6 @@ class Usage(ToolCase):
             self.wrong("pack", model, "-o", "out", f"--threshold={size}")
         self.wrong("pack", model, "-o", "out", f"--threshold={2**60}GiB")
 
-    def test_alignments_of_archives(self) -> None:
-        model = self.model()
-        for alignment in (0, 1, 32, 63, 65, 96, 65536, "1MiB", "64KiB", 2**63):
-            told = self.wrong("pack", model, "-o", "out", "--align", alignment)
-            self.assertIn("error[usage.argument]", told)
-
-    def test_alignments_of_data_files(self) -> None:
-        command = ("unpack", self.model(), "-o", "out", "--external-data", "w.bin", "--align")
-        for alignment in (0, 63, 65, 96, 65537, 131072, 2**63):
-            self.assertIn("error[usage.argument]", self.wrong(*command, alignment))
-
-    def test_names_of_data_files(self) -> None:
-        command = ("unpack", self.model(), "-o", "out", "--external-data")
-        (self.folder / "sub").mkdir()
-        names = ("", ".", "..", "../w.bin", "sub/w.bin", "./w.bin", "sub/", "#w", "out")
-        for name in (*names, self.folder / "w.bin"):
-            self.wrong(*command, name)
-
     def test_standard_output_as_a_file(self) -> None:
         """Only `dump` and `cat` write to it, and no file named `-` appears."""
         model, archive = self.model(), self.archive("w")
@@ -228,11 +210,6 @@ class Streams(ToolCase):
         told = run("pack", path, "-o", self.output).stderr
         self.assertEqual(len(told.splitlines()), 1)
         self.assertIn(ESCAPED, told)
-
-    def test_locations_are_escaped_in_findings(self) -> None:
-        found = run("check", self.model(linked("w", location=CONTROLS))).stdout.decode()
-        self.assertIn(ESCAPED, found)
-        self.assertEqual(len(found.splitlines()), 1)
 
     def test_paths_are_escaped_in_messages(self) -> None:
         name = "a\x1b[31m\n"

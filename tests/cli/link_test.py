@@ -17,7 +17,23 @@ from support import command_line, zoo
 from support import onnx_walk as walk
 from support import wire_writer as wire
 from support.archives import Entry, linked, model_of, sound, weights
-from support.command_line import ALL_SITES, DONE, FORMAT, FOUND, IO, MIB, USAGE, Fault, RunError, ToolCase, at_once, keys_of, label, onnxar, run
+from support.command_line import (
+    ALL_SITES,
+    DONE,
+    FORMAT,
+    FOUND,
+    IO,
+    MIB,
+    USAGE,
+    Fault,
+    RunError,
+    ToolCase,
+    at_once,
+    keys_of,
+    label,
+    onnxar,
+    run,
+)
 from support.sites import at_every_site
 
 LEAST_MODELS, LEAST_LINKS = 130, 1500

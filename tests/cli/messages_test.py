@@ -215,31 +215,6 @@ class Strings(ToolCase):
 class BadValues(ToolCase):
     """Tensors with an error of `check` are not handed out, but packed with a warning."""
 
-    def tensors(self) -> dict[str, bytes]:
-        floats, raw = wire.packed(wire.FLOAT, bytes(1200)), wire.raw(wire.FLOAT, bytes(1200))
-        ints = wire.packed(wire.TYPES["INT32"], bytes(1200))
-        return {
-            "onnx.tensor.length": wire.fields_of("t", wire.FLOAT, [301], floats),
-            "onnx.tensor.data_beside": wire.fields_of("t", wire.FLOAT, [300], ints + raw),
-            "onnx.tensor.wrong_field": wire.fields_of("t", wire.FLOAT, [300], ints),
-        }
-
-    def test_extract_refuses_them(self) -> None:
-        for code, tensor in self.tensors().items():
-            path = self.model(tensor)
-            self.assertIn(f"error[{code}]".encode(), run("check", path).stdout)
-            for options in ((), ("--raw",)):
-                self.fails(FORMAT, f"onnxar: error[{code}] {path}: at 0x", "extract", path, "t", "-o", self.output, *options)
-
-    def test_pack_leaves_them_in_the_model_and_says_so(self) -> None:
-        for code, tensor in self.tensors().items():
-            with self.subTest(code=code):
-                path = self.model(tensor)
-                told = self.succeeds("pack", path, "-o", self.output, "-f").stderr
-                self.assertIn("warning[onnx.tensor.not_converted]", told)
-                self.assertEqual(self.unpacked(self.output), path.read_bytes())
-                self.assertIn(f"error[{code}]".encode(), run("check", self.output).stdout)
-
     def test_a_type_that_is_missing_is_packed_with_a_warning(self) -> None:
         untyped = wire.scalar(1, 300) + wire.block(8, "t") + wire.raw(wire.FLOAT, bytes(1200))
         path = self.model(untyped)

@@ -27,11 +27,6 @@ class ExternalData(ToolCase):
         for tensor in model.graph.initializer:
             self.assertEqual(tensor.raw_data, wire.content(wire.FLOAT, 300, tensor.name))
 
-    def test_model_without_large_tensors(self) -> None:
-        command = ("unpack", self.model(wire.tensor("w", count=3)), "-o", self.output)
-        self.succeeds(*command, "--external-data", "weights.bin")
-        self.assertEqual(walk.external_sites(walk.parse(self.output.read_bytes())), [])
-
     def test_alignment(self) -> None:
         source = self.archive("a", "b", "c")
         for alignment in (64, 4096, 65536):
