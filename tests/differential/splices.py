@@ -13,7 +13,8 @@ from copy import deepcopy
 
 import recipes
 from foreign import deflate
-from mutations import Base, Piece, Pieces, headers_of, join, pad_right, pick, put_right
+from mutations import Base, headers_of
+from pieces import Piece, Pieces, join, pad_right, pick, put_right
 from support.archives import END, extra_field
 
 Splice = Callable[[random.Random, Base, Base], tuple[str, bytes]]
