@@ -315,38 +315,15 @@ class Mutation {
   }
 
   std::string_view word() {
-    static constexpr std::string_view words[] = {"",
-                                                 "a",
-                                                 "b",
-                                                 "w",
-                                                 "x",
-                                                 "y",
-                                                 "location",
-                                                 "offset",
-                                                 "length",
-                                                 "checksum",
-                                                 "in",
-                                                 "data.bin",
-                                                 "__MODEL_PROTO",
-                                                 "model.onnx",
-                                                 "m.onnxar",
-                                                 "../a",
-                                                 "/",
-                                                 "0",
-                                                 "1",
-                                                 "4",
-                                                 "12",
-                                                 "64",
-                                                 "18446744073709551615",
-                                                 "18446744073709551616",
-                                                 "-1",
-                                                 "00",
-                                                 "onnxar.link.archive",
-                                                 "onnxar.model.name",
-                                                 "Constant",
-                                                 "If",
-                                                 "Loop",
-                                                 "\xff"};
+    static constexpr std::string_view words[] = {
+        // names, of operators too
+        "", "a", "b", "w", "x", "y", "in", "Constant", "If", "Loop", "\xff",
+        // keys
+        "location", "offset", "length", "checksum", "onnxar.link.archive", "onnxar.model.name",
+        // locations
+        "data.bin", "__MODEL_PROTO", "model.onnx", "m.onnxar", "../a", "/",
+        // numbers
+        "0", "1", "4", "12", "64", "18446744073709551615", "18446744073709551616", "-1", "00"};
     return pick(random_, words);
   }
 
