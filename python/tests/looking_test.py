@@ -233,10 +233,8 @@ class Errors(LookingTest):
             self.assertIn(type(wrong).__name__, str(error))
         for named in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"weights": self.archive}):
             self.assertEqual(self.error_of(onnxar.freeze, self.model, self.folder / "out", **named).code, "usage.argument")
-        with self.assertRaises(onnxar.Error) as raised:
-            _command.run("show", "--no-such-option", str(self.archive))
-        self.assertEqual(raised.exception.code, "usage.argument")
-        self.assertIn("--no-such-option", raised.exception.message)
+        error = self.refused("usage.argument", _command.run, "show", "--no-such-option", str(self.archive))
+        self.assertIn("--no-such-option", error.message)
 
 
 class Process(LookingTest):

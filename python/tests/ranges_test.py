@@ -92,12 +92,6 @@ class RangesTest(FolderTest):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def refused(self, code: str, call, *arguments, **options) -> onnxar.Error:
-        with self.assertRaises(onnxar.Error) as raised:
-            call(*arguments, **options)
-        self.assertEqual(raised.exception.code, code, raised.exception)
-        return raised.exception
-
     def expect_all(self, archive: onnxar.Archive) -> None:
         expected = arrays_of(self.model)
         self.assertEqual(list(archive), list(expected))

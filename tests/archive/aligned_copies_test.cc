@@ -49,12 +49,14 @@ TEST(AlignedCopies, EachKeyIsCopiedOnceToAMultipleOf64) {
 TEST(AlignedCopies, ACopyBeyondTheLimitBelongsToItsSpanAlone) {
   AlignedCopies copies;
   const CountedSource source(pattern(100));
-  static_cast<void>(copies.get({1, 0}, source, 150));
-  static_cast<void>(copies.get({2, 0}, source, 150));
-  EXPECT_EQ(bytes_of_copy(copies.get({2, 0}, source, 150)), pattern(100));
+  static_cast<void>(copies.get({1, 0}, source, 199));
+  static_cast<void>(copies.get({2, 0}, source, 199));
+  EXPECT_EQ(bytes_of_copy(copies.get({2, 0}, source, 199)), pattern(100));
   EXPECT_EQ(source.reads, 3);
-  static_cast<void>(copies.get({1, 0}, source, 150));
+  static_cast<void>(copies.get({1, 0}, source, 199));
   EXPECT_EQ(source.reads, 3);
+  const ByteSpan too_large = copies.get({4, 0}, source, 99);
+  EXPECT_NE(address_of_copy(copies.get({4, 0}, source, 99)), address_of_copy(too_large));
 }
 
 TEST(AlignedCopies, CopiesThatReachTheLimitAreKept) {

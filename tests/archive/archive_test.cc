@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "archive/allocations.h"
 #include "archive/opened.h"
@@ -103,14 +105,19 @@ TEST(ArchiveEntry, OfAnotherArchiveIsRefused) {
   const Archive archive = opened(built.bytes);
   const Archive twin = opened(built.bytes);
   const Archive other = opened(smallest_builder(pattern(64 * mebibyte / 16)).build());
-  ArchiveEntry longer = archive.entry(0);
-  ++longer.size;
-  ArchiveEntry moved = archive.entry(0);
-  moved.index = 1;
-  ArchiveEntry outside;
-  outside.index = 7;
-  for (const ArchiveEntry& entry :
-       {twin.entry(0), other.entry(0), *other.find("w"), longer, moved, ArchiveEntry(), outside}) {
+  std::vector<ArchiveEntry> strangers = {twin.entry(0), other.entry(0), *other.find("w"), ArchiveEntry()};
+  const auto add = [&](const std::function<void(ArchiveEntry&)>& change) {
+    change(strangers.emplace_back(archive.entry(0)));
+  };
+  const std::string same_name = "w";
+  add([&](ArchiveEntry& entry) { entry.name = same_name; });  // names are views of the archive
+  add([](ArchiveEntry& entry) { entry.name = entry.name.substr(0, 0); });
+  add([](ArchiveEntry& entry) { ++entry.size; });
+  add([](ArchiveEntry& entry) { ++entry.header_offset; });
+  add([](ArchiveEntry& entry) { ++entry.crc32; });
+  for (const std::size_t index : {1U, 2U, 7U}) add([=](ArchiveEntry& entry) { entry.index = index; });
+  for (const ArchiveEntry& entry : strangers) {
+    SCOPED_TRACE(&entry - strangers.data());
     EXPECT_EQ(code_of([&] { return archive.bytes(entry); }), Code::usage_foreign_entry);
     EXPECT_EQ(code_of([&] { return archive.locate(entry).offset; }), Code::usage_foreign_entry);
     EXPECT_EQ(code_of([&] { archive.verify(entry); }), Code::usage_foreign_entry);
@@ -190,16 +197,18 @@ TEST(Opening, AllocatesAFixedNumberOfTimesForAnyNumberOfEntries) {
 }
 
 TEST(Owner, ViewsOutliveTheArchive) {
-  const TempDir folder;
-  const fs::path path = folder.write_file("a", smallest_archive().bytes);
-  auto archive = std::make_unique<Archive>(Archive::open(path));
-  const Bytes weight = archive->resolve("w");
-  const Bytes model = archive->model();
-  const std::shared_ptr<const void> owner = archive->owner();
-  archive.reset();
-  fs::remove(path);
-  EXPECT_EQ(copy_of(weight), pattern(1024));
-  EXPECT_EQ(copy_of(model), model_bytes());
+  for (const bool copy_in : {false, true}) {
+    const TempDir folder;
+    const fs::path path = folder.write_file("a", smallest_archive().bytes);
+    auto archive = std::make_unique<Archive>(Archive::open(path, {.copy_in = copy_in}));
+    const Bytes weight = archive->resolve("w");
+    const Bytes model = archive->model();
+    const std::shared_ptr<const void> owner = archive->owner();
+    archive.reset();
+    fs::remove(path);
+    EXPECT_EQ(copy_of(weight), pattern(1024));
+    EXPECT_EQ(copy_of(model), model_bytes());
+  }
 }
 
 TEST(Owner, IsTheCallersForBytesInMemory) {

@@ -180,6 +180,8 @@ TEST_F(FailedWriter, AsksAModelForItsSizeOnce) {
   const auto error = error_of([&] { open.finish(GrowingModel()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::io_source_size);
+  EXPECT_EQ(error->entry(), model_entry);
+  EXPECT_EQ(error->path(), folder_ / "a");
   EXPECT_THAT(error->message(), HasSubstr("shorter than the 10 bytes"));
   expect_nothing_published();
 }
@@ -197,6 +199,7 @@ TEST_F(FailedWriter, TargetThatAppearedMeanwhileFailsItForGood) {
   open.add("w", pattern(1024));
   folder_.write_file("b", "theirs");
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::output_exists);
+  EXPECT_EQ(folder_.read_text("b"), "theirs");
   fs::remove(folder_ / "b");
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
   expect_nothing_published();

@@ -28,11 +28,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 constexpr std::size_t page = 4096;
-const OpenOptions copied = [] {
-  OpenOptions options;
-  options.copy_in = true;
-  return options;
-}();
+const OpenOptions copied = {.copy_in = true};
 
 std::uintptr_t address_of(Bytes bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
 
@@ -289,15 +285,6 @@ TEST(CopyIn, NothingOfTheFileIsMapped) {
   const Archive archive = Archive::open(path, copied);
   EXPECT_EQ(mappings_of(path), 1U);
   EXPECT_NE(mapped_file_at(archive.file().data()), mapped_name(path));
-}
-
-TEST(CopyIn, ViewsOutliveTheArchiveByItsOwner) {
-  const TempDir folder;
-  auto archive = std::make_unique<Archive>(Archive::open(folder.write_file("a", smallest_archive().bytes), copied));
-  const Bytes weight = archive->resolve("w");
-  const std::shared_ptr<const void> owner = archive->owner();
-  archive.reset();
-  EXPECT_EQ(copy_of(weight), pattern(1024));
 }
 
 TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {

@@ -84,12 +84,9 @@ TEST_F(RepackFaultsTest, AnAlignmentThatOnlyTheInputAsksForMayNotMakeItManyTimes
 }
 
 TEST_F(RepackFaultsTest, WhatHasTwoReadingsIsRefused) {
-  Built overlap = smallest_archive();
-  put_u32(overlap.bytes, 18, 1400);
-  put_u32(overlap.bytes, 22, 1400);
-  put_u32(overlap.bytes, overlap.entry("w").central_offset + 20, 1400);
-  put_u32(overlap.bytes, overlap.entry("w").central_offset + 24, 1400);
-  expect_refused(overlap.bytes, {Code::zip_entry_bounds, "w", 0});
+  ZipBuilder overlap = smallest_builder();
+  overlap.entry("w").in_both([](HeaderFields& header) { header.csize = header.usize = 1400; });
+  expect_refused(overlap.build(), {Code::zip_entry_bounds, "w", 0});
 }
 
 TEST_F(RepackFaultsTest, ACutZipIsRefusedAtEveryByte) {
@@ -133,10 +130,7 @@ TEST_F(RepackFaultsTest, AnOutputThatExistsIsLeftAlone) {
 }
 
 TEST_F(RepackFaultsTest, AFileCanBeRepackedOverItself) {
-  const ZipBuilder builder =
-      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
-  const fs::path path = input(builder.build());
+  const fs::path path = input(plain_zip_of_three().build());
   RepackOptions options = quick();
   options.output.overwrite = true;
   repack(path, path, options);
@@ -157,13 +151,14 @@ TEST_F(RepackFaultsTest, DamagedDataKeepsTheInputThatWasToBeReplaced) {
 TEST_F(RepackFaultsTest, ADryRunWritesNothingAndKnowsTheSize) {
   RepackOptions options = quick();
   options.output.dry_run = true;
-  const ZipBuilder builder =
-      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
-  EXPECT_EQ(repack(input(builder.build()), folder_ / "out", options).file_bytes, archive_of_three().size());
+  const Blob bytes = plain_zip_of_three().build();
+  EXPECT_EQ(repack(input(bytes), folder_ / "out", options).file_bytes, archive_of_three().size());
   EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
   folder_.write_file("out", "");
   EXPECT_EQ(code_of([&] { return repack(folder_ / "in", folder_ / "out", options); }), Code::output_exists);
+  options.output.overwrite = true;
+  EXPECT_EQ(repack(folder_ / "in", folder_ / "in", options).entries, 3U);
+  EXPECT_EQ(folder_.read_file("in"), bytes);
 }
 
 // The sum of an entry that may change is that of the bytes that were written.

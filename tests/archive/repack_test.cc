@@ -13,10 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST_F(RepackTest, AZipBecomesTheArchiveOfItsEntries) {
-  const ZipBuilder builder =
-      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
-  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+  EXPECT_EQ(repacked(plain_zip_of_three().build()), archive_of_three());
   EXPECT_THAT(remarks(), ElementsAre(HasSubstr("a zip with the entries of an archive")));
 }
 
@@ -141,10 +138,7 @@ TEST_F(RepackTest, AnAlignmentThatCannotBeIsRefused) {
 
 TEST_F(RepackTest, OtherNamesOfTheModelAreTaken) {
   for (const std::string name : {"__MODEL_PROTO.onnx", "model.onnx", "MODEL.ONNX"}) {
-    const ZipBuilder builder =
-        zip_of({plain_entry(zip_entry(name, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-                plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
-    EXPECT_EQ(repacked(builder.build()), archive_of_three()) << name;
+    EXPECT_EQ(repacked(plain_zip_of_three(name).build()), archive_of_three()) << name;
     EXPECT_THAT(remarks(), ElementsAre(HasSubstr(name.starts_with("__") ? "tf2onnx" : "a zip of a .onnx file")));
   }
 }

@@ -73,7 +73,13 @@ class RepackTest : public ::testing::Test {
   RepackReport report_;
 };
 
-/// What becomes of a model, `a` and `b`.
+/// A zip as of another maker: a model of this name, `a` and `b`.
+inline ZipBuilder plain_zip_of_three(std::string_view model = model_entry) {
+  return zip_of({plain_entry(zip_entry(model, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+                 plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+}
+
+/// What becomes of them.
 inline Blob archive_of_three() {
   return zip_of({zip_entry("a", pattern(100, 1)), zip_entry("b", pattern(2 * mebibyte, 2)),
                  zip_entry(model_entry, blob("model"))})

@@ -51,6 +51,7 @@ TEST(FindTarget, ExistingFilesAreRefusedUnlessTheyAreReplaced) {
   EXPECT_EQ(code_of_target(folder / "inner", Existing::replace), Code::io_not_a_file);
   EXPECT_EQ(code_of_target(folder / "inner/", Existing::replace), Code::io_not_a_file);
   EXPECT_EQ(code_of_target(folder / "none/a"), Code::io_not_found);
+  EXPECT_EQ(code_of_target(folder / "a" / "beneath a file"), Code::io_not_found);
   EXPECT_EQ(code_of_target("/dev/null", Existing::replace), Code::io_not_a_file);
 }
 

@@ -225,44 +225,12 @@ class Reading(Case):
             LIB.onnxar_owner_release(owner)
             self.assertEqual(mappings(self.path), 0)
 
-    def test_views_outlive_the_archive_with_an_owner(self):
-        archive = opened(self.path)
-        weights = result(Bytes, "resolve", archive, b"a", 1, 0, TO_END)
-        owner = result(c.c_void_p, "get_owner", archive)
-        LIB.onnxar_close(archive)
-        self.path.unlink()
-        self.assertEqual(bytes(weights), self.data_of(0))
-        LIB.onnxar_owner_release(owner)
-
     def test_a_copy_does_not_mind_what_becomes_of_the_file(self):
         archive = opened(self.path, Options(struct_size=c.sizeof(Options), copy_in=1))
         self.addCleanup(LIB.onnxar_close, archive)
         self.assertEqual(mappings(self.path), 0)
         os.truncate(self.path, 0)
         self.assertEqual(bytes(result(Bytes, "resolve", archive, b"a", 1, 0, TO_END)), self.data_of(0))
-
-    def test_an_archive_in_another_file(self):
-        host = self.path.with_name("host")
-        host.write_bytes(bytes(192) + self.made.file + b"behind")
-        with host.open("rb") as file:
-            arguments = (c.c_uint32(1), c.c_int(file.fileno()), 192, len(self.made.file), None)
-            archive = result(c.c_void_p, "open_descriptor", *arguments)
-        self.addCleanup(LIB.onnxar_close, archive)
-        self.assertEqual(bytes(result(Bytes, "model", archive)), self.data_of(2))
-
-    def test_threads_share_an_archive(self):
-        archive = opened(self.path)
-        self.addCleanup(LIB.onnxar_close, archive)
-
-        def use(i: int) -> bool:
-            found = result(Entry, "find", archive, b"ab"[i % 2 :][:1], 1)
-            with self.assertRaises(Failed):
-                call("find", archive, b"none", TERMINATED, c.byref(Entry()))
-            call("verify", archive, i % 3)
-            return found.index == i % 2 and bytes(result(Bytes, "get_bytes", archive, i % 3)) == self.data_of(i % 3)
-
-        with ThreadPoolExecutor(8) as pool:
-            self.assertTrue(all(pool.map(use, range(400))))
 
 
 class Refusing(Case):
@@ -274,42 +242,6 @@ class Refusing(Case):
                 error = self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(abi), path, None, c.byref(archive))
                 self.assertIn(f"ABI {abi} of onnxar_c.h", error.message)
                 self.assertFalse(archive)
-
-    def test_options_of_another_size(self):
-        path, archive = os.fsencode(self.path), c.c_void_p()
-        for size in (0, 8, c.sizeof(Options) - 1):
-            options = Options(struct_size=size)
-            self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(1), path, c.byref(options), c.byref(archive))
-
-    def test_null_for_every_pointer(self):
-        archive = opened(self.path)
-        self.addCleanup(LIB.onnxar_close, archive)
-        out = c.byref(c.create_string_buffer(64))
-        abi = c.c_uint32(1)
-        calls = {
-            "open_path": (abi, b"path", None, out),
-            "open_memory": (abi, b"data", 4, None, None, None, out),
-            "get_entry": (archive, 0, out),
-            "find": (archive, b"a", 1, out),
-            "locate": (archive, 0, out),
-            "get_bytes": (archive, 0, out),
-            "model": (archive, out),
-            "resolve": (archive, b"a", 1, 0, TO_END, out),
-            "verify": (archive, 0),
-            "get_owner": (archive, out),
-        }
-        for name, arguments in calls.items():
-            for at, each in enumerate(arguments):
-                if each is None or isinstance(each, (int, c.c_uint32)):
-                    continue
-                with self.subTest(name=name, argument=at):
-                    error = self.refused(USAGE, "usage.argument", name, *arguments[:at], None, *arguments[at + 1 :])
-                    self.assertIn("is NULL", error.message)
-        call("prefetch", archive, 0, c.c_int32(2))
-        self.refused(USAGE, "usage.argument", "prefetch", None, 0, c.c_int32(2))
-        self.assertEqual(LIB.onnxar_count(None), 0)
-        for name in ("close", "owner_retain", "owner_release", "error_free"):
-            getattr(LIB, f"onnxar_{name}")(None)
 
     def test_errors_say_what_and_where(self):
         self.made.set_local(1, flags=2)
@@ -353,10 +285,6 @@ class Refusing(Case):
         arguments = (c.c_uint32(1), os.fsencode(self.path), c.byref(options), c.byref(archive))
         error = self.refused(MEMORY, "c.memory", "open_path", *arguments)
         self.assertEqual((error.message, error.hint), ("no memory", ("", "")))
-
-    def test_the_account_may_be_left(self):
-        archive = c.c_void_p()
-        self.assertEqual(LIB.onnxar_open_path(c.c_uint32(1), b"/none", None, c.byref(archive), None), IO)
 
 
 def header() -> str:
@@ -481,17 +409,6 @@ class Writing(Case):
                     call(verb, c.c_uint32(1), *(c.byref(options) if each == "options" else each for each in arguments))
                 not_taken = f"the option `{name}` is set" in caught.exception.message
                 self.assertEqual(not_taken, verb not in takes, f"{name} of {verb}: {caught.exception}")
-
-    def test_findings_are_those_of_check(self):
-        self.made.put(self.made.data[0], b"????")
-        self.path.write_bytes(self.made.file)
-        options = VerbOptions(struct_size=c.sizeof(VerbOptions), data=1)
-        report = result(c.c_void_p, "check", c.c_uint32(1), os.fsencode(self.path), c.byref(options))
-        self.addCleanup(LIB.onnxar_report_free, report)
-        self.assertEqual((LIB.onnxar_passed(report), LIB.onnxar_finding_count(report)), (0, 1))
-        finding = result(Finding, "get_finding", report, 0)
-        self.assertEqual((finding.severity, finding.code, finding.entry), (0, b"zip.data.crc", b"a"))
-        self.assertTrue(finding.line.startswith(b'error[zip.data.crc] entry "a"'), finding.line)
 
 
 class Symbols(unittest.TestCase):

@@ -48,13 +48,9 @@ class CutZips(ToolCase):
         self.assertEqual(path.stat().st_size, END.size)
         self.assert_said(path, "zip.directory.empty", "zip file is empty")
 
-    def test_zip_without_its_end_record(self) -> None:
-        path = self.write("cut.zip", plain_zip(exported_files())[: -END.size])
-        self.assert_said(path, "zip.end.missing", "cut short")
-
     def test_zip_cut_anywhere(self) -> None:
         whole = plain_zip(exported_files())
-        for size in (4, 10, 21, 22, 29, 30, 31, 100, 1000, len(whole) // 2, len(whole) - 1):
+        for size in (4, 10, 21, 22, 29, 30, 31, 100, 1000, len(whole) // 2, len(whole) - END.size, len(whole) - 1):
             with self.subTest(size=size):
                 path = self.write("cut.zip", whole[:size])
                 self.assert_said(path, "zip.end.missing", "cut short")

@@ -131,17 +131,6 @@ class Rewriting(GraphsCase):
         wanted = {**self.WANTED, MODEL: {"i": wire.content(wire.FLOAT, 3, "i")}}
         self.holds_all(self.output, wanted)
 
-    def test_undo_and_recover(self) -> None:
-        before = self.archive_path.read_bytes()
-        self.succeeds("replace", self.archive_path, self.model(wire.tensor("new")))
-        edited = self.archive_path.read_bytes()
-        self.archive_path.write_bytes(edited[:-1])
-        self.succeeds("recover", self.archive_path)
-        self.assertEqual(self.archive_path.read_bytes(), before)
-        self.archive_path.write_bytes(edited)
-        self.succeeds("undo", "--force", self.archive_path)
-        self.assertEqual(self.archive_path.read_bytes(), before)
-
     def test_pack_of_several_states_adds_up(self) -> None:
         """Only weights that no graph names any more are left out."""
         path = self.several(graph("c.onnx", linked("gone")), *weights("gone", "unused"))

@@ -80,10 +80,6 @@ class LeftOut(ToolCase):
         self.assertTrue(told.startswith(line), told)
         self.assertEqual(list(entries_of(self.output)), ["w", "notes.txt", "__MODEL_PROTO"])
 
-    def test_one_entry(self) -> None:
-        told = self.succeeds("pack", self.old_archive("old"), "-o", self.output).stderr
-        self.assertIn('as no tensor refers to it: the entry "old" (1000 bytes)\n', told)
-
     def test_unpack_and_a_dry_run_say_so_too(self) -> None:
         path = self.old_archive("old")
         self.assertIn('the entry "old"', self.succeeds("pack", path, "-o", self.output, "-n").stderr)
@@ -104,12 +100,6 @@ class LeftOut(ToolCase):
         told = self.succeeds("pack", path, "-o", self.output).stderr
         self.assertIn("more (-v shows them)", told)
         self.assertIn('the entry "old"', told.splitlines()[0])
-
-    def test_where_nothing_is_left_out_nothing_is_said(self) -> None:
-        self.assertNotIn("left out", self.succeeds("pack", self.archive("w"), "-o", self.output).stderr)
-
-    def test_quiet(self) -> None:
-        self.assertEqual(self.succeeds("pack", self.old_archive("old"), "-o", self.output, "-q").stderr, "")
 
 
 class Json(ToolCase):

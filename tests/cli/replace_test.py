@@ -6,7 +6,6 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests replace_test.py
 from __future__ import annotations
 
 import fcntl
-from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
@@ -93,12 +92,6 @@ class Refused(ToolCase):
         super().setUp()
         self.path = self.write("model.onnxar", sound().file)
 
-    def test_what_is_no_archive(self) -> None:
-        plain = self.model(wire.tensor("w"))
-        self.fails(FORMAT, "onnxar: error[zip.end.missing]", "replace", plain, plain)
-        self.fails(IO, "onnxar: error[io.not_found]", "replace", self.folder / "none", plain)
-        self.fails(IO, "onnxar: error[io.not_a_file]", "replace", self.folder, plain)
-
     def test_archive_that_is_not_writable(self) -> None:
         tool = self.as_ordinary_user()
         model = self.model(linked("b"))
@@ -128,19 +121,12 @@ class Refused(ToolCase):
 
 
 class FullDisk(ToolCase):
-    """A file system of 1 MiB."""
-
-    def setUp(self) -> None:
-        super().setUp()
+    def test_too_large_a_tensor(self) -> None:
         self.small_disk("1m")
-
-    def refused(self, path: Path, model: Path) -> None:
+        path = self.write("small/model.onnxar", sound().file)
+        model = self.model(linked("a"), wire.tensor("w", wire.UINT8, 4 * MIB))
         line = self.fails(IO, Fault("io.disk_full").line(path), "replace", path, model)
         self.assertIn("disk is full", line)
-
-    def test_too_large_a_tensor(self) -> None:
-        path = self.write("small/model.onnxar", sound().file)
-        self.refused(path, self.model(linked("a"), wire.tensor("w", wire.UINT8, 4 * MIB)))
 
 
 if __name__ == "__main__":

@@ -57,10 +57,6 @@ class Colour(ToolCase):
         with terminal() as screen:
             self.assertIn(ESCAPE, screen.run("check", self.broken(), NO_COLOR="")[1])
 
-    def test_a_pipe_gets_none(self) -> None:
-        done = run("check", self.broken())
-        self.assertNotIn(ESCAPE, done.stdout.decode() + done.stderr)
-
     def test_json_has_none(self) -> None:
         self.on_posix("Wine draws its screen by sequences of its own")
         with terminal() as screen:

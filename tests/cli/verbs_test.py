@@ -6,7 +6,7 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests verbs_test.py
 from __future__ import annotations
 
 from support import command_line
-from support.command_line import DONE, USAGE, ToolCase, run
+from support.command_line import USAGE, ToolCase, run
 
 
 class Help(ToolCase):
@@ -76,12 +76,6 @@ class NearlyRight(ToolCase):
             ("ls", "x", "--sort", "colour"): "`ls`: --sort: colour not in {size,name,offset}",
         }.items():
             self.assertIn(f"{what}; `onnxar {arguments[0]} --help` tells more", self.told(*arguments))
-
-    def test_programs_get_json(self) -> None:
-        done = run("--json-errors", "pakc")
-        self.assertEqual(done.returncode, USAGE)
-        self.assertIn('"usage.argument"', done.stderr)
-        self.assertNotEqual(done.returncode, DONE)
 
 
 if __name__ == "__main__":

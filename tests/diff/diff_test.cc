@@ -117,9 +117,7 @@ TEST_F(DiffTest, AReplacedModelDiffersInItsGraphAlone) {
   for (const char* const archive : {"a", "b"}) pack(with_op("m", "Relu"), folder_ / archive, saved_as(Format::archive));
   Model edited = Model::load(folder_ / "a");
   edited.proto().mutable_graph()->mutable_node(0)->set_op_type("Abs");
-  ReplaceOptions options;
-  options.output.sync = false;
-  onnxar::replace(folder_ / "b", with_op("edited", "Abs"), options);
+  onnxar::replace(folder_ / "b", with_op("edited", "Abs"), {.output = {.sync = false}});
   const Difference difference = diff(folder_ / "a", folder_ / "b");
   EXPECT_THAT(lines(difference), ElementsAre("changed graph.node[0].op_type: \"Relu\" -> \"Abs\""));
   EXPECT_THAT(difference.tensors, IsEmpty());

@@ -8,7 +8,6 @@ peers/ speak the same protocol. workers.py starts all of them.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import json

@@ -29,16 +29,10 @@ from support.stock_layout import LAYOUTS, relaid
 Seeds = Iterator[tuple[str, bytes]]
 
 LARGEST = 5000  # bytes
+SMALLEST = bytes.fromhex("3a00")  # a model whose graph is empty
 SMALL_ZOO = (
-    zoo.shapes,
-    zoo.not_convertible,
-    zoo.extras,
-    zoo.nesting,
-    zoo.field_order,
-    zoo.rare_fields,
-    zoo.padded_lengths,
-    zoo.typed_fields,
-)
+    zoo.shapes, zoo.not_convertible, zoo.extras, zoo.nesting, zoo.field_order, zoo.rare_fields, zoo.padded_lengths, zoo.typed_fields,
+)  # fmt: skip
 
 
 def models() -> Seeds:
@@ -54,7 +48,7 @@ def models() -> Seeds:
     itself = wire.DataFile("in")  # the name of the model in split_join
     for name, link in {"whole": itself.link(), "part": itself.link(offset=3, length=12)}.items():
         yield f"link_to_itself_{name}", wire.plain(wire.fields_of("w", wire.FLOAT, [3], link))
-    yield "graph_only", bytes.fromhex("3a00")
+    yield "graph_only", SMALLEST
     long = wire.raw(wire.FLOAT, bytes(9))
     yield "long_raw", wire.plain(wire.fields_of("w", wire.FLOAT, [1], long))
     yield "strings", wire.plain(wire.strings("s"))
@@ -67,7 +61,7 @@ def zips() -> Seeds:
     a, b = archives.weights("a", "b", count=3)
     model = archives.model_of(archives.linked("a", 3), archives.linked("b", 3))
     yield "sound", archives.Archive([a, b, model]).file
-    yield "smallest", archives.Archive([archives.Entry(archives.MODEL, bytes.fromhex("3a00"))]).file
+    yield "smallest", archives.Archive([archives.Entry(archives.MODEL, SMALLEST)]).file
     folder = archives.Entry("folder/a b.json", b"{}")
     empty = archives.Entry("empty", b"")
     yield "names", archives.Archive([empty, folder, a, model_without_b()]).file
@@ -99,15 +93,10 @@ def model_without_b() -> archives.Entry:
 
 def zip64_archive() -> bytes:
     """Its only entry has its sizes and offset in zip64 fields that are not needed."""
-    data, sentinel = bytes.fromhex("3a00"), archives.SENTINEL32
-    wide = archives.Entry(
-        archives.MODEL,
-        data,
-        both={"version": 45, "size": sentinel, "compressed": sentinel},
-        extra=archives.zip64_field(len(data), len(data)),
-        central={"made_by": 45, "offset": sentinel},
-        central_extra=archives.zip64_field(len(data), len(data), 0),
-    )
+    size, sentinel = len(SMALLEST), archives.SENTINEL32
+    both, central = {"version": 45, "size": sentinel, "compressed": sentinel}, {"made_by": 45, "offset": sentinel}
+    fields = archives.zip64_field(size, size), archives.zip64_field(size, size, 0)
+    wide = archives.Entry(archives.MODEL, SMALLEST, both=both, extra=fields[0], central=central, central_extra=fields[1])
     return archives.Archive([wide]).file
 
 

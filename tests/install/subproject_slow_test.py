@@ -3,9 +3,10 @@
 import os
 import shutil
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = Path(__file__).with_name("subproject")
@@ -22,11 +23,9 @@ def run(*command: object, **environment: object) -> str:
     return done.stdout
 
 
-class Subproject(unittest.TestCase):
+class Subproject(FolderCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.build = self.folder / "build"
 
     def built(self, *options: str) -> None:

@@ -97,9 +97,7 @@ TEST(Everything, EverySiteIsInTheTableAndInEveryForm) {
 
 TEST(Everything, EverySiteIsConsolidated) {
   Model model = Model::load(model_of_every_site().view());
-  TensorBufferOptions options;
-  options.alignment = 64;
-  const auto buffer = consolidate_tensors_to_buffer(model, options);
+  const auto buffer = consolidate_tensors_to_buffer(model, {.alignment = 64});
   for_each_tensor(model.proto(), [&](schema::TensorProto& tensor, const TensorInfo& info) {
     if (info.name == "indices") return;
     EXPECT_EQ(model.span(tensor).owner(), buffer) << info.site;

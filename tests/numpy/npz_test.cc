@@ -71,15 +71,6 @@ TEST(ParseNpy, FormsThatNoTensorHasAreRefused) {
   EXPECT_EQ(code_of([&] { return parse_npy(later); }), Code::numpy_array_unsupported);
 }
 
-TEST(IsNumpyForm, TypesThatNumpyLacksMayBeUnsignedOrPlainBytes) {
-  EXPECT_TRUE(is_numpy_form(DataType::float32, "<f4"));
-  EXPECT_FALSE(is_numpy_form(DataType::float32, "<i4"));
-  EXPECT_FALSE(is_numpy_form(DataType::float32, "|V4"));
-  EXPECT_TRUE(is_numpy_form(DataType::bfloat16, "<u2"));
-  EXPECT_TRUE(is_numpy_form(DataType::bfloat16, "|V2"));
-  EXPECT_FALSE(is_numpy_form(DataType::int4, "|i1"));
-}
-
 class NpzFileTest : public ::testing::Test {
  protected:
   [[nodiscard]] NpzFile open(std::vector<ZipEntry> entries) const {

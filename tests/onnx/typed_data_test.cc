@@ -238,6 +238,7 @@ TEST(TypedData, ARunWithAPartOfAValueIsNotConverted) {
   const Message torn = Message().bytes(tensor_field::float_data, Blob(7)).bytes(tensor_field::float_data, Blob(1));
   EXPECT_EQ(converted(typed(dtype::float32, {2}, torn)), std::nullopt);
   EXPECT_EQ(converted(typed(dtype::float64, {1}, Message().bytes(tensor_field::double_data, Blob(9)))), std::nullopt);
+  EXPECT_EQ(converted(tensor("w", dtype::complex64, {1}).float_data({1, 2, 3})), std::nullopt);
 }
 
 TEST(TypedData, TwoTypedFieldsContradictEachOther) {

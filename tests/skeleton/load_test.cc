@@ -152,8 +152,7 @@ TEST_F(LoadedModelTest, WhatIsNoModelIsRefused) {
 
 TEST_F(LoadedModelTest, TheLimitsOfDepthAndSkeletonHold) {
   const Message deep = model({.graph = subgraph_of_depth(3)});
-  LoadOptions options;
-  options.max_depth = 10;
+  LoadOptions options = {.max_depth = 10};
   EXPECT_NO_THROW(static_cast<void>(load_onnx(deep, options)));
   options.max_depth = 9;
   EXPECT_EQ(error_of([&] { static_cast<void>(load_onnx(deep, options)); }).code(), Code::wire_depth);

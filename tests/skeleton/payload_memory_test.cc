@@ -43,11 +43,7 @@ TEST_F(PayloadMemoryTest, ALargeDataFileIsComparedWithItsChecksumWhenItGoesToOne
 
 TEST_F(PayloadMemoryTest, ALargeDataFileIsComparedWithItsChecksumWhenTheModelOwnsIt) {
   LoadedModel model = load(std::string(40, '0'));
-  EXPECT_EQ(code_of([&] {
-              own_payloads(model, Ownership::all, 1);
-              return true;
-            }),
-            Code::onnx_external_checksum);
+  EXPECT_EQ(code_of([&] { own_payloads(model, Ownership::all, 1); }), Code::onnx_external_checksum);
 }
 
 TEST_F(PayloadMemoryTest, ALargeDataFileWithItsChecksumIsCopied) {

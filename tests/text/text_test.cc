@@ -25,9 +25,7 @@ schema::ModelProto proto_of(const Message& message) {
 
 std::string written_as_text(const std::filesystem::path& path, bool with_data, TextReport* report = nullptr) {
   std::string text;
-  TextOptions options;
-  options.with_data = with_data;
-  TextReport made = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, options);
+  TextReport made = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, {.with_data = with_data});
   if (report != nullptr) *report = std::move(made);
   return text;
 }
@@ -113,10 +111,8 @@ TEST_F(TextTest, AFaultOfAModelThatWasTextHasNoPlaceInTheFile) {
 }
 
 TEST_F(TextTest, ModelsWhoseDataWasNotLoadedAreNoText) {
-  LoadOptions options;
-  options.load_external_data = false;
   const auto path = folder_.write_file("m", model_of({linked_floats("w", 300, "w.bin")}).view());
-  const Model model = Model::load(path, options);
+  const Model model = Model::load(path, {.load_external_data = false});
   const Error error = error_of([&] { model.save(folder_ / "t", saved_as(Format::textproto)); });
   EXPECT_EQ(error.code(), Code::usage_not_loaded);
   EXPECT_EQ(error.entry(), "graph.initializer[0]");

@@ -163,10 +163,7 @@ TEST_F(ConvertTest, TypedDataMovesAsRawBytes) {
   std::vector<std::int32_t> halves(600, -2);
   const Message typed = model_of({tensor("f", dtype::float32, {256}).float_data(values, Repeated::unpacked),
                                   tensor("i", dtype::int16, {600}).int32_data(halves)});
-  Blob f, i;
-  for (std::size_t n = 0; n < 256; ++n)
-    f.insert(f.end(), {std::byte{0}, std::byte{0}, std::byte{0xc0}, std::byte{0x3f}});
-  for (std::size_t n = 0; n < 600; ++n) i.insert(i.end(), {std::byte{0xfe}, std::byte{0xff}});
+  const Blob f = little_endian_bytes(values), i = little_endian_bytes(std::vector<std::int16_t>(600, -2));
   const Blob archive = packed(typed);
   EXPECT_EQ(archive, archive_of(model_of({tensor("f", dtype::float32, {256}).external("f", 0, 1024),
                                           tensor("i", dtype::int16, {600}).external("i", 0, 1200)}),
@@ -356,17 +353,14 @@ TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
 
 TEST_F(ConvertTest, DataInAnotherFolderIsFoundThere) {
   folder_.write_file("data/w.bin", pattern(1024));
-  LoadOptions load;
-  load.external_data_dir = folder_ / "data";
   const Message outside = model_of({linked_floats("w", 256, "w.bin")});
-  EXPECT_EQ(converted(outside.view(), saved_as(Format::onnx_inline), load), model_of({floats("w", 256)}).view());
+  EXPECT_EQ(converted(outside.view(), saved_as(Format::onnx_inline), {.external_data_dir = folder_ / "data"}),
+            model_of({floats("w", 256)}).view());
 }
 
 TEST_F(ConvertTest, AnInlineModelIsCopiedInlineWithoutGatheringItsPayloads) {
-  LoadOptions load;
-  load.max_skeleton_size = 1000;
   const Message inside = model_of({floats("w", 4096), floats("b", 3)});
-  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), load), inside.view());
+  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), {.max_skeleton_size = 1000}), inside.view());
 }
 
 TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
@@ -391,8 +385,7 @@ TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
 }
 
 TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
-  LoadOptions load;
-  load.max_depth = 200;
+  const LoadOptions load = {.max_depth = 200};
   const Message deep = model({.graph = subgraph_of_depth(40, graph({.initializers = {floats("w", 256)}}))});
   const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
   EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());

@@ -29,11 +29,7 @@ constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "on
                            size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
                            directory_key = "onnxar.link.directory_crc32";
 
-LinkOptions unsynced_link() {
-  LinkOptions options;
-  options.output.sync = false;
-  return options;
-}
+LinkOptions unsynced_link() { return {.output = {.sync = false}}; }
 
 /// The marker of a link to this archive.
 Messages marker_of(const Built& archive, std::string_view name = "x.onnxar") {
@@ -71,10 +67,12 @@ class LinkTest : public ::testing::Test {
     onnxar::link(archive_, link, unsynced_link());
     return link;
   }
-  /// Expects the link `after` of an archive with the model `before` and an entry `w` of this size.
-  void expect_link(const Message& before, const std::function<Message(const Built&)>& after, std::size_t size = 1200) {
+  /// Expects the link `after` of an archive with the model `before` and an entry `w` of this size. `after` gets the
+  /// place of the entry's data and the marker.
+  void expect_link(const Message& before, const std::function<Message(std::uint64_t, const Messages&)>& after,
+                   std::size_t size = 1200) {
     start_with(archive_of(before, {zip_entry("w", pattern(size, 5))}));
-    EXPECT_EQ(make_link(archive_).model, after(built_).view());
+    EXPECT_EQ(make_link(archive_).model, after(offset_of("w"), marker_of(built_)).view());
   }
   void expect_stale(const fs::path& link) {
     const auto error = error_of([&] { verify_link(link); });
@@ -121,28 +119,19 @@ Message every_site(const std::function<Message()>& make, const Messages& metadat
 
 TEST_F(LinkTest, EverySiteIsRewritten) {
   const auto before = [] { return linked_floats("w", 300, "w"); };
-  expect_link(every_site(before, {}), [&](const Built& built) {
-    const auto after = [&] { return linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset); };
-    return every_site(after, marker_of(built));
+  expect_link(every_site(before, {}), [](std::uint64_t begin, const Messages& marker) {
+    return every_site([&] { return linked_floats("w", 300, "x.onnxar", begin); }, marker);
   });
 }
 
-TEST_F(LinkTest, OffsetAndLengthAreAlwaysThere) {
+TEST_F(LinkTest, OffsetAndLengthAreAlwaysThereAndChecksumsStayBehind) {
   const Message slice = linked_floats("w", 100, "w", 400), all = tensor("w", dtype::float32, {300}).external("w"),
-                rest = tensor("w", dtype::float32, {200}).external("w", 400);
-  expect_link(model_of({slice, all, rest}), [&](const Built& built) {
-    const std::uint64_t begin = built.entry("w").data_offset;
+                rest = tensor("w", dtype::float32, {200}).external("w", 400),
+                summed = linked_floats("w", 300, "w").external_data("checksum", std::string(40, 'a'));
+  expect_link(model_of({slice, all, rest, summed}), [](std::uint64_t begin, const Messages& marker) {
     return model_with({linked_floats("w", 100, "x.onnxar", begin + 400), linked_floats("w", 300, "x.onnxar", begin),
-                       linked_floats("w", 200, "x.onnxar", begin + 400)},
-                      marker_of(built));
-  });
-}
-
-TEST_F(LinkTest, ChecksumsStayBehind) {
-  const Message before =
-      tensor("w", dtype::float32, {300}).external("w", {}, 1200).external_data("checksum", std::string(40, 'a'));
-  expect_link(model_of({before}), [&](const Built& built) {
-    return model_with({linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset)}, marker_of(built));
+                       linked_floats("w", 200, "x.onnxar", begin + 400), linked_floats("w", 300, "x.onnxar", begin)},
+                      marker);
   });
 }
 
@@ -150,10 +139,9 @@ TEST_F(LinkTest, OldMarkerIsReplacedAndOtherMetadataStays) {
   const Message first = string_entry("author", "somebody"), last = string_entry("onnxar.linker", "is no marker");
   const Message before = model_with({linked_floats("w", 300, "w")},
                                     {first, string_entry(size_key, "1"), string_entry("onnxar.link.other", ""), last});
-  expect_link(before, [&](const Built& built) {
-    Messages metadata = {first, last};
-    for (const Message& entry : marker_of(built)) metadata.push_back(entry);
-    return model_with({linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset)}, metadata);
+  expect_link(before, [&](std::uint64_t begin, Messages metadata) {
+    metadata.insert(metadata.begin(), {first, last});
+    return model_with({linked_floats("w", 300, "x.onnxar", begin)}, metadata);
   });
 }
 
@@ -162,17 +150,12 @@ TEST_F(LinkTest, SmallDataComesInline) {
   for (const std::size_t count : {0U, 1U, 31U, 32U}) {
     const Dims dims = {static_cast<std::int64_t>(count)};
     const auto before = tensor("e", dtype::float32, dims).external("w", {}, 4 * count);
-    expect_link(
-        model_of({before}),
-        [&](const Built& built) {
-          const auto after = tensor("e", dtype::float32, dims);
-          const bool linked = count == 32;
-          const std::uint64_t begin = built.entry("w").data_offset;
-          return model_with({linked ? TensorBuilder(after).external("x.onnxar", begin, 128)
-                                    : TensorBuilder(after).raw_data(pattern(4 * count, 5))},
-                            marker_of(built));
-        },
-        4 * count);
+    const auto link = [&](std::uint64_t begin, const Messages& marker) {
+      TensorBuilder after = tensor("e", dtype::float32, dims);
+      return model_with({count == 32 ? after.external("x.onnxar", begin, 128) : after.raw_data(pattern(4 * count, 5))},
+                        marker);
+    };
+    expect_link(model_of({before}), link, 4 * count);
   }
 }
 
@@ -200,9 +183,8 @@ TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
                   .metadata = metadata});
   };
   const Message before = linked_floats("w", 300, "w");
-  expect_link(with(before, before, {}), [&](const Built& built) {
-    return with(tensor("w", dtype::float32, {300}).raw_data(pattern(1200, 5)),
-                linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset), marker_of(built));
+  expect_link(with(before, before, {}), [&](std::uint64_t begin, const Messages& marker) {
+    return with(floats("w", 300, 5), linked_floats("w", 300, "x.onnxar", begin), marker);
   });
 }
 
@@ -213,19 +195,18 @@ TEST_F(LinkTest, AConstantIsOnnxsOwnUnderBothNamesOfItsDomainAndUnderNoOther) {
   };
   const Message before = linked_floats("w", 300, "w");
   for (const std::string_view domain : {"", "ai.onnx"}) {
-    expect_link(with(domain, before, {}), [&](const Built& built) {
-      return with(domain, linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset), marker_of(built));
+    expect_link(with(domain, before, {}), [&](std::uint64_t begin, const Messages& marker) {
+      return with(domain, linked_floats("w", 300, "x.onnxar", begin), marker);
     });
   }
-  expect_link(with("com.other", before, {}), [&](const Built& built) {
-    return with("com.other", tensor("w", dtype::float32, {300}).raw_data(pattern(1200, 5)), marker_of(built));
-  });
+  expect_link(with("com.other", before, {}),
+              [&](std::uint64_t, const Messages& marker) { return with("com.other", floats("w", 300, 5), marker); });
 }
 
 TEST_F(LinkTest, TensorsInTheModelStay) {
   const Message inline_tensor = floats("i", 300, 7);
   expect_link(model_of({inline_tensor}),
-              [&](const Built& built) { return model_with({inline_tensor}, marker_of(built)); });
+              [&](std::uint64_t, const Messages& marker) { return model_with({inline_tensor}, marker); });
 }
 
 TEST_F(LinkTest, SymbolicLinksAreResolved) {
@@ -265,7 +246,9 @@ TEST_F(LinkTest, BrokenArchivesAndModelsAreRefused) {
 
 // --- Files -----------------------------------------------------------------------------------------------------------
 
-TEST_F(LinkTest, FileHoldsTheSameBytes) {
+TEST_F(LinkTest, FileHoldsTheSameBytesAndADryRunWritesNone) {
+  EXPECT_EQ(onnxar::link(archive_, folder_ / "x.onnx", {.output = {.dry_run = true}}).model_bytes, expected().size());
+  EXPECT_THAT(folder_.file_names(), ElementsAre("x.onnxar"));
   const LinkReport report = onnxar::link(archive_, folder_ / "x.onnx");
   EXPECT_EQ(folder_.read_file("x.onnx"), make_link(archive_).model);
   EXPECT_EQ(report.tensors, 2U);
@@ -317,13 +300,6 @@ TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
   EXPECT_EQ(folder_.read_file("x.onnxar"), built_.bytes);
 }
 
-TEST_F(LinkTest, DryRunWritesNothing) {
-  LinkOptions options;
-  options.output.dry_run = true;
-  EXPECT_EQ(onnxar::link(archive_, folder_ / "x.onnx", options).model_bytes, expected().size());
-  EXPECT_THAT(folder_.file_names(), ElementsAre("x.onnxar"));
-}
-
 // --- States of the archive -------------------------------------------------------------------------------------------
 
 TEST_F(LinkTest, HoldsAsLongAsTheArchiveIsThere) {
@@ -350,12 +326,14 @@ TEST_F(LinkTest, HoldsAfterTheModelWasReplaced) {
   EXPECT_EQ(folder_.read_file("after.onnx"), folder_.read_file("before.onnx"));
 }
 
-TEST_F(LinkTest, HoldsWhileAnEditGoesOn) {
+TEST_F(LinkTest, HoldsWhileAnEditGoesOnAndMissesItsDataOnceTheArchiveIsGone) {
   const fs::path link = written();
   Blob torn = built_.bytes;
   for (const std::byte byte : blob("PK\3\4 the beginning of an edit")) torn.push_back(byte);
   folder_.write_file("x.onnxar", torn);
   EXPECT_TRUE(verify_link(link));
+  fs::remove(archive_);
+  EXPECT_EQ(code_of([&] { verify_link(link); }), Code::onnx_external_missing);
 }
 
 TEST_F(LinkTest, IsStaleAfterUndo) {
@@ -363,9 +341,7 @@ TEST_F(LinkTest, IsStaleAfterUndo) {
                   unsynced_edit());
   const fs::path link = written();
   EXPECT_TRUE(verify_link(link));
-  CutOptions cut;
-  cut.sync = false;
-  undo(archive_, cut);
+  undo(archive_, {.sync = false});
   expect_stale(link);
   // A later edit may make the file longer than before.
   onnxar::replace(archive_, folder_.write_file("m.onnx", model_of({floats("new", 4000)}).view()), unsynced_edit());
@@ -374,19 +350,18 @@ TEST_F(LinkTest, IsStaleAfterUndo) {
 
 TEST_F(LinkTest, IsStaleAfterRepack) {
   const fs::path link = written();
-  RepackOptions options;
-  options.alignment = 4096;
-  options.output.overwrite = true;
-  options.output.sync = false;
+  const RepackOptions options = {.alignment = 4096, .output = {.overwrite = true, .sync = false}};
   repack(archive_, archive_, options);
   expect_stale(link);
 }
 
-TEST_F(LinkTest, IsStaleWhenOtherWeightsAreInTheSamePlaces) {
+TEST_F(LinkTest, IsStaleWhenOtherWeightsAreInTheSamePlacesAndDoesNotGoBack) {
   const fs::path link = written();
   start_with(archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}),
                         {zip_entry("a", pattern(1200, 3)), zip_entry("b", pattern(1200, 4))}));
   expect_stale(link);
+  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, link, unsynced_edit()); }), Code::onnx_link_stale);
+  EXPECT_EQ(folder_.read_file("x.onnxar"), built_.bytes);
 }
 
 TEST_F(LinkTest, IsStaleWhenTheFileIsNoArchiveAnyMore) {
@@ -395,12 +370,6 @@ TEST_F(LinkTest, IsStaleWhenTheFileIsNoArchiveAnyMore) {
     folder_.write_file("x.onnxar", bytes);
     expect_stale(link);
   }
-}
-
-TEST_F(LinkTest, MissingArchiveIsMissingData) {
-  const fs::path link = written();
-  fs::remove(archive_);
-  EXPECT_EQ(code_of([&] { verify_link(link); }), Code::onnx_external_missing);
 }
 
 TEST_F(LinkTest, ArchiveThatIsReachedThroughAPlantedLinkIsRefused) {
@@ -429,20 +398,12 @@ TEST_F(LinkTest, EachPartOfTheMarkerCounts) {
 
 TEST_F(LinkTest, BrokenMarkersAreRefused) {
   const Messages right = marker_of(built_);
-  std::vector<Messages> broken;
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    broken.push_back(right);
-    broken.back().erase(broken.back().begin() + static_cast<std::ptrdiff_t>(i));  // missing
-    broken.push_back(right);
-    broken.back().push_back(right[i]);  // twice
-  }
-  for (const char* number : {"", "x", "-1", "01", "4294967296", "18446744073709551616"}) {
-    broken.push_back(right);
-    broken.back()[2] = string_entry(model_key, number);
-  }
-  for (const Messages& marker : broken) {
-    const Message link = linked_model(marker);
-    const fs::path path = folder_.write_file("m.onnx", link.view());
+  Messages missing = right, twice = right, no_number = right;
+  missing.pop_back();
+  twice.push_back(right[0]);
+  no_number[2] = string_entry(model_key, "x");
+  for (const Messages& marker : {missing, twice, no_number}) {
+    const fs::path path = folder_.write_file("m.onnx", linked_model(marker).view());
     const auto place = static_cast<std::uint64_t>(linked_model({}).size());
     expect_error(error_of([&] { verify_link(path); }), Code::onnx_link_bad_marker, "", place);
     expect_refused(folder_, path, saved_as(Format::archive), Code::onnx_link_bad_marker, "", place);
@@ -493,10 +454,11 @@ class EmbeddedLinkTest : public LinkTest {
                        linked_floats("b", 300, "host", begin + offset_of("b"))},
                       marker);
   }
+  [[nodiscard]] LinkOptions of_range(bool overwrite = false) const {
+    return {.output = {.overwrite = overwrite, .sync = false}, .range = range()};
+  }
   fs::path written_beside_host() {
-    LinkOptions options = unsynced_link();
-    options.range = range();
-    onnxar::link(host_, folder_ / "h.onnx", options);
+    onnxar::link(host_, folder_ / "h.onnx", of_range());
     return folder_ / "h.onnx";
   }
 
@@ -509,30 +471,22 @@ TEST_F(EmbeddedLinkTest, OffsetsCountFromTheFirstByteOfTheFile) {
   EXPECT_EQ(link.archive, "host");
   EXPECT_EQ(link.archive_size, built_.bytes.size());
   EXPECT_TRUE(verify_link(link.model, link.folder));
+  fs::resize_file(host_, begin + built_.bytes.size());
+  EXPECT_EQ(make_link(host_, {begin, std::nullopt}).model, link.model) << "without a length, to the end of the file";
 }
 
 TEST_F(EmbeddedLinkTest, CopyForAHubIsTheArchiveAlone) {
-  LinkOptions options = unsynced_link();
-  options.range = range();
-  EXPECT_EQ(link_for_hub(host_, folder_.path(), options).tensors, 2U);
+  EXPECT_EQ(link_for_hub(host_, folder_.path(), of_range()).tensors, 2U);
   EXPECT_EQ(read_file(folder_ / hub_data_name), built_.bytes);
   EXPECT_TRUE(verify_link(folder_ / hub_model_name));
 }
 
 TEST_F(EmbeddedLinkTest, FileThatHasTheArchiveInItIsNotTheCopyForAHub) {
   fs::rename(host_, folder_ / hub_data_name);
-  LinkOptions options = unsynced_link();
-  options.range = range();
-  options.output.overwrite = true;
-  const auto error = error_of([&] { link_for_hub(folder_ / hub_data_name, folder_.path(), options); });
+  const auto error = error_of([&] { link_for_hub(folder_ / hub_data_name, folder_.path(), of_range(true)); });
   EXPECT_EQ(error.code(), Code::usage_argument);
   EXPECT_THAT(error.message(), HasSubstr("choose a different folder"));
   EXPECT_FALSE(fs::exists(folder_ / hub_model_name));
-}
-
-TEST_F(EmbeddedLinkTest, WithoutALengthTheArchiveGoesToTheEndOfTheFile) {
-  fs::resize_file(host_, begin + built_.bytes.size());
-  EXPECT_EQ(make_link(host_, {begin, std::nullopt}).model, host_link(host_marker()).view());
 }
 
 TEST_F(EmbeddedLinkTest, ArchiveAtTheFirstByteNeedsNoOffsetInTheMarker) {
@@ -547,9 +501,7 @@ TEST_F(EmbeddedLinkTest, FileIsReadAsAnyOtherLink) {
   EXPECT_TRUE(verify_link(link));
   EXPECT_TRUE(passed(check(link, {.data = true, .strict = false, .load = {}})));
   unpack(link, folder_ / "out.onnx", saved_as(Format::onnx_inline));
-  EXPECT_EQ(folder_.read_file("out.onnx"), model_of({tensor("a", dtype::float32, {300}).raw_data(pattern(1200, 1)),
-                                                     tensor("b", dtype::float32, {300}).raw_data(pattern(1200, 2))})
-                                               .view());
+  EXPECT_EQ(folder_.read_file("out.onnx"), model_of({floats("a", 300, 1), floats("b", 300, 2)}).view());
 }
 
 TEST_F(EmbeddedLinkTest, WhatIsAroundTheArchiveMayChange) {
@@ -586,17 +538,10 @@ TEST_F(EmbeddedLinkTest, RangesOutsideTheArchivesEntriesAreRefused) {
 }
 
 TEST_F(EmbeddedLinkTest, MarkersThatNameNoPlaceForAnArchiveAreRefused) {
-  for (const char* offset : {"", "x", "-64", "0064", "63", "4161", "18446744073709551616"}) {
-    Messages marker = host_marker();
-    marker[1] = string_entry(offset_key, offset);
-    const fs::path path = folder_.write_file("m.onnx", host_link(marker).view());
-    EXPECT_EQ(code_of([&] { verify_link(path); }), Code::onnx_link_bad_marker) << offset;
-  }
-  Messages twice = host_marker();
-  twice.push_back(twice[1]);
-  EXPECT_EQ(code_of([&] { verify_link(folder_.write_file("m.onnx", host_link(twice).view())); }),
+  Messages odd = host_marker(), far = odd;
+  odd[1] = string_entry(offset_key, "4161");
+  EXPECT_EQ(code_of([&] { verify_link(folder_.write_file("m.onnx", host_link(odd).view())); }),
             Code::onnx_link_bad_marker);
-  Messages far = host_marker();
   far[1] = string_entry(offset_key, "18446744073709551552");  // a multiple of 64 that no file reaches
   expect_stale(folder_.write_file("m.onnx", host_link(far).view()));
 }
@@ -640,9 +585,7 @@ TEST_F(LinkTest, MarkerOfALoadedModelIsDroppedAndOtherMetadataStays) {
 TEST_F(LinkTest, LinksThatAreNotLookedUpStayWhatTheyAre) {
   const fs::path link = written();
   fs::remove(archive_);  // so nothing can be opened
-  LoadOptions load;
-  load.load_external_data = false;
-  unpack(link, folder_ / "copy.onnx", saved_as(Format::onnx_inline), load);
+  unpack(link, folder_ / "copy.onnx", saved_as(Format::onnx_inline), {.load_external_data = false});
   EXPECT_EQ(folder_.read_file("copy.onnx"), expected().view());
 }
 
@@ -650,9 +593,7 @@ TEST_F(LinkTest, WithoutMarkerItIsExternalDataAsAnyOther) {
   const fs::path plain = folder_.write_file("m.onnx", linked_model({}).view());
   EXPECT_FALSE(verify_link(plain));
   unpack(plain, folder_ / "out.onnx", saved_as(Format::onnx_inline));
-  EXPECT_EQ(folder_.read_file("out.onnx"), model_of({tensor("a", dtype::float32, {300}).raw_data(pattern(1200, 1)),
-                                                     tensor("b", dtype::float32, {300}).raw_data(pattern(1200, 2))})
-                                               .view());
+  EXPECT_EQ(folder_.read_file("out.onnx"), model_of({floats("a", 300, 1), floats("b", 300, 2)}).view());
 }
 
 TEST_F(LinkTest, RangesMustLieInOneEntry) {
@@ -700,14 +641,6 @@ TEST_F(LinkTest, GoesBackThroughASymbolicLink) {
   make_symlink("x.onnxar", folder_ / "y.onnxar");
   onnxar::replace(folder_ / "y.onnxar", link, unsynced_edit());
   EXPECT_EQ(folder_.read_file("x.onnxar"), append_edit(built_, built_.data_of(model_entry)).bytes);
-}
-
-TEST_F(LinkTest, StaleOnesDoNotGoBack) {
-  const fs::path link = written();
-  start_with(archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}),
-                        {zip_entry("a", pattern(1200, 3)), zip_entry("b", pattern(1200, 4))}));
-  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, link, unsynced_edit()); }), Code::onnx_link_stale);
-  EXPECT_EQ(folder_.read_file("x.onnxar"), built_.bytes);
 }
 
 }  // namespace

@@ -109,9 +109,7 @@ TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   };
   const ModelReader reader(damaged());
   EXPECT_EQ(error_of([&] { data_of(reader, 0); }).code(), Code::zip_data_crc);
-  LoadOptions unverified;
-  unverified.verify_data = false;
-  EXPECT_EQ(data_of(ModelReader(damaged(), unverified), 0).size(), data_of_w.size());
+  EXPECT_EQ(data_of(ModelReader(damaged(), {.verify_data = false}), 0).size(), data_of_w.size());
 }
 
 TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
@@ -133,8 +131,7 @@ TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
   };
   EXPECT_EQ(ModelReader(sharing(8)).size(), 8U);
   EXPECT_EQ(error_of([&] { ModelReader(sharing(9)); }).code(), Code::onnx_model_expansion);
-  LoadOptions more;
-  more.max_expansion = 9;
+  LoadOptions more = {.max_expansion = 9};
   EXPECT_EQ(ModelReader(sharing(9), more).size(), 9U);
   more.max_expansion = ~0ULL;
   EXPECT_EQ(ModelReader(sharing(30), more).size(), 30U);

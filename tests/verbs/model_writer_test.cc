@@ -106,34 +106,24 @@ TEST_F(ModelWriterTest, WeightsOfEqualBytesHaveAnEntryEach) {
 
 TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
   folder_.write_file("w.data", pattern(4096, 3));
-  LoadOptions load;
-  load.external_data_dir = folder_.path();
   const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1));
   save(model_of(
            {linked_floats("made", 1024, location), floats("inside", 1024, 2), linked_floats("file", 1024, "w.data")}),
-       saved_as(Format::archive), load);
+       saved_as(Format::archive), {.external_data_dir = folder_.path()});
   EXPECT_THAT(entries(), ElementsAre("made", "inside", "file"));
 }
 
-TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedAndNothingIsLeft) {
-  for (const std::size_t made : {4095U, 4097U}) {
-    writer_ = ModelWriter();
-    const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
-    const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)})); });
-    EXPECT_EQ(error.code(), Code::io_source_size);
-    EXPECT_EQ(error.path(), path_);
-  }
-  EXPECT_THAT(folder_.file_names(), IsEmpty());
-}
-
-TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
-  SaveOptions in_file = saved_as(Format::onnx_external);
-  in_file.data_file = "data";
+/// Options for every form; in the last archive, data of less than `threshold` stays inside the model.
+std::vector<SaveOptions> every_form(std::uint64_t threshold) {
   SaveOptions in_files = saved_as(Format::onnx_external);
   in_files.file_per_tensor = true;
   SaveOptions within = saved_as(Format::archive);
-  within.threshold = 1U << 20U;  // the data stays inside the model
-  for (const SaveOptions& options : {saved_as(Format::onnx_inline), in_file, in_files, within}) {
+  within.threshold = threshold;
+  return {saved_as(Format::archive), saved_as(Format::onnx_inline), saved_as(Format::onnx_external), in_files, within};
+}
+
+TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
+  for (const SaveOptions& options : every_form(1U << 20U)) {
     for (const std::size_t made : {4095U, 4097U}) {
       writer_ = ModelWriter();
       static_cast<void>(writer_.add(std::make_shared<MadeSource>(4, 1)));
@@ -168,13 +158,7 @@ TEST_F(ModelWriterTest, WeightsOf2To63BytesAreRefusedBeforeTheirSumWraps) {
 }
 
 TEST_F(ModelWriterTest, WeightsWhoseSizesAddUpToTooMuchAreRefusedInEveryForm) {
-  SaveOptions in_file = saved_as(Format::onnx_external);
-  in_file.data_file = "data";
-  SaveOptions in_files = saved_as(Format::onnx_external);
-  in_files.file_per_tensor = true;
-  SaveOptions within = saved_as(Format::archive);
-  within.threshold = 1ULL << 62U;
-  for (SaveOptions options : {saved_as(Format::archive), saved_as(Format::onnx_inline), in_file, in_files, within}) {
+  for (const SaveOptions& options : every_form(1ULL << 62U)) {
     writer_ = ModelWriter();
     Messages tensors;
     for (int i = 0; i < 16; ++i) {  // 2^64 bytes: the sum of 64 bits would be 0

@@ -48,7 +48,8 @@ TEST(ExtraFields, ADirectoryHeaderHasOnlyTheOtherPaddingRecord) {
 }
 
 TEST(ExtraFields, OtherIdsAreRefused) {
-  for (const std::uint16_t field : {std::uint16_t{0}, std::uint16_t{0x5455}, std::uint16_t{0x7075}}) {
+  for (const std::uint16_t field :
+       std::vector<std::uint16_t>{0, 0x5455, 0x7075, 0x6375, 0x9901, 0x4246, 0xA11F, 0x1EA1, 0x7875}) {
     EXPECT_EQ(refusal_of_extra(extra_record(field, {})), (ErrorContext{Code::zip_extra_unknown, "a", 7})) << field;
   }
 }
@@ -79,8 +80,9 @@ TEST(RecordedAlignment, IsAPowerOfTwoUpToTheLimitOfTheRecord) {
   EXPECT_EQ(recorded(0xd935, 32768), 32768U);
   EXPECT_EQ(recorded(0xa11e, 16384), 16384U);
   EXPECT_EQ(recorded(0xa11e, 32768), std::nullopt);  // its highest bit is a flag
-  for (const std::uint16_t alignment : {std::uint16_t{0}, std::uint16_t{32}, std::uint16_t{65}, std::uint16_t{96}}) {
+  for (const std::uint16_t alignment : std::vector<std::uint16_t>{0, 1, 32, 63, 65, 96, 192, 0x8001, 0xFFFF}) {
     EXPECT_EQ(recorded(0xd935, alignment), std::nullopt) << alignment;
+    EXPECT_EQ(recorded(0xa11e, alignment), std::nullopt) << alignment;
   }
 }
 

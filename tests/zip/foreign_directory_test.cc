@@ -85,25 +85,6 @@ TEST(ForeignDirectory, DeflatedEntriesAreInflated) {
   EXPECT_EQ(read_all(built.bytes)[1].second, pattern(70000));
 }
 
-TEST(ForeignDirectory, StreamedEntriesAreRead) {
-  for (const bool with_signature : {true, false}) {
-    expect_read(changed(
-        [=](ZipBuilder& b) { b.entries[1] = plain_entry(streamed_entry("a", pattern(100, 1), with_signature)); }));
-  }
-}
-
-TEST(ForeignDirectory, StreamedEntriesMayHaveWideDescriptors) {
-  for (const bool with_signature : {true, false}) {
-    expect_read(changed([=](ZipBuilder& b) {
-      ZipEntry entry = plain_entry(streamed_entry("a", pattern(100, 1), with_signature));
-      for (const std::size_t at : {entry.gap_after.size(), entry.gap_after.size() - 4}) {
-        entry.gap_after.insert(entry.gap_after.begin() + static_cast<std::ptrdiff_t>(at), 4, std::byte{0});
-      }
-      b.entries[1] = std::move(entry);
-    }));
-  }
-}
-
 TEST(ForeignDirectory, StreamedEntriesMaySayTheirSizesInFront) {
   expect_read(changed([](ZipBuilder& b) {
     b.entries[1] = plain_entry(streamed_entry("a", pattern(100, 1)));
@@ -158,8 +139,8 @@ TEST(ForeignDirectory, Zip64IsRead) {
   }));
 }
 
-TEST(ForeignDirectory, AZip64EndRecordOfALowerVersionIsRead) {
-  for (const std::uint16_t version : {std::uint16_t{10}, std::uint16_t{20}, std::uint16_t{45}}) {
+TEST(ForeignDirectory, AZip64EndRecordMayStateAnyVersionUpTo45) {
+  for (const std::uint16_t version : std::vector<std::uint16_t>{0, 9, 10, 19, 20, 45}) {
     expect_read(changed([=](ZipBuilder& b) {
       b.force_zip64 = true;
       b.zip64_end.version_needed = version;
@@ -217,15 +198,6 @@ TEST(ForeignDirectory, FoldersAreNotFiles) {
   EXPECT_THAT(names_in(built.bytes), ElementsAre(model_entry, "a", "b", "folder/c"));
 }
 
-TEST(ForeignDirectory, AZip64EndRecordMayStateAVersionBelowAllThatExist) {
-  for (const std::uint16_t version : {std::uint16_t{0}, std::uint16_t{9}}) {
-    expect_read(changed([=](ZipBuilder& b) {
-      b.force_zip64 = true;
-      b.zip64_end.version_needed = version;
-    }));
-  }
-}
-
 TEST(ForeignDirectory, TheRefusalOfAZip64EndRecordTellsWhichVersionsAreRead) {
   ZipBuilder builder = smallest_builder();
   builder.force_zip64 = true;
@@ -261,6 +233,7 @@ TEST(ForeignDirectory, AnEndRecordIsFoundWithAnyCommentAndOnlyWhole) {
   const Blob alone = ZipBuilder().build();
   EXPECT_TRUE(zip::has_end_record(alone));
   EXPECT_FALSE(zip::has_end_record(Bytes(alone).first(21)));
+  EXPECT_FALSE(zip::has_end_record(Bytes(alone).last(21)));
   EXPECT_FALSE(zip::has_end_record({}));
   EXPECT_FALSE(zip::has_end_record(zeros(100)));
   EXPECT_TRUE(zip::has_end_record(changed([](ZipBuilder& b) { b.comment = "a comment"; }).bytes));

@@ -85,11 +85,26 @@ TEST(StateEnds, SizesThatLeaveTheFileEndTheWalk) {
   EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
 }
 
-TEST(StateEnds, AZip64FieldThatHoldsMoreThanBothSizesEndsTheWalk) {
+TEST(StateEnds, LieBeforeALocalZip64FieldOfAnotherForm) {
+  const Built first = smallest_archive();
+  for (const std::vector<std::uint64_t>& values :
+       {std::vector<std::uint64_t>{}, std::vector<std::uint64_t>{100}, std::vector<std::uint64_t>{100, 100, 0}}) {
+    ZipEntry entry = zip_entry("b", pattern(100));
+    entry.local.csize32 = entry.local.usize32 = 0xffffffffU;
+    entry.local.extra = zip64_record(values);
+    const Built second = append_edit(first, smallest_model(), {entry});
+    EXPECT_THAT(zip::state_ends(second.bytes), ElementsAre(first.bytes.size())) << values.size();
+  }
+}
+
+TEST(StateEnds, RecordsThatTheFileCutsOffEndNoState) {
   ZipBuilder builder = smallest_builder();
-  builder.entry("w").force_zip64_sizes = true;
-  builder.entry("w").local.zip64_extra = zip64_record({1024, 1024, 0});
-  EXPECT_THAT(zip::state_ends(builder.build()), IsEmpty());
+  builder.force_zip64 = true;
+  const Built built = builder.build_placed();
+  EXPECT_THAT(zip::state_ends(built.bytes), ElementsAre(built.bytes.size()));
+  for (std::size_t size = *built.zip64_end_offset; size < built.bytes.size(); ++size) {
+    EXPECT_THAT(zip::state_ends(std::span(built.bytes).first(size)), IsEmpty()) << size;
+  }
 }
 
 TEST(StateEnds, AnEndRecordWithoutADirectoryEndsNoState) {
