@@ -373,7 +373,9 @@ TEST(Directory, NoNameIsTheFolderOfAnother) {
   EXPECT_EQ(refusal_of_archive(archive_of_names({"a", "ab/c", "a.b", "ab/d"}).bytes), std::nullopt);
 }
 
-std::size_t first_appended(const Built& built) { return zip::Directory::read(built.bytes, {}).first_appended(); }
+std::size_t first_appended(const Built& built) {
+  return zip::Directory::read(built.bytes, {}).first_appended(built.bytes);
+}
 
 TEST(Directory, EntriesOfTheFirstStateComeBeforeTheFirstThatAnEditAppended) {
   const Built plain = four_entries().build_placed();
