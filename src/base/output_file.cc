@@ -19,7 +19,7 @@ namespace {
 
 /// The error for bytes, of a mapping as a rule, that the system could not read.
 Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
-  const std::string_view found = mapped_file_at(first.data());
+  const std::string_view found = first.empty() ? "" : mapped_file_at(first.data());
   const std::string_view name = found.empty() ? mapped_file_at(second.data()) : found;
   return {Code::io_changed,
           concat("an input file", name.empty() ? "" : ", ", name, name.empty() ? "" : ",",
