@@ -8,23 +8,19 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64 /* files of more than 2 GiB on 32 bits */
-#endif
 #endif
 
 #include "onnxar_reader.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef OAR_MMAP
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #elif !defined(OAR_NO_STDIO)
-#include <errno.h>
 #include <stdio.h>
 #endif
 
@@ -35,7 +31,6 @@ typedef onnxar_reader_error fault;
 typedef onnxar_reader_field field;
 
 /* --- The rules, and the state of a reader ------------------------------------------------------------------------- */
-
 static const struct {
   const char *ids, *code, *breach;
 } rules[] = {
@@ -124,8 +119,7 @@ static const struct {
 };
 
 enum { END_SIZE = 22, LOCATOR_SIZE = 20, ZIP64_END_SIZE = 56, HEADER_SIZE = 46, LOCAL_SIZE = 30 }; /* of records */
-enum { LONGEST_LOCAL = 65535, LONGEST_NAME = 1024, MOST_DIMS = 1024, DEEPEST = 100 }; /* L15, N2, M17, M6 */
-enum { PIECE = 16384 };                                       /* bytes that are read at once for a CRC-32 */
+enum { LONGEST_LOCAL = 65535, LONGEST_NAME = 1024, MOST_DIMS = 1024, DEEPEST = 100, PIECE = 16384 };
 static const uint32_t NONE_16 = 0xFFFF, NONE_32 = 0xFFFFFFFF; /* sentinels */
 static const uint64_t MODEL_LIMIT = 0x7FFFFFFF;
 static const char MODEL_NAME[] = "__MODEL_PROTO", GRAPH_ENDING[] = ".onnx";
@@ -160,31 +154,28 @@ struct onnxar_reader {
 
 /* A stored proof may be read while another thread stores the same one: all of them write the same number. */
 #if defined(__GNUC__) || defined(__clang__)
-static uint32_t load_proof(const uint32_t* proof) { return __atomic_load_n(proof, __ATOMIC_RELAXED); }
-static void store_proof(uint32_t* proof, uint32_t value) { __atomic_store_n(proof, value, __ATOMIC_RELAXED); }
+#define LOAD_PROOF(entry) __atomic_load_n(&(entry)->proof, __ATOMIC_RELAXED)
+#define STORE_PROOF(entry, value) __atomic_store_n(&(entry)->proof, value, __ATOMIC_RELAXED)
 #else
-static uint32_t load_proof(const uint32_t* proof) { return *(const volatile uint32_t*)proof; }
-static void store_proof(uint32_t* proof, uint32_t value) { *(volatile uint32_t*)proof = value; }
+#define LOAD_PROOF(entry) (*(const volatile uint32_t*)&(entry)->proof)
+#define STORE_PROOF(entry, value) (*(volatile uint32_t*)&(entry)->proof = (value))
 #endif
-
 static uint32_t u16(const byte* at) { return (uint32_t)at[0] | (uint32_t)at[1] << 8; }
 static uint32_t u32(const byte* at) { return u16(at) | u16(at + 2) << 16; }
 static uint64_t u64(const byte* at) { return u32(at) | (uint64_t)u32(at + 4) << 32; }
+/* D6, E6 and L13. */
+static int is_version(const byte* at) { return u16(at) >= 10 && u16(at) <= 45; }
 static int is_signed(const byte* at, const char* signature) { return memcmp(at, signature, 4) == 0; }
-
 static const byte* name_of(const struct entry* entry) { return entry->header + HEADER_SIZE; }
 static size_t length_of(const struct entry* entry) { return u16(entry->header + 28); }
 static uint32_t crc_of(const struct entry* entry) { return u32(entry->header + 16); }
-
 static int is_last(reader* r, size_t index) { return index + 1 == r->count; }
 /* Where the next local header is, or the directory after the last entry. */
 static uint64_t following(reader* r, size_t index) {
   return is_last(r, index) ? r->end.offset : r->entries[index + 1].offset;
 }
 /* Where the data is of an entry that was used. */
-static uint64_t data_of(reader* r, size_t index) {
-  return r->entries[index].offset + load_proof(&r->entries[index].proof);
-}
+static uint64_t data_of(reader* r, size_t index) { return r->entries[index].offset + LOAD_PROOF(&r->entries[index]); }
 
 static int fail(fault* e, const char* code, const char* sentence) {
   if (!e) return 0;
@@ -211,14 +202,12 @@ static int refuse(fault* e, const char* rule, const struct entry* entry, uint64_
   memcpy(e->entry, name_of(entry), e->entry_length < LONGEST_NAME ? e->entry_length : LONGEST_NAME);
   return 0;
 }
-
 static uint64_t header_offset(reader* r, const struct entry* entry) {
   return r->end.offset + (uint64_t)(entry->header - r->directory);
 }
 static int refuse_header(reader* r, fault* e, const char* rule, const struct entry* entry) {
   return refuse(e, rule, entry, header_offset(r, entry));
 }
-
 static void drop(reader* r, void* block) {
   if (block && r->options.release) r->options.release(r->options.allocator_context, block);
   if (!r->options.release) free(block);
@@ -244,7 +233,6 @@ static const byte* view(reader* r, uint64_t offset, size_t length, void* room, f
   if (e) e->offset = offset;
   return NULL;
 }
-
 /* The same, of a length for which `*block` is allocated if it is needed; the caller drops it. */
 static const byte* view_long(reader* r, uint64_t offset, uint64_t length, byte** block, fault* e) {
   if (r->memory) return r->memory + (size_t)offset;
@@ -253,16 +241,15 @@ static const byte* view_long(reader* r, uint64_t offset, uint64_t length, byte**
 }
 
 /* --- The end of the file (E) -------------------------------------------------------------------------------------- */
-
 /* Steps 5 to 9. `record` is the end record, which is at `at`, after 76 bytes if the file has so many. */
 static int read_zip64_end(const byte* record, uint64_t at, struct end* end, fault* e) {
-  const byte *locator = record - LOCATOR_SIZE, *wide = locator - ZIP64_END_SIZE;
+  const byte *locator = record - LOCATOR_SIZE, *wide;
   const uint64_t locator_at = at - LOCATOR_SIZE, wide_at = locator_at - ZIP64_END_SIZE;
   if (u32(locator + 4) != 0 || u32(locator + 16) != 1) return refuse(e, "E4", NULL, locator_at);
   if (locator_at < ZIP64_END_SIZE || u64(locator + 8) != wide_at) return refuse(e, "E5", NULL, locator_at);
-  if (!is_signed(wide, "PK\6\6") || u64(wide + 4) != 44 || u16(wide + 14) < 10 || u16(wide + 14) > 45) {
+  wide = locator - ZIP64_END_SIZE;
+  if (!is_signed(wide, "PK\6\6") || u64(wide + 4) != 44 || !is_version(wide + 14))
     return refuse(e, "E6", NULL, wide_at);
-  }
   end->count = u64(wide + 32);
   end->size = u64(wide + 40);
   end->offset = u64(wide + 48);
@@ -326,11 +313,8 @@ static int check_counts(reader* r, fault* e) {
   if (end->count == 0) broken = "E9";
   return broken ? refuse(e, broken, NULL, end->offset) : 1;
 }
-
 /* --- Names (N) ---------------------------------------------------------------------------------------------------- */
-
 static byte folded(byte c) { return (byte)(c >= 'A' && c <= 'Z' ? c + 32 : c); }
-
 static int is_same_text(const byte* a, const byte* b, size_t length) {
   while (length > 0 && folded(a[length - 1]) == folded(b[length - 1])) --length;
   return length == 0;
@@ -349,7 +333,6 @@ static int is_device(const byte* part, size_t length) {
   }
   return 0;
 }
-
 /* The first of N9, N15, N16 and N17 that a part breaks, as an index; 4 if it breaks none. */
 static int broken_by_part(const byte* part, size_t length) {
   if (length == 0 || (part[0] == '.' && (length == 1 || (length == 2 && part[1] == '.')))) return 0;
@@ -375,44 +358,36 @@ static const char* broken_by_name(const byte* name, size_t length) {
   }
   return ids[first];
 }
-
 /* N13, whose one exception is the model's name. */
 static int is_reserved(const byte* name, size_t length) {
   return length >= 3 && name[0] == '_' && name[1] == '_' && name[2] >= 'A' && name[2] <= 'Z';
 }
-
 enum { ZIP64_ID = 1, PADDING_ID = 0xD935, ALIGNMENT_ID = 0xA11E };
-
+struct extra {
+  const byte* at; /* its content; NULL without the field */
+  size_t size;
+};
 struct extras {
-  const byte *zip64, *padding; /* their contents; NULL without the field */
-  size_t zip64_size, padding_size;
+  struct extra zip64, padding;
   uint32_t padding_id;
 };
 
 /* Steps 24 to 26 and 49 to 51; `ids` are the rules D10 to D12 or L4 to L6. The rule that is broken, or NULL. */
 static const char* read_extras(const byte* at, size_t length, const char* const ids[3], struct extras* out) {
   memset(out, 0, sizeof *out);
-  while (length > 0) {
-    uint32_t id, size;
+  for (size_t size; length > 0; at += size, length -= size) {
+    const uint32_t id = length < 4 ? 0 : u16(at);
+    struct extra* kept = id == ZIP64_ID ? &out->zip64 : &out->padding;
     if (length < 4 || length - 4 < u16(at + 2)) return ids[0];
-    id = u16(at);
-    size = u16(at + 2);
     if (id != ZIP64_ID && id != ALIGNMENT_ID && (id != PADDING_ID || ids[0][0] == 'D')) return ids[1];
-    if (id == ZIP64_ID ? out->zip64 : out->padding) return ids[2];
-    if (id == ZIP64_ID) {
-      out->zip64 = at + 4;
-      out->zip64_size = size;
-    } else {
-      out->padding = at + 4;
-      out->padding_size = size;
-      out->padding_id = id;
-    }
-    at += 4 + size;
-    length -= 4 + size;
+    if (kept->at) return ids[2];
+    if (id != ZIP64_ID) out->padding_id = id;
+    kept->at = at + 4;
+    kept->size = u16(at + 2);
+    size = 4 + kept->size;
   }
   return NULL;
 }
-
 /* D16 and L11. */
 static int is_alignment(uint32_t id, uint32_t number) {
   return number >= 64 && number <= (id == ALIGNMENT_ID ? 16384u : 32768u) && (number & (number - 1)) == 0;
@@ -422,15 +397,15 @@ static int is_alignment(uint32_t id, uint32_t number) {
  * alone, or all three after which only sentinels precede other values. */
 static int read_wide(const byte* header, const struct extras* extras, uint64_t values[3]) {
   const uint32_t own[3] = {u32(header + 24), u32(header + 20), u32(header + 42)};
-  const byte* at = extras->zip64;
+  const byte* at = extras->zip64.at;
   size_t sentinels = 0, leading = 0;
   int is_short;
   for (size_t i = 0; i < 3; ++i) {
     leading += own[i] == NONE_32 && sentinels == i;
     sentinels += own[i] == NONE_32;
   }
-  is_short = extras->zip64_size == 8 * sentinels;
-  if (!is_short && ((extras->zip64_size != 24 && extras->zip64_size != 28) || leading != sentinels)) return 0;
+  is_short = extras->zip64.size == 8 * sentinels;
+  if (!is_short && ((extras->zip64.size != 24 && extras->zip64.size != 28) || leading != sentinels)) return 0;
   for (size_t i = 0; i < 3; ++i) {
     values[i] = own[i];
     if (is_short && own[i] != NONE_32) continue;
@@ -443,13 +418,13 @@ static int read_wide(const byte* header, const struct extras* extras, uint64_t v
 
 /* Steps 18 to 23. The rule that is broken, or NULL. */
 static const char* broken_by_fields(const byte* header) {
-  const uint32_t flags = u16(header + 8), version = u16(header + 6), attributes = u32(header + 38);
+  const uint32_t flags = u16(header + 8), attributes = u32(header + 38);
   const uint32_t file_type = attributes >> 16 & 0xF000;
   if (flags & (1u | 1u << 6 | 1u << 13)) return "D2";
   if (flags & 1u << 3) return "D3";
   if (flags & ~(1u << 11)) return "D4";
   if (u16(header + 10) != 0) return "D5";
-  if (version < 10 || version > 45) return "D6";
+  if (!is_version(header + 6)) return "D6";
   if (u16(header + 34) != 0) return "D7";
   if (u16(header + 32) != 0) return "D8";
   if ((header[5] != 0 && header[5] != 3) || (u16(header + 36) & ~1u) != 0) return "D9";
@@ -464,14 +439,14 @@ static const char* broken_by_extras(struct entry* entry) {
   const char* broken = read_extras(name_of(entry) + length_of(entry), u16(entry->header + 30), ids, &extras);
   if (broken) return broken;
   if (!read_wide(entry->header, &extras, values)) return "D13";
-  if (extras.zip64_size == 28 && u32(extras.zip64 + 24) != 0) return "D7";
+  if (extras.zip64.size == 28 && u32(extras.zip64.at + 24) != 0) return "D7";
   if (values[0] != values[1]) return "D14";
   if (values[0] == 0 && crc_of(entry) != 0) return "D15";
   entry->size = values[0];
   entry->offset = values[2];
-  if (!extras.padding) return NULL;
-  if (extras.padding_size != 2 || !is_alignment(ALIGNMENT_ID, u16(extras.padding))) return "D16";
-  entry->alignment = u16(extras.padding);
+  if (!extras.padding.at) return NULL;
+  if (extras.padding.size != 2 || !is_alignment(ALIGNMENT_ID, u16(extras.padding.at))) return "D16";
+  entry->alignment = u16(extras.padding.at);
   return NULL;
 }
 
@@ -506,7 +481,6 @@ static int read_directory(onnxar_reader* r, fault* e) {
 }
 
 /* --- Places (P1 to P4) and the table of names (N10 to N12) -------------------------------------------------------- */
-
 /* Steps 32 to 35. From here on each local header, its name and data end in the file. */
 static int check_places(reader* r, fault* e) {
   if (r->entries[0].offset != 0) return refuse_header(r, e, "P1", r->entries);
@@ -518,13 +492,11 @@ static int check_places(reader* r, fault* e) {
   }
   return 1;
 }
-
 /* A polynomial of the bytes without case, modulo 2^31 - 1. For most keys few names of any set have one hash. */
 static uint32_t hash_step(reader* r, uint32_t hash, byte c) {
   const uint64_t sum = (uint64_t)hash * r->hash_key + folded(c);
   return (uint32_t)((sum & 0x7FFFFFFF) + (sum >> 31)); /* fits, as the key has 30 bits */
 }
-
 static uint32_t hash_of(reader* r, const byte* name, size_t length) {
   uint32_t hash = 1;
   for (size_t i = 0; i < length; ++i) hash = hash_step(r, hash, name[i]);
@@ -541,11 +513,9 @@ static uint32_t* find_place(reader* r, const byte* name, size_t length, uint32_t
   }
   return &r->table[at];
 }
-
 static int has_name(const struct entry* entry, const byte* name, size_t length) {
   return length_of(entry) == length && memcmp(name_of(entry), name, length) == 0;
 }
-
 static size_t find(reader* r, const byte* name, size_t length) {
   uint64_t passed = 0;
   const size_t place = length > LONGEST_NAME ? 0 : *find_place(r, name, length, hash_of(r, name, length), &passed);
@@ -584,48 +554,45 @@ static int index_names(onnxar_reader* r, fault* e) {
 /* Step 38. */
 static int check_folders(reader* r, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
-    const byte* name = name_of(&r->entries[i]);
-    const size_t length = length_of(&r->entries[i]);
+    const struct entry* entry = &r->entries[i];
+    const byte* name = name_of(entry);
+    const size_t length = length_of(entry);
     uint64_t passed = 0;
     uint32_t hash = 1;
     for (size_t k = memchr(name, '/', length) ? 0 : length; k < length; ++k) {
-      if (name[k] == '/' && *find_place(r, name, k, hash, &passed) != 0) {
-        return refuse_header(r, e, "N12", &r->entries[i]);
-      }
+      if (name[k] == '/' && *find_place(r, name, k, hash, &passed) != 0) return refuse_header(r, e, "N12", entry);
       hash = hash_step(r, hash, name[k]);
     }
   }
   return 1;
 }
 
-/* --- Local headers (L, P5) ---------------------------------------------------------------------------------------- */
-
 /* Steps 52 and 53. The rule that is broken, or NULL. */
 static const char* broken_by_sizes(const struct entry* entry, const byte* local, const struct extras* extras) {
   const uint32_t packed = u32(local + 18), size = u32(local + 22);
-  if (!extras->zip64) {
+  if (!extras->zip64.at) {
     if (packed == NONE_32 || size == NONE_32) return "L7";
     return packed == entry->size && size == entry->size ? NULL : "L8";
   }
-  if (extras->zip64_size != 16) return "L7";
-  if (u64(extras->zip64) != entry->size || u64(extras->zip64 + 8) != entry->size) return "L8";
+  if (extras->zip64.size != 16) return "L7";
+  if (u64(extras->zip64.at) != entry->size || u64(extras->zip64.at + 8) != entry->size) return "L8";
   return (packed != NONE_32 && packed != entry->size) || (size != NONE_32 && size != entry->size) ? "L8" : NULL;
 }
 
 /* Steps 54 to 58. The rule that is broken, or NULL. */
 static const char* broken_by_padding(const struct entry* entry, const struct extras* extras, uint64_t data) {
+  const byte* zeros = extras->padding.at; /* after the alignment */
   uint32_t alignment = 64;
-  if (extras->padding) {
-    if (extras->padding_size < 2) return "L10";
-    alignment = u16(extras->padding);
+  if (extras->padding.at) {
+    if (extras->padding.size < 2) return "L10";
+    alignment = u16(extras->padding.at);
     if (!is_alignment(extras->padding_id, alignment)) return "L11";
   }
   if (data % alignment != 0) return "L12";
   if (entry->alignment != 0 && (extras->padding_id != ALIGNMENT_ID || entry->alignment != alignment)) return "L14";
-  if (extras->padding_size <= 2) return NULL;
-  return extras->padding[2] != 0 || memcmp(extras->padding + 2, extras->padding + 3, extras->padding_size - 3) != 0
-             ? "L10"
-             : NULL;
+  if (extras->padding.size > 2 && (zeros[2] != 0 || memcmp(zeros + 2, zeros + 3, extras->padding.size - 3) != 0))
+    return "L10";
+  return NULL;
 }
 
 /* Steps 46 to 58 of a local header with name and extra fields. The rule that is broken, or NULL. */
@@ -636,7 +603,7 @@ static const char* broken_by_local(const struct entry* entry, const byte* local,
   if (!has_name(entry, local + LOCAL_SIZE, u16(local + 26))) return "L2";
   if (((u16(local + 6) ^ u16(entry->header + 8)) & ~(1u << 11)) != 0) return "L3";
   if (memcmp(local + 8, entry->header + 10, 10) != 0) return "L3"; /* method, time, date, CRC-32 */
-  if (u16(local + 4) < 10 || u16(local + 4) > 45) return "L13";
+  if (!is_version(local + 4)) return "L13";
   broken = read_extras(local + LOCAL_SIZE + u16(local + 26), u16(local + 28), ids, &extras);
   if (!broken) broken = broken_by_sizes(entry, local, &extras);
   return broken ? broken : broken_by_padding(entry, &extras, data);
@@ -656,17 +623,19 @@ static int check_gap(reader* r, size_t index, uint64_t data_end, fault* e) {
   return refuse(e, "P5", &r->entries[index], data_end);
 }
 
-/* Steps 45 to 60, then the proof is stored. Local header and name end before what follows (check_places), so 30 bytes
- * can be read; with them are read as many as usual extra fields need. */
-static int prove_local(reader* r, size_t index, fault* e) {
+/* Stage use, steps 45 to 60, unless it was done before; after it, data_of may be called. Local header and name end
+ * before what follows (check_places), so 30 bytes can be read; with them are read as many as usual extra fields need.
+ */
+static int prove(reader* r, size_t index, fault* e) {
   enum { USUAL = 512 };
   struct entry* entry = &r->entries[index];
   const uint64_t room = following(r, index) - entry->offset;
+  const int is_proved = LOAD_PROOF(entry) != 0;
   byte usual[USUAL], *block = NULL;
-  const byte* local = view(r, entry->offset, room < USUAL ? (size_t)room : (size_t)USUAL, usual, e);
+  const byte* local = is_proved ? NULL : view(r, entry->offset, room < USUAL ? (size_t)room : (size_t)USUAL, usual, e);
   const char* broken;
   uint64_t length;
-  if (!local) return 0;
+  if (!local) return is_proved;
   length = LOCAL_SIZE + u16(local + 26) + u16(local + 28);
   if (!is_signed(local, "PK\3\4") || length > room) return refuse(e, "L1", entry, entry->offset);
   if (length > LONGEST_LOCAL) return refuse(e, "L15", entry, entry->offset);
@@ -677,21 +646,14 @@ static int prove_local(reader* r, size_t index, fault* e) {
   if (!broken && entry->size > room - length) broken = is_last(r, index) ? "P4" : "P3";
   if (broken) return refuse(e, broken, entry, entry->offset);
   if (entry->size < room - length && !check_gap(r, index, entry->offset + length + entry->size, e)) return 0;
-  store_proof(&entry->proof, (uint32_t)length);
+  STORE_PROOF(entry, (uint32_t)length);
   return 1;
 }
-
-/* Stage use: after it, data_of may be called. */
-static int prove(reader* r, size_t index, fault* e) {
-  return load_proof(&r->entries[index].proof) != 0 || prove_local(r, index, e);
-}
-
 static int prove_all(reader* r, fault* e) {
   size_t i = 0;
   while (i < r->count && prove(r, i, e)) ++i;
   return i == r->count;
 }
-
 /* Sums of this wrap around only for sizes near 2^64, where no wrapped sum can be the offset of what follows. */
 static uint64_t aligned(uint64_t offset, uint64_t alignment) { return (offset + alignment - 1) & ~(alignment - 1); }
 
@@ -720,12 +682,10 @@ static int check_model(reader* r, fault* e) {
   }
   return 1;
 }
-
 static int open_state(onnxar_reader* r, fault* e) {
   return read_end(r, r->source.size, &r->end, e) && check_counts(r, e) && read_directory(r, e) && check_places(r, e) &&
          index_names(r, e) && check_folders(r, e) && prove_unusual(r, e) && check_model(r, e);
 }
-
 static void drop_state(onnxar_reader* r) {
   drop(r, r->table);
   drop(r, r->entries);
@@ -733,7 +693,6 @@ static void drop_state(onnxar_reader* r) {
 }
 
 /* --- The wire format (M2 to M5) ----------------------------------------------------------------------------------- */
-
 /* A number, and `*at` after it. The rule that is broken, or NULL. */
 static const char* read_varint(const byte** at, const byte* end, uint64_t* value) {
   const byte* now = *at;
@@ -773,12 +732,10 @@ static const char* read_field(const byte** at, const byte* end, field* out, cons
   *at = out->data + out->length;
   return NULL;
 }
-
 struct text {
   const byte* at; /* NULL if it is missing */
   size_t length;
 };
-
 static int begins(struct text text, const char* with) {
   return text.length >= strlen(with) && memcmp(text.at, with, strlen(with)) == 0;
 }
@@ -799,7 +756,6 @@ static const char* read_pair(const field* message, struct text pair[2], const by
   }
   return NULL;
 }
-
 enum { MODEL, TRAINING, FUNCTION, GRAPH, NODE, ATTRIBUTE, SPARSE, TENSOR };
 
 /* The fields that lead to tensors. `slot` numbers those of one message; `site` is what begins with the field, or -1. */
@@ -830,7 +786,6 @@ struct frame {
   uint32_t counts[6];      /* of the fields that led on, by slot */
   int message, site;
 };
-
 enum { DIMS = 1, DATA_TYPE = 2, FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, NAME = 8, RAW_DATA = 9 };
 enum { DOUBLE_DATA = 10, EXTERNAL_DATA = 13, DATA_LOCATION = 14, TYPED_FIELDS = 12 };
 enum { LOCATION, OFFSET, LENGTH, CHECKSUM, KEYS };
@@ -854,7 +809,6 @@ struct onnxar_reader_walk {
 static int refuse_at(walker* w, const char* rule, const byte* at) {
   return refuse(&w->error, rule, &w->r->entries[w->index], data_of(w->r, w->index) + (uint64_t)(at - w->begin));
 }
-
 static int next_field(walker* w, const byte** at, const byte* end, field* out) {
   const byte* blamed;
   const char* broken = read_field(at, end, out, &blamed);
@@ -862,7 +816,6 @@ static int next_field(walker* w, const byte** at, const byte* end, field* out) {
 }
 
 /* --- Tensors ------------------------------------------------------------------------------------------------------ */
-
 /* The bits of an element, 0 if unknown, and the typed field, by data type; the first is for all types that are unknown.
  */
 static const struct {
@@ -930,7 +883,6 @@ static int add_field(walker* w, const field* part, const byte* tag) {
   if (part->wire_type == 0 && part->number == DATA_LOCATION && low <= 1) w->is_linked = low == 1;
   return part->number == DIMS && (part->wire_type == 0 || part->wire_type == 2) ? read_run(w, part, tag) : 1;
 }
-
 /* The product, with UINT64_MAX for all that is larger, and whether it is. */
 static int multiply(uint64_t* product, uint64_t by) {
   const int is_larger = by != 0 && *product > UINT64_MAX / by;
@@ -988,18 +940,6 @@ static int read_tensor(walker* w, const field* message) {
   return count_elements(w) && count_runs(w, message->data, end);
 }
 
-/* How many fields hold values. The last of them that is not `raw_data` is the tensor's typed field. */
-static int count_held(walker* w) {
-  int held = w->raw.length > 0;
-  for (int number = FLOAT_DATA; number < TYPED_FIELDS; ++number) {
-    if (w->values[number] == 0) continue;
-    ++held;
-    w->out.field = number;
-    w->out.values = w->values[number];
-  }
-  return held;
-}
-
 /* Step l. The rule that is broken, or NULL. */
 static const char* judge_inline(walker* w, int held) {
   const uint32_t type = w->type, field_of_type = types[type].field, bits = types[type].bits;
@@ -1016,14 +956,14 @@ static const char* judge_inline(walker* w, int held) {
 
 /* A plain decimal number below 2^64. */
 static int read_decimal(struct text text, uint64_t* value) {
+  int is_good = text.length > 0 && text.length <= 20 && (text.at[0] != '0' || text.length == 1);
   *value = 0;
-  if (text.length == 0 || text.length > 20 || (text.at[0] == '0' && text.length > 1)) return 0;
-  for (size_t i = 0; i < text.length; ++i) {
+  for (size_t i = 0; is_good && i < text.length; ++i) {
     const uint64_t digit = (uint64_t)text.at[i] - '0';
-    if (digit > 9 || *value > (UINT64_MAX - digit) / 10) return 0;
+    is_good = digit <= 9 && *value <= (UINT64_MAX - digit) / 10;
     *value = *value * 10 + digit;
   }
-  return 1;
+  return is_good;
 }
 
 /* Step k up to M18. The rule that is broken, or NULL. */
@@ -1064,11 +1004,18 @@ static const char* find_data(reader* r, struct text location, uint64_t offset, c
 
 /* Steps k and l of the tensor that was read. */
 static int judge_tensor(walker* w) {
-  const int held = count_held(w);
   const int has_length = w->has_bytes || w->keys[LENGTH].at;
   onnxar_reader_range range = {w->raw.at, OAR_NO_OFFSET, w->raw.length};
   uint64_t offset, length;
-  const char* broken = w->is_linked ? judge_link(w, held, &offset, &length) : judge_inline(w, held);
+  int held = w->raw.length > 0; /* how many fields hold values */
+  const char* broken;
+  for (int number = FLOAT_DATA; number < TYPED_FIELDS; ++number) {
+    if (w->values[number] == 0) continue;
+    ++held;
+    w->out.field = number;
+    w->out.values = w->values[number];
+  }
+  broken = w->is_linked ? judge_link(w, held, &offset, &length) : judge_inline(w, held);
   w->out.entry = OAR_NOT_FOUND;
   w->out.kind = w->out.field != 0 ? OAR_TYPED : w->raw.at ? OAR_INLINE : OAR_NO_DATA;
   if (w->raw.at) range.offset = data_of(w->r, w->index) + (uint64_t)(w->raw.at - w->begin);
@@ -1082,9 +1029,6 @@ static int judge_tensor(walker* w) {
   if (broken && broken[0]) refuse_at(w, broken, (const byte*)w->out.message);
   return !broken;
 }
-
-/* --- The next tensor (M1, M6, M7) --------------------------------------------------------------------------------- */
-
 /* The step by which the field of a message leads on, or NULL. */
 static const struct step* step_of(int message, const field* part) {
   for (size_t i = 0; i < sizeof steps / sizeof *steps && part->wire_type == 2; ++i)
@@ -1162,13 +1106,11 @@ int onnxar_reader_walk_open(reader* r, size_t index, onnxar_reader_walk** walk, 
   w->frames[0].site = -1;
   return 0;
 }
-
 void onnxar_reader_walk_close(onnxar_reader_walk* walk) {
   if (!walk) return;
   drop(walk->r, walk->block);
   drop(walk->r, walk);
 }
-
 const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* size) {
   *size = (size_t)(walk->frames[0].end - walk->begin);
   return walk->begin;
@@ -1202,16 +1144,16 @@ size_t onnxar_reader_copy_values(const onnxar_reader_tensor* tensor, void* buffe
   return copied;
 }
 
-/* Text that is cut where its room ends. */
+/* Text that is cut where its room ends; `length` is that of all text. */
 struct writer {
   char* at;
-  size_t room, length; /* with the zero; of all that was written, cut or not */
+  size_t room, length;
 };
 
 static void put(struct writer* out, char c) {
-  if (out->length + 1 < out->room) out->at[out->length] = c;
-  if (out->length + 1 < out->room) out->at[out->length + 1] = '\0';
-  ++out->length;
+  if (++out->length >= out->room) return;
+  out->at[out->length - 1] = c;
+  out->at[out->length] = '\0';
 }
 static void put_text(struct writer* out, const char* text) {
   while (*text) put(out, *text++);
@@ -1236,18 +1178,11 @@ size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, siz
 }
 
 const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
-  static const char digits[] = "0123456789abcdef";
   struct writer out = {buffer, size, 0};
   put_text(&out, e->code);
   if (e->entry_length > 0) put_text(&out, " in \"");
   for (size_t i = 0; i < e->entry_length && i < LONGEST_NAME; ++i) {
-    const byte c = (byte)e->entry[i];
-    const int is_plain = c >= 0x20 && c < 0x7F && c != '\\';
-    put(&out, is_plain ? (char)c : '\\');
-    if (is_plain) continue;
-    put(&out, 'x');
-    put(&out, digits[c >> 4]);
-    put(&out, digits[c & 15]);
+    put(&out, e->entry[i] >= 0x20 && e->entry[i] < 0x7F ? e->entry[i] : '?');
   }
   if (e->entry_length > 0) put(&out, '"');
   if (e->offset != OAR_NO_OFFSET) put_text(&out, " at ");
@@ -1256,8 +1191,6 @@ const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
   put_text(&out, e->sentence);
   return buffer;
 }
-
-/* --- CRC-32 (T1) -------------------------------------------------------------------------------------------------- */
 
 struct crc {
   uint32_t value, after[8][256]; /* what a byte makes of the register, and then so many zeros */
@@ -1286,13 +1219,13 @@ static void crc_add(struct crc* crc, const byte* at, size_t length) {
   crc->value = value;
 }
 
-/* Step 65 of an entry, in pieces where the file is read. */
+/* Step 65 of an entry. */
 static int check_crc(reader* r, size_t index, struct crc* crc, fault* e) {
   const struct entry* entry = &r->entries[index];
   byte* block = NULL;
   uint64_t at, rest = entry->size;
   if (!prove(r, index, e)) return 0;
-  if (!r->memory && !(block = (byte*)take(r, 1, PIECE, e))) return 0;
+  if (!r->memory && !(block = (byte*)take(r, 1, PIECE, e))) return 0; /* the file is read in pieces */
   at = data_of(r, index);
   crc->value = 0xFFFFFFFF;
   while (rest > 0) {
@@ -1307,8 +1240,6 @@ static int check_crc(reader* r, size_t index, struct crc* crc, fault* e) {
   if (rest > 0) return 0;
   return ~crc->value == crc_of(entry) ? 1 : refuse(e, "T1", entry, data_of(r, index));
 }
-
-/* --- Superseded states (T2) --------------------------------------------------------------------------------------- */
 
 /* A state of the file ends at `at`. It is in the tail after the entry `tail`, or in a tail of a state in that tail. */
 struct cut {
@@ -1457,9 +1388,6 @@ int onnxar_reader_check(reader* r, unsigned flags, fault* e) {
     if (!check_crc(r, i, &crc, e)) return -1;
   return 0;
 }
-
-/* --- Entries ------------------------------------------------------------------------------------------------------ */
-
 static int check_index(reader* r, size_t index, fault* e) {
   return index < r->count || fail(e, "usage.no_such_entry", "there is no entry of this index");
 }
@@ -1469,7 +1397,6 @@ int onnxar_reader_verify(reader* r, size_t index, fault* e) {
   crc_begin(&crc);
   return check_index(r, index, e) && check_crc(r, index, &crc, e) ? 0 : -1;
 }
-
 size_t onnxar_reader_count(reader* r) { return r->count; }
 size_t onnxar_reader_model(reader* r) { return r->count - 1; }
 
@@ -1481,7 +1408,6 @@ int onnxar_reader_get_entry(reader* r, size_t index, onnxar_reader_entry* entry,
   entry->crc32 = crc_of(&r->entries[index]);
   return 0;
 }
-
 size_t onnxar_reader_find(reader* r, const char* name, size_t length) { return find(r, (const byte*)name, length); }
 
 int onnxar_reader_is_graph(reader* r, size_t index) {
@@ -1515,7 +1441,6 @@ int onnxar_reader_copy(reader* r, uint64_t offset, size_t length, void* buffer, 
 }
 
 /* --- Opening ------------------------------------------------------------------------------------------------------ */
-
 /* A reader with its options, but no file. */
 static onnxar_reader* new_reader(const onnxar_reader_options* options, fault* e) {
   onnxar_reader none, *r = NULL;
@@ -1575,7 +1500,8 @@ static int fail_by_system(fault* e, int number) {
   if (number == ENOENT) return fail(e, "io.not_found", "there is no such file");
   if (number == EACCES) return fail(e, "io.permission", "the file may not be read");
   if (number == EISDIR) return fail(e, "io.not_a_file", "this is not a regular file");
-  if (number == ENOMEM) return fail(e, "io.address_space", "the file is too large for this machine");
+  if (number == ENOMEM || number == EOVERFLOW)
+    return fail(e, "io.address_space", "the file is too large for this machine");
   return fail(e, "io.failed", "the file cannot be read");
 }
 
@@ -1595,7 +1521,6 @@ static int load_file(onnxar_reader* r, const char* path, fault* e) {
   if (file >= 0) close(file);
   return number == 0 || fail_by_system(e, number);
 }
-
 static void unload_file(onnxar_reader* r) { munmap(r->mapping, (size_t)r->source.size); }
 #else
 #ifdef _WIN32 /* where long has 32 bits */
@@ -1617,7 +1542,6 @@ static int load_file(onnxar_reader* r, const char* path, fault* e) {
   if (file) fclose(file);
   return is_good;
 }
-
 static void unload_file(onnxar_reader* r) { drop(r, r->mapping); }
 #endif
 

@@ -32,24 +32,18 @@
  *     return more == 0 ? 0 : 1;
  *   }
  *
- * Results. A function that can fail returns 0, or -1 and fills `error`, which may be NULL. Functions that close take
- * NULL.
- *
- * Memory. The reader allocates about as much as the directory has bytes; if it reads by callbacks also the directory,
- * and a model while it is walked. Numbers from a file are compared with the file's length and the limits before they
- * size an allocation. Pointers that are given are valid until the archive is closed (or the walk, where this is said).
- *
- * Threads. There is no global state. Functions with a `const onnxar_reader*` may be called by many threads at once,
- * provided that callbacks and allocator may. A walk is used by one thread at a time.
- *
- * Trust. Whatever the bytes are, a call reads no byte out of bounds, and its work grows in proportion to the file.
- * Opening does stage open of the specification; stage use of an entry comes before its bytes, and M8 to M21 of a tensor
- * before the tensor. CRC-32s are compared on demand, as that reads all bytes. What was proved is not proved again: a
- * mapped file that another process shortens faults on access, so replace archives by renaming.
- *
- * Define for onnxar_reader.c: OAR_NO_MMAP to read files into memory instead of mapping them (which is done on POSIX
- * systems alone); OAR_NO_STDIO to leave onnxar_reader_open out; OAR_API for what precedes each function, such as
- * `static`. */
+ * - Results: a function that can fail returns 0, or -1 and fills `error`, which may be NULL. What closes takes NULL.
+ * - Memory: about as much is allocated as the directory has bytes, and with callbacks also the directory, and a model
+ * while it is walked. Numbers from a file are compared with its length and the limits before they size an allocation.
+ * What is given is valid until the archive is closed (or the walk, where this is said).
+ * - Threads: there is no global state. Functions with a `const onnxar_reader*` may be called by many threads at once,
+ *   provided that callbacks and allocator may. A walk is used by one thread at a time.
+ * - Trust: whatever the bytes are, a call reads no byte out of bounds, and its work grows in proportion to the file.
+ * Opening does stage open of the specification; stage use of an entry comes before its bytes, M8 to M21 before a
+ * tensor. CRC-32s are compared on demand. What was proved is not proved again: a mapped file that is shortened faults
+ * on access, so replace archives by renaming.
+ * - Define for onnxar_reader.c: OAR_NO_MMAP to read files into memory instead of mapping them (which only POSIX systems
+ * do); OAR_NO_STDIO to leave onnxar_reader_open out; OAR_API for what precedes each function, such as `static`. */
 #ifndef ONNXAR_READER_H
 #define ONNXAR_READER_H
 
@@ -66,7 +60,7 @@ extern "C" {
 
 #define OAR_NO_OFFSET UINT64_MAX /* an error that has no place in the file */
 #define OAR_NOT_FOUND SIZE_MAX   /* instead of the index of an entry */
-#define OAR_MESSAGE_SIZE 4400    /* room for each line of onnxar_reader_message */
+#define OAR_MESSAGE_SIZE 1300    /* room for each line of onnxar_reader_message */
 
 /* --- Opening ------------------------------------------------------------------------------------------------------ */
 
@@ -84,8 +78,8 @@ typedef struct onnxar_reader_error {
   char entry[1025];     /* its first 1024 bytes, unchecked: it may hold any byte */
 } onnxar_reader_error;
 
-/* Writes `zip.entry.overlap in "a" at 64: the entry overlaps the next` with escapes for bytes that could harm a
- * terminal, cut if there is no room, and terminated. Returns the buffer. */
+/* Writes `zip.entry.overlap in "a" at 64: the entry overlaps the next`, with `?` for what is not printable, cut if
+ * there is no room, and terminated. Returns the buffer. */
 OAR_API const char* onnxar_reader_message(const onnxar_reader_error* error, char* buffer, size_t size);
 
 /* Zeros stand for defaults, so begin with `onnxar_reader_options options = {0};`. */
@@ -136,7 +130,7 @@ typedef struct onnxar_reader_range {
   uint64_t size;
 } onnxar_reader_range;
 
-/* At least 1. Entries have the indices from 0 on, in the order of the file; the last is the model, __MODEL_PROTO. */
+/* Entries have the indices from 0 on, in the order of the file; the last is the model, __MODEL_PROTO. */
 OAR_API size_t onnxar_reader_count(const onnxar_reader* archive);
 OAR_API size_t onnxar_reader_model(const onnxar_reader* archive);
 OAR_API int onnxar_reader_get_entry(const onnxar_reader* archive, size_t index, onnxar_reader_entry* entry,
@@ -146,7 +140,6 @@ OAR_API int onnxar_reader_get_entry(const onnxar_reader* archive, size_t index, 
  * (graphs.md) is an entry such as "decoder.onnx"; `is_graph` is 1 for these. */
 OAR_API size_t onnxar_reader_find(const onnxar_reader* archive, const char* name, size_t length);
 OAR_API int onnxar_reader_is_graph(const onnxar_reader* archive, size_t index);
-
 /* The whole data of an entry, after stage use: a model for a protobuf parser, say, or a tokenizer. */
 OAR_API int onnxar_reader_get_data(const onnxar_reader* archive, size_t index, onnxar_reader_range* range,
                                    onnxar_reader_error* error);
@@ -157,11 +150,9 @@ OAR_API int onnxar_reader_get_data(const onnxar_reader* archive, size_t index, o
 OAR_API int onnxar_reader_resolve(const onnxar_reader* archive, const char* location, size_t location_length,
                                   uint64_t offset, const uint64_t* length, onnxar_reader_range* range,
                                   onnxar_reader_error* error);
-
 /* Copies bytes of the file, for archives that are read by callbacks: a range that was given, or a part of it. */
 OAR_API int onnxar_reader_copy(const onnxar_reader* archive, uint64_t offset, size_t length, void* buffer,
                                onnxar_reader_error* error);
-
 /* Compares the CRC-32 of an entry (zip.data.crc), in 16 KiB of memory at most. */
 OAR_API int onnxar_reader_verify(const onnxar_reader* archive, size_t index, onnxar_reader_error* error);
 
@@ -173,15 +164,9 @@ OAR_API int onnxar_reader_check(const onnxar_reader* archive, unsigned flags, on
 
 /* --- Tensors ------------------------------------------------------------------------------------------------------ */
 
-/* Where a tensor is in the model. The last two are anything beneath these fields, except indices of sparse tensors. */
-enum {
-  OAR_INITIALIZER,
-  OAR_ATTRIBUTE,     /* `t` or `tensors` of a node's attribute */
-  OAR_SPARSE_VALUES, /* their name is that of the sparse tensor */
-  OAR_SPARSE_INDICES,
-  OAR_FUNCTION_DEFAULT, /* `attribute_proto` of a function */
-  OAR_TRAINING          /* `training_info` of the model */
-};
+/* Where a tensor is: an initializer; `t` or `tensors` of a node's attribute; values (which have the name) or indices of
+ * a sparse tensor; anything else beneath `attribute_proto` of a function; anything else beneath `training_info`. */
+enum { OAR_INITIALIZER, OAR_ATTRIBUTE, OAR_SPARSE_VALUES, OAR_SPARSE_INDICES, OAR_FUNCTION_DEFAULT, OAR_TRAINING };
 
 /* Where its values are: nowhere (it has no elements, or is filled in later), in `raw_data`, in an entry, in a typed
  * field. */
@@ -217,10 +202,8 @@ OAR_API void onnxar_reader_walk_close(onnxar_reader_walk* walk);
 /* The next tensor in the order of the bytes: initializers, sparse tensors, attributes, subgraphs, functions, training
  * info. 1: a tensor, whose rules are proved; 0: the model ended; -1: an error, also at each further call. */
 OAR_API int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tensor, onnxar_reader_error* error);
-
 /* Writes where the last tensor is, `graph.node[3].attribute[0].t`, cut as by snprintf. Returns the whole length. */
 OAR_API size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, size_t size);
-
 /* The serialised ModelProto; valid until the walk is closed. */
 OAR_API const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* size);
 
