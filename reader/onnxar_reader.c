@@ -199,7 +199,7 @@ static int refuse(fault* e, const char* rule, const struct entry* entry, uint64_
   e->offset = offset;
   if (!entry) return 0;
   e->entry_length = length_of(entry);
-  memcpy(e->entry, name_of(entry), e->entry_length < LONGEST_NAME ? e->entry_length : LONGEST_NAME);
+  memcpy(e->entry, name_of(entry), e->entry_length < LONGEST_NAME ? e->entry_length : (size_t)LONGEST_NAME);
   return 0;
 }
 static uint64_t header_offset(reader* r, const struct entry* entry) {
@@ -267,7 +267,7 @@ static int read_zip64_end(const byte* record, uint64_t at, struct end* end, faul
 static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
   enum { ALL = END_SIZE + LOCATOR_SIZE + ZIP64_END_SIZE };
   byte room[ALL];
-  const size_t length = size < ALL ? (size_t)size : ALL;
+  const size_t length = size < ALL ? (size_t)size : (size_t)ALL;
   const byte *last = view(r, size - length, length, room, e), *record;
   uint64_t at = size - END_SIZE, ends_at = at;
   if (!last) return 0;
