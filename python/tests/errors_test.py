@@ -11,7 +11,7 @@ import unittest
 import unittest.mock
 
 from building import archive, linked, model
-from support import FolderTest, matmul_model
+from support import ArchiveTest, FolderTest
 
 import onnxar
 from onnxar import _errors, _hints
@@ -19,12 +19,7 @@ from onnxar import _errors, _hints
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-class Errors(FolderTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.path = self.folder / "m.onnxar"
-        onnxar.save(matmul_model(), self.path)
-
+class Errors(ArchiveTest):
     def test_a_missing_file_is_a_file_not_found_error(self):
         none = self.folder / "none.onnxar"
         for call in (onnxar.open, onnxar.load, onnxar.load_ir, onnxar.show, onnxar.ls, onnxar.check, onnxar.edit, onnxar.link,
@@ -123,10 +118,6 @@ class Mapping(FolderTest):
             with self.assertRaises(onnxar.NotFoundError) as raised:
                 self.archive[name]
             self.assertIn(said, str(raised.exception))
-
-    def test_tensor_finds_entries_and_sites_too(self):
-        for name in ("layer_0_weight", "graph.initializer[0]", "layer.0/weight"):
-            self.assertEqual(self.archive.tensor(name).shape, (512,))
 
 
 if __name__ == "__main__":

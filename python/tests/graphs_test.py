@@ -144,9 +144,7 @@ class Graphs(FolderTest):
             ("usage.no_such_entry", {"remove": ["none"]}),
             ("usage.own_name", {"side_files": {self.archive.name: self.graph}}),
         ):
-            with self.assertRaises(onnxar.Error) as raised:
-                onnxar.replace(self.archive, **arguments)
-            self.assertEqual(raised.exception.code, code)
+            self.refused(code, onnxar.replace, self.archive, **arguments)
         self.assertEqual(self.archive.read_bytes(), before)
 
 

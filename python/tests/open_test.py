@@ -17,20 +17,14 @@ import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from support import FolderTest, arrays_of, matmul_model, weights
+from support import ArchiveTest, arrays_of, weights
 
 import onnxar
 import onnxar.numpy
 from onnxar import _dtypes
 
 
-class OpenTest(FolderTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.model = matmul_model()
-        self.path = self.folder / "m.onnxar"
-        onnxar.save(self.model, self.path)
-
+class OpenTest(ArchiveTest):
     def mapped(self) -> bool:
         return str(self.path) in pathlib.Path("/proc/self/maps").read_text()
 
@@ -77,11 +71,10 @@ class Tensors(OpenTest):
         with onnxar.open(self.path) as archive:
             self.assertEqual(set(archive), {"graph.initializer[0]", "graph.initializer[1]"})
             np.testing.assert_array_equal(archive["graph.initializer[1]"], weights(512, seed=2))
-            with self.assertRaises(onnxar.Error) as raised:
-                archive.tensor("same")
+            error = self.refused("usage.argument", archive.tensor, "same")
             self.assertNotIn("same", archive)
-            self.assertEqual((raised.exception.code, raised.exception.entry), ("usage.argument", "same"))
-            self.assertIn("graph.initializer[1]", str(raised.exception))
+            self.assertEqual(error.entry, "same")
+            self.assertIn("graph.initializer[1]", str(error))
 
     def test_a_tensor_is_also_found_by_its_entry_and_by_its_site(self):
         self.save_tensors(numpy_helper.from_array(weights(512), "layer.0/weight"))
@@ -91,24 +84,13 @@ class Tensors(OpenTest):
             for name in ("layer.0/weight", key, "graph.initializer[0]"):
                 np.testing.assert_array_equal(archive.tensor(name), weights(512))
 
-    def test_a_tensor_that_is_not_there_is_a_key_error_of_ours(self):
-        with onnxar.open(self.path) as archive:
-            self.assertNotIn("none", archive)
-            self.assertIsNone(archive.get("none"))
-            with self.assertRaises(KeyError) as raised:
-                archive["none"]
-            self.assertIsInstance(raised.exception, onnxar.Error)
-            self.assertEqual(raised.exception.code, "usage.no_such_entry")
-
     def test_strings_have_no_array_and_are_no_key(self):
         text = helper.make_tensor("text", TensorProto.STRING, [1], [b"words"])
         self.save_tensors(text, numpy_helper.from_array(weights(4), "w"))
         with onnxar.open(self.path) as archive:
             self.assertEqual(list(archive), ["w"])
             self.assertEqual(archive.info("text").dtype, "STRING")
-            with self.assertRaises(onnxar.Error) as raised:
-                archive.tensor("text")
-            self.assertEqual(raised.exception.code, "onnx.tensor.strings")
+            self.refused("onnx.tensor.strings", archive.tensor, "text")
 
             self.assertNotIn("text", archive)
             self.assertIn("w", archive)
@@ -153,10 +135,8 @@ class Tensors(OpenTest):
         self.assertEqual(data.count(link), 1)
         archive = onnxar.open(data.replace(link, b"location\x12\x01c"))
         np.testing.assert_array_equal(archive["a"], weights(512))
-        with self.assertRaises(onnxar.Error) as raised:
-            archive["b"]
-        self.assertEqual(raised.exception.code, "onnx.external_data.missing")
-        self.assertIn('tensor "b" (graph.initializer[1])', raised.exception.message)
+        error = self.refused("onnx.external_data.missing", lambda: archive["b"])
+        self.assertIn('tensor "b" (graph.initializer[1])', error.message)
 
 
 class Life(OpenTest):
@@ -170,10 +150,9 @@ class Life(OpenTest):
         uses = (archive.model, archive.entries, archive.keys().__len__, archive.check, archive.__enter__,
                 lambda: archive["w"], lambda: list(archive), lambda: "w" in archive, lambda: part[0])  # fmt: skip
         for use in uses:
-            with self.assertRaises(onnxar.Error) as raised:
-                use()
-            self.assertEqual((raised.exception.code, raised.exception.path), ("usage.argument", str(self.path)))
-            self.assertIn("closed", str(raised.exception))
+            error = self.refused("usage.argument", use)
+            self.assertEqual(error.path, str(self.path))
+            self.assertIn("closed", str(error))
 
     def test_values_and_items_go_by_the_keys_and_end_with_the_archive(self):
         with onnxar.open(self.path) as archive:
@@ -199,9 +178,7 @@ class Life(OpenTest):
         del archive
         gc.collect()
         np.testing.assert_array_equal(array, weights(64, 64))
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.open(self.path.read_bytes()).check()
-        self.assertEqual(raised.exception.code, "usage.argument")
+        self.refused("usage.argument", onnxar.open(self.path.read_bytes()).check)
 
     def test_arrays_of_bytes_at_an_odd_address_are_aligned_copies(self):
         data = self.path.read_bytes()
@@ -239,17 +216,6 @@ class Life(OpenTest):
             with self.assertRaises(onnxar.Error):
                 onnxar.open(self.path, **wrong)
 
-    def test_a_file_that_is_replaced_by_renaming_leaves_open_archives_as_they_are(self):
-        archive = onnxar.open(self.path)
-        onnxar.numpy.save_file({"other": weights(2, 2)}, self.path, overwrite=True)
-        np.testing.assert_array_equal(archive["w"], weights(64, 64))
-        self.assertEqual(list(onnxar.open(self.path)), ["other"])
-
-    def test_a_symlink_opens(self):
-        link = self.folder / "link.onnxar"
-        link.symlink_to(self.path.name)
-        np.testing.assert_array_equal(onnxar.open(link)["w"], weights(64, 64))
-
 
 class Consolidation(OpenTest):
     def test_large_tensors_move_to_one_aligned_buffer_and_small_ones_stay(self):
@@ -280,9 +246,8 @@ class Consolidation(OpenTest):
             (entry,) = (entry for entry in archive.entries() if entry.name == "w")
         data[entry.offset] ^= 1
         archive = onnxar.open(data)
-        with self.assertRaises(onnxar.Error) as raised:
-            archive.consolidate()
-        self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
+        error = self.refused("zip.data.crc", archive.consolidate)
+        self.assertEqual(error.entry, "w")
         self.assertEqual(archive._consolidated, {})
 
     def test_bytes_that_change_while_they_are_copied_are_refused(self):
@@ -307,10 +272,8 @@ class Consolidation(OpenTest):
                 for name, action in (("max_expansion", archive.consolidate), ("threshold", archive.consolidate),
                                      ("offset", functools.partial(archive.resolve, "w")),
                                      ("length", functools.partial(archive.resolve, "w"))):  # fmt: skip
-                    with self.assertRaises(onnxar.Error) as raised:
-                        action(**{name: value})
-                    self.assertEqual(raised.exception.code, "usage.argument")
-                    self.assertTrue(raised.exception.message.startswith(f"{name} is {value}"))
+                    error = self.refused("usage.argument", action, **{name: value})
+                    self.assertTrue(error.message.startswith(f"{name} is {value}"))
 
     def test_an_alignment_is_a_power_of_two(self):
         for alignment in (0, -64, 48, 1 << 31, 1 << 70):
@@ -335,9 +298,7 @@ class Container(OpenTest):
             link = [(pair.key, pair.value) for pair in model.graph.initializer[0].external_data]
             self.assertEqual(link, [("location", "w"), ("offset", "0"), ("length", "16384")])
             self.assertEqual(bytes(archive.resolve("w", 4, 4)), weights(64, 64).tobytes()[4:8])
-            with self.assertRaises(onnxar.Error) as raised:
-                archive.resolve("w", 16384, 1)
-            self.assertEqual(raised.exception.code, "onnx.external_data.out_of_range")
+            self.refused("onnx.external_data.out_of_range", archive.resolve, "w", 16384, 1)
 
     def test_check_finds_nothing_in_a_good_archive_and_damage_where_it_is(self):
         self.assertEqual(onnxar.open(self.path).check(data=True, strict=True), [])
@@ -350,9 +311,7 @@ class Container(OpenTest):
             self.assertEqual(opened.check(), [])
             (finding,) = opened.check(data=True)
             self.assertEqual((finding.severity, finding.code, finding.entry), ("error", "zip.data.crc", "w"))
-            with self.assertRaises(onnxar.Error) as raised:
-                opened.verify("w")
-            self.assertEqual(raised.exception.code, code)
+            self.refused(code, opened.verify, "w")
 
     def test_side_files_are_entries(self):
         (self.folder / "words").write_text("a b c")
@@ -371,21 +330,16 @@ class Errors(OpenTest):
         data = bytearray(self.path.read_bytes())
         data[2] ^= 0xFF  # the first local header's signature
         self.path.write_bytes(data)
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.open(self.path)["scale"]
-        error = raised.exception
-        self.assertEqual((error.code, error.entry, error.offset), ("zip.local.header", "scale", 0))
-        self.assertEqual(error.path, str(self.path))
+        error = self.refused("zip.local.header", lambda: onnxar.open(self.path)["scale"])
+        self.assertEqual((error.entry, error.offset, error.path), ("scale", 0, str(self.path)))
         for part in (str(self.path), "'scale'", "0x0", "zip.local.header"):
             self.assertIn(part, str(error))
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((type(again), vars(again), str(again)), (type(error), vars(error), str(error)))
 
     def test_an_error_without_a_place_has_none(self):
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.open(self.folder / "none")
-        error = raised.exception
-        self.assertEqual((error.code, error.entry, error.offset), ("io.not_found", "", None))
+        error = self.refused("io.not_found", onnxar.open, self.folder / "none")
+        self.assertEqual((error.entry, error.offset), ("", None))
 
     def test_what_is_no_archive_is_refused_in_all_ways_of_opening(self):
         for content, code in ((b"", "zip.end.missing"), (b"text", "zip.end.missing"), (self.model.SerializeToString(), None)):

@@ -26,11 +26,6 @@ class Operations(FolderTest):
         onnx.save(self.model, self.onnx)
         self.report = onnxar.pack(self.onnx, self.archive)
 
-    def code_of(self, action, *arguments, **named) -> str:
-        with self.assertRaises(onnxar.Error) as raised:
-            action(*arguments, **named)
-        return raised.exception.code
-
     def test_pack_reports_and_unpack_gives_the_same_bytes(self):
         self.assertEqual((self.report.tensors_outside, self.report.payload_bytes), (2, 64 * 64 * 4 + 512 * 4))
         self.assertEqual(self.report.file_bytes, self.archive.stat().st_size)
@@ -46,15 +41,7 @@ class Operations(FolderTest):
         np.testing.assert_array_equal(value.numpy(), weights(64, 64))
         onnxar.unpack(self.archive, self.folder / "t.onnx", per_tensor=True)
         self.assertTrue((self.folder / "scale").exists())
-        self.assertEqual(self.code_of(onnxar.unpack, self.archive, self.onnx, external_data="d", per_tensor=True),
-                         "usage.argument")  # fmt: skip
-
-    def test_nothing_is_overwritten_unless_asked_for(self):
-        before = self.onnx.read_bytes()
-        for action in (onnxar.pack, onnxar.unpack, onnxar.repack):
-            self.assertEqual(self.code_of(action, self.archive, self.onnx), "output.exists")
-        self.assertEqual(self.onnx.read_bytes(), before)
-        onnxar.unpack(self.archive, self.onnx, overwrite=True, threshold=0)
+        self.refused("usage.argument", onnxar.unpack, self.archive, self.onnx, external_data="d", per_tensor=True)
 
     def test_a_dry_run_reports_and_writes_nothing(self):
         report = onnxar.pack(self.onnx, self.folder / "dry.onnxar", dry_run=True)
@@ -76,12 +63,11 @@ class Operations(FolderTest):
         self.assertEqual(right.count(crc), 2)
         self.archive.write_bytes(right.replace(crc, b"1234"))
         output = self.folder / "r.onnxar"
-        self.assertEqual(self.code_of(onnxar.repack, self.archive, output), "zip.data.crc")
+        self.refused("zip.data.crc", onnxar.repack, self.archive, output)
         report = onnxar.repack(self.archive, output, accept_crc=["w"])
         self.assertEqual([remark.code for remark in report.remarks], ["zip.data.crc"])
         self.assertEqual(output.read_bytes(), right)
-        self.assertEqual(self.code_of(onnxar.repack, output, self.archive, overwrite=True, accept_crc=["w"]),
-                         "usage.argument")  # fmt: skip
+        self.refused("usage.argument", onnxar.repack, output, self.archive, overwrite=True, accept_crc=["w"])
 
     def test_pack_and_repack_rename_what_no_tensor_refers_to(self):
         note = self.folder / "note"
@@ -91,15 +77,14 @@ class Operations(FolderTest):
         again = self.folder / "again.onnxar"
         onnxar.repack(self.archive, again, rename={"b.txt": "c.txt"})
         self.assertIn("c.txt", zipfile.ZipFile(again).namelist())
-        self.assertEqual(self.code_of(onnxar.repack, again, self.archive, rename={"b.txt": "d.txt"}), "usage.argument")
+        self.refused("usage.argument", onnxar.repack, again, self.archive, rename={"b.txt": "d.txt"})
 
     def test_repack_makes_an_archive_of_a_zip(self):
         with zipfile.ZipFile(self.folder / "z.zip", "w", zipfile.ZIP_DEFLATED) as zip_:
             for entry in ("w", "scale", "__MODEL_PROTO"):
                 zip_.writestr(entry, bytes(onnxar.open(self.archive).entry(entry)))
-        with self.assertRaises(onnxar.Error) as raised:
+        with self.assertRaisesRegex(onnxar.Error, "repack"):
             onnxar.open(self.folder / "z.zip")
-        self.assertIn("repack", str(raised.exception))
         report = onnxar.repack(self.folder / "z.zip", self.folder / "r.onnxar", alignment=4096)
         self.assertEqual(report.entries, 3)
         self.assertEqual({entry.offset % 4096 for entry in onnxar.open(self.folder / "r.onnxar").entries()}, {0})
@@ -116,46 +101,33 @@ class Operations(FolderTest):
             state = onnxar.undo(self.archive)
             self.assertEqual((state.size, state.file_size), (len(before), report.file_bytes))
             self.assertEqual(self.archive.read_bytes(), before)
-        self.assertEqual(self.code_of(onnxar.undo, self.archive), "usage.nothing_to_undo")
+        self.refused("usage.nothing_to_undo", onnxar.undo, self.archive)
 
     def test_what_is_not_a_model_replaces_none(self):
         before = self.archive.read_bytes()
         with self.assertRaisesRegex(onnxar.Error, "nothing to replace: pass a model, side_files or remove"):
             onnxar.replace(self.archive)
         for wrong in (5, [], bytearray(b""), self.model.graph):
-            with self.assertRaises(onnxar.Error) as raised:
-                onnxar.replace(self.archive, wrong)
-            self.assertEqual(raised.exception.code, "usage.argument")
-            self.assertIn(type(wrong).__name__, str(raised.exception))
+            error = self.refused("usage.argument", onnxar.replace, self.archive, wrong)
+            self.assertIn(type(wrong).__name__, str(error))
         self.assertEqual(self.archive.read_bytes(), before)
 
-    def test_numbers_that_cannot_be_are_named(self):
+    def test_other_numbers_that_cannot_be_are_named(self):
         output = self.folder / "out"
         for value in (-1, 1 << 64):
             for name, action in (
-                ("max_expansion", lambda **named: onnxar.load(self.archive, **named)),
-                ("max_expansion", lambda **named: onnxar.pack(self.onnx, output, **named)),
-                ("max_expansion", lambda **named: onnxar.repack(self.archive, output, **named)),
-                ("max_expansion", lambda **named: onnxar.extract(self.archive, "w", output, **named)),
-                ("max_expansion", lambda **named: onnxar.replace(self.archive, self.onnx, **named)),
-                ("max_expansion", lambda **named: onnxar.dump(self.archive, **named)),
-                ("max_expansion", lambda **named: onnxar.diff(self.archive, self.onnx, **named)),
-                ("max_expansion", lambda **named: onnxar.freeze(self.archive, output, **named)),
                 ("alignment", lambda **named: onnxar.repack(self.archive, output, **named)),
                 ("alignment", lambda **named: onnxar.pack(self.onnx, output, **named)),
                 ("offset", lambda **named: onnxar.link(self.archive, **named)),
                 ("length", lambda **named: onnxar.link(self.archive, **named)),
                 ("threads", lambda **named: onnxar.open(self.archive, **named)),
             ):
-                with self.assertRaises(onnxar.Error) as raised:
-                    action(**{name: value})
-                self.assertEqual(raised.exception.code, "usage.argument")
-                self.assertTrue(raised.exception.message.startswith(f"{name} is {value}"))
+                error = self.refused("usage.argument", action, **{name: value})
+                self.assertTrue(error.message.startswith(f"{name} is {value}"))
 
     def test_one_text_is_not_a_list_of_names(self):
-        with self.assertRaises(onnxar.Error) as raised:
+        with self.assertRaisesRegex(onnxar.Error, "a list of names"):
             onnxar.repack(self.archive, self.folder / "out", accept_crc="w")
-        self.assertIn("a list of names", raised.exception.message)
 
     def test_messages_name_arguments_and_not_options_of_the_command(self):
         actions = (
@@ -193,12 +165,12 @@ class Operations(FolderTest):
             self.assertEqual(onnxar.ls(self.archive), archive.entries())
             self.assertEqual(onnxar.cat(self.archive), archive.model())
             self.assertEqual(onnxar.cat(self.archive, "w"), bytes(archive.entry("w")))
-        self.assertEqual(self.code_of(onnxar.cat, self.archive, "none"), "usage.no_such_entry")
+        self.refused("usage.no_such_entry", onnxar.cat, self.archive, "none")
 
     def test_recover_cuts_off_a_torn_edit(self):
         before = self.archive.read_bytes()
         self.archive.write_bytes(before + b"PK\3\4 the first bytes of an edit")
-        self.assertEqual(self.code_of(onnxar.open, self.archive), "archive.torn")
+        self.refused("archive.torn", onnxar.open, self.archive)
         self.assertEqual(onnxar.recover(self.archive, dry_run=True).size, len(before))
         onnxar.recover(self.archive)
         self.assertEqual(self.archive.read_bytes(), before)
@@ -212,7 +184,7 @@ class Operations(FolderTest):
 
     def test_check_looks_at_onnx_files_and_raises_only_what_the_machine_says(self):
         self.assertEqual(onnxar.check(self.onnx), [])
-        self.assertEqual(self.code_of(onnxar.check, self.folder / "none"), "io.not_found")
+        self.refused("io.not_found", onnxar.check, self.folder / "none")
         (self.folder / "bad").write_bytes(self.archive.read_bytes()[:-1])
         self.assertEqual([finding.severity for finding in onnxar.check(self.folder / "bad")], ["error"])
 
@@ -231,7 +203,7 @@ class Operations(FolderTest):
             self.assertEqual((report.side_files, report.side_files_left_out), (1, 0))
             self.assertEqual(report.model_path, pathlib.Path(output) / "m.onnx")
             self.assertEqual((pathlib.Path(output) / "LICENSE.txt").read_text(), "MIT")
-        self.assertEqual(self.code_of(onnxar.unpack, self.archive, self.folder / "out"), "output.not_empty")
+        self.refused("output.not_empty", onnxar.unpack, self.archive, self.folder / "out")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Archives that are not local files: addresses and files of fsspec, HTTP, stores of obstore, and uploads."""
+"""Archives that are not local files: addresses and files of fsspec."""
 
 from __future__ import annotations
 
@@ -6,103 +6,17 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import gc
-import importlib.util
-import mmap
 import pathlib
-import subprocess
-import sys
+import unittest
 import unittest.mock
 
 import fsspec
 import numpy as np
-import obstore.store
-import onnx
-from fsspec.implementations.memory import MemoryFileSystem
-from onnx import helper, numpy_helper
-from support import FolderTest, arrays_of, matmul_model, weights
+from remote_files import ADDRESS, COUNT, SIZE, Misbehaving, RangesTest
+from support import arrays_of, weights
 
 import onnxar
-from onnxar import _http, _ranges
-
-SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
-web_server = importlib.util.module_from_spec(SPEC)
-sys.modules["web_server"] = web_server
-SPEC.loader.exec_module(web_server)
-
-ADDRESS = "memory://bucket/m.onnxar"
-COUNT = 30
-SIZE = 20_000  # elements of each: the weights do not fit in what is read when the archive is opened
-
-
-def many_weights() -> onnx.ModelProto:
-    tensors = [numpy_helper.from_array(weights(SIZE, seed=i), f"layer{i // 10}.{i}") for i in range(COUNT)]
-    return helper.make_model(helper.make_graph([], "g", [], [], initializer=tensors))
-
-
-class Other(MemoryFileSystem):
-    @classmethod
-    def _strip_protocol(cls, path):
-        return super()._strip_protocol(path.replace(f"{cls.protocol}://", "memory://"))
-
-
-class Versionless(Other):
-    """Does not tell when a file was made."""
-
-    protocol = "versionless"
-    store: dict = {}
-    pseudo_dirs = [""]
-
-    def info(self, path, **options):
-        return {key: value for key, value in super().info(path, **options).items() if key != "created"}
-
-
-class Misbehaving(Other):
-    protocol = "misbehaving"
-    store: dict = {}
-    pseudo_dirs = [""]
-    answer = None
-
-    def cat_file(self, path, start=None, end=None, **options):
-        data = super().cat_file(path, start, end, **options)
-        return data if self.answer is None else self.answer(data)
-
-
-for each in (Versionless, Misbehaving):
-    fsspec.register_implementation(each.protocol, each, clobber=True)
-
-
-class RangesTest(FolderTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.model = many_weights()
-        self.path = self.folder / "m.onnxar"
-        onnxar.save(self.model, self.path)
-        self.data = self.path.read_bytes()
-        self.memory = fsspec.filesystem("memory")
-        self.memory.pipe("/bucket/m.onnxar", self.data)
-        self.addCleanup(self.memory.rm, "/", recursive=True)
-        self.fetched: list[list[tuple[int, int]]] = []
-        fetch = _ranges.FsspecFile.fetch
-
-        def noted(file, ranges):
-            self.fetched.append(ranges)
-            return fetch(file, ranges)
-
-        patch = unittest.mock.patch.object(_ranges.FsspecFile, "fetch", noted)
-        patch.start()
-        self.addCleanup(patch.stop)
-
-    def refused(self, code: str, call, *arguments, **options) -> onnxar.Error:
-        with self.assertRaises(onnxar.Error) as raised:
-            call(*arguments, **options)
-        self.assertEqual(raised.exception.code, code, raised.exception)
-        return raised.exception
-
-    def expect_all(self, archive: onnxar.Archive) -> None:
-        expected = arrays_of(self.model)
-        self.assertEqual(list(archive), list(expected))
-        for name, array in archive.items():
-            np.testing.assert_array_equal(array, expected[name], strict=True)
+from onnxar import _ranges
 
 
 class Reading(RangesTest):
@@ -371,175 +285,6 @@ class Functions(RangesTest):
         self.refused("usage.argument", onnxar.save, self.model, "memory://bucket/new")
         self.refused("usage.argument", onnxar.freeze, self.path, "memory://bucket/new")
         self.assertFalse(self.memory.exists("/bucket/new"))
-
-
-class Http(RangesTest):
-    def setUp(self) -> None:
-        super().setUp()
-        server = web_server.serving()
-        self.server = server.__enter__()
-        self.addCleanup(server.__exit__, None, None, None)
-        patch = unittest.mock.patch.object(_http, "PAUSE", 0.001)
-        patch.start()
-        self.addCleanup(patch.stop)
-
-    def serve(self, **how: object) -> str:
-        return self.server.serve("/m.onnxar", self.data, **how)
-
-    def test_an_archive_is_read_by_ranges(self):
-        with onnxar.open(self.serve()) as archive:
-            self.expect_all(archive)
-        self.assertTrue(all(each.range and each.method == "GET" for each in self.server.requests))
-
-    def test_three_requests_list_ten_thousand_tensors_and_two_more_read_one(self):
-        program = pathlib.Path(__file__).parents[2] / "tests/support/sparse_archive.py"
-        path = self.folder / "large.onnxar"
-        subprocess.run([sys.executable, "-E", "-B", program, path, "10", "1"], check=True)  # -E: not with our module `support`
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            address = self.server.serve("/large.onnxar", data, etag='"large"')
-            with onnxar.open(address) as archive:
-                self.assertEqual(len(archive), 10 * 1024)
-                self.assertLessEqual(len(self.server.requests), 3)
-                before = len(self.server.requests)
-                self.assertFalse(archive["w5000"].any())
-                self.assertLessEqual(len(self.server.requests) - before, 2)
-            self.server.files.clear()
-
-    def test_an_empty_file_is_no_archive(self):
-        self.path.write_bytes(b"")
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.open(self.path)
-        for how in ({"ranges": False}, {"fail": 1, "status": 416, "more": {"Content-Range": "bytes */0"}}):
-            self.refused(raised.exception.code, onnxar.open, self.server.serve("/none", b"", **how))
-
-    def test_another_version_is_refused(self):
-        for changed in ({"etag": '"other"'}, {"etag": "", "modified": "Mon, 23 Nov 2026 10:00:01 GMT"}):
-            with self.subTest(changed=changed):
-                archive = onnxar.open(self.serve(etag=changed["etag"] and None))
-                self.serve(**changed)
-                self.refused("io.changed", archive.tensor, "layer1.15")
-
-    def test_a_server_that_tells_no_versions_apart_is_read_in_one_piece(self):
-        with onnxar.open(self.serve(etag="", modified=None)) as archive:
-            self.expect_all(archive)
-        self.assertEqual([each.range is None for each in self.server.requests], [False, True])
-
-    def test_a_server_without_ranges_is_refused(self):
-        self.refused("remote.no_ranges", onnxar.open, self.serve(ranges=False))
-
-    def test_failures_that_pass_are_retried(self):
-        for how in ({"fail": 2}, {"fail": 2, "status": 429, "retry_after": 0}, {"cut": 2}):
-            with self.subTest(how=how), onnxar.open(self.serve(**how)) as archive:
-                self.expect_all(archive)
-        self.assertIn("503", str(self.refused("remote.unreachable", onnxar.open, self.serve(fail=100))))
-
-    def test_a_server_that_stalls_is_given_up(self):
-        with unittest.mock.patch.object(_http, "STALL", 0.05), unittest.mock.patch.object(_http, "RETRIES", 1):
-            self.refused("remote.unreachable", onnxar.open, self.serve(delay=1))
-
-    def test_what_a_server_refuses_is_told(self):
-        for status, code in ((404, "io.not_found"), (403, "io.permission"), (401, "io.permission"), (418, "remote.refused")):
-            with self.subTest(status=status):
-                self.refused(code, onnxar.open, self.serve(fail=1, status=status))
-
-    def test_other_bytes_than_were_asked_for_are_refused(self):
-        size = len(self.data)
-        for text in ("bytes 0-9/10", f"bytes 5-4/{size}", f"bytes 0-{size}/{size}", f"bytes -1-5/{size}", f"bytes 0-{10**30}/{10**31}",
-                     f"bytes 0-{size - 1}/*", "pages 1-2/3", f"bytes {size - 10}-{size - 1}/{size}"):  # fmt: skip
-            with self.subTest(text=text):
-                self.refused("remote.answer", onnxar.open, self.serve(content_range=text))
-        self.refused("remote.answer", onnxar.open, self.serve(shift=-1))
-        archive = onnxar.open(self.serve())
-        self.serve(shift=1)
-        self.refused("remote.answer", archive.tensor, "layer1.15")
-
-    def test_bodies_are_as_long_as_announced(self):
-        self.refused("remote.answer", onnxar.open, self.serve(endless=True))
-        self.refused("remote.no_ranges", onnxar.open, self.serve(endless=True, ranges=False))
-
-    def test_what_arrives_encoded_is_refused_unread(self):
-        self.assertIn("gzip", str(self.refused("remote.answer", onnxar.open, self.serve(encoding="gzip", endless=True))))
-
-    def test_redirects_lead_to_http_and_end(self):
-        self.server.serve("/loop", b"", redirect="/loop")
-        self.refused("remote.answer", onnxar.open, self.server.address("/loop"))
-        self.refused("remote.answer", onnxar.open, self.server.serve("/local", b"", redirect=f"file://{self.path}"))
-        with onnxar.open(self.server.serve("/hub", b"", redirect=self.serve())) as archive:
-            self.expect_all(archive)
-
-    def test_passwords_stay_at_their_host(self):
-        target = self.serve().replace("127.0.0.1", "localhost")
-        address = self.server.serve("/hub", b"", redirect=target, secret="Bearer mine")
-        options = {"storage_options": {"headers": {"Authorization": "Bearer mine"}}}
-        onnxar.open(address, **options)
-        sent = {each.path: each.headers.get("Authorization") for each in self.server.requests}
-        self.assertEqual(sent, {"/hub": "Bearer mine", "/m.onnxar": None})
-
-
-class Obstore(RangesTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.store = obstore.store.MemoryStore()
-        self.store.put("a/m.onnxar", self.data)
-
-    def test_an_object_of_a_store_is_an_archive(self):
-        with onnxar.open("a/m.onnxar", store=self.store) as archive:
-            self.expect_all(archive)
-
-    def test_an_object_that_is_replaced_is_not_read_on(self):
-        archive = onnxar.open("a/m.onnxar", store=self.store)
-        self.store.put("a/m.onnxar", self.data)
-        self.refused("io.changed", archive.tensor, "layer1.15")
-
-    def test_an_object_that_is_not_there_is_reported_as_elsewhere(self):
-        self.assertIsInstance(self.refused("io.not_found", onnxar.open, "a/none", store=self.store), FileNotFoundError)
-        self.refused("usage.argument", onnxar.open, b"", store=self.store)
-
-
-class Uploads(RangesTest):
-    def test_an_archive_is_at_the_address_afterwards(self):
-        onnxar.put(self.path, "memory://other/m.onnxar")
-        self.assertEqual(self.memory.cat("/other/m.onnxar"), self.data)
-
-    def test_what_is_there_stays_unless_it_may_be_replaced(self):
-        self.memory.pipe("/bucket/m.onnxar", b"kept")
-        self.assertIsInstance(self.refused("output.exists", onnxar.put, self.path, ADDRESS), FileExistsError)
-        self.assertEqual(self.memory.cat("/bucket/m.onnxar"), b"kept")
-        onnxar.put(self.path, ADDRESS, overwrite=True)
-        self.assertEqual(self.memory.cat("/bucket/m.onnxar"), self.data)
-
-    def test_a_damaged_archive_is_not_uploaded(self):
-        damaged = bytearray(self.data)
-        damaged[len(damaged) // 2] ^= 1
-        self.path.write_bytes(damaged)
-        self.refused("zip.data.crc", onnxar.put, self.path, "memory://other/m.onnxar")
-        self.assertFalse(self.memory.exists("/other/m.onnxar"))
-        self.path.write_bytes(b"no archive")
-        self.refused("zip.end.missing", onnxar.put, self.path, "memory://other/m.onnxar")
-
-    def test_an_upload_that_fails_leaves_nothing_behind(self):
-        target = self.folder / "made" / "target"
-        with unittest.mock.patch.object(_ranges, "_expect_same", side_effect=RuntimeError("cut")):
-            self.refused("remote.unreachable", onnxar.put, self.path, f"file://{target}/m.onnxar")
-        self.assertEqual(list(target.iterdir()), [])
-        onnxar.put(self.path, f"file://{target}/m.onnxar")
-        self.assertEqual([each.name for each in target.iterdir()], ["m.onnxar"])
-        self.assertEqual((target / "m.onnxar").read_bytes(), self.data)
-
-    def test_an_upload_that_another_one_replaces_is_told(self):
-        onnxar.save(matmul_model(), self.folder / "other.onnxar")
-        other = (self.folder / "other.onnxar").read_bytes()
-        put_file = MemoryFileSystem.put_file
-
-        def replaced(system, *arguments, **options):
-            put_file(system, *arguments, **options)
-            system.pipe("/race/m.onnxar", other)
-
-        with unittest.mock.patch.object(MemoryFileSystem, "put_file", replaced):
-            self.refused("io.changed", onnxar.put, self.path, "memory://race/m.onnxar")
-
-    def test_a_path_is_no_address(self):
-        self.refused("usage.argument", onnxar.put, self.path, str(self.folder / "x"))
 
 
 if __name__ == "__main__":

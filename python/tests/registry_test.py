@@ -8,18 +8,19 @@ import numpy as np
 import onnx
 import onnx.utils
 from onnx.reference import ReferenceEvaluator
-from support import FolderTest, matmul_model, weights
+from support import ArchiveTest, matmul_model, weights
 
 import onnxar
 
 
-class Registry(FolderTest):
+class Registry(ArchiveTest):
+    @staticmethod
+    def made() -> onnx.ModelProto:
+        return onnx.shape_inference.infer_shapes(matmul_model())  # onnx cuts out values of known shapes
+
     def setUp(self) -> None:
         super().setUp()
         onnxar.register()
-        self.model = onnx.shape_inference.infer_shapes(matmul_model())  # onnx cuts out values of known shapes
-        self.path = self.folder / "m.onnxar"
-        onnxar.save(self.model, self.path)
 
     def test_load_and_save_are_reached_by_the_name_and_by_the_format(self):
         for load in (onnx.load, onnx.load_model):

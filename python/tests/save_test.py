@@ -107,9 +107,7 @@ class Protos(FolderTest):
         model = matmul_model()
         onnx.save(model, self.folder / "m.onnx", save_as_external_data=True, location="m.data")
         linked = onnx.load(self.folder / "m.onnx", load_external_data=False)
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.save(linked, self.folder / "m.onnxar")
-        self.assertEqual(raised.exception.code, "onnx.external_data.missing")
+        self.refused("onnx.external_data.missing", onnxar.save, linked, self.folder / "m.onnxar")
         self.assertEqual(self.names(), {"m.onnx", "m.data"})
         onnxar.save(linked, self.folder / "m.onnxar", data_dir=self.folder)
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
@@ -127,9 +125,8 @@ class Protos(FolderTest):
         model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
         onnxar.save(model, self.folder / "m.onnxar")
         self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
-        with onnxar.open(self.folder / "m.onnxar") as archive, self.assertRaises(onnxar.Error) as raised:
-            archive.tensor("new")
-        self.assertEqual(raised.exception.code, "usage.argument")
+        with onnxar.open(self.folder / "m.onnxar") as archive:
+            self.refused("usage.argument", archive.tensor, "new")
 
     def test_damaged_data_is_not_loaded(self):
         path = self.folder / "m.onnxar"
@@ -137,33 +134,18 @@ class Protos(FolderTest):
         entry = onnxar.open(path).entries()[1]
         data = bytearray(path.read_bytes())
         data[entry.offset + 3] ^= 4
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.load(bytes(data))
-        self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
+        self.assertEqual(self.refused("zip.data.crc", onnxar.load, bytes(data)).entry, "w")
         self.assertNotEqual(onnxar.load(bytes(data), verify=False), matmul_model())
 
     def test_what_is_no_model_is_named(self):
         for wrong in (None, 3, {}, onnx.TensorProto(), object()):
-            with self.assertRaises(onnxar.Error) as raised:
-                onnxar.save(wrong, self.folder / "m.onnxar")
-            self.assertEqual(raised.exception.code, "usage.argument")
-            self.assertIn(type(wrong).__name__, str(raised.exception))
+            error = self.refused("usage.argument", onnxar.save, wrong, self.folder / "m.onnxar")
+            self.assertIn(type(wrong).__name__, str(error))
         self.assertEqual(self.names(), set())
-
-    def test_an_archive_is_replaced_with_overwrite_alone(self):
-        path = self.folder / "m.onnxar"
-        onnxar.save(matmul_model(), path)
-        onnxar.save(matmul_model(32), path, overwrite=True)
-        with self.assertRaises(onnxar.OutputExistsError) as raised:
-            onnxar.save(matmul_model(), path)
-        self.assertEqual((raised.exception.code, raised.exception.path), ("output.exists", str(path)))
-        self.assertEqual(onnxar.open(path)["w"].shape, (32, 32))
 
     def test_bad_arguments_are_refused_before_anything_is_written(self):
         for arguments in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"checksum": "md5"}):
-            with self.assertRaises(onnxar.Error) as raised:
-                onnxar.save(matmul_model(), self.folder / "m.onnxar", **arguments)
-            self.assertEqual(raised.exception.code, "usage.argument")
+            self.refused("usage.argument", onnxar.save, matmul_model(), self.folder / "m.onnxar", **arguments)
         self.assertEqual(self.names(), set())
 
     def test_alignment_is_honoured(self):
@@ -272,9 +254,7 @@ class IrModels(FolderTest):
 
     def test_a_weight_of_another_size_than_its_shape_is_refused(self):
         for wrong in (511, 513):
-            with self.assertRaises(onnxar.Error) as raised:
-                onnxar.save(ir_model(lambda wrong=wrong: weights(wrong)), self.folder / "m.onnxar")
-            self.assertEqual(raised.exception.code, "io.source_size")
+            self.refused("io.source_size", onnxar.save, ir_model(lambda wrong=wrong: weights(wrong)), self.folder / "m.onnxar")
         self.assertEqual(self.names(), set())
 
     def test_packed_and_scattered_tensors_come_out_as_they_are(self):
@@ -351,9 +331,7 @@ class IrModels(FolderTest):
         onnxar.save(other, self.folder / "m.onnxar", alignment=4096, overwrite=True)
         before = self.names()
         for target in ("new.onnxar", "m.onnxar"):
-            with self.assertRaises(onnxar.Error) as raised:
-                onnxar.save(model, self.folder / target, overwrite=True)
-            self.assertEqual(raised.exception.code, "onnx.link.stale")
+            self.refused("onnx.link.stale", onnxar.save, model, self.folder / target, overwrite=True)
         self.assertEqual(self.names(), before)
         self.expect_data(self.folder / "m.onnxar")
 

@@ -59,10 +59,6 @@ class Kept(SideFilesTest):
         self.assertEqual(self.side_files(other), {})
         onnxar.save(onnxar.load(self.path), other, overwrite=True, keep_side_files=self.path)
         self.assertEqual(self.side_files(other), BOTH)
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.save(matmul_model(), other, overwrite=True, keep_side_files=self.folder / "none")
-        self.assertEqual(raised.exception.code, "io.not_found")
-        self.assertEqual(self.side_files(other), BOTH)
 
     def test_a_given_side_file_takes_the_place_of_one_of_its_name(self):
         (self.folder / "new").write_text("d e f")
@@ -93,9 +89,7 @@ class Kept(SideFilesTest):
         writers = (lambda **more: onnxar.save(matmul_model(), self.path, overwrite=True, **more),
                    lambda **more: onnxar.numpy.save_file({}, self.path, overwrite=True, **more))  # fmt: skip
         for write in writers:
-            with self.assertRaises(onnxar.Error) as raised:
-                write()
-            self.assertEqual(raised.exception.code, "archive.torn")
+            self.refused("archive.torn", write)
             self.assertEqual(self.path.read_bytes(), torn)
             write(keep_side_files=False)
             self.path.write_bytes(torn)
@@ -106,9 +100,8 @@ class Kept(SideFilesTest):
         self.path.write_bytes(data)
         for write in (lambda: onnxar.save(matmul_model(), self.path, overwrite=True),
                       lambda: onnxar.numpy.save_file({}, self.path, overwrite=True)):  # fmt: skip
-            with self.assertRaises(onnxar.Error) as raised:
-                write()
-            self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "tokenizer.json"))
+            error = self.refused("zip.data.crc", write)
+            self.assertEqual(error.entry, "tokenizer.json")
             self.assertEqual(self.path.read_bytes(), data)
 
     def test_arrays_that_are_saved_over_an_archive_keep_its_side_files(self):
@@ -122,9 +115,7 @@ class Kept(SideFilesTest):
         for missing, code in ((self.folder / "none", "io.not_found"), (self.folder, "io.not_a_file")):
             for write in (lambda **more: onnxar.save(matmul_model(), self.folder / "new", **more),
                           lambda **more: onnxar.numpy.save_file({}, self.folder / "new", **more)):  # fmt: skip
-                with self.assertRaises(onnxar.Error) as raised:
-                    write(keep_side_files=missing)
-                self.assertEqual(raised.exception.code, code)
+                self.refused(code, write, keep_side_files=missing)
 
     def test_a_side_file_that_changes_before_it_is_copied_is_not_carried_along(self):
         data, target = self.path.read_bytes(), self.folder / "new"

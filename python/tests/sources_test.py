@@ -11,18 +11,15 @@ import unittest
 import numpy as np
 import onnx
 import onnx_ir
-from support import FolderTest, arrays_of, matmul_model, weights
+from support import ArchiveTest, arrays_of, matmul_model, weights
 
 import onnxar
 import onnxar.numpy
 
 
-class SourcesTest(FolderTest):
+class SourcesTest(ArchiveTest):
     def setUp(self) -> None:
         super().setUp()
-        self.model = matmul_model()
-        self.path = self.folder / "m.onnxar"
-        onnxar.save(self.model, self.path)
         self.data = self.path.read_bytes()
 
     def sources(self):

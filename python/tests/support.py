@@ -5,10 +5,13 @@ from __future__ import annotations
 import pathlib
 import tempfile
 import unittest
+from collections.abc import Callable
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+import onnxar
 
 
 def weights(*shape: int, seed: int = 7) -> np.ndarray:
@@ -49,6 +52,27 @@ class FolderTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def refused(self, code: str, call: Callable[..., object], *arguments: object, **named: object) -> onnxar.Error:
+        """Expects that the call raises an error of this code, and returns it."""
+        with self.assertRaises(onnxar.Error) as raised:
+            call(*arguments, **named)
+        self.assertEqual(raised.exception.code, code, raised.exception)
+        return raised.exception
+
     def names(self) -> set[str]:
         """Returns the names in the folder, so that tests find files that were left behind."""
         return {path.name for path in self.folder.iterdir()}
+
+
+class ArchiveTest(FolderTest):
+    """`path` is the archive of `model`."""
+
+    @staticmethod
+    def made() -> onnx.ModelProto:
+        return matmul_model()
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = self.made()
+        self.path = self.folder / "m.onnxar"
+        onnxar.save(self.model, self.path)

@@ -8,21 +8,16 @@ from __future__ import annotations
 import importlib.util
 import re
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from includes_test import ROOT, sources
+
 CATALOGUE = re.findall(r'^ONNXAR_HINT\((\w+), "([a-z_.]+)",\s+"', (ROOT / "include/onnxar/error_hints.inc").read_text(), re.MULTILINE)
 LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')  # adjacent ones are one text
 VERBS = "pack|unpack|ls|check|repack|replace|undo|recover|link|cat|show|dump|extract|freeze|diff|completion|man"
 
 
-def sources(folder: str) -> dict[str, str]:
-    """Texts of C++ files without their comments."""
-    texts = {}
-    for path in sorted((ROOT / folder).rglob("*")):
-        if path.suffix in {".h", ".cc", ".inc"}:
-            texts[path.relative_to(ROOT).as_posix()] = re.sub(r"^\s*//.*$|(?<=[;{}),])\s+//.*$", "", path.read_text(), flags=re.MULTILINE)
-    return texts
+def without_comments(folder: str) -> dict[str, str]:
+    return {path: re.sub(r"^\s*//.*$|(?<=[;{}),])\s+//.*$", "", text, flags=re.MULTILINE) for path, text in sources(folder).items()}
 
 
 def literals(text: str) -> list[str]:
@@ -31,7 +26,7 @@ def literals(text: str) -> list[str]:
 
 def options() -> set[str]:
     """Every long option that a verb adds."""
-    words = (word for text in sources("tools/onnxar").values() for word in literals(text))
+    words = (word for text in without_comments("tools/onnxar").values() for word in literals(text))
     return {option for word in words if re.fullmatch(r"!?(-\w,)?--[a-z-]+(,--[a-z-]+)*", word) for option in re.findall(r"--[a-z-]+", word)}
 
 
@@ -42,7 +37,7 @@ class WordsOfTheCommandLine(unittest.TestCase):
     def test_no_option_and_no_command_is_named_in_the_library(self) -> None:
         named = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(options()))})(?![\w-])|\bonnxar (?:{VERBS})\b")
         for folder in ("src", "include"):
-            for path, text in sources(folder).items():
+            for path, text in without_comments(folder).items():
                 for literal in literals(text):
                     with self.subTest(path=path):
                         self.assertNotRegex(literal, named)
@@ -61,14 +56,14 @@ class Words(unittest.TestCase):
             self.assertNotRegex(hints.in_words(hint, "VALUE"), r"--|::|[{}]{2}|`onnxar")
 
     def test_the_c_interface_names_nothing_of_cxx(self) -> None:
-        words = literals(sources("src/c")["src/c/hints.cc"])
+        words = literals(without_comments("src/c")["src/c/hints.cc"])
         self.assertGreater(len(words), len(CATALOGUE))  # the compiler holds that each hint has a row
         for text in words:
             with self.subTest(text):
                 self.assertNotRegex(text, r"::|[A-Z]\w+Options|RenamedEntry|onnxar/(?!error_hints|onnxar_c)\w+\.h")
 
     def test_every_hint_is_given_somewhere(self) -> None:
-        given = "".join(sources("src").values())
+        given = "".join(without_comments("src").values())
         for name, _ in CATALOGUE:
             with self.subTest(name):
                 self.assertRegex(given, rf"\bHint::{name}\b")

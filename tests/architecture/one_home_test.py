@@ -1,22 +1,13 @@
 """Facts that are written once, and error codes that are used according to their kind."""
 
-import pathlib
 import re
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from includes_test import ROOT, sources
+
 CODE = re.compile(r'^ONNXAR_CODE\((\w+), "[a-z0-9_.]+", (\w+)\)', re.MULTILINE)
 # The ways to throw a code: Error itself, and functions that take the code as an argument.
 THROWN = re.compile(r"\b(?:Error|refuse\w*|fail\w*)\s*\(\s*Code::(\w+)")
-
-
-def sources(*folders):
-    return {
-        path.relative_to(ROOT).as_posix(): path.read_text()
-        for folder in folders
-        for path in sorted((ROOT / folder).rglob("*"))
-        if path.suffix in {".h", ".cc"}
-    }
 
 
 class Codes(unittest.TestCase):

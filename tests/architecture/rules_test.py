@@ -1,10 +1,9 @@
 """Every rule of the specification is named where the code enforces it, and every rule that a comment names exists."""
 
-import pathlib
 import re
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from includes_test import ROOT, sources
 
 # - **E1** `zip.end.missing` The last 22 bytes ...
 RULE = re.compile(r"^- \*\*([A-Z]\d+)\*\*(?: `([a-z0-9_]+(?:\.[a-z0-9_]+)+)`)?", re.MULTILINE)
@@ -46,15 +45,6 @@ def retired():
     return set(RETIRED.findall((ROOT / "spec" / "background.md").read_text()))
 
 
-def sources():
-    return {
-        path.relative_to(ROOT).as_posix(): path.read_text().splitlines()
-        for folder in ("src", "include")
-        for path in sorted((ROOT / folder).rglob("*"))
-        if path.suffix in {".h", ".cc"}
-    }
-
-
 def named_in(line):
     return {rule for comment in COMMENT.findall(line) for rule in NAMED.findall(comment)}
 
@@ -74,6 +64,7 @@ class Rules(unittest.TestCase):
     def setUp(self):
         self.rules = rules()
         self.foreign = foreign_rules()
+        self.sources = {path: text.splitlines() for path, text in sources("src", "include").items()}
         catalogue = (ROOT / "include/onnxar/error_codes.inc").read_text()
         self.identifiers = {code: identifier for identifier, code in CODE.findall(catalogue)}
 
@@ -88,33 +79,20 @@ class Rules(unittest.TestCase):
         self.assertEqual(retired() & self.rules.keys(), set())
         self.assertIn("L9", retired())
 
-    def test_every_rule_with_a_code_is_named_at_its_check(self):
-        seen = set()
-        for lines in sources().values():
-            seen |= set(checks(lines, set(self.identifiers.values())))
-        for rule, code in self.rules.items():
-            if code is None:
-                continue
+    def test_every_rule_is_named_at_the_check_of_each_of_its_codes(self):
+        seen = {each for lines in self.sources.values() for each in checks(lines, set(self.identifiers.values()))}
+        codes = {**{rule: [code] for rule, code in self.rules.items() if code}, **self.foreign}
+        for rule, code in ((rule, code) for rule in codes for code in codes[rule]):
             with self.subTest(rule=rule, code=code):
                 self.assertTrue((rule, self.identifiers[code]) in seen, "no comment near that code names the rule")
 
     def test_every_rule_of_foreign_zips_is_named_where_the_code_follows_it(self):
-        lines = [line for text in sources().values() for line in text]
-        named = {rule for line in lines for rule in named_in(line)}
+        named = {rule for lines in self.sources.values() for line in lines for rule in named_in(line)}
         wanted = {rule for rule in self.rules if rule.startswith("F")} | self.foreign.keys()
         self.assertEqual(wanted - named, set())
 
-    def test_every_rule_of_foreign_zips_is_named_near_each_of_its_codes(self):
-        seen = set()
-        for lines in sources().values():
-            seen |= set(checks(lines, set(self.identifiers.values())))
-        for rule, codes in self.foreign.items():
-            for code in codes:
-                with self.subTest(rule=rule, code=code):
-                    self.assertTrue((rule, self.identifiers[code]) in seen, "no comment near that code names the rule")
-
     def test_comments_name_rules_that_there_are(self):
-        for path, lines in sources().items():
+        for path, lines in self.sources.items():
             for number, line in enumerate(lines, 1):
                 for rule in named_in(line):
                     with self.subTest(path=path, line=number):

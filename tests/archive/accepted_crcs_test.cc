@@ -1,10 +1,13 @@
 // Archives whose writer stated a wrong CRC-32 of right data: what is said of them, and how they are mended.
+#include "archive/accepted_crcs.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "archive/opened.h"
 #include "archive/repacking.h"
 #include "onnxar/archive_writer.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar::testing {
 namespace {
@@ -13,18 +16,17 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// An archive of `w` and `b` that states `crc` for `w`.
-Built stating(std::uint32_t crc, std::string_view name = "w") {
+ZipBuilder builder_of_right_crcs() {
   ZipBuilder builder = smallest_builder();
   builder.entries.insert(builder.entries.begin() + 1, zip_entry("b", pattern(500, 3)));
-  builder.entry(name).in_both([=](HeaderFields& header) { header.crc = crc; });
-  return builder.build_placed();
+  return builder;
 }
 
-Blob right() {
-  ZipBuilder builder = smallest_builder();
-  builder.entries.insert(builder.entries.begin() + 1, zip_entry("b", pattern(500, 3)));
-  return builder.build();
+/// An archive of `w` and `b` that states `crc` for `w`.
+Built stating(std::uint32_t crc, std::string_view name = "w") {
+  ZipBuilder builder = builder_of_right_crcs();
+  builder.entry(name).in_both([=](HeaderFields& header) { header.crc = crc; });
+  return builder.build_placed();
 }
 
 /// What a build without ISA-L stated where a source gave its bytes, then nothing at no address, then the rest.
@@ -39,7 +41,7 @@ RepackOptions accepting(std::vector<std::string> names) {
 class AcceptCrcTest : public RepackTest {};
 
 TEST_F(AcceptCrcTest, TheOutputStatesTheCrcThatTheDataHas) {
-  EXPECT_EQ(repacked(stating(crc_of_end(24)).bytes, accepting({"w"})), right());
+  EXPECT_EQ(repacked(stating(crc_of_end(24)).bytes, accepting({"w"})), builder_of_right_crcs().build());
   ASSERT_EQ(report_.remarks.size(), 1U);
   EXPECT_EQ(report_.remarks[0].severity, Severity::warning);
   EXPECT_EQ(report_.remarks[0].code, Code::zip_data_crc);
@@ -50,7 +52,7 @@ TEST_F(AcceptCrcTest, SeveralEntriesAndTheModelMayBeNamedAndTwice) {
   Built built = stating(1, model_entry);
   put_u32(built.bytes, 14, 2);
   put_u32(built.bytes, built.entry("w").central_offset + 16, 2);
-  EXPECT_EQ(repacked(built.bytes, accepting({"w", std::string(model_entry), "w"})), right());
+  EXPECT_EQ(repacked(built.bytes, accepting({"w", std::string(model_entry), "w"})), builder_of_right_crcs().build());
   EXPECT_EQ(report_.remarks.size(), 2U);
 }
 
@@ -91,7 +93,7 @@ TEST_F(AcceptCrcTest, DeflatedDataMustInflateAllTheSame) {
 TEST_F(AcceptCrcTest, ASumThatWasBegunAnewIsToldFromDamage) {
   const auto message_of = [](const Blob& bytes) {
     const Archive archive = opened(bytes);
-    return std::string(error_of([&] { archive.verify(*archive.find("w")); })->what());
+    return std::string(error_if_any([&] { archive.verify(*archive.find("w")); })->what());
   };
   const auto begun_anew = [](std::size_t size) {
     return AllOf(HasSubstr("its last " + std::to_string(size) + " bytes"), HasSubstr("accept_crc of \"w\""));
@@ -130,6 +132,20 @@ TEST_F(AcceptCrcTest, ASourceWithEmptyPiecesIsWrittenWithItsTrueCrc) {
   writer.add("w", SourceWithAnEmptyPiece(data));
   writer.finish(smallest_model());
   EXPECT_EQ(folder_.read_file("a"), smallest_archive().bytes);
+}
+
+TEST(AcceptedCrcs, HoldForTheBytesThatWereSummed) {
+  ZipBuilder builder = zip_of({plain_entry(zip_entry("a", pattern(100))), plain_entry(zip_entry("b", pattern(50)))});
+  builder.entry("a").in_both([](HeaderFields& header) { header.crc = 1U; });
+  const Blob zip = builder.build();
+  const auto directory = zip::ForeignDirectory::read(zip, {});
+  RepackReport report;
+  const std::vector<std::string> names = {"a"};
+  const AcceptedCrcs accepted(zip, directory, names, report);
+  const std::uint32_t crc = bitwise_crc32(pattern(100));
+  EXPECT_TRUE(accepted.accepts(directory.entries()[0], crc));
+  EXPECT_FALSE(accepted.accepts(directory.entries()[0], crc + 1)) << "the input changed after it was summed";
+  EXPECT_FALSE(accepted.accepts(directory.entries()[1], crc));
 }
 
 }  // namespace

@@ -219,7 +219,6 @@ FailedEdit edit_failing_at(const fs::path& path, std::size_t failing, int reason
     ArchiveEditor editor = ArchiveEditor::open(path);
     editor.add("b", pattern(200000, 1));
     editor.commit(smallest_model(256, "edited"));
-    return 0;
   });
   return edit;
 }
@@ -258,7 +257,6 @@ TEST(FailingCalls, OfAWriterLeaveNothing) {
       ArchiveWriter writer = ArchiveWriter::create(folder / "a");
       writer.add("w", pattern(200000));
       writer.finish(smallest_model());
-      return 0;
     });
     if (!code) break;
     EXPECT_EQ(code, Code::io_failed);

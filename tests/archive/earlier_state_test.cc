@@ -2,54 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "archive/allocations.h"
-#include "archive/opened.h"
+#include "archive/three_states.h"
 #include "base/open_file.h"
-#include "onnxar/archive.h"
-#include "onnxar/edit.h"
-#include "support/refusal.h"
-#include "support/temp_dir.h"
-#include "support/zip_builder.h"
 
 namespace onnxar::testing {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr CutOptions unsynced = {.sync = false, .dry_run = false};
-
-class EarlierStateTest : public ::testing::Test {
- protected:
-  fs::path start_with(const Blob& bytes) { return path_ = folder_.write_file("a", bytes); }
-  [[nodiscard]] Blob now() const { return folder_.read_file("a"); }
-  [[nodiscard]] std::optional<Error> error_of_opening() const {
-    return error_of([&] { return Archive::open(path_).size(); });
-  }
-
-  void expect_recovered(const Blob& bytes, const Built& state) {
-    start_with(bytes);
-    const EarlierState found = recover(path_, unsynced);
-    EXPECT_EQ(found.file_size, bytes.size());
-    EXPECT_EQ(found.size, state.bytes.size());
-    EXPECT_EQ(now(), state.bytes);
-    EXPECT_EQ(recover(path_, unsynced).size, state.bytes.size()) << "there is nothing left to cut";
-    EXPECT_EQ(now(), state.bytes);
-  }
-  void expect_unrecoverable(const Blob& bytes) {
-    start_with(bytes);
-    EXPECT_EQ(code_of([&] { return recover(path_, unsynced).size; }), Code::archive_unrecoverable);
-    EXPECT_EQ(now(), bytes);
-  }
-
-  TempDir folder_;
-  fs::path path_;
-  Built first_ = smallest_archive();
-  Built second_ = edited(first_, "second", {zip_entry("b", pattern(700, 1))});
-  Built third_ = edited(second_, "third");
-};
+class EarlierStateTest : public StatesTest {};
 
 // --- Torn ------------------------------------------------------------------------------------------------------------
 
@@ -145,9 +107,11 @@ TEST_F(EarlierStateTest, ADamagedWeightOfTheFirstStateIsNotCalledWhole) {
 TEST_F(EarlierStateTest, DataOfEarlierStatesIsNotRead) {
   Blob bytes = third_.bytes;
   flip_bit(bytes, third_.entry("w").data_offset);
+  const Blob damaged = bytes;
   bytes.push_back(std::byte{0});
   start_with(bytes);
   EXPECT_EQ(recover(path_, unsynced).size, third_.bytes.size());
+  EXPECT_EQ(now(), damaged);
 }
 
 /// So many states, of which each has a model of the wrong CRC.
@@ -213,9 +177,7 @@ TEST_F(EarlierStateTest, EditsAreUndoneOneByOne) {
 TEST_F(EarlierStateTest, TornEditIsNotUndone) {
   Blob cut = third_.bytes;
   truncate(cut, cut.size() - 1);
-  start_with(cut);
-  EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_torn);
-  EXPECT_EQ(now(), cut);
+  expect_not_undone(cut, Code::archive_torn);
 }
 
 TEST_F(EarlierStateTest, DamagedStateIsNotGoneBackTo) {
@@ -223,9 +185,8 @@ TEST_F(EarlierStateTest, DamagedStateIsNotGoneBackTo) {
                                    first_.directory_offset + 20}) {
     Blob bytes = second_.bytes;
     flip_bit(bytes, damage);
-    start_with(bytes);
-    EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_unrecoverable) << damage;
-    EXPECT_EQ(now(), bytes);
+    SCOPED_TRACE(damage);
+    expect_not_undone(bytes, Code::archive_unrecoverable);
   }
 }
 

@@ -21,14 +21,6 @@ class EntryWriterTest : public ::testing::Test {
     return {open, 64, target_};
   }
 
-  template <typename Action>
-  static std::optional<ErrorContext> refusal_of_step(const Action& action) {
-    return refusal_of([&] {
-      action();
-      return 0;
-    });
-  }
-
   TempDir folder_;
   std::filesystem::path target_ = folder_ / "a.onnxar";
   int opened_ = 0;
@@ -65,11 +57,11 @@ TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
 TEST_F(EntryWriterTest, ReservedNamesAndRangesThatLeaveTheirFileAreRefusedAtTheEntry) {
   const auto file = folder_.write_file("f", "0123456789");
   const ErrorContext reserved{Code::archive_name_reserved, "__Meta", {}};
-  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }), reserved);
-  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", FileRange(file, 2, 5)); }), reserved);
-  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", 1, [](std::span<std::byte>) { return std::size_t{1}; }); }),
+  EXPECT_EQ(refusal_of([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }), reserved);
+  EXPECT_EQ(refusal_of([&] { writer().add("__Meta", FileRange(file, 2, 5)); }), reserved);
+  EXPECT_EQ(refusal_of([&] { writer().add("__Meta", 1, [](std::span<std::byte>) { return std::size_t{1}; }); }),
             reserved);
-  EXPECT_EQ(refusal_of_step([&] { writer().add("w", FileRange(file, 5, 6)); }),
+  EXPECT_EQ(refusal_of([&] { writer().add("w", FileRange(file, 5, 6)); }),
             (ErrorContext{Code::io_source_size, "w", {}}));
   EXPECT_EQ(opened_, 0);
 }
@@ -89,7 +81,7 @@ TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
     throw Error(Code::onnx_model_invalid, "no graph");
   };
   const auto finish = [&] { entries.finish("finish", SpanSource(model), base::Sync::none, base::Sync::none, prove); };
-  EXPECT_EQ(refusal_of_step(finish)->code, Code::onnx_model_invalid);
+  EXPECT_EQ(refusal_of(finish)->code, Code::onnx_model_invalid);
   EXPECT_EQ(proved, (std::vector<std::string>{"g.onnx", std::string(model_entry)}));
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
@@ -97,10 +89,7 @@ TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
 TEST_F(EntryWriterTest, AModelThatProtobufCannotReadIsRefused) {
   EntryWriter entries = writer();
   entries.check_model_size(0x7fffffff);
-  const auto error = error_of([&] {
-    entries.check_model_size(0x80000000);
-    return 0;
-  });
+  const auto error = error_if_any([&] { entries.check_model_size(0x80000000); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::archive_model_too_large);
   EXPECT_EQ(error->entry(), model_entry);

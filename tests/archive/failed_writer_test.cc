@@ -158,7 +158,7 @@ TEST_F(FailedWriter, SaysAtEveryLaterCallWhatFailedFirst) {
       [&] { open.add("b", as_bytes("b")); }, [&] { open.add("../c", as_bytes("c")); },
       [&] { open.add("d", FileRange("/none")); }, [&] { open.reserve(10); }, [&] { open.finish(smallest_model()); }};
   for (const auto& call : calls) {
-    const auto error = error_of([&] { call(); });
+    const auto error = error_if_any([&] { call(); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), Code::usage_writer_failed);
     EXPECT_THAT(error->message(), HasSubstr("the device is gone"));
@@ -177,9 +177,11 @@ TEST_F(FailedWriter, IsNotMendedByASecondFinish) {
 TEST_F(FailedWriter, AsksAModelForItsSizeOnce) {
   ArchiveWriter open =
       ArchiveWriter::create(folder_ / "a", {.output = {.overwrite = true, .sync = false}, .verify_model = false});
-  const auto error = error_of([&] { open.finish(GrowingModel()); });
+  const auto error = error_if_any([&] { open.finish(GrowingModel()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::io_source_size);
+  EXPECT_EQ(error->entry(), model_entry);
+  EXPECT_EQ(error->path(), folder_ / "a");
   EXPECT_THAT(error->message(), HasSubstr("shorter than the 10 bytes"));
   expect_nothing_published();
 }
@@ -197,6 +199,7 @@ TEST_F(FailedWriter, TargetThatAppearedMeanwhileFailsItForGood) {
   open.add("w", pattern(1024));
   folder_.write_file("b", "theirs");
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::output_exists);
+  EXPECT_EQ(folder_.read_text("b"), "theirs");
   fs::remove(folder_ / "b");
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
   expect_nothing_published();

@@ -28,9 +28,9 @@ TEST(ForeignFaults, NamesThatOnlyArchivesRefuseAreForeign) {
 }
 
 TEST(ForeignFaults, DamagedDataDoesNotMakeAZipForeign) {
-  EXPECT_FALSE(may_be_foreign_zip(Code::zip_data_crc));
-  EXPECT_FALSE(may_be_foreign_zip(Code::archive_torn));
-  EXPECT_FALSE(may_be_foreign_zip(Code::wire_truncated));
+  for (const Code code : {Code::zip_data_crc, Code::archive_torn, Code::wire_truncated, Code::io_failed}) {
+    EXPECT_FALSE(may_be_foreign_zip(code)) << id(code);
+  }
   EXPECT_TRUE(may_be_foreign_zip(Code::archive_model_missing));
 }
 

@@ -29,32 +29,49 @@ TEST(Key, IdentifiersStayAsTheyAre) {
   for (const std::string name : {"w", "_", "Layer_0", "__a", "_A", "a1"}) EXPECT_EQ(key_for(name), name);
 }
 
-TEST(Key, OtherBytesBecomeUnderscores) {
-  EXPECT_EQ(key_for("layer.0/attn:weight"), "layer_0_attn_weight");
-  EXPECT_EQ(key_for("a b\tc"), "a_b_c");
-  EXPECT_EQ(key_for("gr\xc3\xb6\xc3\x9f"
-                    "e"),
-            "gr____e");  // byte by byte
-  EXPECT_EQ(key_for(std::string("a\0b", 3)), "a_b");
-  EXPECT_EQ(key_for("\xff"), "_");
-  EXPECT_EQ(key_for("../../etc/passwd"), "______etc_passwd");
+TEST(Key, IsAnIdentifierThatIsLikeTheName) {
+  const std::string n300(300, 'n');
+  const std::pair<std::string, std::string> keys[] = {
+      // Other bytes become underscores, byte by byte.
+      {"layer.0/attn:weight", "layer_0_attn_weight"},
+      {"a b\tc", "a_b_c"},
+      {"gr\xc3\xb6\xc3\x9f"
+       "e",
+       "gr____e"},
+      {std::string("a\0b", 3), "a_b"},
+      {"\xff", "_"},
+      {"../../etc/passwd", "______etc_passwd"},
+      // A leading digit gets an underscore.
+      {"0", "_0"},
+      {"9.weight", "_9_weight"},
+      {"", "tensor"},
+      // Reserved forms are moved out.
+      {"__MODEL_PROTO", "t___MODEL_PROTO"},
+      {"__A", "t___A"},
+      {"./A", "t___A"},
+      {"__a", "__a"},
+      // It has at most 200 bytes.
+      {n300.substr(0, 200), n300.substr(0, 200)},
+      {n300.substr(0, 201), n300.substr(0, 200)},
+      {"7" + n300, "_7" + n300.substr(0, 198)},
+      {"__A" + n300, "t___A" + n300.substr(0, 195)},
+  };
+  for (const auto& [name, key] : keys) EXPECT_EQ(key_for(name), key) << escaped(name);
 }
 
-TEST(Key, LeadingDigitGetsAnUnderscore) {
-  EXPECT_EQ(key_for("0"), "_0");
-  EXPECT_EQ(key_for("9.weight"), "_9_weight");
-}
-
-TEST(Key, EmptyNameIsTensor) {
-  EXPECT_EQ(key_for(""), "tensor");
-  EXPECT_EQ(keys_for({"", "", "tensor"}), (Strings{"tensor", "tensor_2", "tensor_3"}));
-}
-
-TEST(Key, ReservedFormsAreMovedOut) {
-  EXPECT_EQ(key_for("__MODEL_PROTO"), "t___MODEL_PROTO");
-  EXPECT_EQ(key_for("__A"), "t___A");
-  EXPECT_EQ(key_for("./A"), "t___A");
-  EXPECT_EQ(key_for("__a"), "__a");
+TEST(Key, ClashesAreCounted) {
+  const std::string n250(250, 'n');
+  const std::pair<Strings, Strings> keys[] = {
+      {{"a.b", "a/b", "a_b", "a b"}, {"a_b", "a_b_2", "a_b_3", "a_b_4"}},
+      {{"Weight", "weight", "WEIGHT"}, {"Weight", "weight_2", "WEIGHT_3"}},
+      {{"", "", "tensor"}, {"tensor", "tensor_2", "tensor_3"}},
+      {{n250, n250 + n250}, {n250.substr(0, 200), n250.substr(0, 200) + "_2"}},
+      // Each stem has a counter of its own, which steps over names that are taken.
+      {{"a", "b", "a", "b", "a"}, {"a", "b", "a_2", "b_2", "a_3"}},
+      {{"a_2", "a", "a"}, {"a_2", "a", "a_3"}},
+      {{"a", "a", "a_2", "a"}, {"a", "a_2", "a_2_2", "a_3"}},
+  };
+  for (const auto& [names, made] : keys) EXPECT_EQ(keys_for(names), made);
 }
 
 TEST(Key, DeviceNamesAreMovedOut) {
@@ -62,31 +79,6 @@ TEST(Key, DeviceNamesAreMovedOut) {
     EXPECT_EQ(key_for(name), "t_" + name);
   }
   for (const std::string name : {"con_", "conx", "com", "com10", "comx", "lpt", "null"}) EXPECT_EQ(key_for(name), name);
-}
-
-TEST(Key, IsCutAt200Bytes) {
-  EXPECT_EQ(key_for(std::string(200, 'n')), std::string(200, 'n'));
-  EXPECT_EQ(key_for(std::string(201, 'n')), std::string(200, 'n'));
-  EXPECT_EQ(key_for("7" + std::string(300, 'n')), "_7" + std::string(198, 'n'));
-  EXPECT_EQ(key_for("__A" + std::string(300, 'n')), "t___A" + std::string(195, 'n'));
-  EXPECT_EQ(keys_for({std::string(250, 'n'), std::string(260, 'n')})[1], std::string(200, 'n') + "_2");
-}
-
-TEST(Key, ClashesAreCountedInTheOrderOfTheCalls) {
-  EXPECT_EQ(keys_for({"a.b", "a/b", "a_b", "a b"}), (Strings{"a_b", "a_b_2", "a_b_3", "a_b_4"}));
-}
-
-TEST(Key, ClashesUnderFoldingAreCountedToo) {
-  EXPECT_EQ(keys_for({"Weight", "weight", "WEIGHT"}), (Strings{"Weight", "weight_2", "WEIGHT_3"}));
-}
-
-TEST(Key, EachStemHasASeparateCounter) {
-  EXPECT_EQ(keys_for({"a", "b", "a", "b", "a"}), (Strings{"a", "b", "a_2", "b_2", "a_3"}));
-}
-
-TEST(Key, CountedKeysStepOverNamesThatAreTaken) {
-  EXPECT_EQ(keys_for({"a_2", "a", "a"}), (Strings{"a_2", "a", "a_3"}));
-  EXPECT_EQ(keys_for({"a", "a", "a_2", "a"}), (Strings{"a", "a_2", "a_2_2", "a_3"}));
 }
 
 TEST(Key, ReservedNamesAreNotHandedOut) {
@@ -137,6 +129,14 @@ TEST(ReservedName, IsTwoUnderscoresAndACapital) {
   for (const std::string_view name : {"__A", "__Z", "__MODEL_PROTO"}) EXPECT_TRUE(is_reserved_name(name)) << name;
   for (const std::string_view name : {"", "_", "__", "__a", "__1", "___A", "_A", "A", "a__A", "__[", "a_A", "_aA"}) {
     EXPECT_FALSE(is_reserved_name(name)) << name;
+  }
+}
+
+TEST(GraphName, IsInTheRootAndNotReserved) {
+  EXPECT_TRUE(is_graph_name("decoder.onnx"));
+  EXPECT_TRUE(is_graph_name("__decoder.onnx"));
+  for (const std::string_view name : {".onnx", "decoder.ONNX", "onnx", "a/decoder.onnx", "__MODEL.onnx", ""}) {
+    EXPECT_FALSE(is_graph_name(name)) << name;
   }
 }
 

@@ -63,7 +63,7 @@ TEST(LockForReplacing, FailsWhereAnEditOfTheFileMayGoUnnoticed) {
   EXPECT_EQ(in_child([&] {
               const rlimit none = {0, 0};
               if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
-              return error_of([&] { return lock_for_replacing(path); }) ? child_passed : 2;
+              return error_if_any([&] { return lock_for_replacing(path); }) ? child_passed : 2;
             }),
             child_passed);
 }

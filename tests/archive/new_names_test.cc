@@ -25,11 +25,7 @@ TEST(Renames, GiveTheNewNameOrTheOldOne) {
 TEST(Renames, AnOldNameThatIsNotThereIsRefused) {
   const std::vector<RenamedEntry> list = {{"a.txt", "b.txt"}};
   const Renames renames(list);
-  EXPECT_EQ(code_of([&] {
-              renames.expect_all_met("entry");
-              return 0;
-            }),
-            Code::usage_argument);
+  EXPECT_EQ(code_of([&] { renames.expect_all_met("entry"); }), Code::usage_argument);
 }
 
 TEST(Renames, AnOldNameIsGivenOnce) {

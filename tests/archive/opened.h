@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +30,27 @@ inline Built built_with(std::vector<ZipEntry> entries) {
 /// With another model, told apart by its producer.
 inline Built edited(const Built& built, std::string_view producer, std::vector<ZipEntry> extra = {}) {
   return append_edit(built, smallest_model(256, producer), std::move(extra));
+}
+
+/// A file of unrelated bytes that contains an archive at this offset.
+inline Blob around(const Blob& archive, std::size_t offset) {
+  Blob bytes = pattern(offset, 3);
+  insert(bytes, offset, archive);
+  insert(bytes, bytes.size(), pattern(1000, 4));
+  return bytes;
+}
+
+inline std::vector<std::string> names_in(const Archive& archive) {
+  std::vector<std::string> names;
+  for (const ArchiveEntry& entry : archive.entries()) names.emplace_back(entry.name);
+  return names;
+}
+
+/// All bytes of a source, which may come in pieces.
+inline Blob all_of(const ByteSource& source) {
+  Blob all;
+  source.read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
+  return all;
 }
 
 }  // namespace onnxar::testing

@@ -22,18 +22,14 @@ namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::Not;
 
-OpenOptions copying() {
-  OpenOptions options;
-  options.copy_in = true;
-  return options;
-}
+const OpenOptions copying = {.copy_in = true};
 
 TEST(DescriptorRange, PositionOfTheDescriptorStays) {
   const TempDir folder;
   const os::File file = base::open_file(folder.write_file("a", smallest_archive().bytes), os::Access::read);
   const int number = static_cast<int>(file.get());
   ASSERT_EQ(::lseek(number, 7, SEEK_SET), 7);
-  for (const OpenOptions& options : {OpenOptions(), copying()}) {
+  for (const OpenOptions& options : {OpenOptions(), copying}) {
     EXPECT_EQ(Archive::open({number, 0, std::nullopt}, options).size(), 2U);
     EXPECT_EQ(::lseek(number, 0, SEEK_CUR), 7);
   }
@@ -53,7 +49,7 @@ TEST(CopyIn, MappingOfAFileThatIsShortenedFaults) {
     });
   };
   const Blob whole = folder.read_file("a");
-  EXPECT_EQ(ends_well(copying()), 0);
+  EXPECT_EQ(ends_well(copying), 0);
   folder.write_file("a", whole);
   // By a signal, or by what a sanitizer makes of it.
   EXPECT_THAT(ends_well({}), Not(AnyOf(0, 1, child_threw)));
@@ -80,7 +76,7 @@ TEST(CopyIn, BrokenFilesAreReadOnceAtMost) {
   for (const Blob& bytes : {broken, torn}) {
     const fs::path path = folder.write_file("a", bytes);
     const std::uint64_t before = bytes_read();
-    EXPECT_TRUE(error_of([&] { return Archive::open(path, copying()); }));
+    EXPECT_TRUE(error_if_any([&] { return Archive::open(path, copying); }));
     EXPECT_LT(bytes_read() - before, size + size / 2);
   }
 }

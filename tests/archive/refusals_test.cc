@@ -1,8 +1,9 @@
-// Errors of zip files that are not archives: the fault, and the advice.
+// Advice of errors, above all for zip files that are not archives. The vectors of spec/vectors show each refusal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "onnxar/archive.h"
@@ -17,17 +18,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-std::optional<Error> error_of_opening(const Blob& bytes, const OpenOptions& options = {}) {
-  return error_of([&] { return Archive::open(bytes, nullptr, options).size(); });
-}
-
-std::optional<ErrorContext> refusal_of_opening(const Blob& bytes, const OpenOptions& options = {}) {
-  return refusal_of([&] { return Archive::open(bytes, nullptr, options).size(); });
-}
-
 /// What a caller is told who opens the file and reads all of it.
 std::string advice(const Blob& bytes) {
-  const auto error = error_of([&] {
+  const auto error = error_if_any([&] {
     const Archive archive = Archive::open(bytes, nullptr);
     for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.bytes(archive.entry(i)));
   });
@@ -41,125 +34,44 @@ Built changed_archive(const Change& change) {
   return builder.build_placed();
 }
 
-TEST(Opening, FileThatIsMissingIsNotFound) {
-  const TempDir folder;
-  const auto error = error_of([&] { return Archive::open(folder / "none"); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_not_found);
-  EXPECT_EQ(error->path(), folder / "none");
-}
-
 TEST(Opening, ErrorNamesThePathAndThePlace) {
   const TempDir folder;
   const fs::path path = folder.write_file("a.onnxar", "no zip file at all, but long enough for one");
-  const auto error = error_of([&] { return Archive::open(path); });
+  const auto error = error_if_any([&] { return Archive::open(path); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::zip_end_missing);
   EXPECT_EQ(error->path(), path);
   EXPECT_EQ(error->offset(), 43U);
 }
 
-TEST(Opening, EmptyFileIsRefused) {
-  const TempDir folder;
-  EXPECT_EQ(code_of([&] { return Archive::open(folder.write_file("a", "")); }), Code::zip_end_missing);
-}
-
-TEST(Opening, OnnxFileIsRefused) { EXPECT_EQ(error_of_opening(smallest_model())->code(), Code::zip_end_missing); }
-
-TEST(Opening, ModelMustBeThere) {
-  const Built built = changed_archive([](ZipBuilder& b) { b.entries.pop_back(); });
-  EXPECT_EQ(refusal_of_opening(built.bytes), (ErrorContext{Code::archive_model_missing, "", built.directory_offset}));
-}
-
-TEST(Opening, ModelMustBeLast) {
-  const Built built = changed_archive([](ZipBuilder& b) { std::swap(b.entries[0], b.entries[1]); });
-  EXPECT_EQ(refusal_of_opening(built.bytes), (ErrorContext{Code::archive_model_not_last, std::string(model_entry),
-                                                           built.entry(model_entry).central_offset}));
-}
-
-TEST(Opening, ModelMayBeTheOnlyEntry) {
-  const Built built = changed_archive([](ZipBuilder& b) { b.entries.erase(b.entries.begin()); });
-  EXPECT_EQ(refusal_of_opening(built.bytes), std::nullopt);
-}
-
-TEST(Opening, ModelIsAtMostAsLargeAsTheLimit) {
-  const Built built = smallest_archive();
-  const PlacedEntry& model = built.entry(model_entry);
-  OpenOptions options;
-  options.max_model_size = model.data_size;
-  EXPECT_EQ(refusal_of_opening(built.bytes, options), std::nullopt);
-  --options.max_model_size;
-  EXPECT_EQ(refusal_of_opening(built.bytes, options),
-            (ErrorContext{Code::archive_model_too_large, std::string(model_entry), model.central_offset}));
-}
-
-TEST(Opening, LimitsOfTheDirectoryArePassedOn) {
-  OpenOptions options;
-  options.max_entries = 1;
-  EXPECT_EQ(error_of_opening(smallest_archive().bytes, options)->code(), Code::zip_limit_entries);
-  options = {};
-  options.max_directory_size = 100;
-  EXPECT_EQ(error_of_opening(smallest_archive().bytes, options)->code(), Code::zip_limit_directory);
-}
-
-TEST(Opening, ReservedNamesAreRefused) {
-  for (const std::string name : {"__A", "__MODEL", "__MODEL_PROTO2", "__Zebra", "__EXTERNAL"}) {
-    const Built built = changed_archive([&](ZipBuilder& b) { b.entries[0].name = name; });
-    EXPECT_EQ(refusal_of_opening(built.bytes),
-              (ErrorContext{Code::archive_name_reserved, name, built.entry(name).central_offset}));
-    EXPECT_THAT(std::string(error_of_opening(built.bytes)->what()), HasSubstr("a newer reader is needed"));
-  }
-}
-
-TEST(Opening, NamesLikeReservedOnesAreFine) {
-  for (const std::string name : {"__", "_A", "__a", "__1A", "___A", "___", "x__A", "a/__A"}) {
-    const Built built = changed_archive([&](ZipBuilder& b) { b.entries[0].name = name; });
-    EXPECT_EQ(refusal_of_opening(built.bytes), std::nullopt) << name;
-  }
+TEST(Opening, AReservedNameNeedsANewerReader) {
+  const Built built = changed_archive([](ZipBuilder& b) { b.entries[0].name = "__A"; });
+  EXPECT_THAT(advice(built.bytes), HasSubstr("a newer reader is needed"));
 }
 
 // A plain zip is not damaged: it only has to be converted to an archive.
-TEST(PlainZip, WithoutPaddingNamesRepack) {
-  const Built all = changed_archive([](ZipBuilder& b) {
-    for (ZipEntry& entry : b.entries) entry.local.extra = Blob();
-  });
-  EXPECT_THAT(advice(all.bytes), HasSubstr("repack"));
-}
-
-TEST(PlainZip, WithOtherExtraFieldsNamesRepack) {
+TEST(PlainZip, NamesRepackWhateverItsForm) {
   const auto with_extra = [](const Blob& extra) {
-    return changed_archive([&](ZipBuilder& b) {
-             for (ZipEntry& entry : b.entries) entry.local.extra = extra;
-           })
-        .bytes;
+    return [=](ZipBuilder& b) {
+      for (ZipEntry& entry : b.entries) entry.local.extra = extra;
+    };
   };
-  EXPECT_THAT(advice(with_extra(extra_record(0x5455, Blob(9)))), HasSubstr("repack"));   // as Info-ZIP has it
-  EXPECT_THAT(advice(with_extra(extra_record(0x4246, Blob(40)))), HasSubstr("repack"));  // as PyTorch has it
-  EXPECT_THAT(advice(with_extra(zeros(33))), HasSubstr("repack"));                       // as zipalign has it
-}
-
-TEST(PlainZip, DeflatedOrStreamedNamesRepack) {
-  const Built deflated = changed_archive([](ZipBuilder& b) { b.entries[0] = deflated_entry("w", pattern(1024)); });
-  EXPECT_THAT(advice(deflated.bytes), HasSubstr("repack"));
-  const Built streamed = changed_archive([](ZipBuilder& b) { b.entries[0] = streamed_entry("w", pattern(1024)); });
-  EXPECT_THAT(advice(streamed.bytes), HasSubstr("repack"));
-}
-
-TEST(PlainZip, WithItsModelFirstNamesRepack) {
-  const Built built = changed_archive([](ZipBuilder& b) { std::swap(b.entries[0], b.entries[1]); });
-  EXPECT_THAT(advice(built.bytes), HasSubstr("repack"));
-}
-
-TEST(PlainZip, WithACommentNamesRepack) {
-  EXPECT_THAT(advice(changed_archive([](ZipBuilder& b) { b.comment = "made by hand"; }).bytes), HasSubstr("repack"));
-  EXPECT_THAT(advice(changed_archive([](ZipBuilder& b) { b.entries[0].central.comment = "x"; }).bytes),
-              HasSubstr("repack"));
-}
-
-TEST(PlainZip, AfterAPrefixOrInAnotherOrderNamesRepack) {
-  EXPECT_THAT(advice(changed_archive([](ZipBuilder& b) { b.prefix = blob("#!/bin/sh\n"); }).bytes),
-              HasSubstr("repack"));
-  EXPECT_THAT(advice(changed_archive([](ZipBuilder& b) { b.directory_order = {{1, 0}}; }).bytes), HasSubstr("repack"));
+  const std::pair<std::string_view, std::function<void(ZipBuilder&)>> changes[] = {
+      {"no padding", with_extra({})},
+      {"extra fields of Info-ZIP", with_extra(extra_record(0x5455, Blob(9)))},
+      {"extra fields of PyTorch", with_extra(extra_record(0x4246, Blob(40)))},
+      {"padding of zipalign", with_extra(zeros(33))},
+      {"deflated", [](ZipBuilder& b) { b.entries[0] = deflated_entry("w", pattern(1024)); }},
+      {"streamed", [](ZipBuilder& b) { b.entries[0] = streamed_entry("w", pattern(1024)); }},
+      {"the model first", [](ZipBuilder& b) { std::swap(b.entries[0], b.entries[1]); }},
+      {"a comment", [](ZipBuilder& b) { b.comment = "made by hand"; }},
+      {"a comment of an entry", [](ZipBuilder& b) { b.entries[0].central.comment = "x"; }},
+      {"a prefix", [](ZipBuilder& b) { b.prefix = blob("#!/bin/sh\n"); }},
+      {"another order", [](ZipBuilder& b) { b.directory_order = {{1, 0}}; }},
+  };
+  for (const auto& [name, change] : changes) {
+    EXPECT_THAT(advice(changed_archive(change).bytes), HasSubstr("repack")) << name;
+  }
 }
 
 TEST(PlainZip, OfPythonNamesRepack) {

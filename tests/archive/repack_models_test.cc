@@ -24,9 +24,10 @@ class RepackModelsTest : public ::testing::Test {
     };
   }
 
-  void make(std::string_view model, std::string_view graph) {
+  void make(std::string_view model, std::string_view graph) { make(model, zip_entry("g.onnx", blob(graph))); }
+  void make(std::string_view model, const ZipEntry& graph) {
     ZipBuilder builder;
-    builder.entries = {plain_entry(zip_entry("g.onnx", blob(graph))), plain_entry(zip_entry(model_entry, blob(model)))};
+    builder.entries = {plain_entry(graph), plain_entry(zip_entry(model_entry, blob(model)))};
     built_ = builder.build_placed();
     directory_.emplace(zip::ForeignDirectory::read(built_.bytes, {}));
     models_.emplace(built_.bytes, *directory_, 8, reading_);
@@ -79,11 +80,7 @@ TEST_F(RepackModelsTest, ErrorsThatAreNotOfTheFormatPass) {
 TEST_F(RepackModelsTest, AGraphThatExpandsTooMuchIsNotRead) {
   ZipEntry graph = deflated_entry("g.onnx", zeros(3000));
   graph.in_both([](HeaderFields& header) { header.usize = 1'000'000; });
-  ZipBuilder builder;
-  builder.entries = {plain_entry(graph), plain_entry(zip_entry(model_entry, blob(">w")))};
-  built_ = builder.build_placed();
-  directory_.emplace(zip::ForeignDirectory::read(built_.bytes, {}));
-  models_.emplace(built_.bytes, *directory_, 8, reading_);
+  make(">w", graph);
   EXPECT_EQ(code_of([&] { return models_->has_links(entry("g.onnx")); }), Code::zip_limit_expansion);
   EXPECT_EQ(models_read_, 0);
 }
@@ -97,10 +94,7 @@ TEST_F(RepackModelsTest, AModelThatCannotBeReadIsAnErrorOrNothing) {
 TEST_F(RepackModelsTest, AClashOfNamesIsRefusedAtTheModel) {
   make(">w", "");
   EXPECT_EQ(
-      refusal_of([&] {
-        models_->prove_model_name(entry(model_entry), {});
-        return 0;
-      }),
+      refusal_of([&] { models_->prove_model_name(entry(model_entry), {}); }),
       (ErrorContext{Code::archive_graph_name, std::string(model_entry), built_.entry(model_entry).central_offset}));
 }
 
@@ -109,10 +103,7 @@ TEST_F(RepackModelsTest, AModelThatProtobufCannotReadIsRefusedAtItsHeader) {
   zip::ForeignEntry large = entry(model_entry);
   large.size = 1ULL << 31U;
   EXPECT_EQ(code_of([&] { return models_->links(large); }), Code::archive_model_too_large) << "before it is read";
-  EXPECT_EQ(refusal_of([&] {
-              RepackModels::check_size(large);
-              return 0;
-            }),
+  EXPECT_EQ(refusal_of([&] { RepackModels::check_size(large); }),
             (ErrorContext{Code::archive_model_too_large, std::string(model_entry), large.central_offset}));
 }
 

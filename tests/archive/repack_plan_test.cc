@@ -28,44 +28,26 @@ ModelReading reading_of_one_link() {
 struct PlannedName {
   std::string name;
   std::uint64_t alignment;
+  bool may_change = false;
   bool operator==(const PlannedName&) const = default;
 };
 
-std::vector<PlannedName> planned(const ModelReading& reading, const Blob& zip, const RepackOptions& options,
-                                 RepackReport& report) {
+std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, RepackReport& report,
+                                 const ModelReading& reading = reading_of_one_link()) {
   const auto directory = zip::ForeignDirectory::read(zip, {});
   RepackPlan plan(zip, directory, options, reading);
   plan.make(report);
   std::vector<PlannedName> names;
-  for (const PlannedEntry& entry : plan.entries()) names.push_back({std::string(entry.name), entry.alignment});
+  for (const PlannedEntry& entry : plan.entries()) {
+    names.push_back({std::string(entry.name), entry.alignment, entry.may_change});
+  }
   return names;
 }
 
-std::vector<PlannedName> planned_by(const ModelReading& reading, const Blob& zip, const RepackOptions& options) {
+std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options = {},
+                                 const ModelReading& reading = reading_of_one_link()) {
   RepackReport report;
-  return planned(reading, zip, options, report);
-}
-
-std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, RepackReport& report) {
-  return planned(reading_of_one_link(), zip, options, report);
-}
-
-/// Which of the planned entries may change.
-std::vector<bool> changing(const Blob& zip) {
-  const auto directory = zip::ForeignDirectory::read(zip, {});
-  const ModelReading reading = reading_of_one_link();
-  const RepackOptions options;
-  RepackPlan plan(zip, directory, options, reading);
-  RepackReport report;
-  plan.make(report);
-  std::vector<bool> all;
-  for (const PlannedEntry& entry : plan.entries()) all.push_back(entry.may_change);
-  return all;
-}
-
-std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options = {}) {
-  RepackReport report;
-  return planned(zip, options, report);
+  return planned(zip, options, report, reading);
 }
 
 Blob zip_of_names(const std::vector<std::string>& names) {
@@ -76,7 +58,7 @@ Blob zip_of_names(const std::vector<std::string>& names) {
 
 /// The message of the refusal; empty if there is none.
 std::string refused(const Blob& zip, const RepackOptions& options) {
-  const auto error = error_of([&] { return planned(zip, options); });
+  const auto error = error_if_any([&] { return planned(zip, options); });
   return error ? error->message() : "";
 }
 
@@ -120,7 +102,7 @@ TEST(RepackPlan, AGraphWithoutLinksMayBecomeASideFile) {
   const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx", "linked"});
   ModelReading reading = reading_of_one_link();
   reading.linked_names = [](Bytes) { return base::KeyedSet<std::string>(); };
-  EXPECT_EQ(planned_by(reading, zip, {.rename = {{"g.onnx", "g.txt"}}})[0].name, "g.txt");
+  EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "g.txt"}}}, reading)[0].name, "g.txt");
 }
 
 TEST(RepackPlan, NewNamesAreForEntriesThatAreThereAndDoNotClash) {
@@ -132,13 +114,18 @@ TEST(RepackPlan, NewNamesAreForEntriesThatAreThereAndDoNotClash) {
     proved.assign(names.begin(), names.end());
     throw Error(Code::archive_graph_name, "a clash");
   };
-  EXPECT_EQ(code_of([&] { return planned_by(reading, zip, {.rename = {{"side", "side.txt"}}}); }),
+  EXPECT_EQ(code_of([&] { return planned(zip, {.rename = {{"side", "side.txt"}}}, reading); }),
             Code::archive_graph_name);
   EXPECT_EQ(proved, (std::vector<std::string>{"side.txt", "__MODEL_PROTO"}));
-  EXPECT_EQ(planned_by(reading, zip, {}).size(), 2U) << "without new names nothing is proved";
+  EXPECT_EQ(planned(zip, {}, reading).size(), 2U) << "without new names nothing is proved";
 }
 
 TEST(RepackPlan, OnlyEntriesThatAnEditAppendedMayChange) {
+  const auto changing = [](const Blob& zip) {
+    std::vector<bool> all;
+    for (const PlannedName& entry : planned(zip)) all.push_back(entry.may_change);
+    return all;
+  };
   const Built first = smallest_archive();
   const Blob appended = append_edit(first, smallest_model(256, "next"), {zip_entry("v", pattern(50))}).bytes;
   EXPECT_EQ(changing(appended), (std::vector{false, true, true}));

@@ -13,10 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST_F(RepackTest, AZipBecomesTheArchiveOfItsEntries) {
-  const ZipBuilder builder =
-      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
-  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+  EXPECT_EQ(repacked(plain_zip_of_three().build()), archive_of_three());
   EXPECT_THAT(remarks(), ElementsAre(HasSubstr("a zip with the entries of an archive")));
 }
 
@@ -82,12 +79,9 @@ TEST_F(RepackTest, AnArchiveWithoutUnusedBytesIsReproduced) {
 }
 
 TEST_F(RepackTest, TwiceIsOnce) {
-  std::vector<Blob> inputs = archives();
-  inputs.push_back(
-      zip_of({plain_entry(deflated_entry("z", pattern(100))), plain_entry(zip_entry("m.onnx", blob("model")))})
-          .build());
-  inputs.push_back(append_edit(smallest_archive(), smallest_model(256, "edited")).bytes);
-  for (const Blob& bytes : inputs) {
+  const ZipBuilder zip =
+      zip_of({plain_entry(deflated_entry("z", pattern(100))), plain_entry(zip_entry("m.onnx", blob("model")))});
+  for (const Blob& bytes : {zip.build(), append_edit(smallest_archive(), smallest_model(256, "edited")).bytes}) {
     const Blob once = repacked(bytes);
     EXPECT_TRUE(repacked(once) == once);
     EXPECT_THAT(remarks(), IsEmpty());
@@ -141,10 +135,7 @@ TEST_F(RepackTest, AnAlignmentThatCannotBeIsRefused) {
 
 TEST_F(RepackTest, OtherNamesOfTheModelAreTaken) {
   for (const std::string name : {"__MODEL_PROTO.onnx", "model.onnx", "MODEL.ONNX"}) {
-    const ZipBuilder builder =
-        zip_of({plain_entry(zip_entry(name, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-                plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
-    EXPECT_EQ(repacked(builder.build()), archive_of_three()) << name;
+    EXPECT_EQ(repacked(plain_zip_of_three(name).build()), archive_of_three()) << name;
     EXPECT_THAT(remarks(), ElementsAre(HasSubstr(name.starts_with("__") ? "tf2onnx" : "a zip of a .onnx file")));
   }
 }

@@ -23,11 +23,8 @@ inline ZipBuilder zip_of(std::vector<ZipEntry> entries) {
 }
 
 /// Nothing is synced: no test cuts the power.
-inline RepackOptions quick() {
-  RepackOptions options;
-  options.output.sync = false;
-  return options;
-}
+inline RepackOptions quick() { return {.output = {.sync = false}}; }
+inline RepackOptions replacing() { return {.output = {.overwrite = true, .sync = false}}; }
 
 class RepackTest : public ::testing::Test {
  protected:
@@ -49,7 +46,7 @@ class RepackTest : public ::testing::Test {
   /// Expects this error and no remaining file. Returns the message.
   std::string expect_refused(const Blob& bytes, const ErrorContext& refusal, const RepackOptions& options = quick()) {
     const std::filesystem::path path = input(bytes);
-    const auto error = error_of([&] { return repack(path, folder_ / "out", options); });
+    const auto error = error_if_any([&] { return repack(path, folder_ / "out", options); });
     EXPECT_TRUE(error);
     if (!error) return "";
     EXPECT_EQ((ErrorContext{error->code(), error->entry(), error->offset()}), refusal);
@@ -73,7 +70,13 @@ class RepackTest : public ::testing::Test {
   RepackReport report_;
 };
 
-/// What becomes of a model, `a` and `b`.
+/// A zip as of another maker: a model of this name, `a` and `b`.
+inline ZipBuilder plain_zip_of_three(std::string_view model = model_entry) {
+  return zip_of({plain_entry(zip_entry(model, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+                 plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+}
+
+/// What becomes of them.
 inline Blob archive_of_three() {
   return zip_of({zip_entry("a", pattern(100, 1)), zip_entry("b", pattern(2 * mebibyte, 2)),
                  zip_entry(model_entry, blob("model"))})

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "archive/opened.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
@@ -53,17 +54,12 @@ TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHa
 
 TEST_F(UnpackedZipTest, SourcesGiveTheSameBytes) {
   UnpackedZip zip = unpacked();
-  const auto all = [](const ByteSource& source) {
-    Blob bytes;
-    source.read([&bytes](Bytes piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
-    return bytes;
-  };
-  EXPECT_EQ(all(*zip.source(index_of(zip, "stored"), 1)), pattern(3000));
-  EXPECT_EQ(all(*zip.source(index_of(zip, "deflated"), 1)), pattern(3000, 2));
+  EXPECT_EQ(all_of(*zip.source(index_of(zip, "stored"), 1)), pattern(3000));
+  EXPECT_EQ(all_of(*zip.source(index_of(zip, "deflated"), 1)), pattern(3000, 2));
   const Blob whole = pattern(3000, 2);
   UnpackedZip other = unpacked("b.zip");  // of which nothing was inflated yet
   const Bytes place = other.place_of(index_of(other, "deflated"));
-  EXPECT_EQ(all(*other.inflated_source(index_of(other, "deflated"), place.subspan(10, 5))),
+  EXPECT_EQ(all_of(*other.inflated_source(index_of(other, "deflated"), place.subspan(10, 5))),
             copy_of(Bytes(whole).subspan(10, 5)));
 }
 
@@ -105,7 +101,7 @@ TEST_F(UnpackedZipTest, SourcesRefuseDamagedDataWithThePathAndPassOtherErrors) {
   UnpackedZip zip(path, folder_.path(), 8, [](const ByteSource&) { return false; });
   const auto error_from = [&](std::string_view name, const ByteSink& sink) {
     const auto source = zip.source(index_of(zip, name), 1);
-    const auto error = error_of([&] { source->read(sink); });
+    const auto error = error_if_any([&] { source->read(sink); });
     return error ? std::pair(error->code(), error->path()) : std::pair(Code::usage_argument, std::filesystem::path());
   };
   const auto ignore = [](Bytes) {};
@@ -126,10 +122,7 @@ TEST_F(UnpackedZipTest, DamagedDataIsRefusedWhereItIsRead) {
   UnpackedZip zip(path, folder_.path(), 8, [](const ByteSource&) { return false; });
   const std::size_t stored = index_of(zip, "stored");
   static_cast<void>(zip.bytes(stored));
-  const auto error = error_of([&] {
-    zip.verify(stored);
-    return 0;
-  });
+  const auto error = error_if_any([&] { zip.verify(stored); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::zip_data_crc);
   EXPECT_EQ(error->offset(), built_.entry("stored").data_offset);

@@ -11,9 +11,7 @@ namespace {
 TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
   const TempDir folder;
   write_file(folder / "page", as_bytes("first"), {.sync = false});
-  const auto again = error_of([&] { write_file(folder / "page", as_bytes("second"), {.sync = false}); });
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->code(), Code::output_exists);
+  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("second"), {.sync = false}); }), Code::output_exists);
   EXPECT_EQ(folder.read_text("page"), "first");
   write_file(folder / "page", as_bytes("second"), {.overwrite = true, .sync = false});
   EXPECT_EQ(folder.read_text("page"), "second");
@@ -25,9 +23,7 @@ TEST(WriteFile, ADryRunFindsWhatIsInTheWayAndWritesNothing) {
   write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});
   EXPECT_TRUE(folder.file_names().empty());
   write_file(folder / "page", as_bytes("mine"), {.sync = false});
-  const auto error = error_of([&] { write_file(folder / "page", as_bytes("bytes"), {.dry_run = true}); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::output_exists);
+  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("bytes"), {.dry_run = true}); }), Code::output_exists);
 }
 
 }  // namespace

@@ -23,21 +23,14 @@ TEST(ZipExpansion, EntriesAreCountedUpToTheLimit) {
   expansion.add(entry_of_size(500));
   expansion.add(entry_of_size(300));
   expansion.add(entry_of_size(0));
-  const auto add_one = [&] {
-    expansion.add(entry_of_size(1));
-    return 0;
-  };
-  EXPECT_EQ(refusal_of(add_one), (ErrorContext{Code::zip_limit_expansion, "w", 70}));
+  EXPECT_EQ(refusal_of([&] { expansion.add(entry_of_size(1)); }), (ErrorContext{Code::zip_limit_expansion, "w", 70}));
 }
 
 TEST(ZipExpansion, TheHintNamesTheLeastLimitThatSuffices) {
   const ZipExpansion expansion(100, 8);
   expansion.check(800);
   const auto hint_of = [&](std::uint64_t bytes) {
-    const auto error = error_of([&] {
-      expansion.check(bytes);
-      return 0;
-    });
+    const auto error = error_if_any([&] { expansion.check(bytes); });
     return error ? error->advice().value : "";
   };
   EXPECT_EQ(hint_of(801), "9");
@@ -52,9 +45,13 @@ TEST(RoomToInflate, IsTheStatedSizesButNotMoreThanTheLimit) {
   const Blob bytes = builder.build();
   const auto directory = zip::ForeignDirectory::read(bytes, {});
   const auto all = [](const zip::ForeignEntry&) { return true; };
-  const auto only_y = [](const zip::ForeignEntry& entry) { return entry.name == "y"; };
+  const auto only = [](std::string_view name) {
+    return [name](const zip::ForeignEntry& entry) { return entry.name == name; };
+  };
   EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, all), 5300U + 2 * 64);
-  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only_y), 300U + 64);
+  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only("y")), 300U + 64);
+  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only("w")), 0U) << "it is stored";
+  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only("none")), 0U);
   EXPECT_EQ(room_to_inflate(directory, {100, 1}, all), 100U + 2 * 64);
 }
 

@@ -1,7 +1,6 @@
 // Outer layers add context to errors, and keep the context that inner layers gave.
 #include "base/annotate.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -158,7 +158,7 @@ TEST(BufferedOutput, PaddingIsZeros) {
   twin.expect_equal();
 }
 
-TEST(BufferedOutput, OverwritingReachesBufferFileAndBothAtOnce) {
+TEST(BufferedOutput, OverwritingReachesBufferFileAndBothAtOnceAndEndsAtTheBorder) {
   Twin twin;
   twin.append(direct);  // in the file
   twin.append(1000);    // in the buffer
@@ -166,18 +166,11 @@ TEST(BufferedOutput, OverwritingReachesBufferFileAndBothAtOnce) {
   twin.overwrite(direct, 30);
   twin.overwrite(direct + 990, 10);
   twin.overwrite(direct - 10, 20);
+  twin.overwrite(direct - 40, 40);
+  twin.overwrite(direct, 1000);
   twin.append(50);
   twin.overwrite(direct - 5, 5);
   twin.overwrite(0, 1);
-  twin.expect_equal();
-}
-
-TEST(BufferedOutput, OverwritingEndsExactlyAtTheBorder) {
-  Twin twin;
-  twin.append(direct);
-  twin.append(100);
-  twin.overwrite(direct - 40, 40);
-  twin.overwrite(direct, 100);
   twin.expect_equal();
 }
 

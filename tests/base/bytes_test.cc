@@ -33,13 +33,16 @@ TEST(Bytes, TextAndBytesAreTwoViewsOfOneStorage) {
   EXPECT_TRUE(as_text({}).empty());
 }
 
-TEST(ByteSpan, DefaultIsEmptyAndBorrowsNothing) {
+TEST(ByteSpan, DefaultIsEmptyAndBorrowsNothingAndAnEmptyOwnedOneIsOwned) {
   const ByteSpan span;
   EXPECT_TRUE(span.empty());
   EXPECT_EQ(span.size(), 0U);
   EXPECT_FALSE(span.owned());
   EXPECT_EQ(span.owner(), nullptr);
   EXPECT_TRUE(span.bytes().empty());
+  const ByteSpan owned = ByteSpan::own({});
+  EXPECT_TRUE(owned.owned());
+  EXPECT_TRUE(owned.empty());
 }
 
 TEST(ByteSpan, OwnedSpanTakesTheBufferWithoutACopy) {
@@ -50,12 +53,6 @@ TEST(ByteSpan, OwnedSpanTakesTheBufferWithoutACopy) {
   EXPECT_EQ(span.owner(), nullptr);
   EXPECT_EQ(span.size(), 100U);
   EXPECT_EQ(span.bytes().data(), place);
-}
-
-TEST(ByteSpan, EmptyOwnedSpanIsStillOwned) {
-  const ByteSpan span = ByteSpan::own({});
-  EXPECT_TRUE(span.owned());
-  EXPECT_TRUE(span.empty());
 }
 
 TEST(ByteSpan, CopyOfAnOwnedSpanOwnsACopyOfTheBytes) {

@@ -128,15 +128,7 @@ TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
   }
 }
 
-TEST(Crc32, PiecesOfOneThreadComeInOrder) {
-  const Blob data = pattern(10'500, 6);
-  std::vector<std::size_t> begins;
-  base::crc32_in_pieces(0, data, {1000}, 1, [&](std::size_t begin, Bytes) { begins.push_back(begin); });
-  ASSERT_EQ(begins.size(), 11U);
-  EXPECT_TRUE(std::ranges::is_sorted(begins));
-}
-
-TEST(Crc32, PiecesAreOfTheirSizeExceptTheFirstAndTheLast) {
+TEST(Crc32, PiecesOfOneThreadComeInOrderAndAreOfTheirSizeExceptTheFirstAndTheLast) {
   const Blob data = pattern(10'500, 6);
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
   base::crc32_in_pieces(0, data, {4000, 300}, 1,
@@ -145,7 +137,11 @@ TEST(Crc32, PiecesAreOfTheirSizeExceptTheFirstAndTheLast) {
   EXPECT_EQ(ranges, expected);
 }
 
-TEST(Crc32, WhatTheUseOfAPieceThrowsComesThrough) {
+TEST(Crc32, WhatTheUseOfTheBytesOrOfAPieceThrowsComesThrough) {
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{5} << 20U}) {
+    const Blob data = pattern(size, 4);
+    EXPECT_THROW(base::crc32_while(0, data, [] { throw std::length_error("the disk"); }), std::length_error) << size;
+  }
   const Blob data = pattern(10'000, 6);
   const auto fail_at_the_third = [](std::size_t begin, Bytes) {
     if (begin == 2000) throw std::length_error("the disk");
@@ -160,13 +156,6 @@ TEST(Crc32, OneThreadIsTheCallers) {
   const std::size_t before = thread_count();
   base::crc32_while(0, data, [&] { EXPECT_EQ(thread_count(), before); }, 1);
   base::crc32_while(0, data, [&] { EXPECT_GT(thread_count(), before); }, 2);
-}
-
-TEST(Crc32, WhatTheUseOfTheBytesThrowsComesThrough) {
-  for (const std::size_t size : {std::size_t{1000}, std::size_t{5} << 20U}) {
-    const Blob data = pattern(size, 4);
-    EXPECT_THROW(base::crc32_while(0, data, [] { throw std::length_error("the disk"); }), std::length_error) << size;
-  }
 }
 
 TEST(Crc32, SeesEveryFlippedBit) {

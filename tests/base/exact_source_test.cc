@@ -15,7 +15,7 @@ namespace onnxar::base {
 namespace {
 
 using onnxar::testing::code_of;
-using onnxar::testing::error_of;
+using onnxar::testing::error_if_any;
 using ::testing::HasSubstr;
 
 /// Announces `size` bytes and gives any number of them.
@@ -44,7 +44,7 @@ void give_and_lose(const ByteSink& sink, std::string_view text) {
   }
 }
 
-std::string text_of(const ByteSource& source) {
+std::string read_text(const ByteSource& source) {
   std::string text;
   source.read([&text](Bytes piece) { text += as_text(piece); });
   return text;
@@ -54,7 +54,7 @@ TEST(ExactSource, GivesWhatWasAnnouncedInPiecesOfAnySize) {
   const FreeSource source(4, [](const ByteSink& sink) {
     for (const char* piece : {"", "a", "bcd", ""}) sink(as_bytes(piece));
   });
-  EXPECT_EQ(text_of(ExactSource(source)), "abcd");
+  EXPECT_EQ(read_text(ExactSource(source)), "abcd");
 }
 
 TEST(ExactSource, AsksForTheSizeOnce) {
@@ -62,7 +62,7 @@ TEST(ExactSource, AsksForTheSizeOnce) {
   const ExactSource exact(source);
   EXPECT_EQ(exact.size(), 4U);
   EXPECT_EQ(exact.size(), 4U);
-  EXPECT_EQ(text_of(exact), "abcd");
+  EXPECT_EQ(read_text(exact), "abcd");
   EXPECT_EQ(source.asked, 1U);
 }
 
@@ -71,7 +71,7 @@ TEST(ExactSource, FewerAndMoreBytesAreRefusedAndNoneTooMuchReachesTheSink) {
     SCOPED_TRACE(text);
     const FreeSource source(4, [&](const ByteSink& sink) { sink(as_bytes(text)); });
     std::size_t got = 0;
-    const auto error = error_of(
+    const auto error = error_if_any(
         [&] { ExactSource(source, "weight 7", {"w", std::nullopt}).read([&](Bytes piece) { got += piece.size(); }); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), Code::io_source_size);
@@ -88,7 +88,7 @@ TEST(ExactSource, TooManyBytesAreRefusedEvenIfTheSourceLosesTheError) {
       give_and_lose(sink, "abcd");
       if (!before) give_and_lose(sink, "e");
     });
-    EXPECT_EQ(code_of([&] { text_of(ExactSource(source)); }), Code::io_source_size) << before;
+    EXPECT_EQ(code_of([&] { read_text(ExactSource(source)); }), Code::io_source_size) << before;
   }
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <memory>
 
 #include "support/refusal.h"
 #include "support/special_files.h"
@@ -58,7 +57,7 @@ TEST(Folder, LinksBeneathAreNotFollowed) {
   const TempDir temp;
   std::filesystem::create_directory(temp / "real");
   make_symlink("real", temp / "link");
-  EXPECT_TRUE(error_of([&] { return Folder::open_in(Folder::open(temp.path()), "link"); }));
+  EXPECT_TRUE(error_if_any([&] { return Folder::open_in(Folder::open(temp.path()), "link"); }));
   EXPECT_EQ(code_of([&] { return Folder::open_in(Folder::open(temp.path()), "missing"); }), Code::io_changed);
 }
 

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

@@ -70,11 +70,11 @@ TEST(ReadFully, TellsAFileThatEndsBeforeFromOneThatCannotBeRead) {
   const fs::path path = folder.write_file("a", "text");
   const File file = base::open_file(path, Access::read);
   std::array<std::byte, 8> target{};
-  const auto shortened = error_of([&] { base::read_fully(file, target, 0, path); });
+  const auto shortened = error_if_any([&] { base::read_fully(file, target, 0, path); });
   ASSERT_TRUE(shortened);
   EXPECT_EQ(shortened->code(), Code::io_changed) << "reading the file again helps";
   EXPECT_THAT(shortened->message(), ::testing::HasSubstr("shortened to 4 bytes"));
-  const auto unreadable = error_of([&] { base::read_fully(os::Handle::none, target, 0, path); });
+  const auto unreadable = error_if_any([&] { base::read_fully(os::Handle::none, target, 0, path); });
   ASSERT_TRUE(unreadable);
   EXPECT_THAT(unreadable->message(), ::testing::StartsWith("cannot read"));
 }

@@ -7,12 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/output_file.h"
+#include "base/output_files.h"
 #include "support/posix/child_process.h"
-#include "support/refusal.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -22,13 +19,6 @@ namespace fs = std::filesystem;
 using base::Existing;
 using base::OutputFile;
 using base::Sync;
-using Strings = std::vector<std::string>;
-
-OutputFile new_file(const fs::path& target, std::string_view text, Existing existing = Existing::refuse) {
-  OutputFile file = OutputFile::create(target, existing);
-  file.write_at(0, as_bytes(text));
-  return file;
-}
 
 fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
 
@@ -46,7 +36,7 @@ TEST(OutputFile, ReplacedTargetKeepsItsMode) {
   for (const unsigned mode : {0600U, 0444U, 0755U}) {
     folder.write_file("a", "old");
     fs::permissions(folder / "a", fs::perms(mode));
-    new_file(folder / "a", "new", Existing::replace).publish(Sync::full);
+    written(folder / "a", "new", Existing::replace).publish(Sync::full);
     EXPECT_EQ(folder.read_text("a"), "new");
     EXPECT_EQ(mode_of(folder / "a"), fs::perms(mode));
     fs::remove(folder / "a");
@@ -57,8 +47,8 @@ TEST(OutputFile, NewFileFollowsTheUmask) {
   const TempDir folder;
   for (const unsigned mask : {022U, 077U, 0U}) {
     const mode_t old = ::umask(mask);
-    new_file(folder / "a", "text", Existing::refuse).publish(Sync::none);
-    new_file(folder / "b", "text", Existing::replace).publish(Sync::none);
+    written(folder / "a", "text", Existing::refuse).publish(Sync::none);
+    written(folder / "b", "text", Existing::replace).publish(Sync::none);
     ::umask(old);
     EXPECT_EQ(mode_of(folder / "a"), fs::perms(0666U & ~mask));
     EXPECT_EQ(mode_of(folder / "b"), fs::perms(0666U & ~mask));
@@ -93,23 +83,22 @@ enum HiddenNameStep : std::uint8_t { passed, no_mount, no_hidden_name, not_publi
 
 HiddenNameStep try_hidden_names(const TempDir& folder) {
   if (!hide_proc()) return no_mount;
-  OutputFile file = new_file(folder / "a", "text");
+  OutputFile file = written(folder / "a", "text");
   const Strings meanwhile = folder.file_names();
   if (meanwhile.size() != 1 || !meanwhile[0].starts_with(".a.") || !meanwhile[0].ends_with(".tmp")) {
     return no_hidden_name;
   }
   file.publish(Sync::full);
   if (folder.file_names() != Strings{"a"} || folder.read_text("a") != "text") return not_published;
-  new_file(folder / "a", "new", Existing::replace).publish(Sync::none);
+  written(folder / "a", "new", Existing::replace).publish(Sync::none);
   if (folder.file_names() != Strings{"a"} || folder.read_text("a") != "new") return not_published;
   {
-    OutputFile second = new_file(folder / "b", "mine");
+    OutputFile second = written(folder / "b", "mine");
     folder.write_file("b", "theirs");
-    if (code_of([&] { second.publish(Sync::none); }) != Code::output_exists || folder.read_text("b") != "theirs")
-      return not_refused;
+    if (code_of_publishing(second) != Code::output_exists || folder.read_text("b") != "theirs") return not_refused;
   }
   {
-    const OutputFile third = new_file(folder / "c", "text");
+    const OutputFile third = written(folder / "c", "text");
   }
   return folder.file_names() == Strings{"a", "b"} ? passed : not_discarded;
 }

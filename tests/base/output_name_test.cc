@@ -63,11 +63,7 @@ TEST(OutputName, OnlyReplacingTakesANameThatExists) {
   folder.write_file("a", "old");
   OutputName name = name_in(folder, "a");
   const os::File file = name.create();
-  EXPECT_EQ(code_of([&] {
-              name.publish(file, Existing::refuse);
-              return 0;
-            }),
-            Code::output_exists);
+  EXPECT_EQ(code_of([&] { name.publish(file, Existing::refuse); }), Code::output_exists);
   name.hide(file);
   name.publish(file, Existing::replace);
   EXPECT_EQ(folder.read_text("a"), "");

@@ -48,10 +48,15 @@ TEST(FindTarget, ExistingFilesAreRefusedUnlessTheyAreReplaced) {
   fs::create_directory(folder / "inner");
   EXPECT_EQ(code_of_target(folder / "a"), Code::output_exists);
   EXPECT_EQ(code_of_target(folder / "a", Existing::replace), std::nullopt);
-  EXPECT_EQ(code_of_target(folder / "inner", Existing::replace), Code::io_not_a_file);
   EXPECT_EQ(code_of_target(folder / "inner/", Existing::replace), Code::io_not_a_file);
   EXPECT_EQ(code_of_target(folder / "none/a"), Code::io_not_found);
+  EXPECT_EQ(code_of_target(folder / "a" / "beneath a file"), Code::io_not_found);
   EXPECT_EQ(code_of_target("/dev/null", Existing::replace), Code::io_not_a_file);
+  const bool has_pipe = testing::make_pipe(folder / "pipe");
+  for (const Existing existing : {Existing::refuse, Existing::replace}) {
+    EXPECT_EQ(code_of_target(folder / "inner", existing), Code::io_not_a_file);
+    EXPECT_EQ(code_of_target(folder / "pipe", existing), has_pipe ? std::optional(Code::io_not_a_file) : std::nullopt);
+  }
 }
 
 }  // namespace

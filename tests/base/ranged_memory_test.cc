@@ -9,6 +9,7 @@
 #include "os/pages.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"
+#include "support/wire_builder.h"
 
 namespace onnxar::testing {
 namespace {
@@ -24,86 +25,76 @@ Blob ten_pages() {
   return bytes;
 }
 
-Blob copied_out(const base::RangedMemory& memory, std::uint64_t offset, std::size_t length) {
-  Blob target(length);
-  memory.copy(offset, target);
-  return target;
+class RangedMemory : public ::testing::Test {
+ protected:
+  [[nodiscard]] Blob copied_out(std::uint64_t offset, std::size_t length) const {
+    Blob target(length);
+    memory_.copy(offset, target);
+    return target;
+  }
+  [[nodiscard]] Blob piece_at(std::size_t offset, std::size_t length) const {
+    return copy_of(Bytes(bytes_).subspan(offset, length));
+  }
+  void expect_there(std::size_t offset, std::size_t length) const {
+    EXPECT_TRUE(std::ranges::equal(memory_.bytes().subspan(offset, length), piece_at(offset, length)));
+  }
+
+  const Blob bytes_ = ten_pages();
+  const std::shared_ptr<RangedBlob> source_ = by_ranges(bytes_);
+  const base::RangedMemory memory_{source_};
+};
+
+TEST_F(RangedMemory, ReadsThePagesOfWhatIsNeeded) {
+  EXPECT_EQ(memory_.bytes().size(), bytes_.size());
+  EXPECT_EQ(source_->calls, 0U);
+  memory_.need({page + 5, page});  // touches two pages
+  EXPECT_EQ(source_->reads, (std::vector<Read>{{page, 2 * page}}));
+  expect_there(page, 2 * page);
 }
 
-Blob piece_at(const Blob& bytes, std::size_t offset, std::size_t length) {
-  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(offset);
-  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
+TEST_F(RangedMemory, ReadsNothingTwice) {
+  memory_.need({2 * page, page});
+  memory_.need({5 * page, 1});
+  memory_.need({2 * page + 7, 10});
+  EXPECT_EQ(source_->calls, 2U);
+  source_->reads.clear();
+  memory_.need({page, 6 * page});
+  EXPECT_EQ(source_->reads, (std::vector<Read>{{page, page}, {3 * page, 2 * page}, {6 * page, page}}));
+  EXPECT_EQ(source_->calls, 3U);
+  memory_.need({page, 6 * page});
+  EXPECT_EQ(source_->calls, 3U);
 }
 
-TEST(RangedMemory, ReadsThePagesOfWhatIsNeeded) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
-  EXPECT_EQ(memory.bytes().size(), bytes.size());
-  EXPECT_EQ(source->calls, 0U);
-  memory.need({page + 5, page});  // touches two pages
-  EXPECT_EQ(source->reads, (std::vector<Read>{{page, 2 * page}}));
-  EXPECT_TRUE(std::ranges::equal(memory.bytes().subspan(page, 2 * page), piece_at(bytes, page, 2 * page)));
-}
-
-TEST(RangedMemory, ReadsNothingTwice) {
-  const auto source = by_ranges(ten_pages());
-  const base::RangedMemory memory(source);
-  memory.need({2 * page, page});
-  memory.need({5 * page, 1});
-  memory.need({2 * page + 7, 10});
-  EXPECT_EQ(source->calls, 2U);
-  source->reads.clear();
-  memory.need({page, 6 * page});
-  EXPECT_EQ(source->reads, (std::vector<Read>{{page, page}, {3 * page, 2 * page}, {6 * page, page}}));
-  EXPECT_EQ(source->calls, 3U);
-  memory.need({page, 6 * page});
-  EXPECT_EQ(source->calls, 3U);
-}
-
-TEST(RangedMemory, ReadsAllRangesOfACallAtOnceInTheirOrderInTheFile) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
+TEST_F(RangedMemory, ReadsAllRangesOfACallAtOnceInTheirOrderInTheFile) {
   const std::array ranges = {base::ByteRange{9 * page, 3}, base::ByteRange{page, page}, base::ByteRange{4 * page, 0},
                              base::ByteRange{2 * page - 1, 2}};
-  memory.need(ranges);
-  EXPECT_EQ(source->calls, 1U);
-  EXPECT_EQ(source->reads, (std::vector<Read>{{page, 2 * page}, {9 * page, page}}));
+  memory_.need(ranges);
+  EXPECT_EQ(source_->calls, 1U);
+  EXPECT_EQ(source_->reads, (std::vector<Read>{{page, 2 * page}, {9 * page, page}}));
 }
 
-TEST(RangedMemory, ReadsTheLastPageUpToTheEndOfTheFile) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
-  memory.need({bytes.size() - 1, 1});
-  EXPECT_EQ(source->reads, (std::vector<Read>{{10 * page, page / 2}}));
-  EXPECT_EQ(memory.bytes().back(), bytes.back());
+TEST_F(RangedMemory, ReadsTheLastPageUpToTheEndOfTheFile) {
+  memory_.need({bytes_.size() - 1, 1});
+  EXPECT_EQ(source_->reads, (std::vector<Read>{{10 * page, page / 2}}));
+  EXPECT_EQ(memory_.bytes().back(), bytes_.back());
 }
 
-TEST(RangedMemory, ReadsAgainWhatFailed) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
-  memory.need({0, page});
-  source->fails = true;
-  EXPECT_EQ(code_of([&] {
-              memory.need({page / 2, 3 * page});
-              return 0;
-            }),
-            Code::io_failed);
-  source->fails = false;
-  memory.need({page / 2, 3 * page});
-  EXPECT_TRUE(std::ranges::equal(memory.bytes().first(4 * page), piece_at(bytes, 0, 4 * page)));
+TEST_F(RangedMemory, ReadsAgainWhatFailed) {
+  memory_.need({0, page});
+  source_->fails = true;
+  EXPECT_EQ(code_of([&] { memory_.need({page / 2, 3 * page}); }), Code::io_failed);
+  source_->fails = false;
+  memory_.need({page / 2, 3 * page});
+  expect_there(0, 4 * page);
 }
 
-TEST(RangedMemory, HasNoBytesOfAnEmptyFile) {
+TEST_F(RangedMemory, HasNoBytesOfAnEmptyFile) {
   const base::RangedMemory memory(by_ranges({}));
   EXPECT_TRUE(memory.bytes().empty());
   memory.need({0, 0});
 }
 
-TEST(RangedMemory, RefusesAFileBeyondTheAddresses) {
+TEST_F(RangedMemory, RefusesAFileBeyondTheAddresses) {
   struct Endless final : RandomAccess {
     [[nodiscard]] std::uint64_t size() const override { return 1ULL << 62U; }
     void read(std::span<const RangeTarget> /*ranges*/) const override {}
@@ -112,50 +103,42 @@ TEST(RangedMemory, RefusesAFileBeyondTheAddresses) {
             Code::io_address_space);
 }
 
-TEST(RangedMemory, CopiesWithoutKeeping) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
-  EXPECT_EQ(copied_out(memory, 3 * page + 1, 100), piece_at(bytes, 3 * page + 1, 100));
-  EXPECT_EQ(source->reads, (std::vector<Read>{{3 * page + 1, 100}}));
-  memory.need({3 * page, page});
-  EXPECT_EQ(source->calls, 2U);
-  EXPECT_EQ(copied_out(memory, 3 * page + 1, 200), piece_at(bytes, 3 * page + 1, 200));  // from memory
-  EXPECT_EQ(source->calls, 2U);
+TEST_F(RangedMemory, CopiesWithoutKeeping) {
+  EXPECT_EQ(copied_out(3 * page + 1, 100), piece_at(3 * page + 1, 100));
+  EXPECT_EQ(source_->reads, (std::vector<Read>{{3 * page + 1, 100}}));
+  memory_.need({3 * page, page});
+  EXPECT_EQ(source_->calls, 2U);
+  EXPECT_EQ(copied_out(3 * page + 1, 200), piece_at(3 * page + 1, 200));  // from memory
+  EXPECT_EQ(source_->calls, 2U);
 }
 
-TEST(RangedMemory, ReadsAheadOfSmallCopiesThatFollowEachOther) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
+TEST_F(RangedMemory, ReadsAheadOfSmallCopiesThatFollowEachOther) {
   constexpr std::size_t step = 100;
-  for (std::size_t at = 0; at + step <= bytes.size(); at += step) {
-    ASSERT_EQ(copied_out(memory, at, step), piece_at(bytes, at, step)) << at;
+  for (std::size_t at = 0; at + step <= bytes_.size(); at += step) {
+    ASSERT_EQ(copied_out(at, step), piece_at(at, step)) << at;
   }
-  EXPECT_LE(source->calls, 15U);  // twice as much each time
+  EXPECT_LE(source_->calls, 15U);  // twice as much each time
 }
 
-TEST(RangedMemory, DoesNotReadAheadOfCopiesElsewhere) {
+TEST_F(RangedMemory, DoesNotReadAheadOfCopiesElsewhere) {
   const Blob bytes = pattern(1U << 20U);
   const auto source = by_ranges(bytes);
   const base::RangedMemory memory(source);
-  for (const std::size_t at : {900'000U, 500'000U, 100'000U}) static_cast<void>(copied_out(memory, at, 50));
+  Blob target(50);
+  for (const std::size_t at : {900'000U, 500'000U, 100'000U}) memory.copy(at, target);
   EXPECT_EQ(source->reads, (std::vector<Read>{{900'000, 50}, {500'000, 50}, {100'000, 50}}));
 }
 
-TEST(RangedMemory, GivesEachThreadTheSameBytes) {
-  const Blob bytes = ten_pages();
-  const auto source = by_ranges(bytes);
-  const base::RangedMemory memory(source);
+TEST_F(RangedMemory, GivesEachThreadTheSameBytes) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (std::size_t i = 0; i < 10; ++i) {
         const std::size_t at = ((i * 7 + t * 3) % 10) * page;
-        memory.need({at, page});
-        if (!std::ranges::equal(memory.bytes().subspan(at, page), piece_at(bytes, at, page))) ++wrong;
-        if (copied_out(memory, at + 1, 10) != piece_at(bytes, at + 1, 10)) ++wrong;
+        memory_.need({at, page});
+        if (!std::ranges::equal(memory_.bytes().subspan(at, page), piece_at(at, page))) ++wrong;
+        if (copied_out(at + 1, 10) != piece_at(at + 1, 10)) ++wrong;
       }
     });
   }

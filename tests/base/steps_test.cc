@@ -12,7 +12,7 @@ namespace onnxar::base {
 namespace {
 
 using onnxar::testing::code_of;
-using onnxar::testing::error_of;
+using onnxar::testing::error_if_any;
 using ::testing::HasSubstr;
 
 void nothing() {}
@@ -29,7 +29,7 @@ TEST(Steps, ActionAfterOneThatFailedIsNotCalled) {
   Steps steps;
   EXPECT_THROW(steps.take("add", [] { throw std::domain_error("no paper"); }), std::domain_error);
   bool called = false;
-  const auto error = error_of([&] { steps.take("finish", [&] { called = true; }); });
+  const auto error = error_if_any([&] { steps.take("finish", [&] { called = true; }); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::usage_writer_failed);
   EXPECT_THAT(error->message(), HasSubstr("`finish` was called after the writer had failed (`add`: no paper)"));
@@ -48,7 +48,7 @@ TEST(Steps, StepWithinAStepFailsBoth) {
   EXPECT_EQ(code_of([&] { steps.take("outer", [&] { inner = code_of([&] { steps.take("inner", nothing); }); }); }),
             Code::usage_writer_busy);
   EXPECT_EQ(inner, Code::usage_writer_busy);
-  EXPECT_THAT(error_of([&] { steps.take("next", nothing); })->message(),
+  EXPECT_THAT(error_if_any([&] { steps.take("next", nothing); })->message(),
               HasSubstr("`inner` was called while `outer` was at work"));
 }
 

@@ -15,8 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support import wire_writer as wire
-from support.archives import MODEL, Archive, linked, model_of, sound, weights
-from support.archives import Entry as MadeEntry
+from support.archives import Archive, linked, model_of, sound, weights
 
 HEADER = Path(__file__).resolve().parents[2] / "include/onnxar/onnxar_c.h"
 LISTED = Path(__file__).with_name("exported.txt")
@@ -194,25 +193,6 @@ class Case(unittest.TestCase):
 
 
 class Reading(Case):
-    def test_entries_model_and_slices(self):
-        archive = opened(self.path)
-        self.addCleanup(LIB.onnxar_close, archive)
-        self.assertEqual(LIB.onnxar_count(archive), 3)
-        names = []
-        for index in range(3):
-            entry = result(Entry, "get_entry", archive, index)
-            names.append(c.string_at(entry.name, entry.name_length).decode())
-            self.assertEqual((entry.index, entry.size, entry.reserved), (index, len(self.data_of(index)), 0))
-            self.assertEqual(bytes(result(Bytes, "get_bytes", archive, index)), self.data_of(index))
-            call("verify", archive, index)
-        self.assertEqual(names, ["a", "b", MODEL])
-        self.assertEqual(bytes(result(Bytes, "model", archive)), self.data_of(2))
-        self.assertEqual(result(Entry, "find", archive, b"b", TERMINATED).index, 1)
-        part = result(Bytes, "resolve", archive, b"b", 1, 8, 16)
-        self.assertEqual(bytes(part), self.data_of(1)[8:24])
-        rest = result(Bytes, "resolve", archive, b"b", TERMINATED, 8, TO_END)
-        self.assertEqual(bytes(rest), self.data_of(1)[8:])
-
     def test_memory_is_mapped_once_and_given_back(self):
         for _ in range(50):
             archive = opened(self.path)
@@ -225,15 +205,6 @@ class Reading(Case):
             LIB.onnxar_owner_release(owner)
             self.assertEqual(mappings(self.path), 0)
 
-    def test_views_outlive_the_archive_with_an_owner(self):
-        archive = opened(self.path)
-        weights = result(Bytes, "resolve", archive, b"a", 1, 0, TO_END)
-        owner = result(c.c_void_p, "get_owner", archive)
-        LIB.onnxar_close(archive)
-        self.path.unlink()
-        self.assertEqual(bytes(weights), self.data_of(0))
-        LIB.onnxar_owner_release(owner)
-
     def test_a_copy_does_not_mind_what_becomes_of_the_file(self):
         archive = opened(self.path, Options(struct_size=c.sizeof(Options), copy_in=1))
         self.addCleanup(LIB.onnxar_close, archive)
@@ -241,76 +212,8 @@ class Reading(Case):
         os.truncate(self.path, 0)
         self.assertEqual(bytes(result(Bytes, "resolve", archive, b"a", 1, 0, TO_END)), self.data_of(0))
 
-    def test_an_archive_in_another_file(self):
-        host = self.path.with_name("host")
-        host.write_bytes(bytes(192) + self.made.file + b"behind")
-        with host.open("rb") as file:
-            arguments = (c.c_uint32(1), c.c_int(file.fileno()), 192, len(self.made.file), None)
-            archive = result(c.c_void_p, "open_descriptor", *arguments)
-        self.addCleanup(LIB.onnxar_close, archive)
-        self.assertEqual(bytes(result(Bytes, "model", archive)), self.data_of(2))
-
-    def test_threads_share_an_archive(self):
-        archive = opened(self.path)
-        self.addCleanup(LIB.onnxar_close, archive)
-
-        def use(i: int) -> bool:
-            found = result(Entry, "find", archive, b"ab"[i % 2 :][:1], 1)
-            with self.assertRaises(Failed):
-                call("find", archive, b"none", TERMINATED, c.byref(Entry()))
-            call("verify", archive, i % 3)
-            return found.index == i % 2 and bytes(result(Bytes, "get_bytes", archive, i % 3)) == self.data_of(i % 3)
-
-        with ThreadPoolExecutor(8) as pool:
-            self.assertTrue(all(pool.map(use, range(400))))
-
 
 class Refusing(Case):
-    def test_another_abi(self):
-        for abi in (0, 2, 1 << 31):
-            with self.subTest(abi=abi):
-                archive = c.c_void_p()
-                path = os.fsencode(self.path)
-                error = self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(abi), path, None, c.byref(archive))
-                self.assertIn(f"ABI {abi} of onnxar_c.h", error.message)
-                self.assertFalse(archive)
-
-    def test_options_of_another_size(self):
-        path, archive = os.fsencode(self.path), c.c_void_p()
-        for size in (0, 8, c.sizeof(Options) - 1):
-            options = Options(struct_size=size)
-            self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(1), path, c.byref(options), c.byref(archive))
-
-    def test_null_for_every_pointer(self):
-        archive = opened(self.path)
-        self.addCleanup(LIB.onnxar_close, archive)
-        out = c.byref(c.create_string_buffer(64))
-        abi = c.c_uint32(1)
-        calls = {
-            "open_path": (abi, b"path", None, out),
-            "open_memory": (abi, b"data", 4, None, None, None, out),
-            "get_entry": (archive, 0, out),
-            "find": (archive, b"a", 1, out),
-            "locate": (archive, 0, out),
-            "get_bytes": (archive, 0, out),
-            "model": (archive, out),
-            "resolve": (archive, b"a", 1, 0, TO_END, out),
-            "verify": (archive, 0),
-            "get_owner": (archive, out),
-        }
-        for name, arguments in calls.items():
-            for at, each in enumerate(arguments):
-                if each is None or isinstance(each, (int, c.c_uint32)):
-                    continue
-                with self.subTest(name=name, argument=at):
-                    error = self.refused(USAGE, "usage.argument", name, *arguments[:at], None, *arguments[at + 1 :])
-                    self.assertIn("is NULL", error.message)
-        call("prefetch", archive, 0, c.c_int32(2))
-        self.refused(USAGE, "usage.argument", "prefetch", None, 0, c.c_int32(2))
-        self.assertEqual(LIB.onnxar_count(None), 0)
-        for name in ("close", "owner_retain", "owner_release", "error_free"):
-            getattr(LIB, f"onnxar_{name}")(None)
-
     def test_errors_say_what_and_where(self):
         self.made.set_local(1, flags=2)
         self.path.write_bytes(self.made.file)
@@ -354,10 +257,6 @@ class Refusing(Case):
         error = self.refused(MEMORY, "c.memory", "open_path", *arguments)
         self.assertEqual((error.message, error.hint), ("no memory", ("", "")))
 
-    def test_the_account_may_be_left(self):
-        archive = c.c_void_p()
-        self.assertEqual(LIB.onnxar_open_path(c.c_uint32(1), b"/none", None, c.byref(archive), None), IO)
-
 
 def header() -> str:
     """The text of the header without its comments."""
@@ -398,10 +297,7 @@ class Tensors(Case):
     def test_links_that_loading_refuses_are_refused(self):
         refused = {
             "onnx.external_data.bad_offset": linked("a", offset="08"),
-            "onnx.external_data.bad_length": linked("a", length="+1200"),
             "onnx.external_data.missing": linked("none"),
-            "onnx.external_data.out_of_range": linked("a", offset=8),
-            "onnx.external.data_beside": linked("a") + wire.raw(wire.FLOAT, b"1234"),
             "onnx.tensor.length": linked("a", 299, length=1200),
         }
         found = self.tensors_of(*refused.values())
@@ -410,15 +306,6 @@ class Tensors(Case):
             error = self.refused(FORMAT, code, "get_tensor_bytes", found, index, out)
             self.assertIn(f"graph.initializer[{index}]", error.message)
         self.refused(USAGE, "usage.no_such_tensor", "get_tensor_bytes", found, len(refused), out)
-
-    def test_models_that_can_be_read_in_two_ways_have_no_tensors(self):
-        key_twice = linked("a") + wire.block(wire.EXTERNAL_DATA, wire.pair("offset", "0")) * 2
-        graph_twice = MadeEntry(MODEL, wire.plain(linked("a")) + wire.plain(linked("a")))
-        for model, code in ((model_of(key_twice), "onnx.external_data.duplicate_key"), (graph_twice, "wire.repeated_message")):
-            self.path.write_bytes(Archive([*weights("a"), model]).file)
-            archive = opened(self.path)
-            self.addCleanup(LIB.onnxar_close, archive)
-            self.refused(FORMAT, code, "get_tensors", archive, c.byref(c.c_void_p()))
 
     def test_threads_share_a_list(self):
         kind = wire.TYPES["INT8"]
@@ -481,17 +368,6 @@ class Writing(Case):
                     call(verb, c.c_uint32(1), *(c.byref(options) if each == "options" else each for each in arguments))
                 not_taken = f"the option `{name}` is set" in caught.exception.message
                 self.assertEqual(not_taken, verb not in takes, f"{name} of {verb}: {caught.exception}")
-
-    def test_findings_are_those_of_check(self):
-        self.made.put(self.made.data[0], b"????")
-        self.path.write_bytes(self.made.file)
-        options = VerbOptions(struct_size=c.sizeof(VerbOptions), data=1)
-        report = result(c.c_void_p, "check", c.c_uint32(1), os.fsencode(self.path), c.byref(options))
-        self.addCleanup(LIB.onnxar_report_free, report)
-        self.assertEqual((LIB.onnxar_passed(report), LIB.onnxar_finding_count(report)), (0, 1))
-        finding = result(Finding, "get_finding", report, 0)
-        self.assertEqual((finding.severity, finding.code, finding.entry), (0, b"zip.data.crc", b"a"))
-        self.assertTrue(finding.line.startswith(b'error[zip.data.crc] entry "a"'), finding.line)
 
 
 class Symbols(unittest.TestCase):

@@ -10,7 +10,7 @@
 namespace onnxar::c {
 namespace {
 
-using onnxar::testing::error_of;
+using onnxar::testing::error_if_any;
 
 /// The struct of the caller's header.
 struct First {
@@ -48,8 +48,9 @@ TEST(SizedStruct, CallerWithALongerStructIsServedWhileWhatIsNotKnownIsZero) {
   Grown given{sizeof(Grown), 7, 2, 1, 0};
   EXPECT_EQ(known_part(reinterpret_cast<const First*>(&given), sizeof(First)).limit, 7U);
   given.added = 1;
-  const Error error =
-      error_of([&] { static_cast<void>(known_part(reinterpret_cast<const First*>(&given), sizeof(First))); }).value();
+  const Error error = error_if_any([&] {
+                        static_cast<void>(known_part(reinterpret_cast<const First*>(&given), sizeof(First)));
+                      }).value();
   EXPECT_EQ(error.code(), Code::usage_argument);
 }
 
@@ -57,7 +58,7 @@ TEST(SizedStruct, SizeThatNoVersionHadIsRefused) {
   // With a large size, bytes after the struct must not be read: they may not be mapped.
   for (const std::size_t size : {std::size_t{0}, sizeof(First) - 1, std::size_t{4097}, ~std::size_t{0}}) {
     const First given{size, 7, 2, 1};
-    const auto error = error_of([&] { static_cast<void>(known_part(&given, sizeof(First))); });
+    const auto error = error_if_any([&] { static_cast<void>(known_part(&given, sizeof(First))); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), Code::usage_argument);
   }

@@ -1,8 +1,6 @@
 """A reader of external data that ignores keys reads what the tool writes.
 
 MIGraphX takes the first pair of external_data for the location, the second for the offset and the third for the length.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests by_position_test.py
 """
 
 from __future__ import annotations
@@ -167,4 +165,4 @@ class Read(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Checksums of external data: `pack --checksum`, and where they are verified.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests checksum_test.py
-"""
+"""Checksums of external data: `pack --checksum`, and where they are verified."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from support.command_line import FORMAT, FOUND, ToolCase, entries_of, run
 
 CODE = "onnx.external_data.checksum"
 DATA = wire.content(wire.FLOAT, 300, "w")
-RIGHT = hashlib.sha1(DATA).hexdigest()
 WRONG = hashlib.sha1(b"other bytes").hexdigest()
 
 
@@ -57,12 +53,6 @@ class Verifying(ToolCase):
     def archive_with(self, checksum: str) -> Path:
         return self.archive_of(*weights("w"), model_of(linked("w", checksum=checksum)))
 
-    def test_right_ones_in_either_case(self) -> None:
-        for checksum in (RIGHT, RIGHT.upper()):
-            for path in (self.external(checksum=checksum), self.archive_with(checksum)):
-                self.succeeds("check", "--data", "--strict", path)
-                self.succeeds("pack", path, "-o", self.output, "-f")
-
     def test_wrong_one_is_found_with_the_data(self) -> None:
         for path in (self.external(checksum=WRONG), self.archive_with(WRONG)):
             self.succeeds("check", path)
@@ -73,33 +63,20 @@ class Verifying(ToolCase):
             for expected in ('tensor "w"', WRONG):
                 self.assertIn(expected, finding["message"])
 
-    def test_wrong_one_stops_what_copies_the_bytes(self) -> None:
-        for path in (self.external(checksum=WRONG), self.archive_with(WRONG)):
-            for command in (("pack", path), ("unpack", path), ("unpack", path, "--external-data", "data.bin")):
-                self.fails(FORMAT, f"onnxar: error[{CODE}] {path}: ", *command, "-o", self.output)
+    def test_what_is_no_sha1_is_a_warning_of_pack(self) -> None:
+        done = self.succeeds("pack", self.external(checksum="crc:1"), "-o", self.output)
+        self.assertIn(f"warning[{CODE}]", done.stderr)
 
     def test_part_of_a_file_is_not_held_against_a_checksum(self) -> None:
         path = self.external(DATA + b"more", checksum=WRONG)
         self.succeeds("check", "--data", path)
         self.succeeds("pack", path, "-o", self.output)
 
-    def test_what_is_no_sha1_is_a_warning(self) -> None:
-        for checksum in ("", "crc:1", RIGHT[:-1], RIGHT + "0", RIGHT[:-1] + "g"):
-            path = self.external(checksum=checksum)
-            done = run("check", "--json", "-q", path)
-            (finding,) = json.loads(done.stdout)["findings"]
-            self.assertEqual((done.returncode, finding["severity"], finding["code"]), (0, "warning", CODE))
-            done = self.succeeds("pack", path, "-o", self.output, "-f")
-            self.assertIn(f"warning[{CODE}]", done.stderr)
-
-    def test_unknown_keys_are_dropped_with_a_warning(self) -> None:
-        for key in ("basepath", "prepacked_0", "__class__"):
-            path = self.external(**{key: "x"})
-            done = self.succeeds("pack", path, "-o", self.output, "-f")
-            self.assertIn("warning[onnx.external_data.unknown_key]", done.stderr)
-            (site,) = walk.external_sites(walk.parse(entries_of(self.output)[MODEL]))
-            self.assertEqual(walk.keys_of_link(site.tensor), walk.KEYS)
+    def test_wrong_one_stops_what_copies_the_bytes(self) -> None:
+        for path in (self.external(checksum=WRONG), self.archive_with(WRONG)):
+            for command in (("pack", path), ("unpack", path), ("unpack", path, "--external-data", "data.bin")):
+                self.fails(FORMAT, f"onnxar: error[{CODE}] {path}: ", *command, "-o", self.output)
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

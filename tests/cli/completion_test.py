@@ -1,7 +1,4 @@
-"""Completion in the shells themselves: `completion bash|zsh|fish`.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests completion_test.py
-"""
+"""Completion in the shells themselves: `completion bash|zsh|fish`."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ import re
 import select
 import shutil
 import subprocess
-from pathlib import Path
 
 from support import command_line
 from support.command_line import USAGE, ToolCase, run
@@ -79,6 +75,13 @@ class ShellCase(ToolCase):
         self.assertEqual(dict(zip(expected, map(" ".join, found), strict=True)), expected)
 
 
+KEYS = {  # the same in each shell
+    "onnxar che\tmo\t": "check model.onnx",
+    "onnxar ls my\t": "ls my model.onnxar",
+    "onnxar pack --checksum=s\t": "pack --checksum=sha1",
+    "onnxar completion z\t": "completion zsh",
+    "onnxar pack --align mo\t": "pack --align mo",
+}
 START = f"PS1='{PROMPT}'; onnxar() {{ printf '%s\\n' \"$@\" ';' >> typed; }}\n"
 
 
@@ -122,13 +125,9 @@ class Bash(ShellCase):
         self.write("work/hotel", b"")
         self.becomes(
             {
-                "onnxar che\tmo\t": "check model.onnx",
-                "onnxar ls my\t": "ls my model.onnxar",
+                **KEYS,
                 "onnxar pack --thres\t1 -o mo\t": "pack --threshold 1 -o model.onnx",
-                "onnxar pack --checksum=s\t": "pack --checksum=sha1",
-                "onnxar completion z\t": "completion zsh",
                 "onnxar check --data-dir ho\t": "check --data-dir home/",  # one more file begins like this
-                "onnxar pack --align mo\t": "pack --align mo",
             }
         )
 
@@ -159,13 +158,9 @@ compadd() {
         self.write("work/hotel", b"")
         self.becomes(
             {
-                "onnxar che\tmo\t": "check model.onnx",
-                "onnxar ls my\t": "ls my model.onnxar",
+                **KEYS,
                 "onnxar pack --thres\t1 -o mo\t": "pack --threshold=1 -o model.onnx",
-                "onnxar pack --checksum=s\t": "pack --checksum=sha1",
-                "onnxar completion z\t": "completion zsh",
                 "onnxar check --data-dir ho\t": "check --data-dir home",  # of files there is another
-                "onnxar pack --align mo\t": "pack --align mo",
                 "onnxar cat model.onnx mo\t": "cat model.onnx mo",  # the name of an entry
             }
         )
@@ -234,4 +229,4 @@ class Usage(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

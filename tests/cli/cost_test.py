@@ -1,8 +1,6 @@
 """The cost of hostile models: memory is checked by a limit on the process, output by its size. No clock is read.
 
 The limits here are those that SECURITY.md promises.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests cost_test.py
 """
 
 from __future__ import annotations
@@ -268,7 +266,8 @@ class Cost(ToolCase):
             file.writestr("w.npy", array)
         path = self.write("m.onnx", model(block(INPUT, value_info("w", [MIB])) + block(OUTPUT, value_info("w", [MIB]))))
         with self.nothing_changes():
-            line = self.fails(FORMAT, "onnxar: error[zip.limit.expansion] ", "freeze", path, "-o", self.output, "--weights", weights)
+            freezing = ("freeze", path, "-o", self.output, "--weights", weights)
+            line = self.fails(FORMAT, "onnxar: error[zip.limit.expansion] ", *freezing)
         self.assertIn("--max-expansion", line)
         self.succeeds("freeze", path, "-o", self.output, "--weights", weights, "--max-expansion", "1100")
 
@@ -294,4 +293,4 @@ class Cost(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

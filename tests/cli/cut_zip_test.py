@@ -1,7 +1,4 @@
-"""Every verb calls an empty or cut zip by that name, not a broken model.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests cut_zip_test.py
-"""
+"""Every verb calls an empty or cut zip by that name, not a broken model."""
 
 from __future__ import annotations
 
@@ -48,20 +45,16 @@ class CutZips(ToolCase):
         self.assertEqual(path.stat().st_size, END.size)
         self.assert_said(path, "zip.directory.empty", "zip file is empty")
 
-    def test_zip_without_its_end_record(self) -> None:
-        path = self.write("cut.zip", plain_zip(exported_files())[: -END.size])
-        self.assert_said(path, "zip.end.missing", "cut short")
-
     def test_zip_cut_anywhere(self) -> None:
         whole = plain_zip(exported_files())
-        for size in (4, 10, 21, 22, 29, 30, 31, 100, 1000, len(whole) // 2, len(whole) - 1):
+        for size in (4, 21, 22, 30, len(whole) // 2, len(whole) - END.size, len(whole) - 1):
             with self.subTest(size=size):
                 path = self.write("cut.zip", whole[:size])
                 self.assert_said(path, "zip.end.missing", "cut short")
 
     def test_archive_cut_anywhere(self) -> None:
         whole = bytes(sound().file)
-        for size in (4, 29, 64, len(whole) // 2, len(whole) - END.size, len(whole) - 1):
+        for size in (4, len(whole) // 2, len(whole) - END.size, len(whole) - 1):
             with self.subTest(size=size):
                 self.assert_said(self.write("cut.zip", whole[:size]), "zip.end.missing", "cut short")
 
@@ -77,4 +70,4 @@ class CutZips(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,14 +1,10 @@
-"""Models as older exporters wrote them: `pack` reads them, and other verbs refer to `pack`.
+"""Models as older exporters wrote them: `pack` reads them.
 
 The zips are made with Python's zipfile and Debian's onnx, as those exporters make them.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests dialects_test.py
 """
 
 from __future__ import annotations
 
-import io
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -17,7 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from support import command_line
 from support.archives import MODEL
-from support.command_line import FORMAT, MIB, ToolCase, entries_of, onnxar, run, snapshot
+from support.command_line import MIB, ToolCase, entries_of, run, snapshot
 
 METHODS = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}
 STAND_IN = b"__EXTERNAL"
@@ -106,26 +102,6 @@ class DialectCase(ToolCase):
                 file.writestr(entry, data)
         return path
 
-    def streamed(self, files: Files, method: int) -> Path:
-        """To a pipe, as a server would: sizes follow the data."""
-
-        class Pipe(io.RawIOBase):
-            def __init__(self) -> None:
-                self.data = b""
-
-            def writable(self) -> bool:
-                return True
-
-            def write(self, data: bytes) -> int:
-                self.data += bytes(data)
-                return len(data)
-
-        pipe = Pipe()
-        with zipfile.ZipFile(pipe, "w", method) as file:
-            for entry, data in files.items():
-                file.writestr(entry, data)
-        return self.write("streamed.zip", pipe.data)
-
     def assert_packs(self, source: Path, told: str) -> Path:
         """Unpacking gives the model that the exporter began with, byte for byte."""
         before = snapshot(self.folder)
@@ -141,9 +117,8 @@ class DialectCase(ToolCase):
 class Dialects(DialectCase):
     def test_pytorch(self) -> None:
         for label, method in METHODS.items():
-            for make in (self.zip_of, self.streamed):
-                with self.subTest(label, make=make.__name__):
-                    self.assert_packs(make(pytorch(), method), "PyTorch").unlink()
+            with self.subTest(label):
+                self.assert_packs(self.zip_of(pytorch(), method), "PyTorch").unlink()
 
     def test_pytorchs_folder(self) -> None:
         for name, data in pytorch().items():
@@ -152,9 +127,8 @@ class Dialects(DialectCase):
 
     def test_tf2onnx(self) -> None:
         for label, method in METHODS.items():
-            for make in (self.zip_of, self.streamed):
-                with self.subTest(label, make=make.__name__):
-                    self.assert_packs(make(tf2onnx(), method), "tf2onnx").unlink()
+            with self.subTest(label):
+                self.assert_packs(self.zip_of(tf2onnx(), method), "tf2onnx").unlink()
 
     def test_model_and_data_file(self) -> None:
         files = with_data_file(self.folder)
@@ -167,14 +141,6 @@ class Dialects(DialectCase):
                     self.assertEqual(entries_of(archive)["tokenizer.json"], b"{}")
                     archive.unlink()
 
-    def test_as_info_zip_zips_a_folder(self) -> None:
-        home = self.folder / "export"
-        home.mkdir()
-        with_data_file(home)
-        path = self.folder / "model.zip"
-        subprocess.run(["zip", "-q", "-r", path, "export"], cwd=self.folder, check=True)
-        self.assert_packs(path, r"a \.onnx file and its data files")
-
     def test_onnx_loads_what_comes_of_it(self) -> None:
         self.assert_packs(self.zip_of(pytorch(), zipfile.ZIP_DEFLATED), "PyTorch")
         data = ("--external-data", "weights.bin")
@@ -184,44 +150,6 @@ class Dialects(DialectCase):
         values = {each.name: numpy_helper.to_array(each) for each in tensors_of(loaded)}
         for name, value in weights().items():
             np.testing.assert_array_equal(values[name], value)
-
-
-class OtherVerbs(DialectCase):
-    def test_demand_an_archive_and_name_repack(self) -> None:
-        for files in (pytorch(), tf2onnx()):
-            path = self.zip_of(files, zipfile.ZIP_DEFLATED)
-            for command in (("ls",), ("cat", "--model"), ("unpack", "-o", self.output)):
-                line = self.fails(FORMAT, "onnxar: error[zip.entry.method]", *command, path)
-                self.assertIn("`onnxar repack`", line)
-            done = run("check", path)
-            self.assertIn(b"`onnxar repack`", done.stdout)
-
-    def test_repack_takes_tf2onnxs_archive_as_it_is(self) -> None:
-        path = self.zip_of(tf2onnx(), zipfile.ZIP_DEFLATED)
-        done = self.succeeds("repack", path, "-o", self.output)
-        self.assertIn("tf2onnx", done.stderr)
-        self.succeeds("check", "--data", "-q", self.output)
-        expected = tf2onnx()
-        expected[MODEL] = expected.pop(MODEL + ".onnx")
-        self.assertEqual(entries_of(self.output), expected)
-        self.assertEqual(self.unpacked(self.output), model().SerializeToString())
-
-    def test_repack_leaves_pytorchs_to_pack(self) -> None:
-        for method in METHODS.values():
-            path = self.zip_of(pytorch(), method)
-            begins = f'onnxar: error[archive.model.missing] {path}: entry "{MODEL}"'
-            line = self.fails(FORMAT, begins, "repack", path, "-o", self.output)
-            self.assertIn("`onnxar pack`", line)
-
-    def test_quiet_says_nothing(self) -> None:
-        path = self.zip_of(pytorch(), zipfile.ZIP_STORED)
-        self.assertEqual(self.succeeds("pack", path, "-o", self.output, "-q").stderr, "")
-
-    def test_pack_again_is_the_same_archive(self) -> None:
-        self.succeeds("pack", self.zip_of(pytorch(), zipfile.ZIP_DEFLATED), "-o", self.output)
-        again = self.folder / "again.onnxar"
-        onnxar("pack", self.output, "-o", again)
-        self.assertEqual(again.read_bytes(), self.output.read_bytes())
 
 
 class Memory(DialectCase):
@@ -245,4 +173,4 @@ class Memory(DialectCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

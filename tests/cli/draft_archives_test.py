@@ -1,7 +1,4 @@
-"""Archives that earlier versions wrote stay valid, and hold the same tensors.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests draft_archives_test.py
-"""
+"""Archives that earlier versions wrote stay valid, and hold the same tensors."""
 
 from __future__ import annotations
 
@@ -112,4 +109,4 @@ def told(site: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""A thousand random edits of real models: old bytes never move or change, and every reader sees the new model.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests edits_slow_test.py
-"""
+"""A thousand random edits of real models: old bytes never move or change, and every reader sees the new model."""
 
 from __future__ import annotations
 
@@ -205,4 +202,4 @@ class RandomEdits(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Archives with the most entries that a 16-bit count can hold, and with one more.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests entries_large_test.py
-"""
+"""Archives with the most entries that a 16-bit count can hold, and with one more."""
 
 from __future__ import annotations
 
@@ -52,4 +49,4 @@ class ManyEntries(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

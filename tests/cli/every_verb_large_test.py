@@ -1,7 +1,4 @@
-"""Models that ONNX tests its backends with, as Debian packages them, through every verb.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests every_verb_large_test.py
-"""
+"""Models that ONNX tests its backends with, as Debian packages them, through every verb."""
 
 from __future__ import annotations
 
@@ -25,4 +22,4 @@ class Testdata(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Tensors as files: `extract`.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests extract_test.py
-"""
+"""Tensors as files: `extract`."""
 
 from __future__ import annotations
 
@@ -12,8 +9,10 @@ import numpy as np
 from support import command_line
 from support import wire_writer as wire
 from support.archives import linked, model_of, weights
-from support.command_line import CONTROLS, FORMAT, GIB, IO, USAGE, ToolCase, run
+from support.command_line import FORMAT, MIB, USAGE, ToolCase, run
 from support.sites import SITES, at_every_site
+
+LARGE = 256 * MIB  # four times the memory that the tool may take
 
 # The type that NumPy reads, by the type of the tensor; types that it lacks are read as integers.
 NUMPY = {
@@ -113,15 +112,10 @@ class Extract(ToolCase):
         expected = f"w: BFLOAT16[2,3] -> {self.output}, 140 bytes, <u2 (NumPy has no BFLOAT16: the file has its bits as integers)\n"
         self.assertEqual(told, expected)
 
-    def test_names_are_escaped(self) -> None:
-        model = self.model(wire.tensor(CONTROLS))
-        told = self.succeeds("extract", model, CONTROLS, "-o", self.output).stderr
-        self.assertTrue(told.isprintable() or told.rstrip("\n").isprintable())
-
     def test_a_tensor_larger_than_memory_allows(self) -> None:
-        model = self.sparse(1 * GIB)
-        self.succeeds("extract", model, "w", "-o", self.output, "--raw", "--no-sync", tool=self.in_memory(64 << 20))
-        self.assertEqual(self.output.stat().st_size, GIB)
+        model = self.sparse(LARGE)
+        self.succeeds("extract", model, "w", "-o", self.output, "--raw", "--no-sync", tool=self.in_memory(64 * MIB))
+        self.assertEqual(self.output.stat().st_size, LARGE)
 
 
 class Patterns(ToolCase):
@@ -138,12 +132,6 @@ class Patterns(ToolCase):
         self.assertEqual(self.written(), ["layer_0_weight.npy", "layer_1_weight.npy"])
         found = np.load(self.output / "layer_1_weight.npy")
         self.assertEqual(found.tobytes(), wire.content(wire.FLOAT, 300, "layer.1/weight"))
-
-    def test_files_differ_where_names_fold_alike(self) -> None:
-        self.output.mkdir()
-        self.succeeds("extract", self.source, "*", "-o", self.output, "--raw")
-        self.assertEqual(len(self.written()), 5)
-        self.assertEqual((self.output / "head.bin").read_bytes(), wire.content(wire.FLOAT, 300, "head"))
 
     def test_a_name_that_looks_like_a_pattern(self) -> None:
         source = self.model(wire.tensor("w[0]*"), wire.tensor("w0"), name="odd.onnx")
@@ -193,6 +181,13 @@ class Refusals(ToolCase):
         told = self.refused(USAGE, "usage.ambiguous_tensor", self.write("m.onnx", body), "w")
         self.assertIn("graph.initializer[0], graph.initializer[1], graph.node[0].attr.value\n", told)
 
+    def test_only_the_data_that_is_asked_for_is_needed(self) -> None:
+        model = self.model(linked("gone", location="gone.bin"), wire.tensor("here"))
+        self.succeeds("extract", model, "here", "-o", self.output)
+        done = run("extract", model, "gone", "-o", self.folder / "gone.npy")
+        self.assertIn("error[onnx.external_data.missing]", done.stderr)
+        self.assertFalse((self.folder / "gone.npy").exists())
+
     def test_tensors_without_raw_bytes(self) -> None:
         model = self.model(wire.strings("s"), wire.head(wire.FLOAT, [3]) + wire.block(wire.NAME, "empty"),
                            wire.tensor("later", wire.DataType("LATER", 99, 8, 0, "B"), 20),
@@ -204,13 +199,6 @@ class Refusals(ToolCase):
         self.succeeds("extract", model, "later", "-o", self.output, "--raw")
         self.assertEqual(self.output.stat().st_size, 20)
 
-    def test_raw_data_that_is_short_or_long(self) -> None:
-        model = self.model(wire.fields_of("short", wire.FLOAT, [3], wire.raw(wire.FLOAT, bytes(8))),
-                           wire.fields_of("long", wire.UINT8, [3], wire.raw(wire.UINT8, b"12345")))  # fmt: skip
-        self.refused(FORMAT, "onnx.tensor.length", model, "short")
-        self.succeeds("extract", model, "long", "-o", self.output, "--raw")
-        self.assertEqual(self.output.read_bytes(), b"123")
-
     def test_damaged_data(self) -> None:
         path = self.archive("w", "v")
         data = bytearray(path.read_bytes())
@@ -219,21 +207,6 @@ class Refusals(ToolCase):
         self.fails(FORMAT, "onnxar: error[zip.data.crc]", "extract", path, "w", "-o", self.output)
         self.succeeds("extract", path, "v", "-o", self.output)
 
-    def test_only_the_data_that_is_asked_for_is_needed(self) -> None:
-        model = self.model(linked("gone", location="gone.bin"), wire.tensor("here"))
-        self.succeeds("extract", model, "here", "-o", self.output)
-        done = run("extract", model, "gone", "-o", self.folder / "gone.npy")
-        self.assertIn("error[onnx.external_data.missing]", done.stderr)
-        self.assertFalse((self.folder / "gone.npy").exists())
-
-    def test_outputs(self) -> None:
-        model = self.model(wire.tensor("w"))
-        self.fails(IO, "onnxar: error[io.not_found]", "extract", model, "w", "-o", self.folder / "no/x.npy")
-        self.write("out", b"mine")
-        self.fails(USAGE, "onnxar: error[output.exists]", "extract", model, "w", "-o", self.output)
-        self.succeeds("extract", model, "w", "-o", self.output, "-f")
-        self.assertEqual(self.output.read_bytes()[:6], b"\x93NUMPY")
-
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Several models go into one archive, equal tensors once, and come back.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests family_test.py
-"""
+"""Several models go into one archive, equal tensors once, and come back."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
-from support.archives import MODEL
 from support.command_line import FORMAT, IO, USAGE, Fault, ToolCase, entries_of, keys_of, run
 
 
@@ -64,22 +60,9 @@ class Packing(FamilyCase):
         self.succeeds("pack", self.output, "-o", again, "-f")
         self.assertEqual(again.read_bytes(), self.output.read_bytes())
 
-    def test_models_of_all_forms_are_packed_together(self) -> None:
-        archive = self.folder / "d.onnxar"
-        self.succeeds("pack", self.decoder, "-o", archive)
-        self.succeeds("pack", self.encoder, archive, "-o", self.output)
-        self.assertEqual(keys_of(self.output), ["shared", "e", "d", "d.onnx"])
-        self.assertEqual(self.back(self.output)["d.onnx"], self.decoder.read_bytes())
-
     def test_checksums_are_of_the_shared_entry(self) -> None:
         self.succeeds("pack", self.encoder, self.decoder, "-o", self.output, "--checksum", "sha1")
         self.succeeds("check", "--data", "--strict", self.output)
-
-    def test_family_grows(self) -> None:
-        self.succeeds("pack", self.encoder, "-o", self.output)
-        self.succeeds("pack", self.output, self.decoder, "-o", self.output, "-f")
-        self.assertEqual(keys_of(self.output), ["shared", "e", "d", "decoder.onnx"])
-        self.assertEqual(sorted(self.back(self.output)), ["decoder.onnx", "out.onnx"])
 
 
 class Folder(FamilyCase):
@@ -124,35 +107,12 @@ class Folder(FamilyCase):
         self.assertEqual(keys_of(self.output), ["a", "b", "unused.data", "second.onnx"])
         self.assertEqual({name: entries_of(self.output)[name] for name in data}, data)
 
-    def test_usual_model_is_the_first(self) -> None:
-        files = {name: self.encoder.read_bytes() for name in ("a.onnx", "model.onnx", "z.onnx")}
-        self.succeeds("pack", self.exported(files), "-o", self.output)
-        self.assertEqual(keys_of(self.output), ["shared", "e", "a.onnx", "z.onnx"])
-        self.assertEqual(self.back(self.output), files)
-
-    def test_hidden_files_are_left_out_and_said(self) -> None:
-        files = {"m.onnx": self.encoder.read_bytes(), ".git/config": b"", ".gitattributes": b"", "a/.DS_Store": b""}
-        done = self.succeeds("pack", self.exported(files), "-o", self.output)
-        self.assertIn('left out: 3 with a name that begins with a dot, such as ".git"', done.stderr)
-        self.assertEqual(keys_of(self.output), ["shared", "e"])
-
     def test_name_of_a_key_is_refused_until_the_file_gets_another(self) -> None:
         folder = self.exported({"m.onnx": self.encoder.read_bytes(), "LICENSE": b"free"})
         line = self.fails(USAGE, Fault("usage.argument", "LICENSE").line(self.output), "pack", folder, "-o", self.output)
         self.assertIn("--rename OLD=NEW gives it another one", line)
         self.succeeds("pack", folder, "-o", self.output, "--rename", "LICENSE=LICENSE.txt")
         self.assertEqual(self.back(self.output)["LICENSE.txt"], b"free")
-
-    def test_output_in_the_folder_is_not_a_side_file(self) -> None:
-        folder = self.exported({"m.onnx": self.encoder.read_bytes()})
-        for _ in range(2):
-            self.succeeds("pack", folder, "-o", folder / "m.onnxar", "-f")
-            self.assertEqual(keys_of(folder / "m.onnxar"), ["shared", "e"])
-
-    def test_added_file_takes_the_place_of_one(self) -> None:
-        folder = self.exported({"m.onnx": self.encoder.read_bytes(), "t.json": b"1"})
-        self.succeeds("pack", folder, "-o", self.output, "--add", f"t.json={self.write('new', b'2')}")
-        self.assertEqual(entries_of(self.output)["t.json"], b"2")
 
     def test_links_of_a_cache_are_followed_and_others_refused(self) -> None:
         self.on_posix("its links need a privilege")
@@ -208,15 +168,6 @@ class Refused(FamilyCase):
             self.assertEqual(done.returncode, USAGE, done.stderr)
             self.assertIn("--graph wants NAME=FILE", done.stderr)
 
-    def test_name_of_a_side_file_that_the_model_would_have(self) -> None:
-        graph = self.write("graph", wire.plain())
-        line = self.fails(FORMAT, Fault("archive.graph.name", MODEL).line(self.output), "pack", self.encoder, self.decoder, "--add", f"encoder.onnx={graph}", "-o", self.output)  # fmt: skip
-        self.assertIn("encoder.onnx", line)
-
-    def test_missing_model_leaves_nothing(self) -> None:
-        gone = self.folder / "gone.onnx"
-        self.fails(IO, Fault("io.not_found").line(gone), "pack", self.encoder, gone, "-o", self.output)
-
 
 class Size(FamilyCase):
     def test_archive_has_distinct_tensors_graphs_and_alignment_alone(self) -> None:
@@ -232,4 +183,4 @@ class Size(FamilyCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Zips of other makers: `pack` and `repack` follow one list, and read only what common tools read alike.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests foreign_zips_test.py
-"""
+"""Zips of other makers: `pack` and `repack` follow one list, and read only what common tools read alike."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from pathlib import Path
 from support import command_line
 from support import wire_writer as wire
 from support.archives import CENTRAL, END, LOCAL, MODEL, Entry, linked, model_of, weights
-from support.command_line import DONE, FORMAT, MIB, USAGE, ToolCase, entries_of, run
+from support.command_line import FORMAT, MIB, ToolCase, entries_of, run
 
 
 def content() -> list[tuple[str, bytes]]:
@@ -110,32 +107,15 @@ READ = {
     ),
 }
 
+# One of each kind; tests/zip has all of them.
 REFUSED = {
-    "a signature in the comment": (Zip(comment=b"see PK\5\6 there"), "zip.end.ambiguous"),
-    "a first entry that is not listed": (Zip(unlisted=MODEL), "zip.entry.unlisted"),
-    "an end record in front": (Zip(prefix=b"PK\5\6" + bytes(18)), "zip.end.ambiguous"),
-    "a name that unzip takes for w": (Zip(more=("w;1",)), "zip.name.duplicate"),
-    "a name that bsdtar takes for w": (Zip(more=("c:w",)), "zip.name.duplicate"),
-    "the DOS bit of a folder": (Zip(central={"external": 0x10}), "zip.entry.attributes"),
-    "the DOS bit of a volume": (Zip(central={"external": 0x08}), "zip.entry.attributes"),
-    "a link made on DOS": (Zip(central={"external": 0o120777 << 16}), "zip.entry.attributes"),
-    "a link made on a Mac": (
-        Zip(central={"external": 0o120777 << 16, "made_by": 19 << 8 | 20}),
-        "zip.entry.attributes",
-    ),
-    "one size in a local zip64 field": (
-        Zip(deflate=True, local_extra=zip64(SIZE), local={"size": ALL}),
-        "zip.zip64.extra",
-    ),
-    "w beside w/": (Zip(more=("w/",)), "zip.name.prefix"),
-    "version 46": (Zip(local={"version": 46}, central={"version": 46}), "zip.entry.version"),
-    "version 46 in the directory": (Zip(central={"version": 46}), "zip.entry.version"),
-    "version 46 in the local header": (Zip(local={"version": 46}), "zip.entry.version"),
-    "flags that differ": (Zip(local={"flags": 0x2}), "zip.local.field"),
-    "a link to Info-ZIP": (Zip(central_extra=field_of(0x756E, bytes(14))), "zip.extra.unknown"),
-    "a link to libarchive": (Zip(local_extra=field_of(0x6C78, bytes(9))), "zip.extra.unknown"),
-    "stray bytes": (Zip(local_extra=b"xyz"), "zip.extra.malformed"),
-    "stray bytes in the directory": (Zip(central_extra=b"xyz"), "zip.extra.malformed"),
+    "a signature in the comment": (Zip(comment=b"see PK\5\6 there"), "zip.end.ambiguous", ""),
+    "a first entry that is not listed": (Zip(unlisted=MODEL), "zip.entry.unlisted", ""),
+    "a name that unzip takes for w": (Zip(more=("w;1",)), "zip.name.duplicate", ""),
+    "the DOS bit of a folder": (Zip(central={"external": 0x10}), "zip.entry.attributes", ""),
+    "an encrypted entry": (Zip(local={"flags": 1}, central={"flags": 1}), "zip.entry.encrypted", "without a password"),
+    "flags that differ": (Zip(local={"flags": 0x2}), "zip.local.field", ""),
+    "a link to libarchive": (Zip(local_extra=field_of(0x6C78, bytes(9))), "zip.extra.unknown", ""),
 }
 
 
@@ -149,20 +129,14 @@ class OneList(ToolCase):
                     self.assertEqual(entries_of(self.output), dict(content()), verb)
 
     def test_what_is_refused_by_both_verbs_in_one_sentence(self) -> None:
-        for name, (made, code) in REFUSED.items():
+        for name, (made, code, words) in REFUSED.items():
             with self.subTest(name), self.nothing_changes():
                 path = self.write("in.zip", made.build())
                 told = {run(verb, path, "-o", self.output).stderr for verb in ("pack", "repack")}
                 self.assertEqual(len(told), 1, told)
                 self.assertIn(f"error[{code}]", *told)
+                self.assertIn(words, *told)
                 path.unlink()
-
-    def test_65535_entries_without_zip64(self) -> None:
-        names = tuple(f"x/{n}.txt" for n in range(65535 - len(content())))
-        path = self.write("in.zip", Zip(more=names).build())
-        for verb in ("pack", "repack"):
-            self.succeeds(verb, path, "-o", self.output, "-f", "--no-sync")
-            self.assertEqual(len(entries_of(self.output)), 65535)
 
 
 class OtherReaders(ToolCase):
@@ -224,27 +198,6 @@ class Expansion(ToolCase):
             self.assertEqual(entries_of(self.output)["w"], bytes(40 * MIB))
             self.output.unlink()
 
-    def test_junk_that_pack_leaves_out_is_not_inflated(self) -> None:
-        path = self.bomb("junk")
-        done = self.succeeds("pack", path, "-o", self.output)
-        self.assertIn("archive.entry.unused", done.stderr)
-        self.assertEqual(list(entries_of(self.output)), [MODEL])
-
-    def test_honest_models_are_far_below_the_limit(self) -> None:
-        path = self.folder / "model.zip"
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr(MODEL, wire.plain(linked("w"), linked("b")))
-            for each in weights("w", "b"):
-                file.writestr(each.name, each.data)
-        for verb in ("pack", "repack"):
-            self.succeeds(verb, path, "-o", self.output, "-f")
-
-    def test_usage(self) -> None:
-        path = self.bomb("w", "w")
-        for value in ("0", "-1", "many"):
-            done = run("repack", path, "-o", self.output, "--max-expansion", value)
-            self.assertEqual(done.returncode, USAGE)
-
 
 class AcceptCrc(ToolCase):
     def wrong(self, *names: str) -> Path:
@@ -268,43 +221,6 @@ class AcceptCrc(ToolCase):
         self.assertEqual(done.stderr.count("warning[zip.data.crc]"), 2)
         self.assertEqual(self.output.read_bytes(), right)
 
-    def test_onto_itself(self) -> None:
-        right = self.archive("a", "b").read_bytes()
-        path = self.wrong("a")
-        self.succeeds("repack", path, "-o", path, "-f", "--accept-crc", "a")
-        self.assertEqual(path.read_bytes(), right)
-
-    def test_other_entries_are_verified(self) -> None:
-        path = self.wrong("a", "b")
-        with self.nothing_changes():
-            told = self.fails(FORMAT, "onnxar: error[zip.data.crc]", "repack", path, "-o", self.output, "--accept-crc", "a")
-        self.assertIn('entry "b"', told)
-
-    def test_a_name_that_is_not_there_and_a_crc_that_is_right_are_said(self) -> None:
-        path = self.wrong("a")
-        for dry in ((), ("-n",)):
-            with self.nothing_changes():
-                done = run("repack", path, "-o", self.output, "--accept-crc", "c", *dry)
-                self.assertEqual(done.returncode, USAGE)
-                self.assertIn("error[usage.no_such_entry]", done.stderr)
-                done = run("repack", path, "-o", self.output, "--accept-crc", "b", *dry)
-                self.assertEqual(done.returncode, USAGE)
-                self.assertIn("already right", done.stderr)
-
-    def test_damage_is_called_damage(self) -> None:
-        path = self.archive("a", "b")
-        data = bytearray(path.read_bytes())
-        data[data.index(weights("a")[0].data) + 600] ^= 1
-        path.write_bytes(data)
-        told = run("check", "--data", path).stdout.decode()
-        self.assertIn("it was damaged", told)
-        self.assertNotIn("--accept-crc", told)
-
-    def test_usage(self) -> None:
-        path = self.wrong("a")
-        self.assertEqual(run("repack", path, "-c", 64, "--accept-crc", "a").returncode, USAGE)
-        self.assertEqual(run("repack", path, "-o", self.output, "--accept-crc").returncode, USAGE)
-
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

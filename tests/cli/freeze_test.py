@@ -1,24 +1,21 @@
-"""Archives of what inference needs: `freeze`.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests freeze_test.py
-"""
+"""Archives of what inference needs: `freeze`."""
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto, TrainingInfoProto, helper, numpy_helper
+from onnx.helper import make_node
 
 from support import command_line
-from support.command_line import CONTROLS, FORMAT, GIB, IO, USAGE, ToolCase, run
+from support.command_line import FORMAT, IO, MIB, USAGE, ToolCase, run
 
 FLOAT = TensorProto.FLOAT
+LARGE = 256 * MIB  # four times the memory that the tool may take
 
 
 def value(name: str, dims: list[object] | None = None) -> onnx.ValueInfoProto:
@@ -67,10 +64,10 @@ class FreezeCase(ToolCase):
 class WhatIsReached(FreezeCase):
     def test_dead_branches_and_unused_weights(self) -> None:
         nodes = [
-            helper.make_node("Add", ["x", "w"], ["s"], name="live"),
-            helper.make_node("Mul", ["x", "v"], ["dead"]),
-            helper.make_node("Neg", ["dead"], ["deader"]),
-            helper.make_node("Relu", ["s"], ["y"]),
+            make_node("Add", ["x", "w"], ["s"], name="live"),
+            make_node("Mul", ["x", "v"], ["dead"]),
+            make_node("Neg", ["dead"], ["deader"]),
+            make_node("Relu", ["s"], ["y"]),
         ]
         model = model_of(nodes, [weight("w"), weight("v", 1), weight("u", 2)], ["x", "unused"])
         model.graph.value_info.extend([value("s"), value("dead")])
@@ -82,21 +79,21 @@ class WhatIsReached(FreezeCase):
         self.assertEqual([entry["name"] for entry in self.listing(self.output)["entries"]], ["w"])
 
     def test_what_is_needed_stays_byte_for_byte(self) -> None:
-        model = model_of([helper.make_node("Add", ["x", "w"], ["y"], doc_string="why")], [weight("w")])
+        model = model_of([make_node("Add", ["x", "w"], ["y"], doc_string="why")], [weight("w")])
         model.metadata_props.add(key="k", value="v")
         self.assertEqual(self.frozen(model), model)
 
     def test_docs_and_metadata_on_request(self) -> None:
-        model = model_of([helper.make_node("Add", ["x", "w"], ["y"], doc_string="why")], [weight("w")], doc_string="all")
+        model = model_of([make_node("Add", ["x", "w"], ["y"], doc_string="why")], [weight("w")], doc_string="all")
         model.metadata_props.add(key="k", value="v")
         found = self.frozen(model, "--strip-docs", "--strip-metadata")
         self.assertEqual((found.doc_string, found.graph.node[0].doc_string, len(found.metadata_props)), ("", "", 0))
         self.assertEqual(len(self.frozen(model, "--strip-docs").metadata_props), 1)
 
     def test_training_info(self) -> None:
-        model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("momentum")])
+        model = model_of([make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("momentum")])
         info = TrainingInfoProto()
-        info.algorithm.CopyFrom(helper.make_graph([helper.make_node("Neg", ["momentum"], ["m"])], "t", [], [value("m")]))
+        info.algorithm.CopyFrom(helper.make_graph([make_node("Neg", ["momentum"], ["m"])], "t", [], [value("m")]))
         model.training_info.append(info)
         found = self.frozen(model)
         self.assertEqual((len(found.training_info), len(found.graph.initializer)), (0, 1))
@@ -105,11 +102,11 @@ class WhatIsReached(FreezeCase):
         def branch(name: str, *nodes: Any, output: str = "out") -> onnx.GraphProto:
             return helper.make_graph(list(nodes), name, [], [value(output)], [weight(f"{name}_unused")])
 
-        then = branch("then", helper.make_node("Add", ["w", "s"], ["out"]), helper.make_node("Neg", ["v"], ["dead"]))
-        other = branch("else", helper.make_node("Identity", ["u"], ["out"]))
+        then = branch("then", make_node("Add", ["w", "s"], ["out"]), make_node("Neg", ["v"], ["dead"]))
+        other = branch("else", make_node("Identity", ["u"], ["out"]))
         nodes = [
-            helper.make_node("Neg", ["x"], ["s"]),
-            helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other),
+            make_node("Neg", ["x"], ["s"]),
+            make_node("If", ["c"], ["y"], then_branch=then, else_branch=other),
         ]
         condition = numpy_helper.from_array(np.array(True), "c")
         model = model_of(nodes, [condition, weight("w"), weight("v", 1), weight("u", 2)])
@@ -122,11 +119,11 @@ class WhatIsReached(FreezeCase):
 
     def test_functions_that_are_called_by_functions(self) -> None:
         functions = [
-            function("Unused", helper.make_node("Neg", ["a"], ["b"])),
-            function("Inner", helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Unused", ["a"], ["c"], domain="local")),
-            function("Outer", helper.make_node("Inner", ["a"], ["b"], domain="local")),
+            function("Unused", make_node("Neg", ["a"], ["b"])),
+            function("Inner", make_node("Neg", ["a"], ["b"]), make_node("Unused", ["a"], ["c"], domain="local")),
+            function("Outer", make_node("Inner", ["a"], ["b"], domain="local")),
         ]
-        found = self.frozen(model_of([helper.make_node("Outer", ["x"], ["y"], domain="local")], [], functions=functions))
+        found = self.frozen(model_of([make_node("Outer", ["x"], ["y"], domain="local")], [], functions=functions))
         self.assertEqual([each.name for each in found.functions], ["Inner", "Outer"])
         self.assertEqual(len(found.functions[0].node), 1)
 
@@ -134,20 +131,21 @@ class WhatIsReached(FreezeCase):
         def imports(owner: Any) -> dict[str, int]:
             return {opset.domain: opset.version for opset in owner.opset_import}
 
+        odd = make_node("Odd", ["a"], ["b"], domain="odd")
         functions = [
-            function("Inner", helper.make_node("Scale", ["a"], ["b"], domain="deep")),
-            function("Outer", helper.make_node("Inner", ["a"], ["b"], domain="local"), helper.make_node("Dead", ["a"], ["c"], domain="dead")),
-            helper.make_function("unused", "F", ["a"], ["b"], [helper.make_node("Odd", ["a"], ["b"], domain="odd")], [helper.make_opsetid("odd", 3)]),
+            function("Inner", make_node("Scale", ["a"], ["b"], domain="deep")),
+            function("Outer", make_node("Inner", ["a"], ["b"], domain="local"), make_node("Dead", ["a"], ["c"], domain="dead")),
+            helper.make_function("unused", "F", ["a"], ["b"], [odd], [helper.make_opsetid("odd", 3)]),
         ]
         functions[0].opset_import.append(helper.make_opsetid("deep", 4))
         functions[1].opset_import.append(helper.make_opsetid("dead", 5))
-        branch = helper.make_graph([helper.make_node("Within", ["x"], ["b"], domain="inside")], "g", [], [value("b")])
+        branch = helper.make_graph([make_node("Within", ["x"], ["b"], domain="inside")], "g", [], [value("b")])
         nodes = [
-            helper.make_node("Outer", ["x"], ["s"], domain="local"),
-            helper.make_node("Tree", ["s"], ["t"], domain="ai.onnx.ml"),
-            helper.make_node("If", ["t"], ["y"], then_branch=branch, else_branch=branch),
-            helper.make_node("F", ["x"], ["gone"], domain="unused"),
-            helper.make_node("Adam", ["x"], ["gone too"], domain="ai.onnx.preview.training"),
+            make_node("Outer", ["x"], ["s"], domain="local"),
+            make_node("Tree", ["s"], ["t"], domain="ai.onnx.ml"),
+            make_node("If", ["t"], ["y"], then_branch=branch, else_branch=branch),
+            make_node("F", ["x"], ["gone"], domain="unused"),
+            make_node("Adam", ["x"], ["gone too"], domain="ai.onnx.preview.training"),
         ]
         model = model_of(nodes, [], functions=functions)
         names = ("deep", "dead", "unused", "odd", "inside", "ai.onnx.ml", "ai.onnx.preview.training")
@@ -167,18 +165,18 @@ class WhatIsReached(FreezeCase):
         self.assertEqual(len(onnx.load_model_from_string(self.unpacked(self.output)).opset_import), 1)
 
     def test_an_unused_default_goes_with_its_input(self) -> None:
-        model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("v")], ["x", "w", "v"])
+        model = model_of([make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("v")], ["x", "w", "v"])
         found = self.frozen(model)
         self.assertEqual([each.name for each in found.graph.input], ["x", "w"])
 
     def test_it_says_what_went(self) -> None:
-        model = model_of([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["n"])], [weight("w")])
+        model = model_of([make_node("Relu", ["x"], ["y"]), make_node("Neg", ["x"], ["n"])], [weight("w")])
         done = self.succeeds("freeze", self.saved(model), "-o", self.output, "-n")
         self.assertIn("without 1 node, 1 initializer, 0 functions, 0 training infos", done.stderr)
         self.assertFalse(self.output.exists())
 
     def test_it_says_so_as_json_too(self) -> None:
-        model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [open_weight("w"), weight("v")])
+        model = model_of([make_node("Add", ["x", "w"], ["y"])], [open_weight("w"), weight("v")])
         model.training_info.add()
         np.savez(self.folder / "w.npz", w=np.zeros(300, np.float32), more=np.zeros(3))
         done = self.succeeds("freeze", self.saved(model), "-o", self.output, "--json", "--weights", self.folder / "w.npz", "-q")
@@ -195,7 +193,7 @@ class WhatIsReached(FreezeCase):
                          {"graphs": 0, "graphs_left_out": 0, "side_files": 0, "side_files_left_out": 0})  # fmt: skip
 
     def test_of_every_form(self) -> None:
-        nodes = [helper.make_node("Add", ["x", "w"], ["y"]), helper.make_node("Neg", ["x"], ["dead"])]
+        nodes = [make_node("Add", ["x", "w"], ["y"]), make_node("Neg", ["x"], ["dead"])]
         source = self.saved(model_of(nodes, [weight("w"), weight("v")]))
         archive, beside, text = (self.folder / name for name in ("a.onnxar", "beside.onnx", "m.textproto"))
         self.succeeds("pack", source, "-o", archive)
@@ -208,57 +206,42 @@ class WhatIsReached(FreezeCase):
             self.assertEqual(self.output.read_bytes(), expected, path)
 
     def test_a_model_larger_than_memory_allows(self) -> None:
-        source = self.sparse(GIB)
+        source = self.sparse(LARGE)
         model = onnx.load(source, load_external_data=False)
-        model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.UINT8, [GIB]))
-        tool = self.in_memory(64 << 20)
+        model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.UINT8, [LARGE]))
+        tool = self.in_memory(64 * MIB)
         self.succeeds("freeze", self.saved(model), "-o", self.output, "--no-sync", tool=tool)
-        self.assertEqual(self.listing(self.output)["entries"][0]["size"], GIB)
+        self.assertEqual(self.listing(self.output)["entries"][0]["size"], LARGE)
 
 
 class BadGraphs(FreezeCase):
     def test_cycles(self) -> None:
-        nodes = [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["y"])]
+        nodes = [make_node("Add", ["x", "b"], ["a"]), make_node("Neg", ["a"], ["b"]), make_node("Neg", ["b"], ["y"])]
         line = self.refused("onnx.graph.cycle", model_of(nodes, []), "graph.node[1]")
         self.assertIn("depends on its own output, through graph.node[0]", line)
-        loop = model_of([helper.make_node("Neg", ["y"], ["y"])], [])
+        loop = model_of([make_node("Neg", ["y"], ["y"])], [])
         self.assertIn("uses its own output", self.refused("onnx.graph.cycle", loop, "graph.node[0]"))
 
     def test_names_that_nothing_gives(self) -> None:
-        line = self.refused("onnx.graph.dangling", model_of([helper.make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
+        line = self.refused("onnx.graph.dangling", model_of([make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
         self.assertIn('no input, initializer or node defines "gone"', line)
         self.refused("onnx.graph.dangling", model_of([], [], outputs=["gone"]), "graph.output[0]")
         self.refused("onnx.graph.dangling", model_of([], [], outputs=[""]), "graph.output[0]")
-        dead = model_of([helper.make_node("Neg", ["gone"], ["dead"]), helper.make_node("Neg", ["x"], ["y"])], [])
+        dead = model_of([make_node("Neg", ["gone"], ["dead"]), make_node("Neg", ["x"], ["y"])], [])
         self.assertEqual(len(self.frozen(dead).graph.node), 1)
 
-    def test_names_are_escaped(self) -> None:
-        model = model_of([helper.make_node("Add", ["x", CONTROLS], ["y"])], [])
-        line = self.refused("onnx.graph.dangling", model, "graph.node[0]")
-        self.assertTrue(line.rstrip("\n").isprintable(), line)
-        self.assertIn(r"\x1b[31mred", line)
-
-    def test_names_that_are_given_twice(self) -> None:
-        twice = [helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["y"])]
-        self.refused("onnx.graph.duplicate", model_of(twice, []), "graph.node[1]")
-        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("w"), weight("w")]), "graph.initializer[1]")
-        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("y")]), "graph.node[0]")
-
     def test_functions(self) -> None:
-        call = [helper.make_node("F", ["x"], ["y"], domain="local")]
-        again = function("G", helper.make_node("F", ["a"], ["b"], domain="local"))
-        first = function("F", helper.make_node("G", ["a"], ["b"], domain="local"))
+        call = [make_node("F", ["x"], ["y"], domain="local")]
+        again = function("G", make_node("F", ["a"], ["b"], domain="local"))
+        first = function("F", make_node("G", ["a"], ["b"], domain="local"))
         line = self.refused("onnx.graph.cycle", model_of(call, [], functions=[first, again]), "functions[0]")
         self.assertIn("recursion", line)
         self.refused("onnx.graph.duplicate", model_of(call, [], functions=[first, first]), "functions[1]")
-        dangling = function("F", helper.make_node("Add", ["a", "x"], ["b"]))
+        dangling = function("F", make_node("Add", ["a", "x"], ["b"]))
         self.refused("onnx.graph.dangling", model_of(call, [], functions=[dangling]), "functions[0].node[0]")
 
-    def test_outputs(self) -> None:
-        model = self.saved(model_of([helper.make_node("Neg", ["x"], ["y"])], []))
-        self.fails(IO, "onnxar: error[io.not_found]", "freeze", self.folder / "none", "-o", self.output)
-        self.write("out", b"mine")
-        self.fails(USAGE, "onnxar: error[output.exists]", "freeze", model, "-o", self.output)
+    def test_model_may_be_replaced(self) -> None:
+        model = self.saved(model_of([make_node("Neg", ["x"], ["y"])], []))
         self.succeeds("freeze", model, "-o", model, "-f")
 
 
@@ -267,7 +250,7 @@ class Weights(FreezeCase):
 
     def setUp(self) -> None:
         super().setUp()
-        nodes = [helper.make_node("Add", ["x", "w"], ["s"]), helper.make_node("Add", ["s", "v"], ["y"])]
+        nodes = [make_node("Add", ["x", "w"], ["s"]), make_node("Add", ["s", "v"], ["y"])]
         self.graph = model_of(nodes, [open_weight("w")], ["x", "v"])
         self.arrays = {name: numpy_helper.to_array(weight(name, seed)) for seed, name in enumerate("wv")}
 
@@ -324,48 +307,11 @@ class Weights(FreezeCase):
 
     def test_types_that_numpy_lacks(self) -> None:
         tensor = open_weight("w", TensorProto.BFLOAT16)
-        model = model_of([helper.make_node("Cast", ["w"], ["y"], to=FLOAT)], [tensor])
+        model = model_of([make_node("Cast", ["w"], ["y"], to=FLOAT)], [tensor])
         bits = np.arange(300, dtype=np.uint16)
         for array in (bits, bits.view("V2")):
             found = self.frozen(model, "--weights", self.npz(w=array))
             self.assertEqual(found.graph.initializer[0].raw_data, bits.tobytes())
-
-    def test_versions_of_the_format(self) -> None:
-        for version in ((1, 0), (2, 0), (3, 0)):
-            arrays = {}
-            for name, array in self.arrays.items():
-                file = io.BytesIO()
-                np.lib.format.write_array(file, array, version)
-                arrays[f"{name}.npy"] = file.getvalue()
-            self.expect_filled(self.zipped(arrays))
-
-    def zipped(self, files: dict[str, bytes]) -> Path:
-        with zipfile.ZipFile(self.folder / "w.npz", "w") as out:
-            for name, data in files.items():
-                out.writestr(name, data)
-        return self.folder / "w.npz"
-
-    def test_damaged_arrays(self) -> None:
-        file = io.BytesIO()
-        np.save(file, self.arrays["w"])
-        good = file.getvalue()
-        for data, code in (
-            (good[:-1], "numpy.array.malformed"),
-            (good + b"x", "numpy.array.malformed"),
-            (good[:20], "numpy.array.malformed"),
-            (b"", "numpy.array.malformed"),
-            (b"\x93NUMPY\x09" + good[7:], "numpy.array.unsupported"),
-            (good.replace(b"(300,)", b"(3 0,)"), "numpy.array.malformed"),
-            (good.replace(b"(300,)", b"(-30,)"), "numpy.array.malformed"),
-            (good.replace(b"'shape'", b"'shade'"), "numpy.array.malformed"),
-        ):
-            with self.subTest(data=data[:80]):
-                self.refused(code, self.graph, "w.npy", FORMAT, "--weights", self.zipped({"w.npy": data}))
-        path = self.npz(**self.arrays)
-        damaged = bytearray(path.read_bytes())
-        damaged[damaged.index(self.arrays["w"].tobytes())] ^= 1
-        path.write_bytes(damaged)
-        self.refused("zip.data.crc", self.graph, "w.npy", FORMAT, "--weights", path)
 
     def test_what_stays_open(self) -> None:
         line = self.refused("onnx.tensor.no_data", self.graph, "graph.initializer[0]")
@@ -374,7 +320,8 @@ class Weights(FreezeCase):
         other = self.npz(**{"model.w": self.arrays["v"], "x.bias": self.arrays["w"]})
         line = self.refused("usage.argument", self.graph, "", USAGE, "--weights", other)
         self.assertIn('; the model needs "w", "x", "v"; near names: "model.w"\n', line)
-        self.fails(IO, "onnxar: error[io.not_found]", "freeze", self.saved(self.graph), "-o", self.output, "--weights", self.folder / "no")
+        freezing = ("freeze", self.saved(self.graph), "-o", self.output)
+        self.fails(IO, "onnxar: error[io.not_found]", *freezing, "--weights", self.folder / "no")
 
     def test_what_fills_nothing_is_said(self) -> None:
         path = self.npz(**self.arrays, momentum=self.arrays["w"])
@@ -384,4 +331,4 @@ class Weights(FreezeCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

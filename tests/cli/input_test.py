@@ -1,7 +1,4 @@
-"""Inputs: recognised by content, and found together with their data.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests input_test.py
-"""
+"""Inputs: recognised by content, and found together with their data."""
 
 from __future__ import annotations
 
@@ -76,4 +73,4 @@ class Inputs(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

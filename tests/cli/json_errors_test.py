@@ -1,7 +1,4 @@
-"""--json-errors: an error as one line of JSON on stderr, for programs that run the tool.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests json_errors_test.py
-"""
+"""--json-errors: an error as one line of JSON on stderr, for programs that run the tool."""
 
 from __future__ import annotations
 
@@ -61,4 +58,4 @@ class JsonErrors(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

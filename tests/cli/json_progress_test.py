@@ -1,7 +1,4 @@
-"""--json-progress: lines of JSON on stderr that say how far the tool is, for programs that run it.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests json_progress_test.py
-"""
+"""--json-progress: lines of JSON on stderr that say how far the tool is, for programs that run it."""
 
 from __future__ import annotations
 
@@ -51,4 +48,4 @@ class JsonProgress(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

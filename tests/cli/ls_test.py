@@ -1,7 +1,4 @@
-"""`ls` with a pattern and an order.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests ls_test.py
-"""
+"""`ls` with a pattern and an order."""
 
 from __future__ import annotations
 
@@ -55,4 +52,4 @@ class Ls(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

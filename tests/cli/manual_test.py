@@ -1,7 +1,4 @@
-"""The manual page, as groff renders it, compared with `--help`.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests manual_test.py
-"""
+"""The manual page, as groff renders it, compared with `--help`."""
 
 from __future__ import annotations
 
@@ -83,4 +80,4 @@ class Manual(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -3,8 +3,6 @@ values in every field, too few, enough and too many, linked or not.
 
 What onnx.checker refuses, or onnx.numpy_helper cannot read, is an error or a warning of `check`. What `check` calls an
 error onnx does not take. The exceptions are functions below, each with its reason.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests onnx_checker_test.py
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import onnx
 from onnx import TensorProto, checker, helper, numpy_helper
 from support import command_line
 from support.command_line import DONE, FOUND, ToolCase, run
@@ -235,4 +232,4 @@ class OnnxChecker(ToolCase):
 
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    command_line.main(__doc__)
+    command_line.main()

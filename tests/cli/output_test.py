@@ -1,40 +1,23 @@
-"""Outputs: modes, links, dry runs, outputs that are the input, the same bytes every time.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests output_test.py
-"""
+"""Outputs: dry runs, what is left beside them, the same bytes every time."""
 
 from __future__ import annotations
 
 import os
-import stat
-from functools import partial
 from pathlib import Path
 
 from support import command_line
-from support import wire_writer as wire
-from support.command_line import IO, MIB, USAGE, Fault, ToolCase, snapshot
+from support.command_line import IO, USAGE, ToolCase, snapshot
 
 
 class DryRun(ToolCase):
     def test_writes_nothing(self) -> None:
-        for command in self.each_way_to_write(self.archive("w")):
+        source = self.archive("w")
+        for command in (*self.each_way_to_write(source), ("repack", source)):
             for flag in ("-n", "--dry-run"):
                 with self.subTest(command=command, flag=flag), self.nothing_changes():
                     done = self.succeeds(*command, "-o", self.output, flag)
                     self.assertIn("would", done.stderr)
                     self.assertEqual(done.stdout, b"")
-
-    def test_replaces_nothing(self) -> None:
-        self.write("out", b"precious")
-        for command in self.each_way_to_write(self.archive("w")):
-            with self.nothing_changes():
-                self.succeeds(*command, "-o", self.output, "-n", "-f")
-
-    def test_finds_what_would_fail(self) -> None:
-        self.write("out", b"precious")
-        for command in self.each_way_to_write(self.archive("w")):
-            line = "onnxar: error[output.exists]"
-            self.fails(USAGE, line, *command, "-o", self.output, "-n")
 
 
 class DryRunInAReadOnlyPlace(ToolCase):
@@ -89,72 +72,8 @@ class DryRunInAReadOnlyPlace(ToolCase):
         self.assertIn("would replace", done.stderr)
         self.fails(IO, "onnxar: error[io.permission]", *edit, tool=self.tool)
 
-    def test_a_plan_of_an_edit_gives_the_size_of_the_file(self) -> None:
-        added = self.write("notes.txt", b"notes" * 1000)
-        edit = ("replace", self.model_file, "--add", f"notes.txt={added}")
-        planned = self.succeeds(*edit, "-n").stderr
-        self.assertEqual(planned.replace("would replace", "replaced"), self.succeeds(*edit).stderr)
 
-
-class Modes(ToolCase):
-    def mode(self, path: Path) -> int:
-        return stat.S_IMODE(path.stat().st_mode)
-
-    def test_force_keeps_the_mode(self) -> None:
-        self.on_posix("it has access lists instead of modes")
-        for mode in (0o600, 0o644, 0o755, 0o444):
-            for command in self.each_way_to_write(self.archive("w")):
-                with self.subTest(command=command, mode=oct(mode)):
-                    for name in ("out", "weights.bin"):
-                        self.write(name, b"old").chmod(mode)
-                    self.succeeds(*command, "-o", self.output, "-f")
-                    self.assertEqual(self.mode(self.output), mode)
-                    self.assertEqual(self.mode(self.folder / "weights.bin"), mode)
-                    self.assertNotEqual(self.output.read_bytes(), b"old")
-                    self.output.unlink()
-                    (self.folder / "weights.bin").unlink()
-
-    def test_new_files_follow_the_umask(self) -> None:
-        self.on_posix("it has access lists instead of modes")
-        for umask in (0o022, 0o027, 0o077, 0):
-            for force in ((), ("-f",)):
-                for command in self.each_way_to_write(self.archive("w")):
-                    with self.subTest(command=command, umask=oct(umask), force=force):
-                        self.judge_umask(umask, *command, "-o", self.output, *force)
-
-    def judge_umask(self, umask: int, *command: object) -> None:
-        self.succeeds(*command, preexec_fn=partial(os.umask, umask))
-        made = [path for path in self.folder.iterdir() if path.name in ("out", "weights.bin")]
-        for path in made:
-            self.assertEqual(self.mode(path), 0o666 & ~umask, path)
-            path.unlink()
-
-    def test_force_follows_a_link(self) -> None:
-        self.on_posix("Wine 8 shows no symbolic links")
-        (self.folder / "sub").mkdir()
-        for command in self.each_way_to_write(self.archive("w")):
-            with self.subTest(command=command):
-                real = self.write("sub/real", b"old")
-                self.output.unlink(missing_ok=True)
-                self.output.symlink_to("sub/real")
-                self.succeeds(*command, "-o", self.output, "-f")
-                self.assertEqual(os.readlink(self.output), "sub/real")
-                self.succeeds("check", real)
-
-    def test_link_to_nothing_yet(self) -> None:
-        self.on_posix("Wine 8 shows no symbolic links")
-        self.output.symlink_to("real")
-        self.succeeds("pack", self.archive("w"), "-o", self.output)
-        self.assertTrue(self.output.is_symlink())
-        self.succeeds("check", self.folder / "real")
-
-    def test_force_breaks_hard_links(self) -> None:
-        """The other name keeps the old content: a process that maps it must not see a change."""
-        self.write("out", b"old")
-        os.link(self.output, self.folder / "other")
-        self.succeeds("pack", self.archive("w"), "-o", self.output, "-f")
-        self.assertEqual((self.folder / "other").read_bytes(), b"old")
-
+class Folder(ToolCase):
     def test_nothing_else_is_left_in_the_folder(self) -> None:
         source = self.archive("w")
         for command in self.each_way_to_write(source):
@@ -165,68 +84,16 @@ class Modes(ToolCase):
             self.output.unlink()
 
 
-class SameFile(ToolCase):
-    """Input and output are one file."""
-
-    def test_pack_wants_force(self) -> None:
-        path = self.archive("w")
-        self.fails(USAGE, Fault("output.exists").line(path), "pack", path, "-o", path)
-
-    def test_pack_archive_onto_itself(self) -> None:
-        path = self.packed(wire.tensor("a b"), wire.tensor("large", wire.UINT8, 3 * MIB))
-        before = path.read_bytes()
-        self.succeeds("pack", path, "-o", path, "-f")
-        self.assertTrue(path.read_bytes() == before)
-
-    def test_pack_model_onto_itself(self) -> None:
-        path = self.model(wire.tensor("w"))
-        before = path.read_bytes()
-        self.succeeds("pack", path, "-o", path, "-f")
-        self.succeeds("check", "--data", path)
-        self.assertEqual(self.unpacked(path), before)
-
-    def test_unpack_onto_itself(self) -> None:
-        source = self.model(wire.tensor("w"))
-        path = self.packed(wire.tensor("w"))
-        self.succeeds("unpack", path, "-o", path, "-f")
-        self.assertEqual(path.read_bytes(), source.read_bytes())
-
-    def test_external_data_onto_itself(self) -> None:
-        source = self.model(wire.tensor("w"), wire.tensor("v"))
-        expected = source.read_bytes()
-        command = ("unpack", source, "-o", source, "-f", "--external-data", "weights.bin")
-        for options in ((), ("--align", 4096)):
-            self.succeeds(*command, *options)
-            self.assertEqual(self.unpacked(source), expected)
-
-
 class Repeatable(ToolCase):
-    def test_same_input_same_bytes(self) -> None:
-        tensors = [wire.tensor(name) for name in ("b", "a", "A", "with space")]
-        source = self.model(*tensors)
-        outputs = set()
-        for moment in (0, 1_000_000_000, 2_000_000_000):
-            os.utime(source, (moment, moment))
-            self.succeeds("pack", source, "-o", self.output, "-f")
-            outputs.add(self.output.read_bytes())
-        self.assertEqual(len(outputs), 1)
-
     def test_whatever_the_place_the_time_zone_and_the_mode(self) -> None:
         one, other = self.model(name="one.onnx"), self.model(name="sub/other.onnx")
         other.chmod(0o600)
+        os.utime(other, (0, 0))
         self.succeeds("pack", one, "-o", self.output)
         far = {**os.environ, "TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8"}
         self.succeeds("pack", other, "-o", self.folder / "sub" / "x", "--no-sync", env=far)
         self.assertEqual(self.output.read_bytes(), (self.folder / "sub" / "x").read_bytes())
 
-    def test_external_data(self) -> None:
-        command = ("unpack", self.archive("a", "b"), "-o", self.output, "-f", "--external-data")
-        made = set()
-        for _ in range(2):
-            self.succeeds(*command, "weights.bin")
-            made.add((self.output.read_bytes(), (self.folder / "weights.bin").read_bytes()))
-        self.assertEqual(len(made), 1)
-
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

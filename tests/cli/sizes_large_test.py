@@ -1,7 +1,4 @@
-"""Entries and archives over 4 GiB, from sparse sources, read by this tool and by other programs.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests sizes_large_test.py
-"""
+"""Entries and archives over 4 GiB, from sparse sources, read by this tool and by other programs."""
 
 from __future__ import annotations
 
@@ -128,4 +125,4 @@ class SixGibibytes(LargeCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""Standard streams that fail: full, closed, without a reader.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests streams_test.py
-"""
+"""Standard streams that fail: full, closed, without a reader."""
 
 from __future__ import annotations
 
@@ -80,4 +77,4 @@ class Streams(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,7 +1,4 @@
-"""`-j N`: the results do not depend on N, and with 1 only the first thread runs.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests threads_test.py
-"""
+"""`-j N`: the results do not depend on N, and with 1 only the first thread runs."""
 
 from __future__ import annotations
 
@@ -90,4 +87,4 @@ class Threads(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,16 +1,11 @@
-"""undo: cuts off the last edit.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests undo_test.py
-"""
+"""undo: cuts off the last edit."""
 
 from __future__ import annotations
 
-import fcntl
 
 from support import command_line
-from support import wire_writer as wire
 from support.archives import linked, model_of, sound, weights
-from support.command_line import FORMAT, IO, USAGE, Fault, ToolCase
+from support.command_line import USAGE, Fault, ToolCase
 
 
 class Undone(ToolCase):
@@ -32,11 +27,6 @@ class Undone(ToolCase):
         line = Fault("usage.nothing_to_undo").line(self.path)
         self.fails(USAGE, line, "undo", "--force", self.path)
 
-    def test_of_a_replacement(self) -> None:
-        self.succeeds("replace", self.path, self.model(wire.tensor("w")), "--no-sync")
-        self.succeeds("undo", "-q", "-f", "--no-sync", self.path)
-        self.assertEqual(self.path.read_bytes(), self.states[-1])
-
     def test_wants_force(self) -> None:
         told = self.fails(USAGE, Fault("usage.argument").line(self.path), "undo", self.path)
         self.assertIn("--force", told)
@@ -46,24 +36,6 @@ class Undone(ToolCase):
             told = self.succeeds("undo", "-n", self.path).stderr
         self.assertTrue(told.startswith("would cut "), told)
 
-    def test_not_while_somebody_edits(self) -> None:
-        self.on_posix("Wine does not see the locks of this system")
-        with open(self.path, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            self.fails(IO, Fault("archive.busy").line(self.path), "undo", "-f", self.path)
-
-    def test_damaged_state_before(self) -> None:
-        # The model of the previous state is superseded: only `undo` needs its bytes.
-        at = self.states[1].index(b"zoo", len(self.states[0]))
-        self.path.write_bytes(self.states[2][:at] + b"ZOO" + self.states[2][at + 3 :])
-        self.succeeds("check", "-q", "--data", self.path)
-        line = Fault("archive.unrecoverable", None, len(self.states[1])).line(self.path)
-        self.fails(FORMAT, line, "undo", "-f", self.path)
-
-    def test_what_is_no_archive(self) -> None:
-        self.fails(FORMAT, "onnxar: error[zip.end.missing]", "undo", "-f", self.model())
-        self.fails(IO, "onnxar: error[io.not_found]", "undo", "-f", self.folder / "none")
-
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,18 +1,15 @@
-"""The options of `unpack`.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests unpack_options_test.py
-"""
+"""The options of `unpack`."""
 
 from __future__ import annotations
 
 from support import command_line
 from support import onnx_walk as walk
 from support import wire_writer as wire
-from support.command_line import MIB, USAGE, Fault, ToolCase, run, snapshot
+from support.command_line import MIB, ToolCase, snapshot
 
 
 class ExternalData(ToolCase):
-    """`unpack --external-data NAME`; the names that it refuses are in Usage."""
+    """`unpack --external-data NAME`; tests/verbs/convert_faults_test.cc has the names that it refuses."""
 
     def test_data_lies_beside_the_model(self) -> None:
         (self.folder / "sub").mkdir()
@@ -26,39 +23,6 @@ class ExternalData(ToolCase):
         walk.load_external(model, target.parent)
         for tensor in model.graph.initializer:
             self.assertEqual(tensor.raw_data, wire.content(wire.FLOAT, 300, tensor.name))
-
-    def test_existing_data_file_is_replaced_with_force_alone(self) -> None:
-        data = self.write("weights.bin", b"old")
-        command = ("unpack", self.archive("w"), "-o", self.output, "--external-data", data.name)
-        self.fails(USAGE, Fault("output.exists").line(data), *command)
-        self.succeeds(*command, "-f")
-        self.assertEqual(data.read_bytes(), wire.content(wire.FLOAT, 300, "w"))
-
-    def test_data_file_that_the_output_links_to(self) -> None:
-        """This name is a second name of the output: writing both would lose one of them."""
-        self.on_posix("Wine 8 shows no symbolic links")
-        source = self.archive("w")
-        self.output.symlink_to("real")
-        command = ("unpack", source, "-o", self.output, "--external-data", "real")
-        for existing in (False, True):
-            if existing:
-                self.write("real", b"old")
-            with self.subTest(existing=existing), self.nothing_changes():
-                self.assertEqual(run(*command, "-f").returncode, USAGE)
-
-    def test_data_file_that_links_to_the_output(self) -> None:
-        self.on_posix("Wine 8 shows no symbolic links")
-        source = self.archive("w")
-        self.write("out", b"old")
-        (self.folder / "weights.bin").symlink_to("out")
-        command = ("unpack", source, "-o", self.output, "--external-data", "weights.bin")
-        with self.nothing_changes():
-            self.assertEqual(run(*command, "-f").returncode, USAGE)
-
-    def test_model_without_large_tensors(self) -> None:
-        command = ("unpack", self.model(wire.tensor("w", count=3)), "-o", self.output)
-        self.succeeds(*command, "--external-data", "weights.bin")
-        self.assertEqual(walk.external_sites(walk.parse(self.output.read_bytes())), [])
 
     def test_alignment(self) -> None:
         source = self.archive("a", "b", "c")
@@ -82,4 +46,4 @@ class ExternalData(ToolCase):
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

@@ -1,12 +1,9 @@
-"""Finding verbs and options: `help`, no arguments, and words that are nearly right.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests verbs_test.py
-"""
+"""Finding verbs and options: `help`, no arguments, and words that are nearly right."""
 
 from __future__ import annotations
 
 from support import command_line
-from support.command_line import DONE, USAGE, ToolCase, run
+from support.command_line import USAGE, ToolCase, run
 
 
 class Help(ToolCase):
@@ -77,12 +74,6 @@ class NearlyRight(ToolCase):
         }.items():
             self.assertIn(f"{what}; `onnxar {arguments[0]} --help` tells more", self.told(*arguments))
 
-    def test_programs_get_json(self) -> None:
-        done = run("--json-errors", "pakc")
-        self.assertEqual(done.returncode, USAGE)
-        self.assertIn('"usage.argument"', done.stderr)
-        self.assertNotEqual(done.returncode, DONE)
-
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    command_line.main()

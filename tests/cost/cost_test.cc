@@ -14,14 +14,6 @@ namespace {
 constexpr std::string_view too_large = "the limit of steps for a model of this size was reached";
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-schema::ModelProto parsed(const Message& message) {
-  schema::ModelProto proto;
-  if (!proto.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()))) {
-    throw std::logic_error("the test's model is none");
-  }
-  return proto;
-}
-
 /// The estimate within the budget for the model's size, and the steps that it took.
 struct Estimated {
   CostEstimate cost;

@@ -117,9 +117,7 @@ TEST_F(DiffTest, AReplacedModelDiffersInItsGraphAlone) {
   for (const char* const archive : {"a", "b"}) pack(with_op("m", "Relu"), folder_ / archive, saved_as(Format::archive));
   Model edited = Model::load(folder_ / "a");
   edited.proto().mutable_graph()->mutable_node(0)->set_op_type("Abs");
-  ReplaceOptions options;
-  options.output.sync = false;
-  onnxar::replace(folder_ / "b", with_op("edited", "Abs"), options);
+  onnxar::replace(folder_ / "b", with_op("edited", "Abs"), {.output = unsynced_output});
   const Difference difference = diff(folder_ / "a", folder_ / "b");
   EXPECT_THAT(lines(difference), ElementsAre("changed graph.node[0].op_type: \"Relu\" -> \"Abs\""));
   EXPECT_THAT(difference.tensors, IsEmpty());
@@ -264,8 +262,7 @@ TEST(DiffTestdataSlow, EveryModelIsTheSameAsItsArchive) {
   const std::vector<std::filesystem::path> models = onnx_test_models();
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
   const TempDir folder;
-  SaveOptions save = saved_as(Format::archive);
-  save.output.overwrite = true;
+  SaveOptions save = saved_as(Format::archive, over_existing);
   save.threshold = 0;
   for (const std::filesystem::path& path : models) {
     pack_or_unpack(path, folder / "a", save);

@@ -12,9 +12,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recipes import REGULAR, S16, S32, UNIX
-from support.archives import CENTRAL, END, LOCAL, LOCATOR, MODEL, Record, encoded, extra_field
-from support.archives import ZIP64_END as END64, ZIP64_ID
+from recipes import REGULAR, S32, UNIX
+from support.archives import LOCAL, MODEL, Record, builder, encoded, extra_field, zip64_field
 
 DESCRIBED, UTF8 = 0x8, 0x800  # flags
 DESCRIPTOR = Record(b"PK\7\x08", "crc32:I, compressed:I, size:I")
@@ -51,43 +50,24 @@ class Part:
     def stored(self) -> bytes:
         return deflate(self.data) if self.deflated else self.data
 
-    def values(self) -> dict[str, int]:
-        return {"crc32": zlib.crc32(self.data), "compressed": len(self.stored), "size": len(self.data)}
-
-    def fields(self) -> dict[str, int]:
-        """What both headers say."""
-        flags = self.flags | (DESCRIBED if self.descriptor else 0)
-        common = {"version": self.version, "flags": flags, "method": 8 * self.deflated}
-        return common | {"time": TIME, "date": DATE, "name_length": len(encoded(self.name))}
-
-    def local(self, at: int) -> bytes:
-        values = dict.fromkeys(self.values(), 0) if self.descriptor else self.values()
-        extra = self.local_extra
-        if self.wide:
-            sizes = struct.pack("<2Q", values["size"], values["compressed"])
-            extra = extra_field(ZIP64_ID, sizes) + extra
-            values |= {"size": S32, "compressed": S32}
+    def entry(self, at: int, between: bytes) -> builder.Entry:
+        """As the builder of the vectors takes it, for a local header at this offset; `between` follows it."""
+        values = {"crc32": zlib.crc32(self.data), "compressed": len(self.stored), "size": len(self.data)}
+        described = self.descriptor.pack(**values)[0 if self.signed else 4 :] if self.descriptor else b""
+        stated = dict.fromkeys(values, 0) if self.descriptor else values
+        wide, wide_central = {"size": S32, "compressed": S32}, {"size": S32, "compressed": S32, "offset": S32}
+        extra = (zip64_field(stated["size"], stated["compressed"]) if self.wide else b"") + self.local_extra
         if self.align:
             end = at + LOCAL.size + len(encoded(self.name)) + len(extra) + 4
             extra += extra_field(0x4246, b"Z" * (-end % self.align))
-        header = LOCAL.pack(**self.fields(), **values, extra_length=len(extra))
-        return header + encoded(self.name) + extra
-
-    def after(self) -> bytes:
-        """The data descriptor."""
-        if self.descriptor is None:
-            return b""
-        return self.descriptor.pack(**self.values())[0 if self.signed else 4 :]
-
-    def central(self, at: int) -> bytes:
-        values, extra = self.values() | {"offset": at}, self.central_extra
-        if self.wide_central:
-            wide = struct.pack("<3Q", values["size"], values["compressed"], at)
-            extra = extra_field(ZIP64_ID, wide) + extra
-            values |= {"size": S32, "compressed": S32, "offset": S32}
-        own = {"made_by": self.made_by, "external": self.external, "comment_length": len(self.comment)}
-        header = CENTRAL.pack(**self.fields(), **values, **own, extra_length=len(extra))
-        return header + encoded(self.name) + extra + self.comment
+        flags = self.flags | (DESCRIBED if self.descriptor else 0)
+        return builder.Entry(
+            self.name, self.stored, padding=b"", extra=extra, comment=self.comment, behind=described + between,
+            both={"version": self.version, "flags": flags, "method": 8 * self.deflated, "time": TIME, "date": DATE},
+            local={**stated, **(wide if self.wide else {})},
+            central={**values, "made_by": self.made_by, "external": self.external, **(wide_central if self.wide_central else {})},
+            central_extra=(zip64_field(len(self.data), len(self.stored), at) if self.wide_central else b"") + self.central_extra,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,23 +80,13 @@ class Zip:
     between: bytes = b""
 
     def build(self) -> bytes:
-        file, listed = bytearray(self.before), []
+        archive = builder.Archive([])
+        archive.file[:] = self.before
         for part in self.parts:
-            at = len(file)
-            listed.append(part.central(at))
-            file += part.local(at) + part.stored + part.after() + self.between
-        start = len(file)
-        file += b"".join(reversed(listed) if self.backwards else listed)
-        return bytes(file) + self.ending(len(listed), len(file) - start, start)
-
-    def ending(self, count: int, size: int, start: int) -> bytes:
-        names = ("entries_here", "entries", "directory_size", "directory_offset")
-        values, wide = dict(zip(names, (count, count, size, start))), b""
-        if self.wide_end:
-            wide = END64.pack(record_size=44, made_by=45, version=45, **values)
-            wide += LOCATOR.pack(offset=start + size, disks=1)
-            values = dict(zip(names, (S16, S16, S32, S32)))
-        return wide + END.pack(**values, comment_length=len(self.comment)) + self.comment
+            archive.add(part.entry(len(archive.file), self.between))
+        archive.finish(zip64=self.wide_end, listed=range(len(self.parts))[:: -1 if self.backwards else 1])
+        archive.set_end(comment_length=len(self.comment))
+        return bytes(archive.file) + self.comment
 
 
 # --- the programs --------------------------------------------------------------------------------

@@ -18,8 +18,9 @@ import fuzz
 import mutants
 from foreign import DESCRIPTOR, DESCRIPTOR64, Part, Zip, zips
 from harness import hold
-from mutations import Mutation, dissect, join, pick, put_right
+from mutations import Mutation
 from peers import Read, Refused, read_of
+from pieces import dissect, join, pick, put_right
 from support.archives import MODEL
 from workers import COMMANDS, Ours, Peers, Readings, Worker, ask_ours, command_of
 
@@ -117,8 +118,9 @@ class SplitFiles(unittest.TestCase):
         """The readers whose difference the harness reports."""
         if missing := [name for name in peers if not command_of(name)]:
             self.skipTest(f"{missing} are not installed")
-        with contextlib.closing(_Closing(peers)) as asked:
-            report = hold([Mutation("planted", "none", file)], asked.peers, self.folder, [ours])
+        asked = Peers(peers)
+        self.addCleanup(asked.stop)
+        report = hold([Mutation("planted", "none", file)], asked, self.folder, [ours])
         return {fault.peer for fault in report.faults}
 
     def test_the_same_file_without_a_split_is_not_reported(self) -> None:
@@ -161,12 +163,6 @@ class SplitFiles(unittest.TestCase):
         file = bytes(100)
         self.assertEqual(self.found(file, told(strict=True), "python"), {"python"})
         self.assertEqual(self.found(file, told(), "python"), set())
-
-
-class _Closing:
-    def __init__(self, names: Iterable[str]) -> None:
-        self.peers = Peers(names)
-        self.close = self.peers.stop
 
 
 class TheCommand(unittest.TestCase):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from known import Answer, Case, reason, same
 from mutations import Mutation
-from peers import Read, Refused
+from peers import Refused
 from workers import Peers, Readings, ask_ours
 
 LENIENT = "our lenient reader"

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from foreign import DESCRIBED, DESCRIPTOR, DESCRIPTOR64
-from mutations import Mutation, Pieces, dissect, pick, split_extra
+from mutations import Mutation
 from peers import Read, Refused
-from recipes import LOCATOR, S16, S32, ZIP64_ID
-from support.archives import END, LOCAL
+from pieces import Pieces, dissect, pick, split_extra
+from recipes import S16, S32
+from support.archives import END, LOCAL, LOCATOR, ZIP64_ID
 
 Answer = list[Read] | Refused  # of a reader
 
@@ -181,46 +182,26 @@ NAMES = Known(
 
 KNOWN: dict[str, list[Known]] = {
     "libzip": [
-        Known(
-            "refuses a local zip64 field of both sizes, as APPNOTE has it, where only one of the "
-            "two sends there",
-            one_local_sentinel,
-        ),
-        Known(
-            "its consistency check, which few programs ask for, refuses a local header that needs a "
-            "greater version than the directory says",
-            greater_local_version,
-        ),
+        Known("refuses a local zip64 field of both sizes, as APPNOTE has it, where only one of the two sends there",
+              one_local_sentinel),
+        Known("its consistency check, which few programs ask for, refuses a local header that needs a greater version than "
+              "the directory says", greater_local_version),
     ],
     "minizip": [
-        Known(
-            "1.1 on 64-bit machines compares sentinels with 2^64 - 1 and so takes them for values: "
-            "it seeks to 4 GiB, or states a size of 4 GiB - 1 and hands out the right bytes",
-            sentinel_in_directory,
-        ),
-        Known(
-            "takes the last zip64 locator in the last 64 KiB, wherever it stands, for the "
-            "archive's: what an entry holds no format can rule out",
-            stray_locator,
-        ),
+        Known("1.1 on 64-bit machines compares sentinels with 2^64 - 1 and so takes them for values: it seeks to 4 GiB, or "
+              "states a size of 4 GiB - 1 and hands out the right bytes", sentinel_in_directory),
+        Known("takes the last zip64 locator in the last 64 KiB, wherever it stands, for the archive's: what an entry holds "
+              "no format can rule out", stray_locator),
     ],
     "bsdtar piped": [UNLISTED],
-    "go": [
-        Known(
-            "compares the size of the directory with 0xFFFF instead of 0xFFFFFFFF, so it does not look for the zip64 "
-            "end record if only this size is there",
-            size_alone_in_zip64,
-        ),
-    ],
+    "go": [Known("compares the size of the directory with 0xFFFF instead of 0xFFFFFFFF, so it does not look for the zip64 "
+                 "end record if only this size is there", size_alone_in_zip64)],
     "java ZipInputStream": [
         UNLISTED,
-        Known(
-            "takes a data descriptor with 64-bit sizes for one with 32-bit sizes if the entry is smaller than 4 GiB; "
-            "after an empty entry it ends without an error",
-            wide_descriptor_of_nothing,
-        ),
+        Known("takes a data descriptor with 64-bit sizes for one with 32-bit sizes if the entry is smaller than 4 GiB; after an "
+              "empty entry it ends without an error", wide_descriptor_of_nothing),
     ],
-}
+}  # fmt: skip
 EVERYWHERE = [NAMES]
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import foreign
 import recipes
-from mutations import FAMILIES, Base, Mutation, as_bases, dissect, vectors
+from mutations import FAMILIES, Base, Mutation, as_bases, vectors
+from pieces import dissect
 from splices import splice
 
 VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"

@@ -8,7 +8,6 @@ peers/ speak the same protocol. workers.py starts all of them.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import json
@@ -67,17 +66,12 @@ def python(path: Path) -> list[Read]:
 # --- libraries -----------------------------------------------------------------------------------
 
 _TYPES = {
-    "p": ctypes.c_void_p,
-    "s": ctypes.c_char_p,
-    "i": ctypes.c_int,
-    "u": ctypes.c_uint,
-    "q": ctypes.c_int64,
-    "Q": ctypes.c_uint64,
-    "L": ctypes.c_ulong,
-}
+    "p": ctypes.c_void_p, "s": ctypes.c_char_p, "i": ctypes.c_int, "u": ctypes.c_uint, "q": ctypes.c_int64,
+    "Q": ctypes.c_uint64, "L": ctypes.c_ulong,
+}  # fmt: skip
 
 
-def load(name: str, functions: dict[str, str]) -> ctypes.CDLL:
+def load(name: str, **functions: str) -> ctypes.CDLL:
     """Functions with their types, one letter each: the result, then the arguments."""
     loaded = ctypes.CDLL(name)
     for function, code in functions.items():
@@ -88,36 +82,29 @@ def load(name: str, functions: dict[str, str]) -> ctypes.CDLL:
 
 @functools.cache
 def libzip_library() -> ctypes.CDLL:
-    functions = {
-        "zip_open": "psip",
-        "zip_discard": "ip",
-        "zip_get_num_entries": "qpu",
-        "zip_get_name": "spQu",
-        "zip_stat_index": "ipQup",
-        "zip_fopen_index": "ppQu",
-        "zip_fread": "qppQ",
-        "zip_fclose": "ip",
-        "zip_strerror": "sp",
-        "zip_file_strerror": "sp",
-    }
-    return load("libzip.so.4", functions)
+    return load(
+        "libzip.so.4", zip_open="psip", zip_discard="ip", zip_get_num_entries="qpu", zip_get_name="spQu",
+        zip_stat_index="ipQup", zip_fopen_index="ppQu", zip_fread="qppQ", zip_fclose="ip", zip_strerror="sp",
+        zip_file_strerror="sp",
+    )  # fmt: skip
 
 
 CHECKCONS, RDONLY = 4, 16  # flags of zip_open
 
 
+def _fields(kind: type, *names: str) -> list[tuple[str, type]]:
+    return [(name, kind) for name in names]
+
+
 class ZipStat(ctypes.Structure):
     _fields_ = [
-        ("valid", ctypes.c_uint64),
-        ("name", ctypes.c_char_p),
-        ("index", ctypes.c_uint64),
-        ("size", ctypes.c_uint64),
-        ("comp_size", ctypes.c_uint64),
-        ("mtime", ctypes.c_long),
-        ("crc", ctypes.c_uint32),
-        ("comp_method", ctypes.c_uint16),
-        ("encryption_method", ctypes.c_uint16),
-        ("flags", ctypes.c_uint32),
+        *_fields(ctypes.c_uint64, "valid"),
+        *_fields(ctypes.c_char_p, "name"),
+        *_fields(ctypes.c_uint64, "index", "size", "comp_size"),
+        *_fields(ctypes.c_long, "mtime"),
+        *_fields(ctypes.c_uint32, "crc"),
+        *_fields(ctypes.c_uint16, "comp_method", "encryption_method"),
+        *_fields(ctypes.c_uint32, "flags"),
     ]
 
 
@@ -160,34 +147,22 @@ def libzip(path: Path) -> list[Read]:
 
 @functools.cache
 def minizip_library() -> ctypes.CDLL:
-    functions = {
-        "unzOpen64": "ps",
-        "unzClose": "ip",
-        "unzGoToFirstFile": "ip",
-        "unzGoToNextFile": "ip",
-        "unzGetCurrentFileInfo64": "ippsLpLpL",
-        "unzOpenCurrentFile": "ip",
-        "unzReadCurrentFile": "ippu",
-        "unzCloseCurrentFile": "ip",
-    }
-    return load("libminizip.so.1", functions)
+    return load(
+        "libminizip.so.1", unzOpen64="ps", unzClose="ip", unzGoToFirstFile="ip", unzGoToNextFile="ip",
+        unzGetCurrentFileInfo64="ippsLpLpL", unzOpenCurrentFile="ip", unzReadCurrentFile="ippu", unzCloseCurrentFile="ip",
+    )  # fmt: skip
 
 
 END_OF_LIST = -100
 NAME_ROOM = 1 << 16
 
 
-def _longs(*names: str) -> list[tuple[str, type]]:
-    return [(name, ctypes.c_ulong) for name in names]
-
-
 class UnzFileInfo(ctypes.Structure):
     _fields_ = [
-        *_longs("version", "version_needed", "flag", "compression_method", "dos_date", "crc"),
-        ("compressed_size", ctypes.c_uint64),
-        ("uncompressed_size", ctypes.c_uint64),
-        *_longs("size_filename", "size_file_extra", "size_file_comment"),
-        *_longs("disk_num_start", "internal_fa", "external_fa"),
+        *_fields(ctypes.c_ulong, "version", "version_needed", "flag", "compression_method", "dos_date", "crc"),
+        *_fields(ctypes.c_uint64, "compressed_size", "uncompressed_size"),
+        *_fields(ctypes.c_ulong, "size_filename", "size_file_extra", "size_file_comment"),
+        *_fields(ctypes.c_ulong, "disk_num_start", "internal_fa", "external_fa"),
         ("tm", ctypes.c_uint * 6),
     ]
 
@@ -233,22 +208,13 @@ def minizip(path: Path) -> list[Read]:
 
 @functools.cache
 def libarchive_library() -> ctypes.CDLL:
-    functions = {
-        "archive_read_new": "p",
-        "archive_read_support_filter_all": "ip",
-        "archive_read_support_format_all": "ip",
-        "archive_read_open_filename": "ipsL",
-        "archive_read_open": "ippppp",
-        "archive_read_next_header": "ipp",
-        "archive_entry_pathname": "sp",
-        "archive_entry_size": "qp",
-        "archive_entry_filetype": "up",
-        "archive_read_data": "qppL",
-        "archive_error_string": "sp",
-        "archive_read_free": "ip",
-    }
     locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
-    return load("libarchive.so.13", functions)
+    return load(
+        "libarchive.so.13", archive_read_new="p", archive_read_support_filter_all="ip", archive_read_support_format_all="ip",
+        archive_read_open_filename="ipsL", archive_read_open="ippppp", archive_read_next_header="ipp",
+        archive_entry_pathname="sp", archive_entry_size="qp", archive_entry_filetype="up", archive_read_data="qppL",
+        archive_error_string="sp", archive_read_free="ip",
+    )  # fmt: skip
 
 
 END_OF_ARCHIVE, WARNING = 1, -20
@@ -302,9 +268,7 @@ def bsdtar(path: Path) -> list[Read]:
     return _libarchive(lambda archive: open_file(archive, bytes(path), 10240))
 
 
-READ_CALLBACK = ctypes.CFUNCTYPE(
-    ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
-)
+READ_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 
 
 def bsdtar_piped(path: Path) -> list[Read]:
@@ -331,9 +295,7 @@ _ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "UNZIP": "", "ZIPINFO": ""}
 def said(*command: object, warnings: tuple[int, ...] = ()) -> bytes:
     """Standard output of a program; `warnings` are exit codes that are not yet a refusal."""
     words = list(map(str, command))
-    done = subprocess.run(
-        words, check=False, capture_output=True, stdin=subprocess.DEVNULL, env=_ENVIRONMENT
-    )
+    done = subprocess.run(words, check=False, capture_output=True, stdin=subprocess.DEVNULL, env=_ENVIRONMENT)
     if done.returncode not in (0, *warnings):
         errors = done.stderr.decode(errors="replace").replace(words[-1], "FILE").split()
         raise Refused(f"exit code {done.returncode}: {' '.join(errors)[:300]}")

@@ -7,30 +7,14 @@ What is built from it keeps the rules unless the recipe asks for something they 
 from __future__ import annotations
 
 import random
-import struct
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from support.archives import (
-    ALIGNMENT_ID,
-    CENTRAL,
-    DATE,
-    END,
-    LOCAL,
-    LOCATOR,
-    MODEL,
-    PADDING_ID,
-    Record,
-    ZIP64_END as END64,
-    ZIP64_ID,
-    encoded,
-    extra_field,
-)
+from support.archives import ALIGNMENT_ID, END, LOCATOR, MODEL, PADDING_ID, alignment_field, builder, zip64_field
+from support.archives import SENTINEL16 as S16, SENTINEL32 as S32, ZIP64_END as END64
 from support.stock_layout import record
 
-S16, S32 = 0xFFFF, 0xFFFFFFFF  # sentinels
 UNIX, REGULAR = 3, 0o100000
 
 # --- recipes -------------------------------------------------------------------------------------
@@ -42,6 +26,10 @@ class Zip64(NamedTuple):
     sentinels: frozenset[str]  # fields of 32 bits that send the reader to the zip64 field
     complete: bool = False  # all three values in the directory, also without sentinels
     disk: bool = False  # and the number of the disk
+
+
+def sentinels(zip64: Zip64 | None, *names: str) -> dict[str, int]:
+    return {name: S32 for name in ("size", "compressed", *names) if zip64 and name in zip64.sentinels}
 
 
 @dataclass(frozen=True)
@@ -66,51 +54,33 @@ class Item:
     local_extra: bytes = b""  # before the padding
     central_extra: bytes = b""
 
-    def fields(self, offset: int, zip64: Zip64 | None) -> dict[str, int]:
-        """The fields that both headers share, except the length of extra fields."""
-        values = {
-            "version": 45 if self.local_zip64 or self.central_zip64 else 10,
-            "flags": 0 if self.name.isascii() else 0x800,
-            "date": DATE,
-            "crc32": zlib.crc32(self.data),
-            "compressed": len(self.data),
-            "size": len(self.data),
-            "offset": offset,
-            "name_length": len(encoded(self.name)),
-            **self.shared,
-        }
-        return values | {name: S32 for name in (zip64.sentinels if zip64 else ())}
+    def entry(self, at: int) -> builder.Entry:
+        """As the builder of the vectors takes it, for a local header at this offset."""
+        wide = zip64_field(len(self.data), len(self.data)) if self.local_zip64 else b""
+        before, after = (b"", wide) if self.zip64_last else (wide, b"")
+        own = {"made_by": self.made_by, "external": self.external}
+        entry = builder.Entry(
+            self.name, self.data, self.alignment, record=self.padding_id, where_needed=self.where_needed,
+            both={"version": 45 if self.local_zip64 or self.central_zip64 else 10, **self.shared},
+            local={**sentinels(self.local_zip64), **self.local_own},
+            central={**own, **sentinels(self.central_zip64, "offset"), **self.central_own},
+            extra=before + self.local_extra, after=after, central_extra=self.directory_extra(at),
+        )  # fmt: skip
+        return replace(entry, padding=self.long_padding(at, entry)) if self.longer else entry
 
-    def local(self, at: int) -> bytes:
-        name, before, after = encoded(self.name), self.local_extra, b""
-        if self.local_zip64:
-            wide = extra_field(ZIP64_ID, struct.pack("<2Q", *2 * [len(self.data)]))
-            before, after = (before, wide) if self.zip64_last else (wide + before, b"")
-        end = at + LOCAL.size + len(name) + len(before) + len(after)
-        extra = before + self.padding(end) + after
-        fields = self.fields(at, self.local_zip64) | self.local_own
-        del fields["offset"]
-        return LOCAL.pack(**fields, extra_length=len(extra)) + name + extra
-
-    def padding(self, end: int) -> bytes:
-        """The padding for a header that would end at `end` without it."""
+    def long_padding(self, at: int, entry: builder.Entry) -> bytes:
+        end = at + len(replace(entry, padding=b"").local_header(at))
         if self.where_needed and end % self.alignment == 0:
             return b""
-        zeros = -(end + 6) % self.alignment + self.longer * self.alignment
-        return record(self.padding_id, self.alignment, zeros)
+        return record(self.padding_id, self.alignment, -(end + 6) % self.alignment + self.longer * self.alignment)
 
-    def central(self, at: int) -> bytes:
-        extra = self.central_extra
-        if self.repeated:
-            extra += record(ALIGNMENT_ID, self.alignment, 0)
-        if (zip64 := self.central_zip64) is not None:
-            real = {"size": len(self.data), "compressed": len(self.data), "offset": at}
-            held = [value for name, value in real.items() if zip64.complete or name in zip64[0]]
-            payload = struct.pack(f"<{len(held)}Q", *held) + bytes(4 * zip64.disk)
-            extra = extra_field(ZIP64_ID, payload) + extra
-        own = {"made_by": self.made_by, "external": self.external, "extra_length": len(extra)}
-        header = CENTRAL.pack(**{**self.fields(at, self.central_zip64), **own, **self.central_own})
-        return header + encoded(self.name) + extra
+    def directory_extra(self, at: int) -> bytes:
+        extra = self.central_extra + (alignment_field(self.alignment) if self.repeated else b"")
+        if (zip64 := self.central_zip64) is None:
+            return extra
+        real = {"size": len(self.data), "compressed": len(self.data), "offset": at}
+        held = [value for name, value in real.items() if zip64.complete or name in zip64.sentinels]
+        return zip64_field(*held, disk=0 if zip64.disk else None) + extra
 
 
 @dataclass(frozen=True)
@@ -125,32 +95,21 @@ class State:
 Recipe = tuple[State, ...]  # all but the first are edits
 
 
-def end_records(state: State, values: dict[str, int], at: int) -> bytes:
-    wide = b""
-    if state.end is not None:
-        wide = END64.pack(record_size=44, made_by=state.end_made_by, version=45, **values)
-        wide += LOCATOR.pack(offset=at, disks=1)
-        values = values | {
-            name: S16 if name.startswith("entries") else S32 for name in state.end
-        }
-    return wide + END.pack(**values)
-
-
 def build(recipe: Recipe) -> bytes:
-    file = bytearray()
-    listed: list[tuple[Item, int]] = []
+    archive = builder.Archive([])
+    archive.file.clear()
     for state in recipe:
-        listed = listed[:-1]  # the model is superseded
+        for per_entry in (archive.entries, archive.headers, archive.data):
+            del per_entry[-1:]  # the model is superseded
         for item in state.items:
-            listed.append((item, len(file)))
-            file += item.local(len(file)) + item.data
-        start = len(file)
-        for item, at in listed:
-            file += item.central(at)
-        count, size = len(listed), len(file) - start
-        values = dict(zip(END_VALUES, (count, count, size, start)))
-        file += end_records(state, values, len(file))
-    return bytes(file)
+            archive.add(item.entry(len(archive.file)))
+        archive.finish(zip64=state.end is not None)
+        if state.end is not None:
+            count, size = len(archive.entries), archive.zip64_end - archive.directory
+            values = dict(zip(END_VALUES, (count, count, size, archive.directory)))
+            archive.set_zip64_end(made_by=state.end_made_by)
+            archive.set_end(**{name: value for name, value in values.items() if name not in state.end})
+    return bytes(archive.file)
 
 
 END_VALUES = ("entries_here", "entries", "directory_size", "directory_offset")
@@ -235,116 +194,65 @@ def bases() -> dict[str, bytes]:
 
 # --- twists: changes of a recipe that keep the rules, or nearly ----------------------------------
 
-Twist = Callable[[random.Random, Item], Item]
-TWISTS: dict[str, Twist] = {}
-
-
-def twist(function: Twist) -> Twist:
-    TWISTS[function.__name__.removeprefix("twist_").replace("_", " ")] = function
-    return function
-
-
-@twist
-def twist_ascii_name(rng: random.Random, item: Item) -> Item:
-    return replace(item, name=rng.choice(ASCII_NAMES))
-
-
-@twist
-def twist_unicode_name(rng: random.Random, item: Item) -> Item:
-    host = dict(made_by=rng.choice([UNIX << 8 | 10, UNIX << 8 | 63, 10, 20, 45, 63]))
-    return replace(item, name=rng.choice(OTHER_NAMES), **host)
-
-
-@twist
-def twist_random_name(rng: random.Random, item: Item) -> Item:
-    points = [*range(0x20, 0x7F), *range(0xA0, 0x250), *range(0x4E00, 0x4F00)]
-    name = "".join(chr(rng.choice(points)) for _ in range(rng.randrange(1, 12)))
-    return replace(item, name=name, made_by=UNIX << 8 | 10)
-
-
-@twist
-def twist_data(rng: random.Random, item: Item) -> Item:
-    return replace(item, data=contents(rng))
-
-
-@twist
-def twist_time(rng: random.Random, item: Item) -> Item:
-    clock = {"time": rng.choice([0, S16, rng.randrange(S16)]), "date": rng.randrange(S16 + 1)}
-    return replace(item, shared=item.shared | clock)
-
-
-@twist
-def twist_version(rng: random.Random, item: Item) -> Item:
-    return replace(item, shared=item.shared | {"version": rng.randrange(10, 46)})
-
-
-@twist
-def twist_made_by(rng: random.Random, item: Item) -> Item:
-    host = rng.choice([0, UNIX, rng.randrange(20)])
-    return replace(item, made_by=host << 8 | rng.randrange(256))
-
-
-@twist
-def twist_attributes(rng: random.Random, item: Item) -> Item:
-    mode = rng.choice([0, REGULAR]) | rng.randrange(0o10000)
-    return replace(item, external=mode << 16 | rng.randrange(S16) & ~0x18)
-
-
-@twist
-def twist_host_and_attributes(rng: random.Random, item: Item) -> Item:
-    return twist_made_by(rng, twist_attributes(rng, item))
-
-
-@twist
-def twist_alignment(rng: random.Random, item: Item) -> Item:
-    return replace(item, alignment=rng.choice([64, 128, 256, 512, 1024, 4096]))
-
-
-@twist
-def twist_padding(rng: random.Random, item: Item) -> Item:
-    longer = rng.choice([0, 0, 0, 1, 5])
-    return replace(item, padding_id=ALIGNMENT_ID, repeated=rng.random() < 0.5, longer=longer)
-
-
-@twist
-def twist_no_padding(rng: random.Random, item: Item) -> Item:
-    names = ("n" * 34, "m" * 98)  # of a first entry: what follows is at a multiple of 64
-    return replace(item, name=rng.choice(names), where_needed=True, data=rng.randbytes(21 + 64))
-
-
-@twist
-def twist_padding_before_zip64(rng: random.Random, item: Item) -> Item:
-    padding_id = rng.choice([PADDING_ID, ALIGNMENT_ID])
-    return replace(item, local_zip64=Zip64(SIZES), zip64_last=True, padding_id=padding_id)
-
-
-@twist
-def twist_versions_that_differ(rng: random.Random, item: Item) -> Item:
-    versions = ({"version": rng.choice([10, 20, 45])} for _ in range(2))
-    return replace(item, local_own=next(versions), central_own=next(versions))
-
-
-@twist
-def twist_free_bits(rng: random.Random, item: Item) -> Item:
-    flags = ({"flags": rng.choice([0, 0x800])} for _ in range(2))
-    text = {"internal": rng.randrange(2)}
-    return replace(item, local_own=next(flags), central_own=next(flags) | text)
-
-
 def subset(rng: random.Random, names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in sorted(names) if rng.random() < 0.5)
 
 
-@twist
-def twist_local_zip64(rng: random.Random, item: Item) -> Item:
-    return replace(item, local_zip64=Zip64(subset(rng, SIZES)))
+def random_name(rng: random.Random) -> str:
+    points = [*range(0x20, 0x7F), *range(0xA0, 0x250), *range(0x4E00, 0x4F00)]
+    return "".join(chr(rng.choice(points)) for _ in range(rng.randrange(1, 12)))
 
 
-@twist
-def twist_central_zip64(rng: random.Random, item: Item) -> Item:
+def other_central_zip64(rng: random.Random) -> Zip64:
     complete = rng.random() < 0.5
-    zip64 = Zip64(subset(rng, SIZES | OFFSET), complete, complete and rng.random() < 0.5)
-    return replace(item, central_zip64=zip64)
+    return Zip64(subset(rng, SIZES | OFFSET), complete, complete and rng.random() < 0.5)
+
+
+def other_attributes(rng: random.Random) -> int:
+    return (rng.choice([0, REGULAR]) | rng.randrange(0o10000)) << 16 | rng.randrange(S16) & ~0x18
+
+
+def free_bits(rng: random.Random) -> dict[str, Any]:
+    text = {"internal": rng.randrange(2)}
+    return {"local_own": {"flags": rng.choice([0, 0x800])}, "central_own": {"flags": rng.choice([0, 0x800]), **text}}
+
+
+def other_maker(rng: random.Random) -> int:
+    return rng.choice([0, UNIX, rng.randrange(20)]) << 8 | rng.randrange(256)
+
+
+# Each says which fields get another value. Headers of the names of "no padding" end at a multiple of 64 in a first entry.
+TWISTS: dict[str, Callable[[random.Random, Item], dict[str, Any]]] = {
+    "ascii name": lambda rng, item: {"name": rng.choice(ASCII_NAMES)},
+    "unicode name": lambda rng, item: {
+        "made_by": rng.choice([UNIX << 8 | 10, UNIX << 8 | 63, 10, 20, 45, 63]), "name": rng.choice(OTHER_NAMES)
+    },
+    "random name": lambda rng, item: {"name": random_name(rng), "made_by": UNIX << 8 | 10},
+    "data": lambda rng, item: {"data": contents(rng)},
+    "time": lambda rng, item: {
+        "shared": item.shared | {"time": rng.choice([0, S16, rng.randrange(S16)]), "date": rng.randrange(S16 + 1)}
+    },
+    "version": lambda rng, item: {"shared": item.shared | {"version": rng.randrange(10, 46)}},
+    "made by": lambda rng, item: {"made_by": other_maker(rng)},
+    "attributes": lambda rng, item: {"external": other_attributes(rng)},
+    "host and attributes": lambda rng, item: {"external": other_attributes(rng), "made_by": other_maker(rng)},
+    "alignment": lambda rng, item: {"alignment": rng.choice([64, 128, 256, 512, 1024, 4096])},
+    "padding": lambda rng, item: {
+        "longer": rng.choice([0, 0, 0, 1, 5]), "padding_id": ALIGNMENT_ID, "repeated": rng.random() < 0.5
+    },
+    "no padding": lambda rng, item: {
+        "name": rng.choice(("n" * 34, "m" * 98)), "where_needed": True, "data": rng.randbytes(21 + 64)
+    },
+    "padding before zip64": lambda rng, item: {
+        "padding_id": rng.choice([PADDING_ID, ALIGNMENT_ID]), "local_zip64": Zip64(SIZES), "zip64_last": True
+    },
+    "versions that differ": lambda rng, item: {
+        own: {"version": rng.choice([10, 20, 45])} for own in ("local_own", "central_own")
+    },
+    "free bits": lambda rng, item: free_bits(rng),
+    "local zip64": lambda rng, item: {"local_zip64": Zip64(subset(rng, SIZES))},
+    "central zip64": lambda rng, item: {"central_zip64": other_central_zip64(rng)},
+}  # fmt: skip
 
 
 def clearly_named(items: list[Item]) -> list[Item]:
@@ -372,7 +280,7 @@ def twisted(rng: random.Random, only: str | None = None) -> tuple[str, bytes]:
         n = rng.randrange(len(recipe))
         items = list(recipe[n].items)
         index = rng.randrange(len(items))
-        changed = TWISTS[name](rng, items[index])
+        changed = replace(items[index], **TWISTS[name](rng, items[index]))
         if items[index].name == MODEL:
             changed = replace(changed, name=MODEL, data=changed.data or b"\x3a\x00")
         items[index] = changed
@@ -399,7 +307,7 @@ def zip64_field_out_of_order() -> bytes:
     """A field with all three values although only the offset has a sentinel. A reader that takes the
     first value as the offset finds the model before the edit."""
     w, old = Item("w", bytes(60)), random.Random(0).randbytes(300)
-    old_header = len(w.local(0)) + len(w.data)
+    old_header = len(w.entry(0).local_header(0)) + len(w.data)
     new = Item(MODEL, other_of_same_crc(old[:old_header]), central_zip64=Zip64(OFFSET, True))
     return build((State((w, Item(MODEL, old))), State((new,))))
 

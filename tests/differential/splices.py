@@ -13,7 +13,8 @@ from copy import deepcopy
 
 import recipes
 from foreign import deflate
-from mutations import Base, Piece, Pieces, headers_of, join, pad_right, pick, put_right
+from mutations import Base, headers_of
+from pieces import Piece, Pieces, join, pad_right, pick, put_right, state
 from support.archives import END, extra_field
 
 Splice = Callable[[random.Random, Base, Base], tuple[str, bytes]]
@@ -184,14 +185,9 @@ def other_stream(rng: random.Random, first: Base, second: Base) -> tuple[str, by
     stored_blocks = b"\0\0\0\xff\xff" * rng.randrange(4) + whole
     streams = (whole, whole + b"\0", whole + whole, whole[:-1], bytes(flipped), stored_blocks, b"")
     data.data[:] = rng.choice(streams)
-    values = {"crc32": zlib.crc32(content), "size": len(content), "compressed": len(data.data)}
-    described = [p for p in pieces if p.what.startswith("descriptor") and p.entry == central.entry]
     for header in (local, central):
         header.set("method", 8)
-    for record in (central, *described) if described else (central, local):
-        for name, value in values.items():
-            if record.get(name) != recipes.S32:
-                record.set(name, value)
+    state(pieces, local, central, content, len(data.data))
     return "stream", perhaps_right(rng, pieces, always=True)
 
 

@@ -6,14 +6,13 @@ Usage: ONNXAR=onnxar ONNXAR_BUILD=build/release ONNXAR_PACKAGE_PYTHON=python PYT
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 from docs.blocks import ROOT, RUN, code, pages
-from docs.running import Compiler, Failed, Story, model
+from docs.running import Failed, Story
 
 ONLY = sys.argv[1:]  # names of pages
 NOT_RUN = 25  # the blocks with a marker, in all
@@ -21,9 +20,7 @@ NOT_RUN = 25  # the blocks with a marker, in all
 
 class Blocks(unittest.TestCase):
     def play(self, page: Path, folder: Path) -> None:
-        model(folder)
-        story = Story(folder, Path(os.environ["ONNXAR"]), Path(os.environ["ONNXAR_PACKAGE_PYTHON"]),
-                      Compiler(Path(os.environ["ONNXAR_BUILD"]).absolute()))  # fmt: skip
+        story = Story.in_folder(folder)
         for block in code(page):
             if not block.reason:
                 with self.subTest(block.place):

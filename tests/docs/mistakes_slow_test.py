@@ -5,14 +5,13 @@ Usage: ONNXAR=onnxar ONNXAR_BUILD=build/release ONNXAR_PACKAGE_PYTHON=python PYT
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 from docs.blocks import ROOT, code
-from docs.running import Compiler, Story, model
+from docs.running import Story
 
 PAGE = ROOT / "docs/mistakes.md"
 
@@ -34,9 +33,7 @@ class Mistakes(unittest.TestCase):
         self.assertGreaterEqual(len(rows()), 10)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            model(folder)
-            story = Story(folder, Path(os.environ["ONNXAR"]), Path(os.environ["ONNXAR_PACKAGE_PYTHON"]),
-                          Compiler(Path(os.environ["ONNXAR_BUILD"]).absolute()))  # fmt: skip
+            story = Story.in_folder(folder)
             for block in code(PAGE):
                 story.run(block)
             for words, sentence in rows():

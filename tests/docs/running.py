@@ -105,6 +105,13 @@ class Story:
         self.worker: Worker | None = None
         self.fragments: list[Block] = []
 
+    @classmethod
+    def in_folder(cls, folder: Path) -> Story:
+        """With a model, and with the tool, the wheel and the libraries that the environment names."""
+        model(folder)
+        compiler = Compiler(Path(os.environ["ONNXAR_BUILD"]).absolute())
+        return cls(folder, Path(os.environ["ONNXAR"]), Path(os.environ["ONNXAR_PACKAGE_PYTHON"]), compiler)
+
     def run(self, block: Block) -> None:
         {"sh": self.shell, "python": self.in_python, "cpp": self.compiled, "c": self.compiled}[block.language](block)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 import zipfile
 from pathlib import Path
@@ -15,9 +14,7 @@ import onnx
 from onnx import numpy_helper
 
 from support import onnx_walk as walk
-from support.command_line import onnxar
-
-MIB = 1 << 20
+from support.command_line import MIB, FolderCase, onnxar
 
 
 def run(example: str, *arguments: object) -> subprocess.CompletedProcess:
@@ -25,11 +22,9 @@ def run(example: str, *arguments: object) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.archive = self.folder / "sums.onnxar"
 
     def written(self, *counts: int) -> Path:

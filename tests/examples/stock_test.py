@@ -12,11 +12,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 import zlib
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -26,7 +23,7 @@ from onnx import numpy_helper
 
 from support import wire_writer as wire
 from support.archives import Archive, model_of, weights
-from support.command_line import MIB, at_once, main, onnxar
+from support.command_line import MIB, FolderCase, at_once, main, onnxar
 
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = PROJECT / "spec/examples"
@@ -112,12 +109,7 @@ def memory_of(command: list[str]) -> int:
     return usage.ru_maxrss * 1024
 
 
-class StockCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class StockCase(FolderCase):
     def written(self, language: str, *options: str) -> Path:
         archive = self.folder / f"{language}.onnxar"
         done = run(language, "write", *options, archive)

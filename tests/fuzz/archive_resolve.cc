@@ -76,8 +76,7 @@ void run(Bytes input) {
   ask_all(*archive, Reader(both->second));
 
   const std::filesystem::path copy = put("archive", file);
-  CheckOptions options;
-  options.load.verify_data = false;
+  const CheckOptions options = {.load = {.verify_data = false}};
   if (!passed(check(copy, options))) return;
   if (is_turn(input, 0, 3)) {
     must("an archive that passes has links that resolve", [&] {

@@ -119,7 +119,7 @@ void resolve(const onnxar_archive* archive, std::string_view name, Bytes file) {
   require(exists || !resolved, "what resolves is an entry");
   if (!resolved) return;
   const auto* const data = static_cast<const std::byte*>(bytes.data);
-  require(bytes.size == 0 || (data >= file.data() && data + bytes.size <= file.data() + file.size()), "in the archive");
+  require(lies_in(Bytes(data, bytes.size), file), "in the archive");
 }
 
 void use(onnxar_archive* archive, std::string_view name, Bytes file) {

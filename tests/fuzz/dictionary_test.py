@@ -7,7 +7,7 @@ import dictionary
 import onnx
 from google.protobuf.internal import encoder
 
-# The messages of model_mutations.cc, by their names in onnx.proto. Pairs and values stand for several small messages.
+# The messages of model_tree.h, by their names in onnx.proto. Pairs and values stand for several small messages.
 MESSAGES = {"model": "ModelProto", "graph": "GraphProto", "node": "NodeProto", "attribute": "AttributeProto",
             "tensor": "TensorProto", "sparse": "SparseTensorProto", "function": "FunctionProto", "training": "TrainingInfoProto"}  # fmt: skip
 
@@ -49,8 +49,8 @@ class DictionaryTest(unittest.TestCase):
 
     def test_mutations_of_models_know_fields_of_the_schema(self) -> None:
         known = {(name.split(".")[0], number): kind for name, number, kind in dictionary.fields(dictionary.proto())}
-        source = (dictionary.HERE / "model_mutations.cc").read_text()
-        rows = re.findall(r"\{Message::(\w+), (\d+), Message::(\w+)\}", source)
+        source = (dictionary.HERE / "model_tree.h").read_text()
+        rows = re.findall(r"\{(\w+), (\d+), (\w+)\}", source)
         self.assertGreater(len(rows), 40)
         for message, number, kind in rows:
             if message not in MESSAGES:

@@ -5,17 +5,14 @@
 
 #include <google/protobuf/stubs/logging.h>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/models.h"
 #include "fuzz/reader.h"
 
 namespace onnxar::fuzz {
 namespace {
 
 std::optional<Model> loaded(Bytes bytes) {
-  LoadOptions options;
-  options.threshold = 1;  // fuzzers produce small data
-  options.no_copy = true;
-  return accepted([&] { return Model::load(bytes, options); });
+  return accepted([&] { return Model::load(bytes, loaded_as(true)); });
 }
 
 void check_numbers(const Difference& difference) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/models.h"
 #include "fuzz/scratch.h"
 #include "onnxar/model/diff.h"
 #include "onnxar/model/inspect.h"
@@ -32,11 +32,9 @@ void check_again(Model& model) {
 
 /// Nothing if the model cannot be saved.
 std::optional<std::filesystem::path> saved(const Model& model) {
-  SaveOptions options;
-  options.output.overwrite = true;
-  options.output.sync = false;
   std::filesystem::path path = scratch() / "freeze";
-  if (!accepted([&] { return model.save(path, options); })) return std::nullopt;
+  const auto save = [&] { return model.save(path, {.output = {.overwrite = true, .sync = false}}); };
+  if (!accepted(save)) return std::nullopt;
   return path;
 }
 
@@ -60,16 +58,13 @@ void check_loaded(const Model& model) {
 
 void run(Bytes input) {
   const google::protobuf::LogSilencer silent;  // it reports names that are not UTF-8, in builds with assertions
-  LoadOptions load;
-  load.threshold = 1;  // fuzzers produce small data
-  load.no_copy = true;
-  auto model = accepted([&] { return Model::load(input, load); });
+  auto model = accepted([&] { return Model::load(input, loaded_as(true)); });
   if (!model) return;
   const std::vector<std::string> outputs = outputs_of(*model);
-  FreezeOptions options;
-  options.strip_docs = options.strip_metadata = input.size() % 2 != 0;
+  const bool strip = input.size() % 2 != 0;
+  const FreezeOptions options = {.strip_docs = strip, .strip_metadata = strip};
   if (!accepted([&] { return freeze(*model, options); })) return;
-  if (!options.strip_docs) require(outputs_of(*model) == outputs, "outputs are the same");
+  if (!strip) require(outputs_of(*model) == outputs, "outputs are the same");
   if (is_turn(input, 0, 3)) check_again(*model);
   if (is_turn(input, 1, 3)) check_shown(*model);
   if (is_turn(input, 2, 3)) check_loaded(*model);

@@ -49,6 +49,11 @@ auto must(std::string_view what, const Work& work) -> std::invoke_result_t<Work>
   }
 }
 
+/// Whether these bytes are a view of others. No bytes are a view of any.
+inline bool lies_in(Bytes part, Bytes whole) {
+  return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
+}
+
 /// Whether a fuzzer does the work `number` of `count` for this input: it does one of them, which its bytes choose,
 /// because each of them would find most faults. A replay does all.
 inline bool is_turn(Bytes input [[maybe_unused]], std::size_t number [[maybe_unused]],

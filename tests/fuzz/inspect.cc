@@ -95,9 +95,7 @@ void check_dump(const std::filesystem::path& path) {
 
 void run(Bytes input) {
   const std::filesystem::path path = put("in", input);
-  InspectOptions options;
-  options.nodes = options.files = true;
-  const auto found = accepted([&] { return onnxar::show(path, options); });
+  const auto found = accepted([&] { return onnxar::show(path, {.nodes = true, .files = true}); });
   if (!found) return;
   check_sums(*found);
   for (const FileMap& map : found->files) check_map(map);

@@ -4,36 +4,24 @@
 // Input: the archive; the bytes of a model beside it; 2 bytes: the length of these.
 #include "onnxar/link.h"
 
-#include <map>
-#include <string>
-#include <vector>
-
-#include "fuzz/fuzz.h"
+#include "fuzz/models.h"
 #include "fuzz/reader.h"
 #include "fuzz/scratch.h"
 #include "onnx/text_format.h"
 #include "onnxar/archive.h"
-#include "onnxar/model/model.h"
 #include "skeleton/load.h"
 
 namespace onnxar::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-using Blob = std::vector<std::byte>;
 
-bool lies_in(Bytes part, Bytes whole) {
-  return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
-}
-
-/// The raw bytes of each tensor by its site; nothing for tensors without raw bytes, or without a type: `payload`
-/// refuses these if they are in the message, where a link puts them.
-std::map<std::string, Blob> payloads_of(const Model& model) {
-  std::map<std::string, Blob> all;
-  for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
-    const auto payload = accepted([&] { return model.payload(tensor); });
-    if (payload && info.type != DataType::undefined)
-      all[info.site].assign(payload->bytes().begin(), payload->bytes().end());
+/// Without those of tensors that have no type: `payload` refuses these if they are in the message, where a link puts
+/// them.
+Payloads typed_payloads_of(const Model& model) {
+  Payloads all = payloads_of(model);
+  for_each_tensor(model.proto(), [&](const schema::TensorProto&, const TensorInfo& info) {
+    if (info.type == DataType::undefined) all.erase(info.site);
   });
   return all;
 }
@@ -50,8 +38,7 @@ auto accepted_by_name(const Work& work) -> std::optional<std::invoke_result_t<Wo
 }
 
 void check_own_link(const fs::path& archive, const Link& link) {
-  LinkOptions options;
-  options.output = {.overwrite = true, .sync = false};
+  const LinkOptions options = {.output = {.overwrite = true, .sync = false}};
   const fs::path path = scratch() / "link.onnx";
   const LinkReport report =
       must("a link that was made can be written", [&] { return onnxar::link(archive, path, options); });
@@ -60,8 +47,8 @@ void check_own_link(const fs::path& archive, const Link& link) {
   const bool is_link = must("a new link is good", [&] { return verify_link(path); });
   const bool in_memory = must("so it is in memory", [&] { return verify_link(link.model, link.folder); });
   require(is_link == uses_archive && in_memory == uses_archive, "what was written is a link if it uses the archive");
-  const auto direct = accepted([&] { return payloads_of(Model::load(archive)); });
-  const auto linked = accepted([&] { return payloads_of(Model::load(path)); });
+  const auto direct = accepted([&] { return typed_payloads_of(Model::load(archive)); });
+  const auto linked = accepted([&] { return typed_payloads_of(Model::load(path)); });
   require(!direct || linked, "the link of an archive that loads can be loaded");
   require(!direct || *linked == *direct, "all tensors have the same bytes");
 }

@@ -1,210 +1,17 @@
 #include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "fuzz/model_tree.h"
 #include "fuzz/mutations.h"
-#include "onnxar/bytes.h"
 
 namespace onnxar::fuzz {
 namespace {
 
-enum class Message : std::uint8_t {
-  scalar,
-  model,
-  graph,
-  node,
-  attribute,
-  tensor,
-  sparse,
-  function,
-  training,
-  pair,
-  value
-};
-
-/// A field that holds messages, or one that mutations add.
-struct Known {
-  Message in;
-  std::uint32_t number;
-  Message type;
-};
-
-/// The fields of onnx.proto on the way to tensors, those of tensors, and some that readers look at.
-constexpr Known fields[] = {
-    {Message::model, 1, Message::scalar},      {Message::model, 7, Message::graph},
-    {Message::model, 8, Message::pair},        {Message::model, 14, Message::pair},
-    {Message::model, 20, Message::training},   {Message::model, 25, Message::function},
-    {Message::graph, 1, Message::node},        {Message::graph, 2, Message::scalar},
-    {Message::graph, 5, Message::tensor},      {Message::graph, 11, Message::value},
-    {Message::graph, 12, Message::value},      {Message::graph, 13, Message::value},
-    {Message::graph, 14, Message::scalar},     {Message::graph, 15, Message::sparse},
-    {Message::node, 1, Message::scalar},       {Message::node, 2, Message::scalar},
-    {Message::node, 4, Message::scalar},       {Message::node, 5, Message::attribute},
-    {Message::node, 7, Message::scalar},       {Message::attribute, 1, Message::scalar},
-    {Message::attribute, 5, Message::tensor},  {Message::attribute, 6, Message::graph},
-    {Message::attribute, 10, Message::tensor}, {Message::attribute, 11, Message::graph},
-    {Message::attribute, 20, Message::scalar}, {Message::attribute, 22, Message::sparse},
-    {Message::attribute, 23, Message::sparse}, {Message::sparse, 1, Message::tensor},
-    {Message::sparse, 2, Message::tensor},     {Message::sparse, 3, Message::scalar},
-    {Message::function, 7, Message::node},     {Message::function, 11, Message::attribute},
-    {Message::training, 1, Message::graph},    {Message::training, 2, Message::graph},
-    {Message::tensor, 1, Message::scalar},     {Message::tensor, 2, Message::scalar},
-    {Message::tensor, 3, Message::pair},       {Message::tensor, 4, Message::scalar},
-    {Message::tensor, 5, Message::scalar},     {Message::tensor, 6, Message::scalar},
-    {Message::tensor, 7, Message::scalar},     {Message::tensor, 8, Message::scalar},
-    {Message::tensor, 9, Message::scalar},     {Message::tensor, 10, Message::scalar},
-    {Message::tensor, 11, Message::scalar},    {Message::tensor, 13, Message::pair},
-    {Message::tensor, 14, Message::scalar},    {Message::tensor, 16, Message::pair},
-    {Message::pair, 1, Message::scalar},       {Message::pair, 2, Message::scalar},
-    {Message::value, 1, Message::scalar},      {Message::value, 2, Message::value},
-};
-
 constexpr std::uint32_t tensor_dims = 1, tensor_type = 2, tensor_raw = 9, tensor_external = 13, tensor_location = 14;
-constexpr std::uint32_t varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5;
-constexpr int deepest = 40;
-
-struct Field {
-  std::uint32_t number = 0;
-  std::uint32_t wire_type = 0;
-  std::uint64_t value = 0;  // of a varint
-  Bytes bytes = {};         // of a fixed number, or of a delimited field that is not taken apart: a view of the input
-  Message type = Message::scalar;
-  std::vector<Field> inner = {};
-  std::size_t padding = 0;  // bytes that a varint or length has too many
-};
-using Fields = std::vector<Field>;
-
-Message type_of(Message in, std::uint32_t number) {
-  const auto* const known =
-      std::ranges::find_if(fields, [&](const Known& each) { return each.in == in && each.number == number; });
-  return known == std::end(fields) ? Message::scalar : known->type;
-}
-
-// --- Parsing and serialising -----------------------------------------------------------------------------------------
-
-class Parser {
- public:
-  explicit Parser(Bytes bytes) : rest_(bytes) {}
-
-  /// Nothing if the bytes are not a message.
-  std::optional<Fields> message(Message type, int depth) {
-    Fields all;
-    while (!rest_.empty()) {
-      const auto tag = number();
-      if (!tag) return std::nullopt;
-      auto next = field(static_cast<std::uint32_t>(*tag), type, depth);
-      if (!next) return std::nullopt;
-      all.push_back(std::move(*next));
-    }
-    return all;
-  }
-
- private:
-  std::optional<std::uint64_t> number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(rest_.front());
-      rest_ = rest_.subspan(1);
-      value |= (byte & 0x7fU) << shift;
-      if (byte < 0x80) return value;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Bytes> take(std::uint64_t size) {
-    if (size > rest_.size()) return std::nullopt;
-    const Bytes front = rest_.first(size);
-    rest_ = rest_.subspan(size);
-    return front;
-  }
-
-  std::optional<Field> field(std::uint32_t tag, Message in, int depth) {
-    Field made{tag >> 3U, tag & 7U};
-    std::optional<std::uint64_t> size = made.wire_type == fixed64 ? 8 : 4;
-    if (made.wire_type == varint || made.wire_type == delimited) size = number();
-    if (!size || (made.wire_type > delimited && made.wire_type != fixed32)) return std::nullopt;
-    if (made.wire_type == varint) {
-      made.value = *size;
-      return made;
-    }
-    const auto bytes = take(*size);
-    if (!bytes) return std::nullopt;
-    made.bytes = *bytes;
-    if (made.wire_type == delimited) take_apart(made, type_of(in, made.number), depth);
-    return made;
-  }
-
-  static void take_apart(Field& made, Message type, int depth) {
-    if (type == Message::scalar || depth >= deepest) return;
-    auto inner = Parser(made.bytes).message(type, depth + 1);
-    if (!inner) return;
-    made.type = type;
-    made.inner = std::move(*inner);
-    made.bytes = {};
-  }
-
-  Bytes rest_;
-};
-
-/// A varint.
-struct Encoded {
-  std::array<std::byte, 16> bytes = {};
-  std::size_t size = 0;
-
-  Encoded(std::uint64_t value, std::size_t padding) {
-    for (; value >= 0x80; value >>= 7U) add((value & 0x7fU) | 0x80U);
-    add(padding == 0 ? value : value | 0x80U);
-    for (; padding != 0; --padding) add(padding == 1 ? 0 : 0x80);
-  }
-  void add(std::uint64_t byte) { bytes.at(size++) = static_cast<std::byte>(byte); }
-};
-
-void put_number(Blob& out, std::size_t at, std::uint64_t value, std::size_t padding = 0) {
-  const Encoded number(value, padding);
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), number.bytes.begin(),
-             number.bytes.begin() + static_cast<std::ptrdiff_t>(number.size));
-}
-
-void serialise(const Fields& all, Blob& out);
-
-/// The content goes first, and then the length before it: nothing is written twice.
-void serialise_delimited(const Field& field, Blob& out) {
-  const std::size_t begin = out.size();
-  if (field.type == Message::scalar) {
-    out.insert(out.end(), field.bytes.begin(), field.bytes.end());
-  } else {
-    serialise(field.inner, out);
-  }
-  put_number(out, begin, out.size() - begin, field.padding);
-}
-
-void serialise(const Fields& all, Blob& out) {
-  for (const Field& field : all) {
-    put_number(out, out.size(), field.number << 3U | field.wire_type);
-    if (field.wire_type == varint) {
-      put_number(out, out.size(), field.value, field.padding);
-    } else if (field.wire_type == delimited) {
-      serialise_delimited(field, out);
-    } else {
-      out.insert(out.end(), field.bytes.begin(), field.bytes.end());
-    }
-  }
-}
-
-Blob serialised(const Fields& all, std::size_t about) {
-  Blob out;
-  out.reserve(about);
-  serialise(all, out);
-  return out;
-}
 
 Field text_field(std::uint32_t number, std::string_view text) { return {number, delimited, 0, as_bytes(text)}; }
 Field number_field(std::uint32_t number, std::uint64_t value) { return {number, varint, value}; }
-
-// --- Mutations -------------------------------------------------------------------------------------------------------
 
 /// Every list of fields in the tree, with the type of its message.
 struct Place {
@@ -315,38 +122,15 @@ class Mutation {
   }
 
   std::string_view word() {
-    static constexpr std::string_view words[] = {"",
-                                                 "a",
-                                                 "b",
-                                                 "w",
-                                                 "x",
-                                                 "y",
-                                                 "location",
-                                                 "offset",
-                                                 "length",
-                                                 "checksum",
-                                                 "in",
-                                                 "data.bin",
-                                                 "__MODEL_PROTO",
-                                                 "model.onnx",
-                                                 "m.onnxar",
-                                                 "../a",
-                                                 "/",
-                                                 "0",
-                                                 "1",
-                                                 "4",
-                                                 "12",
-                                                 "64",
-                                                 "18446744073709551615",
-                                                 "18446744073709551616",
-                                                 "-1",
-                                                 "00",
-                                                 "onnxar.link.archive",
-                                                 "onnxar.model.name",
-                                                 "Constant",
-                                                 "If",
-                                                 "Loop",
-                                                 "\xff"};
+    static constexpr std::string_view words[] = {
+        // names, of operators too
+        "", "a", "b", "w", "x", "y", "in", "Constant", "If", "Loop", "\xff",
+        // keys
+        "location", "offset", "length", "checksum", "onnxar.link.archive", "onnxar.model.name",
+        // locations
+        "data.bin", "__MODEL_PROTO", "model.onnx", "m.onnxar", "../a", "/",
+        // numbers
+        "0", "1", "4", "12", "64", "18446744073709551615", "18446744073709551616", "-1", "00"};
     return pick(random_, words);
   }
 

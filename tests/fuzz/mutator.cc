@@ -75,33 +75,11 @@ Blob mutate_bytes(Blob bytes) {
 }
 
 std::uint64_t odd_number(Random& random, std::uint64_t value) {
-  static constexpr std::uint64_t odd[] = {0,
-                                          1,
-                                          2,
-                                          3,
-                                          4,
-                                          7,
-                                          8,
-                                          16,
-                                          63,
-                                          64,
-                                          65,
-                                          127,
-                                          128,
-                                          1023,
-                                          1024,
-                                          4096,
-                                          0x7fff,
-                                          0x8000,
-                                          0xffff,
-                                          0x10000,
-                                          0x7fffffff,
-                                          0x80000000,
-                                          0xfffffffe,
-                                          0xffffffff,
-                                          0x100000000,
-                                          0x7fffffffffffffff,
-                                          0x8000000000000000,
+  static constexpr std::uint64_t odd[] = {// small ones, and those around sizes that rules name
+                                          0, 1, 2, 3, 4, 7, 8, 16, 63, 64, 65, 127, 128, 1023, 1024, 4096,
+                                          // the largest of their widths
+                                          0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffffe,
+                                          0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
                                           0xffffffffffffffff};
   switch (below(random, 4)) {
     case 0: return value + 1;

@@ -13,10 +13,6 @@
 namespace onnxar::fuzz {
 namespace {
 
-bool lies_in(Bytes part, Bytes whole) {
-  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
-}
-
 /// The number of elements times the number at the end of the type.
 void check_array(const std::string& descr, const std::vector<std::int64_t>& dims, Bytes data) {
   std::optional<std::uint64_t> size = std::stoull(descr.substr(2));
@@ -52,9 +48,7 @@ testing::Message open_model() {
 void fill(const std::filesystem::path& path) {
   static const testing::Message message = open_model();
   Model model = Model::load(message.view());
-  FreezeOptions options;
-  options.weights = path;
-  options.load.temporary_dir = scratch();
+  const FreezeOptions options = {.weights = path, .load = {.temporary_dir = scratch()}};
   const auto report = accepted([&]() -> std::optional<FreezeReport> {
     try {
       return freeze(model, options);
@@ -75,7 +69,7 @@ void fill(const std::filesystem::path& path) {
 void run(Bytes input) {
   if (const auto array = accepted([&] { return parse_npy(input); })) {
     check_array(array->descr, array->dims, array->data);
-    require(array->data.empty() || lies_in(array->data, input), "an array is a view of its file");
+    require(lies_in(array->data, input), "an array is a view of its file");
   }
   if (input.empty()) return;
   const std::filesystem::path path = put("in.npz", input);

@@ -4,13 +4,10 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/stubs/logging.h>
 
-#include <limits>
-#include <map>
 #include <string>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/models.h"
 #include "onnxar/archive.h"
-#include "onnxar/model/model.h"
 #include "onnxar/model_stream.h"
 
 namespace onnxar::fuzz {
@@ -69,15 +66,11 @@ std::optional<schema::ModelProto> loaded(Bytes input) {
 void compare(const schema::ModelProto& model, Bytes input) {
   const auto direct = accepted([&] { return Model::load(input); });
   if (!direct) return;
-  std::map<std::string, std::string> expected;
-  for_each_tensor(direct->proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
-    if (const auto payload = accepted([&] { return direct->payload(tensor); }))
-      expected[info.site] = as_text(payload->bytes());
-  });
+  const Payloads expected = payloads_of(*direct);
   for_each_tensor(model, [&](const schema::TensorProto& tensor, const TensorInfo& info) {
     const auto found = expected.find(info.site);
     if (tensor.has_raw_data() && found != expected.end())
-      require(tensor.raw_data() == found->second, "both ways give the same data");
+      require(tensor.raw_data() == as_text(found->second), "both ways give the same data");
   });
 }
 

@@ -76,10 +76,7 @@ void check_output(std::uint64_t announced) {
 }
 
 RepackReport repack_to_out(const char* source) {
-  RepackOptions options;
-  options.output.sync = false;
-  options.output.overwrite = true;
-  return repack(scratch() / source, scratch() / "out", options);
+  return repack(scratch() / source, scratch() / "out", {.output = {.overwrite = true, .sync = false}});
 }
 
 void check_again() {

@@ -7,38 +7,28 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import shutil
 import struct
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from onnx import ModelProto, TensorProto, helper
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import corpus
+from graph_seeds import Seeds, graphs
 from support import archives, wire_writer as wire, zoo
 from support.sites import SITES, at_every_site
 from support.stock_layout import LAYOUTS, relaid
 
-Seeds = Iterator[tuple[str, bytes]]
-
 LARGEST = 5000  # bytes
+SMALLEST = bytes.fromhex("3a00")  # a model whose graph is empty
 SMALL_ZOO = (
-    zoo.shapes,
-    zoo.not_convertible,
-    zoo.extras,
-    zoo.nesting,
-    zoo.field_order,
-    zoo.rare_fields,
-    zoo.padded_lengths,
-    zoo.typed_fields,
-)
+    zoo.shapes, zoo.not_convertible, zoo.extras, zoo.nesting, zoo.field_order, zoo.rare_fields, zoo.padded_lengths, zoo.typed_fields,
+)  # fmt: skip
 
 
 def models() -> Seeds:
@@ -54,7 +44,7 @@ def models() -> Seeds:
     itself = wire.DataFile("in")  # the name of the model in split_join
     for name, link in {"whole": itself.link(), "part": itself.link(offset=3, length=12)}.items():
         yield f"link_to_itself_{name}", wire.plain(wire.fields_of("w", wire.FLOAT, [3], link))
-    yield "graph_only", bytes.fromhex("3a00")
+    yield "graph_only", SMALLEST
     long = wire.raw(wire.FLOAT, bytes(9))
     yield "long_raw", wire.plain(wire.fields_of("w", wire.FLOAT, [1], long))
     yield "strings", wire.plain(wire.strings("s"))
@@ -67,7 +57,7 @@ def zips() -> Seeds:
     a, b = archives.weights("a", "b", count=3)
     model = archives.model_of(archives.linked("a", 3), archives.linked("b", 3))
     yield "sound", archives.Archive([a, b, model]).file
-    yield "smallest", archives.Archive([archives.Entry(archives.MODEL, bytes.fromhex("3a00"))]).file
+    yield "smallest", archives.Archive([archives.Entry(archives.MODEL, SMALLEST)]).file
     folder = archives.Entry("folder/a b.json", b"{}")
     empty = archives.Entry("empty", b"")
     yield "names", archives.Archive([empty, folder, a, model_without_b()]).file
@@ -99,15 +89,10 @@ def model_without_b() -> archives.Entry:
 
 def zip64_archive() -> bytes:
     """Its only entry has its sizes and offset in zip64 fields that are not needed."""
-    data, sentinel = bytes.fromhex("3a00"), archives.SENTINEL32
-    wide = archives.Entry(
-        archives.MODEL,
-        data,
-        both={"version": 45, "size": sentinel, "compressed": sentinel},
-        extra=archives.zip64_field(len(data), len(data)),
-        central={"made_by": 45, "offset": sentinel},
-        central_extra=archives.zip64_field(len(data), len(data), 0),
-    )
+    size, sentinel = len(SMALLEST), archives.SENTINEL32
+    both, central = {"version": 45, "size": sentinel, "compressed": sentinel}, {"made_by": 45, "offset": sentinel}
+    fields = archives.zip64_field(size, size), archives.zip64_field(size, size, 0)
+    wide = archives.Entry(archives.MODEL, SMALLEST, both=both, extra=fields[0], central=central, central_extra=fields[1])
     return archives.Archive([wide]).file
 
 
@@ -205,61 +190,6 @@ def models_texts_and_zips() -> Seeds:
     yield from models()
     yield from texts()
     yield from zips()
-
-
-def value(name: str, *dims: object, kind: int = TensorProto.FLOAT) -> object:
-    return helper.make_tensor_value_info(name, kind, dims)
-
-
-def graph_of(nodes: list, inputs: list, outputs: list, weights: dict[str, tuple[int, ...]] = {}, **more: object) -> bytes:
-    """A model whose weights have only shapes."""
-    tensors = [helper.make_tensor(name, 1, dims, [0.5] * math.prod(dims)) for name, dims in weights.items()]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, tensors, value_info=more.pop("values", None))
-    return helper.make_model(graph, **more).SerializeToString()
-
-
-def layers() -> Seeds:
-    """Nodes with computable shapes and multiply-adds."""
-    node, x = helper.make_node, value("x", 1, 3, 8, 8)
-    convolution = node("Conv", ["x", "w"], ["y"], kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2], group=1)
-    yield "conv", graph_of([convolution, node("Relu", ["y"], ["z"])], [x], [value("z", 1, 4, 4, 4)], {"w": (4, 3, 3, 3)})
-    pooled = [node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], ceil_mode=1), node("Flatten", ["p"], ["f"], axis=1)]
-    yield "pool", graph_of([*pooled, node("Gemm", ["f", "w"], ["y"], transB=1)], [x], [value("y", 1, 5)], {"w": (5, 48)})
-    shape = [
-        node("Shape", ["x"], ["s"]), node("Constant", [], ["zero"], value=helper.make_tensor("", 7, [1], [0])),
-        node("Gather", ["s", "zero"], ["n"]), node("Constant", [], ["rest"], value_ints=[-1]),
-        node("Concat", ["n", "rest"], ["flat"], axis=0), node("Reshape", ["x", "flat"], ["y"]),
-    ]  # fmt: skip
-    yield "shapes", graph_of([*shape, node("MatMul", ["y", "w"], ["z"])], [x], [value("z", 1, 2)], {"w": (192, 2)})
-    moved = [node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]), node("Split", ["t"], ["a", "b"], axis=1), node("Squeeze", ["a"], ["q"], axes=[0])]
-    yield "moved", graph_of([*moved, node("MatMul", ["q", "b"], ["y"])], [x], [value("y", "n")])
-    yield "recurrent", graph_of([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=2)], [value("x", 3, 1, 2)], [value("y", "n")], {"w": (1, 8, 2), "r": (1, 8, 2)})
-    yield "unknown", graph_of([node("Magic", ["x"], ["y"], domain="odd"), node("Einsum", ["y"], ["z"], equation="ij->ji")], [x], [value("z", None)])
-
-
-def graphs() -> Seeds:
-    """Subgraphs, functions, and faulty graphs."""
-    yield from layers()
-    node, x, y = helper.make_node, value("x", 2), value("y", 2)
-    branch = helper.make_graph([node("Add", ["x", "w"], ["b"]), node("Neg", ["b"], ["dead"])], "b", [], [value("b", 2)])
-    condition = node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
-    yield "subgraphs", graph_of([condition], [x, value("c", kind=TensorProto.BOOL)], [y], {"w": (2,), "unused": (3,)})
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("f", 1), helper.make_opsetid("unused", 1)]
-    functions = [
-        helper.make_function("f", "Inner", ["a"], ["b"], [node("Gemm", ["a", "a"], ["b"])], opsets),
-        helper.make_function("f", "Outer", ["a"], ["b"], [node("Inner", ["a"], ["b"], domain="f")], opsets, ["alpha"]),
-        helper.make_function("f", "Unused", ["a"], ["b"], [node("Neg", ["a"], ["b"])], opsets),
-    ]
-    yield "functions", graph_of([node("Outer", ["x"], ["y"], domain="f")], [x], [y], functions=functions, opset_imports=opsets)
-    yield "dead", graph_of([node("Neg", ["x"], ["y"]), node("Mul", ["x", "w"], ["gone"])], [x], [y], {"w": (2,)}, values=[value("gone", 2)])
-    yield "cycle", graph_of([node("Add", ["x", "b"], ["a"]), node("Neg", ["a"], ["b"]), node("Neg", ["b"], ["y"])], [x], [y])
-    yield "dangling", graph_of([node("Add", ["x", "gone"], ["y"])], [x], [y])
-    yield "markup", graph_of([node("<b>\x1b[31m", ["x"], ["y"], name="</title>&\"'")], [value("x", "<i>")], [y], producer_name="<script>")
-    quantized = ModelProto.FromString(graph_of([node("Neg", ["x"], ["y"])], [x], [y], {"scale": (1,)}))
-    note = quantized.graph.quantization_annotation.add(tensor_name="y")
-    note.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="scale")
-    quantized.training_info.add().algorithm.CopyFrom(branch)
-    yield "annotated", quantized.SerializeToString()
 
 
 def looked_into() -> Seeds:

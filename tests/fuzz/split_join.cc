@@ -25,8 +25,7 @@ using Blob = std::vector<std::byte>;
 SaveOptions written_as(Format format, SaveOptions options) {
   options.format = format;
   options.data_file = "out.data";
-  options.output.overwrite = true;
-  options.output.sync = false;
+  options.output = {.overwrite = true, .sync = false};
   return options;
 }
 
@@ -48,11 +47,7 @@ Blob by_data_file(const Blob& input, const SaveOptions& options) {
   return get("out");
 }
 
-std::vector<Finding> checked(const Blob& input) {
-  CheckOptions options;
-  options.data = true;
-  return check(input_file(input), options);
-}
+std::vector<Finding> checked(const Blob& input) { return check(input_file(input), {.data = true}); }
 
 /// Whether a tensor meets the conditions of convert.h for coming back byte for byte, by a second wire parser: raw_data
 /// once, no other data and no data_location, ascending fields, tag and length in the shortest encoding.
@@ -142,10 +137,7 @@ void round_trip(const Blob& model, const SaveOptions& options) {
 void run(Bytes input) {
   const Blob model(input.begin(), input.end());
   if (looks_like_zip(input)) return;  // other targets test archives
-  SaveOptions everything;
-  everything.threshold = 0;
-  everything.all_sites = true;
-  round_trip(model, everything);
+  round_trip(model, {.threshold = 0, .all_sites = true});
   const SaveOptions usual;
   if (model.size() >= usual.threshold) round_trip(model, usual);
 }

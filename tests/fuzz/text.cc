@@ -27,9 +27,8 @@ std::optional<Blob> parsed(Bytes text, std::size_t depth = LoadOptions().max_dep
 std::optional<std::string> printed(const Blob& model) {
   const auto path = put("m.onnx", model);
   std::string text;
-  TextOptions options;
-  options.with_data = true;
-  const auto print = [&] { return dump(path, [&text](Bytes piece) { text += as_text(piece); }, options); };
+  const auto append = [&text](Bytes piece) { text += as_text(piece); };
+  const auto print = [&] { return dump(path, append, {.with_data = true}); };
   const auto report = accepted(print);  // external data may be missing, a tensor may be ambiguous
   if (!report || !report->remarks.empty()) return std::nullopt;
   return text;

@@ -23,11 +23,6 @@ bool within(wire::Range inner, wire::Range outer) {
   return inner.begin <= inner.end && inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
-bool within(std::string_view inner, Bytes outer) {
-  const std::string_view all = as_text(outer);
-  return inner.empty() || (inner.data() >= all.data() && inner.data() + inner.size() <= all.data() + all.size());
-}
-
 void check_levels(const onnx::TensorSite& site) {
   wire::Range outer = {0, site.model.size()};
   require(!site.levels.empty(), "a tensor lies in the model");
@@ -54,10 +49,11 @@ void check_tensor(const onnx::TensorSite& site) {
   const onnx::TensorView& tensor = site.tensor;
   check_levels(site);
   require(!tensor.raw_data || within(*tensor.raw_data, tensor.range), "raw_data lies in its tensor");
-  require(within(tensor.name, tensor.range.of(site.model)), "the name lies in its tensor");
+  const Bytes all = tensor.range.of(site.model);
+  require(lies_in(as_bytes(tensor.name), all), "the name lies in its tensor");
   for (const auto& text : {tensor.external.location, tensor.external.offset, tensor.external.length,
                            tensor.external.checksum, tensor.external.unknown_key}) {
-    require(!text || within(*text, tensor.range.of(site.model)), "a link lies in its tensor");
+    require(!text || lies_in(as_bytes(*text), all), "a link lies in its tensor");
   }
   require(std::ranges::none_of(tensor.dims, [](std::int64_t dim) { return dim < 0; }), "M17: no negative dimension");
   if (!tensor.raw_data) check_typed_data(site);

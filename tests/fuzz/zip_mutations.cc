@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/crc32.h"
@@ -30,13 +32,18 @@ std::optional<std::size_t> find_fast(const Blob& bytes, std::uint32_t value, std
   return found == bytes.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - bytes.begin()));
 }
 
+Blob slice(const Blob& bytes, std::size_t begin, std::size_t end) {
+  const Bytes part = Bytes(bytes).subspan(begin, end - begin);
+  return {part.begin(), part.end()};
+}
+
 class Mender {
  public:
   Mender(Blob bytes, Random& random) : in_(std::move(bytes)), random_(random) {}
 
   Blob mend() {
     std::size_t from = find_fast(in_, signature::local).value_or(in_.size());
-    out_.assign(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(from));
+    out_ = slice(in_, 0, from);
     while (from < in_.size()) {
       const std::size_t next = find_fast(in_, signature::local, from + 1).value_or(in_.size());
       add_local(from, next);
@@ -52,10 +59,7 @@ class Mender {
   /// Whether to repair a value: almost always, so that single faults remain.
   bool mostly() { return random_() % 16 != 0; }
 
-  void append(std::size_t begin, std::size_t end) {
-    out_.insert(out_.end(), in_.begin() + static_cast<std::ptrdiff_t>(begin),
-                in_.begin() + static_cast<std::ptrdiff_t>(end));
-  }
+  void append(std::size_t begin, std::size_t end) { insert(out_, out_.size(), slice(in_, begin, end)); }
 
   /// Writes the local header at `from` with padding for its new place, and with size and CRC-32 of its data, which ends
   /// at a directory or at `next`.
@@ -137,8 +141,7 @@ class Mender {
     next_central_ = at + central_size + name + u16_at(out_, at + 30) + u16_at(out_, at + 32);
     const auto local = locals_.find(name_at(at + central_size, name));
     if (local == locals_.end() || !mostly()) return;
-    const Bytes common = Bytes(out_).subspan(local->second + 4, common_size);
-    put_bytes(out_, at + 6, Blob(common.begin(), common.end()));
+    put_bytes(out_, at + 6, slice(out_, local->second + 4, local->second + 4 + common_size));
     if (u32_at(out_, at + 42) != 0xffffffff) put_u32(out_, at + 42, static_cast<std::uint32_t>(local->second));
   }
 
@@ -165,72 +168,40 @@ class Mender {
 
 // --- Structure -------------------------------------------------------------------------------------------------------
 
-/// A field of a record: its offset after the signature's first byte, and its width in bytes.
+/// The fields of a record after its signature, in their order: each digit is the width of one in bytes.
+struct Layout {
+  std::uint32_t record;
+  std::string_view widths;
+};
+
+constexpr Layout layouts[] = {
+    {signature::local, "2222244422"},          // version, flags, method, time, date, CRC-32, sizes, lengths
+    {signature::central, "2222224442222244"},  // two versions, flags, ..., lengths, disk, attributes, offset
+    {signature::end, "2222442"},               // disks, counts, size, offset, length of the comment
+    {signature::zip64_end, "822448888"},       // size, versions, disks, counts, size, offset
+    {signature::zip64_locator, "484"},         // disk, offset, number of disks
+    {signature::descriptor, "444"},            // CRC-32, sizes
+};
+
 struct RecordField {
   std::uint32_t record;
   std::size_t offset;
   std::size_t width;
 };
 
-constexpr RecordField record_fields[] = {
-    // Local header: version, flags, method, time, date, CRC-32, sizes, lengths of name and extra field.
-    {signature::local, 4, 2},
-    {signature::local, 6, 2},
-    {signature::local, 8, 2},
-    {signature::local, 10, 2},
-    {signature::local, 12, 2},
-    {signature::local, 14, 4},
-    {signature::local, 18, 4},
-    {signature::local, 22, 4},
-    {signature::local, 26, 2},
-    {signature::local, 28, 2},
-    // Central header: versions, flags, method, time, date, CRC-32, sizes, lengths, disk, attributes, offset.
-    {signature::central, 4, 2},
-    {signature::central, 6, 2},
-    {signature::central, 8, 2},
-    {signature::central, 10, 2},
-    {signature::central, 12, 2},
-    {signature::central, 14, 2},
-    {signature::central, 16, 4},
-    {signature::central, 20, 4},
-    {signature::central, 24, 4},
-    {signature::central, 28, 2},
-    {signature::central, 30, 2},
-    {signature::central, 32, 2},
-    {signature::central, 34, 2},
-    {signature::central, 36, 2},
-    {signature::central, 38, 4},
-    {signature::central, 42, 4},
-    // End: disks, counts, size, offset, length of the comment.
-    {signature::end, 4, 2},
-    {signature::end, 6, 2},
-    {signature::end, 8, 2},
-    {signature::end, 10, 2},
-    {signature::end, 12, 4},
-    {signature::end, 16, 4},
-    {signature::end, 20, 2},
-    // Zip64 end: size, versions, disks, counts, size, offset; its locator: disk, offset, number of disks.
-    {signature::zip64_end, 4, 8},
-    {signature::zip64_end, 12, 2},
-    {signature::zip64_end, 14, 2},
-    {signature::zip64_end, 16, 4},
-    {signature::zip64_end, 20, 4},
-    {signature::zip64_end, 24, 8},
-    {signature::zip64_end, 32, 8},
-    {signature::zip64_end, 40, 8},
-    {signature::zip64_end, 48, 8},
-    {signature::zip64_locator, 4, 4},
-    {signature::zip64_locator, 8, 8},
-    {signature::zip64_locator, 16, 4},
-    // Descriptor: CRC-32 and sizes.
-    {signature::descriptor, 4, 4},
-    {signature::descriptor, 8, 4},
-    {signature::descriptor, 12, 4},
-};
-
-bool is_record(std::uint32_t value) {
-  return std::ranges::any_of(record_fields, [value](const RecordField& field) { return field.record == value; });
+std::vector<RecordField> fields_of(std::span<const Layout> all) {
+  std::vector<RecordField> fields;
+  for (const Layout& layout : all) {
+    std::size_t offset = 4;
+    for (const char digit : layout.widths) {
+      fields.push_back({layout.record, offset, static_cast<std::size_t>(digit - '0')});
+      offset += fields.back().width;
+    }
+  }
+  return fields;
 }
+
+bool is_record(std::uint32_t value) { return std::ranges::find(layouts, value, &Layout::record) != std::end(layouts); }
 
 /// The zip in pieces: each begins at a record's signature and ends before the next, so data belongs to its local
 /// header.
@@ -240,8 +211,7 @@ Pieces pieces_of(const Blob& zip) {
   Pieces pieces;
   std::size_t begin = 0;
   const auto end_piece = [&](std::size_t end) {
-    pieces.emplace_back(zip.begin() + static_cast<std::ptrdiff_t>(begin),
-                        zip.begin() + static_cast<std::ptrdiff_t>(end));
+    pieces.push_back(slice(zip, begin, end));
     begin = end;
   };
   for (std::size_t at = 1; at + 4 <= zip.size(); ++at) {
@@ -282,6 +252,11 @@ std::string name_of(const Blob& piece) {
   return header ? std::string(as_text(Bytes(piece).subspan(header->size, header->name))) : std::string();
 }
 
+bool is_named_as_model(const Blob& piece) {
+  const std::string name = name_of(piece);
+  return name.ends_with("__MODEL_PROTO") || name.ends_with(".onnx");
+}
+
 /// Replaces bytes of a piece, and the 16-bit length of this part.
 void replace_part(Blob& piece, std::size_t at, std::size_t size, std::size_t length_at, Bytes by) {
   erase(piece, at, size);
@@ -298,7 +273,7 @@ class ZipMutation {
       case 0: change_field(); break;
       case 1: move(); break;
       case 2: pieces_.insert(anywhere(), Blob(chosen())); break;
-      case 3: pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(below(random_, pieces_.size()))); break;
+      case 3: pieces_.erase(place(below(random_, pieces_.size()))); break;
       case 4: rename(); break;
       case 5: change_extra(); break;
       case 6: append_edit(); break;
@@ -309,12 +284,12 @@ class ZipMutation {
 
  private:
   Blob& chosen() { return pieces_[below(random_, pieces_.size())]; }
-  Pieces::iterator anywhere() {
-    return pieces_.begin() + static_cast<std::ptrdiff_t>(below(random_, pieces_.size() + 1));
-  }
+  Pieces::iterator place(std::size_t i) { return pieces_.begin() + static_cast<std::ptrdiff_t>(i); }
+  Pieces::iterator anywhere() { return place(below(random_, pieces_.size() + 1)); }
 
   void change_field() {
-    const RecordField& field = pick(random_, record_fields);
+    static const std::vector<RecordField> fields = fields_of(layouts);
+    const RecordField& field = fields[below(random_, fields.size())];
     Blob& piece = chosen();
     for (Blob& each : pieces_) {
       if (kind_of(each) != field.record || each.size() < field.offset + field.width || one_in(random_, 3)) continue;
@@ -334,7 +309,7 @@ class ZipMutation {
   void move() {
     const std::size_t from = below(random_, pieces_.size());
     const Blob piece = pieces_[from];
-    pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(from));
+    pieces_.erase(place(from));
     pieces_.insert(anywhere(), piece);
   }
 
@@ -363,10 +338,7 @@ class ZipMutation {
     static constexpr std::uint16_t ids[] = {0x0001, 0xd935, 0xa11e, 0x7075, 0x6375, 0x5455, 0x9901, 0x7875};
     if (one_in(random_, 3)) return mutate_bytes(old);
     Blob extra = extra_record(pick(random_, ids), Blob(below(random_, 30)));
-    if (one_in(random_, 2))
-      extra.insert(extra.end(), old.begin(), old.end());
-    else
-      extra.insert(extra.begin(), old.begin(), old.end());
+    insert(extra, one_in(random_, 2) ? extra.size() : 0, old);
     return extra;
   }
 
@@ -375,8 +347,7 @@ class ZipMutation {
     const auto header = Header::of(piece);
     if (!header) return change_field();
     const std::size_t at = header->size + header->name;
-    const Blob old(piece.begin() + static_cast<std::ptrdiff_t>(at),
-                   piece.begin() + static_cast<std::ptrdiff_t>(header->end()));
+    const Blob old = slice(piece, at, header->end());
     replace_part(piece, at, header->extra, header->name_length_at() + 2, one_in(random_, 4) ? Blob() : new_extra(old));
   }
 
@@ -392,18 +363,14 @@ class ZipMutation {
   void change_model() {
     for (Blob& piece : pieces_) {
       const auto header = Header::of(piece);
-      const std::string name = name_of(piece);
       if (!header || header->size != local_size || one_in(random_, 4)) continue;
-      if (name.ends_with("__MODEL_PROTO") || name.ends_with(".onnx")) return change_content(piece, *header);
+      if (is_named_as_model(piece)) return change_content(piece, *header);
     }
   }
 
   void change_content(Blob& piece, const Header& header) {
-    const auto begin = piece.begin() + static_cast<std::ptrdiff_t>(header.end());
-    const Blob content(begin, piece.end());
-    const std::string name = name_of(piece);
-    const bool is_model = name.ends_with("__MODEL_PROTO") || name.ends_with(".onnx");
-    const Blob changed = is_model ? mutate_model(content, random_) : mutate_bytes(content);
+    const Blob content = slice(piece, header.end(), piece.size());
+    const Blob changed = is_named_as_model(piece) ? mutate_model(content, random_) : mutate_bytes(content);
     piece.resize(header.end());
     piece.insert(piece.end(), changed.begin(), changed.end());
   }
@@ -411,7 +378,7 @@ class ZipMutation {
   /// The records from some local header on come a second time at the end, as an edit appends them.
   void append_edit() {
     const std::size_t from = below(random_, pieces_.size());
-    const Pieces added(pieces_.begin() + static_cast<std::ptrdiff_t>(from), pieces_.end());
+    const Pieces added(place(from), pieces_.end());
     pieces_.insert(pieces_.end(), added.begin(), added.end());
   }
 

@@ -66,11 +66,9 @@ void check_places(const Archive& archive, std::uint64_t file_size) {
 }
 
 void check_limits(Bytes input, std::size_t entries) {
-  OpenOptions limits;
-  limits.max_entries = entries;
-  must("a limit that is kept", [&] { return Archive::open(input, nullptr, limits).size(); });
-  limits.max_entries = entries - 1;
-  require(!accepted([&] { return Archive::open(input, nullptr, limits); }), "E11: a limit of entries");
+  const auto open = [&](std::size_t limit) { return Archive::open(input, nullptr, {.max_entries = limit}); };
+  must("a limit that is kept", [&] { return open(entries).size(); });
+  require(!accepted([&] { return open(entries - 1); }), "E11: a limit of entries");
 }
 
 bool is_sound(const Archive& archive) {

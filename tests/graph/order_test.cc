@@ -15,12 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-schema::GraphProto graph_of_nodes(const Messages& nodes) {
-  const Message message = graph({.nodes = nodes});
-  schema::GraphProto proto;
-  EXPECT_TRUE(proto.ParseFromArray(message.view().data(), static_cast<int>(message.view().size())));
-  return proto;
-}
+schema::GraphProto graph_of_nodes(const Messages& nodes) { return parsed<schema::GraphProto>(graph({.nodes = nodes})); }
 
 Order order_of_nodes(const Messages& nodes) {
   const schema::GraphProto graph = graph_of_nodes(nodes);

@@ -42,12 +42,6 @@ Message model_with_all_sites() {
                 .training = {training_info(body("InTraining", "training.w"), graph({}))}});
 }
 
-schema::ModelProto parsed_model(const Message& message) {
-  schema::ModelProto proto;
-  EXPECT_TRUE(proto.ParseFromArray(message.view().data(), static_cast<int>(message.view().size())));
-  return proto;
-}
-
 Strings operators(const schema::ModelProto& model) {
   Strings found;
   for_each_node(model, [&](const auto& node, const Site&) { found.push_back(node.op_type()); });
@@ -55,14 +49,14 @@ Strings operators(const schema::ModelProto& model) {
 }
 
 TEST(Walk, NodesComeBeforeThoseOfTheirSubgraphsAndDefaultsAreLeftOut) {
-  EXPECT_THAT(operators(parsed_model(model_with_all_sites())),
+  EXPECT_THAT(operators(parsed(model_with_all_sites())),
               ElementsAre("If", "InThen", "InFirst", "InSecond", "Constant", "InTraining", "InFunction"));
 }
 
 TEST(Walk, SitesOfTensorsAreThoseThatTheWalkOfTheWireTells) {
   const Message message = model_with_all_sites();
   Strings of_messages, of_wire;
-  walk(parsed_model(message), {.tensor = [&](const auto& tensor, const Site& site) {
+  walk(parsed(message), {.tensor = [&](const auto& tensor, const Site& site) {
          of_messages.push_back(tensor.name() + " " + site.text());
        }});
   onnx::walk_tensors(message.view(), [&](const onnx::TensorSite& site) {
@@ -73,7 +67,7 @@ TEST(Walk, SitesOfTensorsAreThoseThatTheWalkOfTheWireTells) {
 }
 
 TEST(Walk, ASubgraphsSiteIsTheSameFromItsNodeAndFromTheModel) {
-  const schema::ModelProto model = parsed_model(model_with_all_sites());
+  const schema::ModelProto model = parsed(model_with_all_sites());
   Strings from_model, from_node;
   walk(model, {.subgraph = [&](const auto&, const Site& site) {
          if (!site.in_default()) from_model.push_back(site.text());
@@ -90,21 +84,21 @@ TEST(Walk, NodesKnowHowManySubgraphsAreAroundThem) {
   const Message inner = node("If", {"c"}, {"y"}, {attribute_g("then", body("Deep", "w"))});
   const Message outer = node("If", {"c"}, {"z"}, {attribute_g("then", graph({.nodes = {inner}}))});
   std::vector<std::size_t> depths;
-  for_each_node(parsed_model(model({.graph = graph({.nodes = {outer, node("Relu", {"z"}, {"a"})}})})),
+  for_each_node(parsed(model({.graph = graph({.nodes = {outer, node("Relu", {"z"}, {"a"})}})})),
                 [&](const auto&, const Site& site) { depths.push_back(site.subgraphs()); });
   EXPECT_THAT(depths, ElementsAre(0U, 1U, 2U, 0U));
 }
 
 TEST(Walk, AGraphThatTheVisitorDeclinesIsNotEntered) {
   Strings tensors;
-  walk(parsed_model(model_with_all_sites()),
+  walk(parsed(model_with_all_sites()),
        {.subgraph = [](const auto&, const Site&) { return false; },
         .tensor = [&](const auto& tensor, const Site&) { tensors.push_back(tensor.name()); }});
   EXPECT_THAT(tensors, ElementsAre("constant", "w", "s.values", "s.indices", "training.w"));
 }
 
 TEST(Walk, GraphsThatAreDefaultsHaveASiteInTheirFunction) {
-  const schema::ModelProto model = parsed_model(model_with_all_sites());
+  const schema::ModelProto model = parsed(model_with_all_sites());
   Strings sites;
   for_each_default_graph(model.functions(0), "functions[0]", [&](const auto& graph, const std::string& site) {
     sites.push_back(site + " " + graph.node(0).op_type());

@@ -15,11 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-GraphSummary summary_of_model(const Message& message) {
-  schema::ModelProto proto;
-  EXPECT_TRUE(proto.ParseFromArray(message.view().data(), static_cast<int>(message.view().size())));
-  return summary_of_graph(proto);
-}
+GraphSummary summary_of_model(const Message& message) { return summary_of_graph(parsed(message)); }
 
 std::vector<std::string> dangling_in(const GraphSummary& summary) {
   std::vector<std::string> found;

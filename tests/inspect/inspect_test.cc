@@ -20,10 +20,7 @@ using ::testing::SizeIs;
 class InspectTest : public ::testing::Test {
  protected:
   [[nodiscard]] Inspection inspected(const Message& model, bool nodes = false) {
-    InspectOptions options;
-    options.nodes = nodes;
-    options.files = true;
-    return onnxar::show(folder_.write_file("m", model.view()), options);
+    return onnxar::show(folder_.write_file("m", model.view()), {.nodes = nodes, .files = true});
   }
 
   TempDir folder_;
@@ -134,15 +131,14 @@ TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
     SCOPED_TRACE(entry.path());
     InspectOptions options;
     options.nodes = options.files = true;
-    ExtractOptions quickly;
-    quickly.output.overwrite = true;
-    quickly.output.sync = false;
     const auto look = [&] {
       expect_blocks_cover_the_file(onnxar::show(entry.path(), options));
       ++looked_into;
     };
     const auto print = [&] { onnxar::dump(entry.path(), [](Bytes) {}); };
-    const auto take_out = [&] { extract(entry.path(), "*", folder_ / "out/", quickly); };
+    const auto take_out = [&] {
+      extract(entry.path(), "*", folder_ / "out/", {.output = {.overwrite = true, .sync = false}});
+    };
     for (const std::function<void()>& action :
          {std::function<void()>(look), std::function<void()>(print), std::function<void()>(take_out)}) {
       try {
@@ -161,9 +157,7 @@ TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
 
 std::string text_with_data(const std::filesystem::path& path, TextReport& report) {
   std::string text;
-  TextOptions options;
-  options.with_data = true;
-  report = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, options);
+  report = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, {.with_data = true});
   return text;
 }
 
@@ -172,8 +166,7 @@ bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& f
   TextReport report;
   const std::string text = text_with_data(path, report);
   const Blob bytes = parse_text(as_bytes(text));
-  SaveOptions save = saved_as(Format::archive);
-  save.output.overwrite = true;
+  SaveOptions save = saved_as(Format::archive, over_existing);
   save.threshold = 0;
   pack_or_unpack(path, folder / "expected", save);
   pack_or_unpack(bytes, folder / "found", save);
@@ -184,9 +177,7 @@ bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& f
 
 /// Extracts every tensor by its site, and returns their number.
 std::size_t expect_all_extracted(const std::filesystem::path& path, const TempDir& folder) {
-  ExtractOptions options;
-  options.output.sync = false;
-  options.output.overwrite = true;
+  ExtractOptions options = {.output = {.overwrite = true, .sync = false}};
   Model model = Model::load(path);
   std::size_t written = 0;
   for_each_tensor(model.proto(), [&](schema::TensorProto& tensor, const TensorInfo& info) {

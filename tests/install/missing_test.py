@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 CMAKE = shutil.which(os.environ.get("CMAKE", "cmake"))
@@ -16,12 +17,7 @@ PACKAGES = {"ZLIB": "zlib1g-dev", "CLI11": "libcli11-dev", "nlohmann_json": "nlo
             "benchmark": "libbenchmark-dev"}  # fmt: skip
 
 
-class Missing(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Missing(FolderCase):
     def configured(self, *options: str, source: Path = ROOT, path: str | None = None) -> tuple[int, str]:
         """The exit code, and the words of CMake without its line breaks."""
         environment = {**os.environ, **({"PATH": path} if path else {}), "CXX": ""}

@@ -3,9 +3,10 @@
 import os
 import shutil
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = Path(__file__).with_name("subproject")
@@ -22,18 +23,16 @@ def run(*command: object, **environment: object) -> str:
     return done.stdout
 
 
-class Subproject(unittest.TestCase):
+class Subproject(FolderCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.build = self.folder / "build"
 
     def built(self, *options: str) -> None:
         """Configures and builds the whole project, with joined sources and without optimisation, to save time."""
         disabled = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in NOT_NEEDED]
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={path}" for path in [shutil.which("ccache")] if path]
-        joined = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16"]
+        joined = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=100"]
         run(CMAKE, "-S", PROJECT, "-B", self.build, f"-DONNXAR_SOURCE={ROOT}", *disabled, *launcher, *joined, *options)
         # Without these two, ccache would see different sources in each temporary folder.
         run(CMAKE, "--build", self.build, "--parallel", "2", CCACHE_BASEDIR=self.folder, CCACHE_NOHASHDIR=1)

@@ -16,6 +16,7 @@ from interop.tools import HERE, Tool
 
 TIMEOUT = 900  # seconds, for one job; those of a process share them
 LONGEST_MESSAGE = 300
+REFUSED = "refused: "  # a cell that begins with it ends with the tool's message
 
 
 class Job(NamedTuple):
@@ -87,17 +88,22 @@ def is_same(one: Any, other: Any) -> bool:
     return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-5, atol=1e-6))
 
 
-def judged(plain: Result, result: Result) -> dict[str, str]:
+def judged(plain: Result, result: Result) -> str:
     """A form may run where the plain model does not: data in the message may be too large, for example."""
     if not plain.ran:
-        return {"result": "ran alone" if result.ran else "plain refused"}
+        return "ran alone" if result.ran else "plain refused"
     if not result.ran:
-        return {"result": "refused", "message": result.message}
-    return {"result": "same" if is_same(plain.output, result.output) else "wrong"}
+        return REFUSED + result.message
+    return "same" if is_same(plain.output, result.output) else "wrong"
 
 
-def row(forms_of: list[str], results: list[Result]) -> dict[str, dict[str, str]]:
-    """The cells of one tool and model; the first form is the plain model."""
-    plain = results[0]
-    first = {"result": "ran"} if plain.ran else {"result": "refused", "message": plain.message}
-    return {"plain": first} | {form: judged(plain, result) for form, result in zip(forms_of[1:], results[1:], strict=True)}
+def rows(tool: Tool, made: list[forms.Forms]) -> dict[str, dict[str, str]]:
+    """The cells of a tool by model and form, run together; the first form is the plain model."""
+    jobs = [Job(each, form) for each in made for form in tool.forms(each.model)]
+    results = iter(run(tool, jobs))
+    found = {}
+    for each in made:
+        plain = next(results)
+        found[each.model] = {"plain": "ran" if plain.ran else REFUSED + plain.message}
+        found[each.model] |= {form: judged(plain, next(results)) for form in tool.forms(each.model)[1:]}
+    return found

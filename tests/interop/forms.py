@@ -107,13 +107,13 @@ class Forms:
         """Of all bytes that tools are given; of a large model only the link, which has the CRC-32 of the archive's directory."""
         found = hashlib.sha256()
         if self.model == models.LARGE:
-            return hashlib.sha256(self.path("link").read_bytes()).hexdigest()
+            return hashlib.sha256(self.path("link").read_bytes()).hexdigest()[:16]
         for form in ("plain", *FORMS):
             found.update(self.path(form).read_bytes())
         inline = self.path("inline").parent.iterdir() if self.model in models.NESTED else ()
         for file in sorted([*self.path("folder").parent.iterdir(), self.path("hub").with_name("model.onnx_data"), *inline]):
             found.update(file.name.encode() + b"\0" + file.read_bytes())
-        return found.hexdigest()
+        return found.hexdigest()[:16]
 
 
 def write_array(path: Path, array: np.ndarray) -> None:

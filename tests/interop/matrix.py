@@ -17,6 +17,7 @@ from interop import cells, forms, models, page, upstream
 from interop.tools import BUILD, ROOT, TOOLS, Tool
 
 RESULTS = ROOT / "tests/interop/results.json"
+WIDTH = 160  # of its lines; messages take more
 
 
 def known() -> dict:
@@ -28,8 +29,18 @@ def save(results: dict) -> None:
     results["commit"] = commit.stdout.strip()
     results["tools"] = {tool.name: results["tools"][tool.name] for tool in TOOLS if tool.name in results["tools"]}
     new = RESULTS.with_suffix(".new")
-    new.write_text(json.dumps(results, indent=1, sort_keys=False, ensure_ascii=False) + "\n")
+    new.write_text(printed(results) + "\n")
     new.replace(RESULTS)
+
+
+def printed(value: object, indent: str = "") -> str:
+    """As JSON: what does not fit in one line has a line for each of its values."""
+    text = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict) or len(text) <= WIDTH:
+        return text
+    inner = indent + " "
+    lines = (f"{inner}{json.dumps(key, ensure_ascii=False)}: {printed(each, inner)}" for key, each in value.items())
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
 def is_known(tool: Tool, model: str, row: dict, digest: str) -> bool:
@@ -40,12 +51,9 @@ def is_known(tool: Tool, model: str, row: dict, digest: str) -> bool:
 def run_models(tool: Tool, made: list[forms.Forms], row: dict, digests: dict[str, str]) -> None:
     """Runs all cells of a tool and these models in one process."""
     begin = time.monotonic()
-    jobs = [cells.Job(each, form) for each in made for form in tool.forms(each.model)]
-    results = list(zip(jobs, cells.run(tool, jobs), strict=True))
-    for each in made:
-        found = cells.row(tool.forms(each.model), [result for job, result in results if job.made is each])
-        row["models"][each.model] = {"digest": digests[each.model], "forms": found}
-        print(f"  {each.model}: " + ", ".join(f"{form} {cell['result']}" for form, cell in found.items()), flush=True)
+    for model, found in cells.rows(tool, made).items():
+        row["models"][model] = {"digest": digests[model], "forms": found}
+        print(f"  {model}: " + ", ".join(f"{form} {cell}" for form, cell in found.items()), flush=True)
     print(f"  {time.monotonic() - begin:.1f} s", flush=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from interop import models
+from interop.cells import REFUSED
 from interop.tools import ROOT
 
 PAGE = ROOT / "docs/interop.md"
@@ -16,7 +17,7 @@ def results() -> dict:
     return json.loads((ROOT / "tests/interop/results.json").read_text())
 
 
-def rows(found: dict) -> list[tuple[str, str, str, dict]]:
+def rows(found: dict) -> list[tuple[str, str, str, str]]:
     """Every cell: tool, model, form, and what is known of it."""
     return [
         (tool, model, form, cell)
@@ -28,7 +29,7 @@ def rows(found: dict) -> list[tuple[str, str, str, dict]]:
 
 
 def wrong_cells(found: dict) -> list[str]:
-    return [f"wrong: {tool}, {model}, {form}" for tool, model, form, cell in rows(found) if cell["result"] == "wrong"]
+    return [f"wrong: {tool}, {model}, {form}" for tool, model, form, cell in rows(found) if cell == "wrong"]
 
 
 def refused_by_runtimes(found: dict) -> list[tuple[str, str, str]]:
@@ -36,7 +37,7 @@ def refused_by_runtimes(found: dict) -> list[tuple[str, str, str]]:
     return [
         (tool, model, form)
         for tool, model, form, cell in rows(found)
-        if cell["result"] == "refused" and found["tools"][tool]["kind"] == "runtime"
+        if cell.startswith(REFUSED) and found["tools"][tool]["kind"] == "runtime"
     ]
 
 
@@ -52,8 +53,8 @@ class Notes:
     def __init__(self) -> None:
         self.numbers: dict[tuple[str, str], int] = {}
 
-    def number(self, version: str, message: str) -> int:
-        return self.numbers.setdefault((version, message), len(self.numbers) + 1)
+    def number(self, version: str, refusal: str) -> int:
+        return self.numbers.setdefault((version, refusal.removeprefix(REFUSED)), len(self.numbers) + 1)
 
     def lines(self) -> list[str]:
         return [f"{number}. {escaped(version)}: {escaped(message)}" for (version, message), number in self.numbers.items()]
@@ -64,15 +65,14 @@ def cell_text(version: str, entry: dict | None, notes: Notes) -> str:
         return ""
     cells = dict(entry["forms"])
     plain = cells.pop("plain")
-    if plain["result"] == "refused":
-        ran = [form for form, cell in cells.items() if cell["result"] == "ran alone"]
-        number = notes.number(version, plain["message"])
-        return f"plain {number}" + (f", {' and '.join(ran)} run{'s' if len(ran) == 1 else ''}" if ran else "")
-    faults = [(form, cell) for form, cell in cells.items() if cell["result"] != "same"]
+    if plain.startswith(REFUSED):
+        ran = [form for form, cell in cells.items() if cell == "ran alone"]
+        return f"plain {notes.number(version, plain)}" + (f", {' and '.join(ran)} run{'s' if len(ran) == 1 else ''}" if ran else "")
+    faults = [(form, cell) for form, cell in cells.items() if cell != "same"]
     if not faults:
         return "same"
-    same = [form for form, cell in cells.items() if cell["result"] == "same"]
-    told = [f"**{form} wrong**" if cell["result"] == "wrong" else f"{form} {notes.number(version, cell['message'])}" for form, cell in faults]
+    same = [form for form, cell in cells.items() if cell == "same"]
+    told = [f"**{form} wrong**" if cell == "wrong" else f"{form} {notes.number(version, cell)}" for form, cell in faults]
     return ", ".join([*(f"{form} same" for form in same), *told])
 
 
@@ -89,7 +89,7 @@ def table(found: dict) -> str:
 def summary(found: dict) -> str:
     counts = {state: 0 for state in ("same", "refused", "wrong", "plain refused", "ran alone")}
     for _, _, _, cell in rows(found):
-        counts[cell["result"]] += 1
+        counts[cell.partition(":")[0]] += 1
     compared = counts["same"] + counts["refused"] + counts["wrong"]
     return (
         f"Of {compared} cells whose plain model runs, {counts['same']} have the same output, {counts['refused']} are refused and "

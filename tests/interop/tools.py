@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -82,6 +83,12 @@ def python_tool(name: str, kind: str, runner: str, env: str, package: str = "", 
         reads_archives=archives,
         reads_nested=nested,
     )  # fmt: skip
+
+
+def tool_of_this_python(runner: str) -> Tool:
+    """With the packages that the running Python has, for tests."""
+    command = [sys.executable, "-B", "-m", "runners.worker", runner]
+    return Tool(runner, "", "runtime", lambda: None, lambda: command, ())
 
 
 PYTHON_TOOLS = (

@@ -1,23 +1,29 @@
 """Runs clang-tidy over the joined sources of a build: tidy.py BUILD JOBS. Units that were clean and did not change since are left out.
 
-The joined sources are checked, not each file, because headers take most of the time.
+The joined sources are checked, not each file, because headers take most of the time. For the same reason the units of
+several rooms of tests are joined once more, so a name in an anonymous namespace must be the only one in its batch.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 STAMPS = ROOT / "build/tidy"
 HEADERS = {".h", ".inc", ".proto"}
+BATCH = 40  # sources of tests that are read at a time
 # clang-tidy takes the configuration from the folder of the unit, which is in the build.
 CONFIGURATIONS = {"tests/.clang-tidy": ["tests"], "src/c/.clang-tidy": ["src/CMakeFiles/onnxar_c.dir", "tests/fuzz/CMakeFiles/fuzz_c.dir"]}
 
@@ -28,9 +34,44 @@ def configure(build: Path) -> None:
             shutil.copy(ROOT / configuration, build / folder)
 
 
-def units(build: Path) -> list[Path]:
+class Unit(NamedTuple):
+    file: Path
+    sources: list[Path]
+    command: list[str]  # of the compiler, without the file
+
+
+def unit_of(file: Path, command: str) -> Unit:
+    sources = [Path(name) for name in re.findall(r'^#include "(/.*)"$', file.read_text(), re.MULTILINE)]
+    return Unit(file, sources, shlex.split(re.sub(r" -o .*", "", command)))
+
+
+def joined(units: list[Unit], build: Path) -> Iterator[Unit]:
+    """Units of tests that are compiled alike, up to BATCH sources at a time; the others as they are."""
+    alike: dict[str, list[Path]] = {}
+    for unit in units:
+        if unit.file.is_relative_to(build / "tests/CMakeFiles"):
+            alike.setdefault(shlex.join(unit.command), []).extend(unit.sources)
+        else:
+            yield unit
+    for command, sources in alike.items():
+        for begin in range(0, len(sources), BATCH):
+            batch = sources[begin : begin + BATCH]
+            name = hashlib.sha256("\n".join([command, *map(str, batch)]).encode()).hexdigest()[:16]
+            file = build / f"tests/joined/{name}.cxx"
+            if not file.exists():
+                file.parent.mkdir(exist_ok=True)
+                file.write_text("".join(f'#include "{source}"\n' for source in batch))
+            yield Unit(file, batch, shlex.split(command))
+
+
+def units(build: Path) -> list[Unit]:
+    """The precompiled headers, which the units of tests include, are made on the way."""
     commands = json.loads((build / "compile_commands.json").read_text())
-    return [Path(command["file"]) for command in commands if command["file"].endswith(".cxx")]
+    for command in commands:
+        if command["file"].endswith("/cmake_pch.hxx.cxx"):
+            subprocess.run(command["command"], shell=True, cwd=command["directory"], check=True)
+    found = [unit_of(Path(each["file"]), each["command"]) for each in commands if re.search(r"/Unity/.*\.cxx$", each["file"])]
+    return list(joined(found, build))
 
 
 def newest_header() -> float:
@@ -39,24 +80,24 @@ def newest_header() -> float:
     return max(file.stat().st_mtime for file in [*watched, ROOT / ".clang-tidy"])
 
 
-def stamp_of(unit: Path) -> Path:
-    return STAMPS / str(unit).replace("/", "_")
+def stamp_of(unit: Unit) -> Path:
+    return STAMPS / str(unit.file).replace("/", "_")
 
 
-def is_clean(unit: Path, headers: float) -> bool:
+def is_clean(unit: Unit, headers: float) -> bool:
     """Whether the unit had no findings after the last change of what it includes."""
     stamp = stamp_of(unit)
     if not stamp.exists():
         return False
-    joined = [Path(name) for name in re.findall(r'^#include "(/.*)"$', unit.read_text(), re.MULTILINE)]
-    return stamp.stat().st_mtime > max(headers, *(file.stat().st_mtime for file in [unit, *joined]))
+    return stamp.stat().st_mtime > max(headers, *(file.stat().st_mtime for file in [unit.file, *unit.sources]))
 
 
-def tidy(build: Path, unit: Path) -> bool:
+def tidy(build: Path, unit: Unit) -> bool:
     """The stamp gets the time at which the run began, so that later edits count as newer."""
     begin = time.time()
-    print(f"clang-tidy {unit.relative_to(build)}", flush=True)
-    done = subprocess.run(["clang-tidy-19", "--quiet", "-p", build, unit], capture_output=True, text=True, check=False)
+    print(f"clang-tidy {unit.file.relative_to(build)}", flush=True)
+    command = ["clang-tidy-19", "--quiet", unit.file, "--", *unit.command[1:]]
+    done = subprocess.run(command, cwd=build, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stdout + done.stderr, flush=True)
         return False

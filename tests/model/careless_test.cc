@@ -94,8 +94,7 @@ class Environment {
 TEST(FileSystem, TemporaryFolderThatIsNoneIsAnErrorOfThisLibrary) {
   const TempDir folder;
   Model model;
-  FreezeOptions options;
-  options.weights = folder.write_file("w.npz", Bytes(ZipBuilder().build()));
+  const FreezeOptions options = {.weights = folder.write_file("w.npz", Bytes(ZipBuilder().build()))};
   const Environment tmpdir("TMPDIR", "/none/at/all");
   const Error error = error_of([&] { freeze(model, options); });
   EXPECT_EQ(kind(error.code()), Kind::io) << error.what();

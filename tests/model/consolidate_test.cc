@@ -17,10 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 
 TensorBufferOptions of(std::uint64_t threshold, std::uint64_t alignment = 0) {
-  TensorBufferOptions options;
-  options.threshold = threshold;
-  options.alignment = alignment;
-  return options;
+  return {.threshold = threshold, .alignment = alignment};
 }
 
 /// Four tensors in the table, of 4, 1024, 1300 and 40000 bytes.
@@ -28,11 +25,7 @@ Message sample() {
   return model_of({floats("a", 1, 1), floats("b", 256, 2), floats("c", 325, 3), floats("d", 10000, 4)});
 }
 
-Model load_all(const Message& message) {
-  LoadOptions options;
-  options.threshold = 0;
-  return Model::load(message.view(), options);
-}
+Model load_all(const Message& message) { return Model::load(message.view(), {.threshold = 0}); }
 
 std::vector<Blob> payloads_of(const Model& model) {
   std::vector<Blob> all;
@@ -59,14 +52,17 @@ TEST(Consolidate, SpansBecomeBorrowedSlicesOfOneBufferWithAShare) {
   }
 }
 
-TEST(Consolidate, StartAndEveryOffsetAreMultiplesOfTheAlignment) {
-  for (const std::uint64_t alignment : {1U, 2U, 64U, 4096U, 65536U, 1U << 22U}) {
-    Model model = load_all(sample());
-    const std::vector<Blob> before = payloads_of(model);
-    ASSERT_NE(consolidate_tensors_to_buffer(model, of(0, alignment)), nullptr);
-    EXPECT_EQ(payloads_of(model), before);
-    for (const int i : {0, 1, 2, 3}) {
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address(model, i)) % alignment, 0U) << alignment;
+TEST(Consolidate, StartAndEveryOffsetAreMultiplesOfTheAlignmentAgainAndAgain) {
+  Model again = load_all(sample());
+  const std::vector<Blob> before = payloads_of(again);
+  for (const std::uint64_t alignment : {1U, 2U, 64U, 4096U, 65536U, 1U << 22U, 1U}) {
+    Model once = load_all(sample());
+    for (Model* model : {&once, &again}) {
+      ASSERT_NE(consolidate_tensors_to_buffer(*model, of(0, alignment)), nullptr);
+      EXPECT_EQ(payloads_of(*model), before);
+      for (const int i : {0, 1, 2, 3}) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address(*model, i)) % alignment, 0U) << alignment;
+      }
     }
   }
 }
@@ -104,22 +100,17 @@ TEST(Consolidate, ThresholdAndAlignmentOfAnArchiveAreHeld) {
   }
 }
 
-TEST(Consolidate, TheTensorsStayValidWhoeverKeepsTheBuffer) {
+TEST(Consolidate, TensorsAndBufferOutliveEachOther) {
   std::optional<Model> model = load_all(sample());
   static_cast<void>(consolidate_tensors_to_buffer(*model, of(0)));  // the buffer is not kept
   EXPECT_EQ(copied(model->payload(initializer(*model, 3))), pattern(40000, 4));
   const ByteSpan kept = model->payload(initializer(*model, 2));
   std::optional<ByteSpan> copy = kept;
   const ByteSpan moved = std::move(*copy);
+  const std::shared_ptr<const void> buffer = consolidate_tensors_to_buffer(*model, of(0));
   model.reset();
   EXPECT_EQ(copied(kept), pattern(1300, 3));
   EXPECT_EQ(copied(moved), pattern(1300, 3));
-}
-
-TEST(Consolidate, TheBufferOutlivesTheModel) {
-  std::optional<Model> model = load_all(sample());
-  const std::shared_ptr<const void> buffer = consolidate_tensors_to_buffer(*model, of(0));
-  model.reset();
   EXPECT_EQ(buffer.use_count(), 1);
   const Bytes bytes(static_cast<const std::byte*>(buffer.get()) + 4, 1024);
   EXPECT_EQ(Blob(bytes.begin(), bytes.end()), pattern(1024, 2));
@@ -137,15 +128,6 @@ TEST(Consolidate, SpansThatWereHandedOutBeforeStayValid) {
   const ByteSpan share = own.payload(initializer(own, 3));
   static_cast<void>(consolidate_tensors_to_buffer(own, of(0)));
   EXPECT_EQ(copied(share), pattern(40000, 4));
-}
-
-TEST(Consolidate, AgainAndAgainIsFine) {
-  Model model = load_all(sample());
-  const std::vector<Blob> before = payloads_of(model);
-  for (const std::uint64_t alignment : {64U, 4096U, 1U}) {
-    static_cast<void>(consolidate_tensors_to_buffer(model, of(0, alignment)));
-    EXPECT_EQ(payloads_of(model), before);
-  }
 }
 
 TEST(Consolidate, PayloadsLargerThanOnePieceOfWorkArriveWhole) {
@@ -186,9 +168,7 @@ TEST(Consolidate, AConsolidatedModelIsSavedInEveryForm) {
   const std::vector<Blob> before = payloads_of(model);
   static_cast<void>(consolidate_tensors_to_buffer(model, of(0, 4096)));
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
-    SaveOptions options = saved_as(format);
-    options.output.overwrite = true;
-    model.save(folder / "out", options);
+    model.save(folder / "out", saved_as(format, over_existing));
     EXPECT_EQ(payloads_of(Model::load(folder / "out")), before);
   }
 }

@@ -24,9 +24,7 @@ class EditingTest : public ::testing::Test {
     return error_of([&] { model.save(folder_ / "out", saved_as(Format::archive)); }).code();
   }
   [[nodiscard]] std::vector<std::string> saved_entries() const {
-    SaveOptions options = saved_as(Format::archive);
-    options.output.overwrite = true;
-    model_.save(folder_ / "out", options);
+    model_.save(folder_ / "out", saved_as(Format::archive, over_existing));
     const Archive archive = Archive::open(folder_ / "out");
     std::vector<std::string> names;
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) names.emplace_back(archive.entry(i).name);
@@ -63,6 +61,36 @@ TEST_F(EditingTest, APayloadReplacesWhateverDataTheTensorHad) {
   model_.set_payload(tensor, ByteSpan::own(pattern(1200, 2)));
   EXPECT_EQ(copied(model_.payload(tensor)), pattern(1200, 2));
   EXPECT_THAT(saved_entries(), ElementsAre("w"));
+  const Archive archive = Archive::open(folder_ / "out");
+  EXPECT_EQ(copy_of(archive.resolve("w")), pattern(1200, 2));
+}
+
+TEST_F(EditingTest, APayloadOfTheWrongSizeIsRefusedAndChangesNothing) {
+  auto& tensor = add_initializer(model_, "w", dtype::float32, {4});
+  tensor.add_float_data(1.0F);
+  EXPECT_EQ(error_of([&] { model_.set_payload(tensor, ByteSpan::own(pattern(15))); }).code(), Code::onnx_tensor_length);
+  EXPECT_EQ(tensor.float_data_size(), 1);
+}
+
+TEST_F(EditingTest, TypedDataIsDecodedWhenAskedFor) {
+  auto& tensor = add_initializer(model_, "w", dtype::int64, {2});
+  tensor.add_int64_data(-1);
+  tensor.add_int64_data(2);
+  EXPECT_EQ(copied(model_.payload(tensor)), little_endian_bytes<std::int64_t>({-1, 2}));
+}
+
+TEST_F(EditingTest, LinksTravelWithTheirMessages) {
+  Model model = Model::load(model_of({floats("a", 1024, 1), floats("b", 1024, 2), floats("small", 4)}).view());
+  auto& graph = *model.proto().mutable_graph();
+  graph.mutable_initializer()->SwapElements(0, 1);
+  *graph.add_initializer() = graph.initializer(0);  // a copy shares its payload
+  graph.mutable_initializer(3)->set_name("b_again");
+  const ConvertReport report = model.save(folder_ / "m.onnxar");
+  EXPECT_EQ(report.tensors_outside, 3U);
+  EXPECT_EQ(report.payloads, 2U);
+  const Archive archive = Archive::open(folder_ / "m.onnxar");
+  EXPECT_EQ(archive.size(), 3U);
+  EXPECT_EQ(copy_of(archive.resolve("b")), pattern(4096, 2));
 }
 
 TEST_F(EditingTest, StringsHaveNoPayload) {
@@ -218,6 +246,12 @@ TEST_F(EditingTest, AMessageThatContradictsItsPayloadIsNotSaved) {
   EXPECT_THAT(saved_entries(), ElementsAre("w"));
 }
 
+TEST_F(EditingTest, RawDataThatIsTooShortIsNotSaved) {
+  add("w", 16).set_raw_data(std::string(15, '\0'));
+  EXPECT_EQ(code_of_saving(model_), Code::onnx_tensor_length);
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
 TEST_F(EditingTest, ASpanOfDataInTheMessageIsAMisuse) {
   auto& tensor = add("small", 3);
   tensor.set_raw_data("abc");
@@ -237,12 +271,17 @@ TEST_F(EditingTest, AModelThatWasMovedKeepsItsPayloads) {
   EXPECT_THAT(saved_entries(), ElementsAre("w"));
 }
 
-TEST(GraphsOfAModel, OneIsLoadedByItsName) {
-  const TempDir folder;
+/// An archive in which model and graph share `w`, and only the graph uses `v`.
+Built archive_of_two_graphs() {
   const Message graph = model_of({linked_floats("w", 300, "w"), linked_floats("v", 300, "v")});
-  const Built archive = archive_of(
+  return archive_of(
       model_of({linked_floats("w", 300, "w")}),
       {zip_entry("w", pattern(1200, 1)), zip_entry("v", pattern(1200, 2)), zip_entry("b.onnx", graph.view())});
+}
+
+TEST(GraphsOfAModel, OneIsLoadedByItsName) {
+  const TempDir folder;
+  const Built archive = archive_of_two_graphs();
   const std::filesystem::path path = folder.write_file("a", archive.bytes);
   for (const std::string name : {"b", "b.onnx"}) {
     const Model one = Model::load(path, {.graph = name});
@@ -257,17 +296,13 @@ TEST(GraphsOfAModel, OneIsLoadedByItsName) {
   const Model whole = Model::load(path);
   EXPECT_EQ(whole.proto().graph().initializer_size(), 1);
   EXPECT_EQ(error_of([&] { Model::load(path, {.graph = "c"}); }).code(), Code::usage_no_such_entry);
-  const auto plain = folder.write_file("plain.onnx", copy_of(graph.view()));
+  const auto plain = folder.write_file("plain.onnx", model_of({}).view());
   EXPECT_EQ(error_of([&] { Model::load(plain, {.graph = "b"}); }).code(), Code::usage_argument);
 }
 
 TEST(GraphsOfAModel, AreSavedWithTheirWeightsAfterAReleaseToo) {
   const TempDir folder;
-  const Message graph = model_of({linked_floats("w", 300, "w"), linked_floats("v", 300, "v")});
-  const Built archive = archive_of(
-      model_of({linked_floats("w", 300, "w")}),
-      {zip_entry("w", pattern(1200, 1)), zip_entry("v", pattern(1200, 2)), zip_entry("b.onnx", graph.view())});
-  Model model = Model::load(folder.write_file("a", archive.bytes));
+  Model model = Model::load(folder.write_file("a", archive_of_two_graphs().bytes));
   model.proto().mutable_graph()->clear_initializer();
   EXPECT_EQ(model.release_unused_payloads(), 1U);  // the model's own link; those of the graph stay
   static_cast<void>(model.save(folder / "b", saved_as(Format::archive)));

@@ -1,8 +1,6 @@
 // Every site and every data type, through Model::load and Model::save in every form.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -97,9 +95,7 @@ TEST(Everything, EverySiteIsInTheTableAndInEveryForm) {
 
 TEST(Everything, EverySiteIsConsolidated) {
   Model model = Model::load(model_of_every_site().view());
-  TensorBufferOptions options;
-  options.alignment = 64;
-  const auto buffer = consolidate_tensors_to_buffer(model, options);
+  const auto buffer = consolidate_tensors_to_buffer(model, {.alignment = 64});
   for_each_tensor(model.proto(), [&](schema::TensorProto& tensor, const TensorInfo& info) {
     if (info.name == "indices") return;
     EXPECT_EQ(model.span(tensor).owner(), buffer) << info.site;
@@ -111,9 +107,7 @@ TEST(Everything, AnInlineModelComesBackAsProtobufWritesIt) {
   const TempDir folder;
   const Message proto = model_of_every_site();
   Model::load(folder.write_file("m", proto.view())).save(folder / "back", saved_as(Format::onnx_inline));
-  schema::ModelProto expected;
-  ASSERT_TRUE(expected.ParseFromArray(proto.view().data(), static_cast<int>(proto.size())));
-  EXPECT_EQ(folder.read_text("back"), expected.SerializeAsString());
+  EXPECT_EQ(folder.read_text("back"), parsed(proto).SerializeAsString());
 }
 
 // --- types ----------------------------------------------------------------------------------------------------------
@@ -142,9 +136,8 @@ TEST(Everything, EveryDataTypeIsCarriedByItsBytes) {
   }
   const TempDir folder;
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
-    SaveOptions options = saved_as(format);
-    options.output.overwrite = true;
-    EXPECT_EQ(model.save(folder / "out", options).tensors_outside, format == Format::onnx_inline ? 0 : 27);
+    const ConvertReport report = model.save(folder / "out", saved_as(format, over_existing));
+    EXPECT_EQ(report.tensors_outside, format == Format::onnx_inline ? 0 : 27);
     EXPECT_EQ(payloads_by_site(Model::load(folder / "out")), payloads);
     EXPECT_EQ(folder.read_file("out") == proto.view(), format == Format::onnx_inline);
   }

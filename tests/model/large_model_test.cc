@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -42,9 +41,7 @@ TEST(LargeModel, OneBufferThatManyTensorsShareCountsOnceInFiles) {
   }
   const TempDir folder;
   for (const Format format : {Format::archive, Format::onnx_external}) {
-    SaveOptions options = saved_as(format);
-    options.output.overwrite = true;
-    const ConvertReport report = model.save(folder / "out", options);
+    const ConvertReport report = model.save(folder / "out", saved_as(format, over_existing));
     EXPECT_EQ(report.tensors_outside, static_cast<std::uint64_t>(tensors));
     EXPECT_EQ(report.payloads, 1U);
     const Model again = Model::load(folder / "out");

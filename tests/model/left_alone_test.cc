@@ -23,8 +23,7 @@ class LeftAloneTest : public ::testing::Test {
   }
 
   [[nodiscard]] Code code_of_saving(const fs::path& output, Format format) const {
-    SaveOptions options = saved_as(format);
-    options.output.overwrite = true;
+    const SaveOptions options = saved_as(format, over_existing);
     const Error error = error_of([&] { Model::load(path_, options_).save(output, options); });
     EXPECT_EQ(error.path(), output);
     return error.code();

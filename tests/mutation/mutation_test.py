@@ -13,11 +13,25 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from copies import Site  # noqa: E402
 from driver import Outcome, read_record, record, run_mutants  # noqa: E402
-from instrument import Instrumented, Site, instrument  # noqa: E402
+from instrument import Instrumented, instrument  # noqa: E402
 from reasons import Reason, load, unused, why  # noqa: E402
 
 SAMPLE = HERE / "sample"
+OUTCOMES = (
+    ("a bound moves down, and a test of both sides sees it", "fits", "size <= limit", "size < limit", "killed"),
+    ("a bound moves up, and a test of both sides sees it", "fits", "size <= limit", "size <= limit + 1", "killed"),
+    ("a comparison is inverted", "fits", "size <= limit", "size > limit", "killed"),
+    ("a call of a check is left out", "checked", "check(size)", "removed", "killed"),
+    ("a check never refuses", "check", "!fits(size)", "never !fits(size)", "killed"),
+    ("a condition is inverted", "check", "!fits(size)", "fits(size)", "killed"),
+    ("an equivalent mutant", "larger", "a < b", "a <= b", "survived"),
+    ("a mutant beside the equivalent one", "larger", "a < b", "a >= b", "killed"),
+    ("a side that no test needs", "between", "low <= value", "true", "survived"),
+    ("a side that a test needs", "between", "value <= high", "true", "killed"),
+    ("what no test calls", "never_called", "3", "3 + 1", "not reached"),
+)
 
 
 def build(made: Instrumented, folder: pathlib.Path) -> pathlib.Path:
@@ -53,28 +67,10 @@ class MutationTest(unittest.TestCase):
         self.assertEqual(len(found), 1, (function, text, changed))
         return found[0]
 
-    def outcome(self, function: str, text: str, changed: str) -> str:
-        return self.outcomes[self.site(function, text, changed).number].what
-
-    def test_bounds_move_both_ways_and_a_test_of_both_sides_kills_them(self) -> None:
-        for changed in ("size < limit", "size <= limit + 1", "size > limit"):
-            self.assertEqual(self.outcome("fits", "size <= limit", changed), "killed")
-
-    def test_left_out_checks_are_killed(self) -> None:
-        self.assertEqual(self.outcome("checked", "check(size)", "removed"), "killed")
-        self.assertEqual(self.outcome("check", "!fits(size)", "never !fits(size)"), "killed")
-        self.assertEqual(self.outcome("check", "!fits(size)", "fits(size)"), "killed")
-
-    def test_an_equivalent_mutant_survives(self) -> None:
-        self.assertEqual(self.outcome("larger", "a < b", "a <= b"), "survived")
-        self.assertEqual(self.outcome("larger", "a < b", "a >= b"), "killed")
-
-    def test_a_side_that_no_test_needs_survives(self) -> None:
-        self.assertEqual(self.outcome("between", "low <= value", "true"), "survived")
-        self.assertEqual(self.outcome("between", "value <= high", "true"), "killed")
-
-    def test_what_no_test_calls_is_not_reached(self) -> None:
-        self.assertEqual(self.outcome("never_called", "3", "3 + 1"), "not reached")
+    def test_each_mutant_ends_as_the_sample_says(self) -> None:
+        for case, function, text, changed, outcome in OUTCOMES:
+            with self.subTest(case):
+                self.assertEqual(self.outcomes[self.site(function, text, changed).number].what, outcome)
 
     def test_macros_and_constant_expressions_are_counted_instead(self) -> None:
         self.assertFalse([site for site in self.made.sites if "%" in site.text or "11" in site.text])

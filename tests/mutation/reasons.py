@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-from instrument import Site
+from copies import Site
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Reason:
 def load(path: pathlib.Path) -> list[Reason]:
     """All reasons of a file. Several changes of one text may share a reason."""
     out = []
-    for table in tomllib.loads(path.read_text()).get("survivor", []):
-        changes = table["changed"] if isinstance(table["changed"], list) else [table["changed"]]
-        if len(table["reason"].split()) < 5:
-            raise ValueError(f"{path}: a reason is a sentence, not {table['reason']!r}")
-        rest = {key: value for key, value in table.items() if key != "changed"}
-        out += [Reason(changed=each, **rest) for each in changes]
+    for file, functions in tomllib.loads(path.read_text()).items():
+        for function, table in ((name, table) for name, tables in functions.items() for table in tables):
+            changes = table.pop("changed")
+            if len(table["reason"].split()) < 5:
+                raise ValueError(f"{path}: a reason is a sentence, not {table['reason']!r}")
+            out += [Reason(file, function, changed=each, **table) for each in (changes if isinstance(changes, list) else [changes])]
     return out
 
 

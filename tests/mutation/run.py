@@ -17,8 +17,9 @@ import subprocess
 import sys
 import time
 
+from copies import Site
 from driver import Outcome, Test, read_record, record, run_mutants
-from instrument import Site, instrument
+from instrument import instrument
 from reasons import Reason, load, unused, why
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "numpy/npz.h"
 #include "numpy/numpy_format.h"
@@ -102,6 +101,11 @@ TEST(NumpyTypes, EveryTypeHasItsForm) {
 }
 
 TEST(NumpyTypes, PlainBytesStandForTypesThatNumpyLacksIfTheSizeIsRight) {
+  EXPECT_TRUE(numpy_type(DataType::bfloat16).as_integers);
+  EXPECT_FALSE(numpy_type(DataType::float16).as_integers);
+  EXPECT_TRUE(is_numpy_form(DataType::bfloat16, "|V2"));
+  EXPECT_FALSE(is_numpy_form(DataType::float32, "|V4"));
+  EXPECT_FALSE(is_numpy_form(DataType::float32, "<i4"));
   EXPECT_TRUE(is_numpy_form(DataType::float8e5m2, "|V1"));
   EXPECT_FALSE(is_numpy_form(DataType::float8e5m2, "|V2"));
   EXPECT_FALSE(is_numpy_form(DataType::int8, "|V1"));

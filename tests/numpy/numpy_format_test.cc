@@ -36,14 +36,6 @@ TEST(NumpyHeader, OneDimensionHasAComma) {
   EXPECT_NE(numpy_header("|u1", {}).find("'shape': (), }"), std::string::npos);
 }
 
-TEST(NumpyType, TypesThatNumpyLacksAreIntegers) {
-  EXPECT_EQ(numpy_type(DataType::bfloat16).descr, "<u2");
-  EXPECT_TRUE(numpy_type(DataType::bfloat16).as_integers);
-  EXPECT_EQ(numpy_type(DataType::float16).descr, "<f2");
-  EXPECT_FALSE(numpy_type(DataType::float16).as_integers);
-  EXPECT_EQ(numpy_type(DataType::string).descr, "");
-}
-
 TEST(NumpyElements, SmallElementsGetOneByteEachFromTheLowestBitsOn) {
   EXPECT_EQ(spread(DataType::uint4, {std::byte{0xF1}, std::byte{0x02}}, 3), (std::vector<int>{1, 15, 2}));
   EXPECT_EQ(spread(DataType::uint2, {std::byte{0xE4}}, 4), (std::vector<int>{0, 1, 2, 3}));

@@ -144,7 +144,7 @@ TEST(ParseSafetensors, AFileThatIsCutAnywhereIsRefused) {
 
 TEST(ParseSafetensors, ARefusalTellsThePlaceInTheFile) {
   const Blob file = safe_file(R"({"a":?})", 0);
-  EXPECT_EQ(error_of([&] { return parse_safetensors(file); })->offset(), 8U + 5);
+  EXPECT_EQ(error_if_any([&] { return parse_safetensors(file); })->offset(), 8U + 5);
 }
 
 TEST(LooksLikeSafetensors, AHeaderBeginsWithABraceAndHasTheStatedLength) {
@@ -172,7 +172,7 @@ TEST(SafetensorsFileTest, DataIsAViewThatKeepsTheFileMapped) {
 TEST(SafetensorsFileTest, RefusalsNameTheFile) {
   const TempDir folder;
   const auto path = folder.write_file("w", safe_file("{1}", 0));
-  EXPECT_EQ(error_of([&] { return SafetensorsFile::open(path); })->path(), path);
+  EXPECT_EQ(error_if_any([&] { return SafetensorsFile::open(path); })->path(), path);
 }
 
 }  // namespace

@@ -76,50 +76,57 @@ TEST(PayloadSize, IsTheBitsOfAllElementsRoundedUpToBytes) {
   }
 }
 
-TEST(PayloadSize, NoDimensionsMeanOneElement) {
-  EXPECT_EQ(size_of(DataType::float32, {}), 4U);
-  EXPECT_EQ(size_of(DataType::complex128, {}), 16U);
-  EXPECT_EQ(size_of(DataType::int4, {}), 1U);
-  EXPECT_EQ(size_of(DataType::uint2, {}), 1U);
+TEST(PayloadSize, IsThatOfTheProductOfTheDimensions) {
+  struct Case {
+    DataType type;
+    std::vector<std::int64_t> dims;
+    std::uint64_t size;
+  };
+  for (const auto& [type, dims, size] : {
+           Case{DataType::float32, {}, 4},
+           Case{DataType::complex128, {}, 16},
+           Case{DataType::int4, {}, 1},
+           Case{DataType::uint2, {}, 1},
+           Case{DataType::float32, {2, 3, 5}, 120},
+           Case{DataType::int4, {3, 3}, 5},
+           Case{DataType::int2, {3, 3}, 3},
+           // Dimensions of zero mean no bytes however large the others are.
+           Case{DataType::float64, {0}, 0},
+           Case{DataType::float64, {largest_dim, largest_dim, 0, largest_dim}, 0},
+           Case{DataType::uint8, {1LL << 40, 1LL << 40, 0}, 0},
+           // The largest sizes are exact.
+           Case{DataType::uint8, {largest_dim, 2}, 0xfffffffffffffffe},
+           Case{DataType::float64, {(1LL << 61) - 1}, 0xfffffffffffffff8},
+           Case{DataType::uint4, {largest_dim}, 1ULL << 62U},
+           Case{DataType::uint2, {largest_dim, 2}, 1ULL << 62U},
+       }) {
+    EXPECT_EQ(size_of(type, dims), size) << to_string(type) << shape_text(dims);
+  }
 }
 
-TEST(PayloadSize, DimensionsMultiplyBeforeElementsArePacked) {
-  EXPECT_EQ(size_of(DataType::float32, {2, 3, 5}), 120U);
-  EXPECT_EQ(size_of(DataType::int4, {3, 3}), 5U);
-  EXPECT_EQ(size_of(DataType::int2, {3, 3}), 3U);
-}
-
-TEST(PayloadSize, AZeroDimensionMeansNoBytesHoweverLargeTheOthers) {
-  EXPECT_EQ(size_of(DataType::float64, {0}), 0U);
-  EXPECT_EQ(size_of(DataType::float64, {largest_dim, largest_dim, 0, largest_dim}), 0U);
-}
-
-TEST(PayloadSize, ANegativeDimensionHasNoSizeEvenBesideZero) {
-  EXPECT_EQ(size_of(DataType::float32, {-1}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::float32, {-2, -2}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::float32, {0, -1}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::uint8, {std::numeric_limits<std::int64_t>::min()}), std::nullopt);
-}
-
-TEST(PayloadSize, AProductBeyond64BitsHasNoSize) {
-  EXPECT_EQ(size_of(DataType::uint8, {largest_dim, 3}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::uint8, {1LL << 32, 1LL << 32}), std::nullopt);
-  // The elements can be counted, their bytes cannot.
-  EXPECT_EQ(size_of(DataType::uint16, {largest_dim, 2}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::float64, {1LL << 61}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::complex128, {1LL << 60}), std::nullopt);
-}
-
-TEST(PayloadSize, TheLargestSizesAreExact) {
-  EXPECT_EQ(size_of(DataType::uint8, {largest_dim, 2}), 0xfffffffffffffffeU);
-  EXPECT_EQ(size_of(DataType::float64, {(1LL << 61) - 1}), 0xfffffffffffffff8U);
-  EXPECT_EQ(size_of(DataType::uint4, {largest_dim}), 1ULL << 62U);
-  EXPECT_EQ(size_of(DataType::uint2, {largest_dim, 2}), 1ULL << 62U);
-}
-
-TEST(PayloadSize, StringsHaveNone) {
-  EXPECT_EQ(size_of(DataType::string, {3}), std::nullopt);
-  EXPECT_EQ(size_of(DataType::undefined, {}), std::nullopt);
+TEST(PayloadSize, IsUnknownOfStringsNegativeDimensionsAndMoreThan64Bits) {
+  struct Case {
+    DataType type;
+    std::vector<std::int64_t> dims;
+  };
+  for (const auto& [type, dims] : {
+           Case{DataType::float32, {-1}},
+           Case{DataType::float32, {-2, -2}},
+           Case{DataType::float32, {0, -1}},
+           Case{DataType::uint8, {std::numeric_limits<std::int64_t>::min()}},
+           Case{DataType::uint8, {1LL << 40, 1LL << 40, -1}},
+           Case{DataType::uint8, {largest_dim, 3}},
+           Case{DataType::uint8, {1LL << 32, 1LL << 32}},
+           Case{DataType::uint8, {1LL << 40, 1LL << 40, 1, 2}},
+           // The elements can be counted, their bytes cannot.
+           Case{DataType::uint16, {largest_dim, 2}},
+           Case{DataType::float64, {1LL << 61}},
+           Case{DataType::complex128, {1LL << 60}},
+           Case{DataType::string, {3}},
+           Case{DataType::undefined, {}},
+       }) {
+    EXPECT_EQ(size_of(type, dims), std::nullopt) << to_string(type) << shape_text(dims);
+  }
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ using onnx::TensorEdit;
 using Decide = std::function<TensorEdit(const onnx::TensorSite&)>;
 
 /// A source that owns its bytes.
-class Payload final : public ByteSource {
+class TextPayload final : public ByteSource {
  public:
-  explicit Payload(Blob bytes) : bytes_(std::move(bytes)) {}
+  explicit TextPayload(Blob bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override { sink(bytes_); }
 
@@ -33,7 +33,7 @@ Blob rewritten(const Blob& model, const Decide& decide) { return onnx::rewrite_t
 TensorEdit link(std::string_view location, std::uint64_t length) {
   return TensorEdit::link_to({std::string(location), 0, length});
 }
-TensorEdit put_inline(Blob bytes) { return TensorEdit::put_inline(std::make_shared<Payload>(std::move(bytes))); }
+TensorEdit put_inline(Blob bytes) { return TensorEdit::put_inline(std::make_shared<TextPayload>(std::move(bytes))); }
 
 /// One initializer after `edit`; a second one beside it must not change.
 std::string edited(const Message& tensor, const TensorEdit& edit) {

@@ -55,6 +55,10 @@ TEST(SiteText, AStepIsAddedAsItIsWhileThereIsRoom) {
   onnx::append_step(site, "");
   onnx::append_step(site, "[2]");
   EXPECT_EQ(site, "graph.node[3][2]");
+  std::string without_dot;
+  onnx::append_step(without_dot, "graph");
+  onnx::append_step(without_dot, ".node");
+  EXPECT_EQ(without_dot, "graph.node");
 }
 
 }  // namespace

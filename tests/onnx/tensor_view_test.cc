@@ -152,13 +152,6 @@ TEST(TensorView, ExternalDataAloneDoesNotMakeATensorExternal) {
   EXPECT_EQ(tensor->external.location, "stale");
 }
 
-TEST(TensorView, AKeyOfExternalDataGivenTwiceIsRefused) {
-  const TensorBuilder twice = tensor("", dtype::undefined, {}).external("w").external_data("location", "w");
-  const Error error = error_of([&twice] { const ReadTensor read(twice); });
-  EXPECT_EQ(id(error.code()), "onnx.external_data.duplicate_key");
-  EXPECT_GT(error.offset(), before);
-}
-
 TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
   const ReadTensor tensor(Message()
                               .fixed32(tensor_field::dims, 5)

@@ -172,50 +172,41 @@ TEST(TypedData, ElementsBelowEightBitsFillTheLastByte) {
 const std::vector<std::uint32_t> awkward_floats = {0x7fa00001, 0x80000000, 0x00000001, 0x3f800000};
 const std::vector<std::uint64_t> awkward_doubles = {0x7ff4000000000001, 0x8000000000000000, 1, 0x3ff0000000000000};
 
-struct FixedType {
-  std::uint64_t type;
-  std::int64_t elements;  // of four values
-};
+/// Expects a type whose elements take `values_per_element` of four values to have these bytes, and no more or less.
+void expect_bits_kept(std::uint64_t type, std::int64_t values_per_element, const Blob& expected,
+                      const Messages& forms) {
+  const std::int64_t elements = 4 / values_per_element;
+  for (const Message& data : forms) {
+    EXPECT_EQ(converted(typed(type, {elements}, data)), expected) << type;
+    EXPECT_EQ(converted(typed(type, {elements + 1}, data)), std::nullopt) << type;
+    EXPECT_EQ(converted(typed(type, {elements - 1}, data)), std::nullopt) << type;
+  }
+}
 
 TEST(TypedData, FloatsKeepTheirBitsInEveryForm) {
-  Message unpacked;
-  for (const std::uint32_t bits : awkward_floats) unpacked.fixed32(tensor_field::float_data, bits);
-  const Message packed = Message().packed_fixed32(tensor_field::float_data, awkward_floats);
-  const Message split = Message()
-                            .packed_fixed32(tensor_field::float_data, {awkward_floats[0]})
-                            .fixed32(tensor_field::float_data, awkward_floats[1])
-                            .packed_fixed32(tensor_field::float_data, {awkward_floats[2], awkward_floats[3]});
-  Blob expected;
-  for (const std::uint32_t bits : awkward_floats) {
-    const Blob four = little_endian({bits}, 4);
-    expected.insert(expected.end(), four.begin(), four.end());
-  }
-  for (const FixedType& row : {FixedType{dtype::float32, 4}, FixedType{dtype::complex64, 2}}) {
-    for (const Message& data : {packed, unpacked, split}) {
-      EXPECT_EQ(converted(typed(row.type, {row.elements}, data)), expected) << row.type;
-      EXPECT_EQ(converted(typed(row.type, {row.elements + 1}, data)), std::nullopt) << row.type;
-      EXPECT_EQ(converted(typed(row.type, {row.elements - 1}, data)), std::nullopt) << row.type;
-    }
+  constexpr std::uint32_t field = tensor_field::float_data;
+  const auto& bits = awkward_floats;
+  const Message unpacked =
+      Message().fixed32(field, bits[0]).fixed32(field, bits[1]).fixed32(field, bits[2]).fixed32(field, bits[3]);
+  const Message split =
+      Message().packed_fixed32(field, {bits[0]}).fixed32(field, bits[1]).packed_fixed32(field, {bits[2], bits[3]});
+  const Blob expected = little_endian({bits.begin(), bits.end()}, 4);
+  for (const auto& [type, values] : {std::pair(dtype::float32, 1), {dtype::complex64, 2}}) {
+    expect_bits_kept(type, values, expected, {Message().packed_fixed32(field, bits), unpacked, split});
   }
 }
 
 TEST(TypedData, DoublesKeepTheirBitsInEveryForm) {
-  Message unpacked;
-  for (const std::uint64_t bits : awkward_doubles) unpacked.fixed64(tensor_field::double_data, bits);
-  const Message packed = Message().packed_fixed64(tensor_field::double_data, awkward_doubles);
-  const Message split = Message()
-                            .packed_fixed64(tensor_field::double_data, {awkward_doubles[0], awkward_doubles[1]})
-                            .packed_fixed64(tensor_field::double_data, {awkward_doubles[2], awkward_doubles[3]});
-  Blob expected;
-  for (const std::uint64_t bits : awkward_doubles) {
-    const Blob eight = little_endian({std::bit_cast<std::int64_t>(bits)}, 8);
-    expected.insert(expected.end(), eight.begin(), eight.end());
-  }
-  for (const FixedType& row : {FixedType{dtype::float64, 4}, FixedType{dtype::complex128, 2}}) {
-    for (const Message& data : {packed, unpacked, split}) {
-      EXPECT_EQ(converted(typed(row.type, {row.elements}, data)), expected) << row.type;
-      EXPECT_EQ(converted(typed(row.type, {row.elements + 1}, data)), std::nullopt) << row.type;
-    }
+  constexpr std::uint32_t field = tensor_field::double_data;
+  const auto& bits = awkward_doubles;
+  const Message unpacked =
+      Message().fixed64(field, bits[0]).fixed64(field, bits[1]).fixed64(field, bits[2]).fixed64(field, bits[3]);
+  const Message split = Message().packed_fixed64(field, {bits[0], bits[1]}).packed_fixed64(field, {bits[2], bits[3]});
+  Values values;
+  for (const std::uint64_t each : bits) values.push_back(std::bit_cast<std::int64_t>(each));
+  for (const auto& [type, per_element] : {std::pair(dtype::float64, 1), {dtype::complex128, 2}}) {
+    expect_bits_kept(type, per_element, little_endian(values, 8),
+                     {Message().packed_fixed64(field, bits), unpacked, split});
   }
 }
 
@@ -238,6 +229,7 @@ TEST(TypedData, ARunWithAPartOfAValueIsNotConverted) {
   const Message torn = Message().bytes(tensor_field::float_data, Blob(7)).bytes(tensor_field::float_data, Blob(1));
   EXPECT_EQ(converted(typed(dtype::float32, {2}, torn)), std::nullopt);
   EXPECT_EQ(converted(typed(dtype::float64, {1}, Message().bytes(tensor_field::double_data, Blob(9)))), std::nullopt);
+  EXPECT_EQ(converted(tensor("w", dtype::complex64, {1}).float_data({1, 2, 3})), std::nullopt);
 }
 
 TEST(TypedData, TwoTypedFieldsContradictEachOther) {
@@ -289,20 +281,15 @@ TEST(TypedData, ManyValuesComeInPieces) {
   EXPECT_EQ(converted(typed(dtype::int32, {300000}, data)), little_endian(values, 4));
 }
 
-// A model with a cut packed run passed the check, but could not be packed: found by fuzzing.
-TEST(TypedData, ProvingSeesARunThatEndsInTheMiddleOfANumber) {
-  const auto proof_of = [](std::uint32_t field, std::string_view run) {
+// The vectors of spec/vectors have runs that end in the middle of a number.
+TEST(TypedData, ProvingLetsWholeNumbersAndStringsPass) {
+  for (const auto& [field, run] : {std::pair(tensor_field::double_data, std::string(16, '1')),
+                                   std::pair(tensor_field::string_data, std::string("\x80"))}) {
     const Blob model = Message().string(field, run).take();
     onnx::TensorView tensor;
     tensor.range = {0, model.size()};
-    return code_of([&] { onnx::prove_typed_data(model, tensor); });
-  };
-  EXPECT_EQ(proof_of(int32_data, "\x01\x80"), Code::wire_truncated);
-  EXPECT_EQ(proof_of(tensor_field::uint64_data, std::string(11, '\xff')), Code::wire_varint);
-  EXPECT_EQ(proof_of(tensor_field::float_data, "12345"), Code::wire_truncated);
-  EXPECT_EQ(proof_of(tensor_field::double_data, "123456789012"), Code::wire_truncated);
-  EXPECT_EQ(proof_of(tensor_field::double_data, "1234567890123456"), std::nullopt);
-  EXPECT_EQ(proof_of(tensor_field::string_data, "\x80"), std::nullopt);
+    EXPECT_EQ(code_of([&] { onnx::prove_typed_data(model, tensor); }), std::nullopt) << field;
+  }
 }
 
 TEST(TypedData, ARunThatEndsInTheMiddleOfANumberIsRefused) {

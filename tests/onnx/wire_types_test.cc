@@ -9,13 +9,11 @@
 
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
-#include "onnx/site_text.h"
 #include "onnx/sites.h"
 #include "onnx/string_entry.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
-#include "onnxar/tensor.h"
 #include "support/wire_builder.h"
 #include "wire/error_of.h"
 
@@ -27,23 +25,6 @@ using onnx::TensorView;
 TensorView view_of(const Message& message) { return onnx::read_tensor(message.view(), {0, message.size()}); }
 
 TensorBuilder float_tensor(std::int64_t count) { return tensor("w", dtype::float32, {count}); }
-
-TEST(WireTypes, DimsAfterAProductThatOverflowsStillCount) {
-  constexpr std::int64_t large = std::int64_t{1} << 40;
-  EXPECT_EQ(payload_size(DataType::uint8, std::vector<std::int64_t>{large, large, 1, 2}), std::nullopt);
-  EXPECT_EQ(payload_size(DataType::uint8, std::vector<std::int64_t>{large, large, 0}), 0U);
-  EXPECT_EQ(payload_size(DataType::uint8, std::vector<std::int64_t>{large, large, -1}), std::nullopt);
-}
-
-TEST(WireTypes, ALocationThatTheSchemaLacksIsAnUnknownField) {
-  for (const std::uint64_t value : {2U, 255U}) {
-    const Message other = float_tensor(1).raw_data(pattern(4)).data_location(value);
-    EXPECT_EQ(view_of(other).data_location, onnx::location_default) << value;
-  }
-  EXPECT_TRUE(view_of(float_tensor(1).raw_data(pattern(4)).data_location(1)).is_external());
-  EXPECT_TRUE(view_of(float_tensor(1).raw_data(pattern(4)).data_location((1ULL << 32U) + 1)).is_external())
-      << "32 bits count";
-}
 
 TEST(WireTypes, ValuesOfAnotherWireTypeAreNotValues) {
   const Message varint = Message().varint(tensor_field::float_data, 1);
@@ -92,35 +73,6 @@ TEST(WireTypes, AnOperatorOfAnotherWireTypeHasNoName) {
   EXPECT_EQ(onnx::op_type_of(damaged.view(), {0, damaged.size()}), "");
 }
 
-TEST(WireTypes, TheFirstStepOfASiteLosesItsDot) {
-  std::string with_dot;
-  onnx::append_step(with_dot, ".graph");
-  EXPECT_EQ(with_dot, "graph");
-  std::string without_dot;
-  onnx::append_step(without_dot, "graph");
-  onnx::append_step(without_dot, ".node");
-  EXPECT_EQ(without_dot, "graph.node");
-}
-
-TEST(WireTypes, RunsThatEndInTheMiddleOfAValueDoNotConvert) {
-  for (const std::uint64_t type : {dtype::float32, dtype::float64}) {
-    const std::uint32_t field = type == dtype::float32 ? tensor_field::float_data : tensor_field::double_data;
-    const Message odd = tensor("w", type, {1}).field(field, Message().bytes(field, pattern(13)));
-    EXPECT_EQ(onnx::typed_data_source(odd.view(), view_of(odd)), nullptr);
-    EXPECT_EQ(error_of([&] { onnx::prove_typed_data(odd.view(), view_of(odd)); }).code(), Code::wire_truncated);
-  }
-}
-
-TEST(WireTypes, ValuesThatDoNotMakeWholeElementsDoNotConvert) {
-  // Three elements of 4 bits take two bytes, so two values; a complex number takes two floats.
-  const Message uneven = tensor("w", dtype::complex64, {1}).float_data({1, 2, 3});
-  EXPECT_EQ(onnx::typed_data_source(uneven.view(), view_of(uneven)), nullptr);
-  const Message out_of_range =
-      tensor("w", dtype::boolean, {3})
-          .field(tensor_field::int32_data, Message().packed_varints(tensor_field::int32_data, {2, 1, 0}));
-  EXPECT_EQ(onnx::typed_data_source(out_of_range.view(), view_of(out_of_range)), nullptr);
-}
-
 TEST(WireTypes, ATypeWithoutATypedFieldDoesNotConvert) {
   const Message later = tensor("w", 99, {1}).float_data({1});
   EXPECT_EQ(onnx::packed_raw_bytes(later.view(), view_of(later)), std::nullopt);
@@ -154,14 +106,6 @@ TEST(WireTypes, TypedDataOfUnknownFieldIsCalledTypedData) {
   const Error too_many = error_of([&] { onnx::prove_value_fields(none); });
   EXPECT_EQ(too_many.code(), Code::onnx_tensor_length);
   EXPECT_NE(too_many.message().find("typed data holds values"), std::string::npos) << too_many.message();
-}
-
-TEST(WireTypes, DataIsLackingOnlyWhereElementsAreCalledFor) {
-  EXPECT_TRUE(view_of(float_tensor(1)).lacks_data());
-  EXPECT_TRUE(view_of(float_tensor(1).raw_data({})).lacks_data());
-  EXPECT_FALSE(view_of(float_tensor(0)).lacks_data());
-  EXPECT_FALSE(view_of(float_tensor(1).float_data({1})).lacks_data());
-  EXPECT_FALSE(view_of(float_tensor(1).external("w")).lacks_data());
 }
 
 }  // namespace

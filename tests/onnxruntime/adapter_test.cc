@@ -40,8 +40,7 @@ Message model_with_adapter() {
 class AdapterTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    SaveOptions save;
-    save.output.sync = false;
+    SaveOptions save = {.output = {.sync = false}};
     save.add.push_back({"scale.onnx_adapter", fs::path(ONNXAR_SOURCE_DIR) / "tests/onnxruntime/scale.onnx_adapter"});
     pack(folder_.write_file("m.onnx", model_with_adapter().view()), path(), save);
   }

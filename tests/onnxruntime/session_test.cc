@@ -56,20 +56,12 @@ std::vector<Way> ways() {
            }}};
 }
 
-ReplaceOptions unsynced_edit() {
-  ReplaceOptions options;
-  options.output.sync = false;
-  return options;
-}
+ReplaceOptions unsynced_edit() { return {.output = {.sync = false}}; }
 
 class SessionTest : public ::testing::Test {
  protected:
   fs::path packed(const fs::path& model) {
-    SaveOptions options;
-    options.threshold = 0;
-    options.all_sites = true;
-    options.output.overwrite = true;
-    options.output.sync = false;
+    const SaveOptions options = {.threshold = 0, .all_sites = true, .output = {.overwrite = true, .sync = false}};
     report_ = pack(model, folder_ / "m.onnxar", options);
     return folder_ / "m.onnxar";
   }
@@ -327,9 +319,8 @@ TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
 
 TEST_F(AddressTest, SessionsOfSeveralGraphsUseCommonWeightsAtOnePlaceOfTheFile) {
   const fs::path family = folder_ / "family.onnxar";
-  SaveOptions save;
-  save.output.sync = false;
-  pack(std::vector<ModelFile>{{folder_ / "m.onnx", "one"}, {folder_ / "m.onnx", "two"}}, family, save);
+  pack(std::vector<ModelFile>{{folder_ / "m.onnx", "one"}, {folder_ / "m.onnx", "two"}}, family,
+       {.output = {.sync = false}});
   const Archive archive = Archive::open(family);
   EXPECT_EQ(archive.graphs().size(), 1U);
   for (const std::string graph : {"", "one", "two"}) {

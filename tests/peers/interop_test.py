@@ -5,40 +5,32 @@ Usage: ONNXAR=onnxar PYTHONPATH=tests interop_test.py
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 from interop import cells, forms
-from interop.tools import Tool
-
-
-def tool(runner: str) -> Tool:
-    command = [sys.executable, "-B", "-m", "runners.worker", runner]
-    return Tool(runner, "as in tests/peers/requirements.txt", "runtime", lambda: None, lambda: command, ())
+from interop.tools import tool_of_this_python
 
 
 class FastestCells(unittest.TestCase):
+    def made(self, model: str) -> forms.Forms:
+        made = forms.Forms(model, Path(self.enterContext(tempfile.TemporaryDirectory())))
+        made.make()
+        return made
+
     def test_weights_in_branches_and_loops(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            made = forms.Forms("subgraphs", Path(folder))
-            made.make()
-            wanted = ["plain", "link", "hub", "folder"]
-            for runner in ("onnx_reference", "onnx_checker"):
-                with self.subTest(runner=runner):
-                    row = cells.row(wanted, cells.run(tool(runner), [cells.Job(made, form) for form in wanted]))
-                    same = {"result": "same"}
-                    self.assertEqual(row, {"plain": {"result": "ran"}, "link": same, "hub": same, "folder": same})
+        made = self.made("subgraphs")
+        for runner in ("onnx_reference", "onnx_checker"):
+            with self.subTest(runner=runner):
+                row = cells.rows(tool_of_this_python(runner), [made])["subgraphs"]
+                self.assertEqual(row, {"plain": "ran", "link": "same", "hub": "same", "folder": "same"})
 
     def test_other_weights_are_a_wrong_cell(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            made = forms.Forms("MLP", Path(folder))
-            made.make()
-            weight = made.path("folder").with_name("w1")
-            weight.write_bytes(weight.read_bytes()[::-1])
-            results = cells.run(tool("onnx_reference"), [cells.Job(made, form) for form in ("plain", "folder")])
-            self.assertEqual(cells.row(["plain", "folder"], results)["folder"], {"result": "wrong"})
+        made = self.made("MLP")
+        weight = made.path("folder").with_name("w1")
+        weight.write_bytes(weight.read_bytes()[::-1])
+        self.assertEqual(cells.rows(tool_of_this_python("onnx_reference"), [made])["MLP"]["folder"], "wrong")
 
 
 if __name__ == "__main__":

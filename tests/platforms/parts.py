@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from targets import ROOT, Platform
+from targets import ROOT, Platform, program_of
 
 TESTS = ROOT / "tests"
 SEAM = ("src/os", "tools/onnxar/os")  # Other sources are not among these: their change would make every part old.
@@ -32,7 +32,7 @@ class Part:
         if self.platform.only_built:
             return list(self.platform.only_built)
         if self.python is None:
-            return [f"{self.name}_test"]
+            return [program_of(self.name)]
         return ["onnxar", *(self.platform.c_programs if self.python.parent.name == "c" else [])]
 
     @property
@@ -119,6 +119,10 @@ def cpp_tests(platform: Platform, room: str) -> list[Path]:
 @functools.cache
 def cases_in_cpp(file: Path) -> set[str]:
     return {f"{file.parent.name}.{suite}.{case}" for suite, case in CASE.findall(file.read_text()) if not suite.endswith("Slow")}
+
+
+def suites_of(platform: Platform, room: str) -> set[str]:
+    return {case.split(".")[1] for file in cpp_tests(platform, room) for case in cases_in_cpp(file)}
 
 
 @functools.cache

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from build import emulator
-from parts import Part
-from targets import ROOT, WINE, Platform, jobs
+from parts import Part, suites_of
+from targets import MODEL_ROOMS, ROOT, WINE, Platform, jobs, program_of
 
 QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
 PATIENCE = 3600  # seconds for one program
@@ -95,26 +95,30 @@ class Runner:
             except subprocess.TimeoutExpired:
                 return -1
 
-    def suites(self, program: Path) -> list[str]:
-        listing = subprocess.run([*self.emulator, str(program), "--gtest_list_tests"], check=False, capture_output=True, text=True,
+    def suites(self, program: Path, chosen: str) -> list[str]:
+        listing = subprocess.run([*self.emulator, str(program), "--gtest_list_tests", chosen], check=False, capture_output=True, text=True,
                                  env={**os.environ, **self.environment}).stdout
         names = [line.split("#")[0].strip() for line in listing.splitlines() if line and not line.startswith((" ", "Running"))]
         return [name for name in names if not name.endswith("Slow.")]
 
     def gtest(self, room: str, only: str = "") -> Outcomes:
-        """The outcomes of one program. If it ends before its end, each suite runs in a process of its own, to know which one ended it."""
-        program = self.program(f"tests/{room}_test")
+        """The outcomes of one room. If its program ends before its end, each suite runs in a process of its own, to know which one ended it."""
+        program = self.program(f"tests/{program_of(room)}")
+        suites = "*"
+        if room in MODEL_ROOMS:
+            suites = ":".join(f"{suite}.*:*/{suite}.*" for suite in sorted(suites_of(self.platform, room)))
         name = f"{room}.{only.replace('/', '_')}" if only else room
         junit = self.results / f"{name}xml" if only else self.results / f"{name}.xml"
         junit.unlink(missing_ok=True)
-        command = [*self.emulator, program, f"--gtest_filter={only}*{QUICK if not only else ''}", f"--gtest_output=xml:{self.path(junit)}"]
+        chosen = f"{only}*" if only else suites + QUICK
+        command = [*self.emulator, program, f"--gtest_filter={chosen}", f"--gtest_output=xml:{self.path(junit)}"]
         status = self.run(name, command, {})
         if junit.exists() and status in (0, 1):
             return read_junit(room, junit)
         if only:
             return {f"{room}.{only}(the program)": Outcome("failed", f"ended with {status}")}
         outcomes: Outcomes = {}
-        for suite in self.suites(program):
+        for suite in self.suites(program, f"--gtest_filter={suites}"):
             outcomes.update(self.gtest(room, suite))
         return outcomes or {f"{room}.(the program)": Outcome("failed", f"ended with {status}")}
 

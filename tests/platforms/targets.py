@@ -9,12 +9,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/platforms"
 
-# Folders of tests whose GoogleTest programs run, in the order of the rooms. MODEL_ROOMS need protobuf.
+# Folders of tests whose GoogleTest programs run, in the order of the rooms. MODEL_ROOMS need protobuf and share a program.
 ROOMS = ("os", "base", "zip", "wire", "archive", "onnx", "tensors", "numpy", "source", "skeleton", "sink", "verbs", "conformance")
 MODEL_ROOMS = ("proto", "graph", "cost", "text", "inspect", "diff", "freeze", "model")
 
 CLANG = ("-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_C_COMPILER=clang-19")
 STATIC = ("-DONNXAR_BUILD_C=OFF",)  # a static program loads no shared library
+
+
+def program_of(room: str) -> str:
+    return "model_test" if room in MODEL_ROOMS else f"{room}_test"
 
 
 QEMU = "qemu-user 7.2"

@@ -35,7 +35,7 @@ TEST(Messages, OfTwoGiBAreRefusedBeforeTheirBytesAreRead) {
   constexpr std::size_t two_gib = std::size_t{1} << 31U;
   constexpr std::byte first{};
   schema::ModelProto model;
-  const auto error = error_of([&] { parse(model, Bytes(&first, two_gib), 100); });
+  const auto error = error_if_any([&] { parse(model, Bytes(&first, two_gib), 100); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::onnx_model_too_large);
   EXPECT_EQ(error->advice().hint, Hint::lower_threshold);

@@ -1,10 +1,9 @@
 // Protobuf as the oracle: typed fields become the raw bytes of the values that protobuf reads.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "onnx/typed_data.h"
 #include "support/random_models.h"
@@ -18,13 +17,7 @@ using schema::TensorProto;
 /// The values as little-endian bytes.
 template <typename T, typename Values>
 std::string raw_bytes_of(const Values& values) {
-  std::string bytes;
-  for (const auto value : values) {
-    auto narrow = std::bit_cast<std::array<char, sizeof(T)>>(static_cast<T>(value));
-    if constexpr (std::endian::native == std::endian::big) std::ranges::reverse(narrow);
-    bytes.append(narrow.begin(), narrow.end());
-  }
-  return bytes;
+  return text_of(little_endian_bytes(std::vector<T>(values.begin(), values.end())));
 }
 
 /// A tensor of `type` with `count` values in the type's field, and their raw bytes.

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass

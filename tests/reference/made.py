@@ -6,22 +6,8 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from support.archives import (
-    ALIGNMENT_ID,
-    CENTRAL,
-    LOCAL,
-    MODEL,
-    SENTINEL32,
-    ZIP64_END,
-    Archive,
-    Entry,
-    Record,
-    alignment_field,
-    linked,
-    model_of,
-    weights,
-    zip64_field,
-)
+from support.archives import ALIGNMENT_ID, CENTRAL, LOCAL, MODEL, SENTINEL32, ZIP64_END, Record
+from support.archives import Archive, Entry, alignment_field, linked, model_of, weights, zip64_field
 
 
 class Made(Archive):
@@ -55,14 +41,8 @@ class WideEntry(Entry):
 
 def stock_entry(entry: Entry) -> Entry:
     """As Apache Commons Compress writes: record 0xA11E, which the directory repeats, and bit 11."""
-    return Entry(
-        entry.name,
-        entry.data,
-        both={"flags": 0x800},
-        central={"made_by": 20},
-        record=ALIGNMENT_ID,
-        central_extra=alignment_field(entry.alignment),
-    )
+    both, repeated = {"flags": 0x800}, alignment_field(entry.alignment)
+    return Entry(entry.name, entry.data, both=both, central={"made_by": 20}, record=ALIGNMENT_ID, central_extra=repeated)
 
 
 def model_and_weights() -> list[Entry]:

@@ -10,7 +10,7 @@ from typing import Any
 from support import wire_writer as wire
 from support.archives import MODEL, Archive, Entry
 
-TENSOR, SPARSE, GRAPH, NODE, ATTRIBUTE = "tensor", "sparse", "graph", "node", "attribute"
+TENSOR, SPARSE, GRAPH, NODE = "tensor", "sparse", "graph", "node"
 IN_ATTRIBUTE = {5: TENSOR, 6: GRAPH, 10: TENSOR, 11: GRAPH, 22: SPARSE, 23: SPARSE}
 IN_GRAPH = {1: NODE, 5: TENSOR, 15: SPARSE}
 DEEPEST = 3  # graphs in graphs

@@ -6,10 +6,11 @@ import base64
 import hashlib
 import os
 import sys
-import tempfile
 import unittest
 import zipfile
 from pathlib import Path
+
+from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
@@ -20,22 +21,9 @@ import sbom  # noqa: E402
 import systems  # noqa: E402
 
 
-class WithFolder(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def file(self, name: str, data: bytes = b"bytes") -> Path:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        return path
-
-
-class Contents(WithFolder):
+class Contents(FolderCase):
     def names(self, file: str) -> set[str]:
-        return {part["name"] for part in sbom.sbom(self.file(file), "application")["components"]}
+        return {part["name"] for part in sbom.sbom(self.write(file, b"bytes"), "application")["components"]}
 
     def test_a_program_lists_the_libraries_of_its_system(self) -> None:
         always = {"zlib", "protobuf", "CLI11", "nlohmann_json", "libc++"}
@@ -47,16 +35,16 @@ class Contents(WithFolder):
         self.assertEqual(self.names("onnxar-0.9.0-linux-x86_64-libraries.tar.gz"), {"zlib"})
 
     def test_it_names_the_file_by_its_sum_and_refers_to_every_part(self) -> None:
-        listed = sbom.sbom(self.file("onnxar-linux-x86_64", b"a program"), "application")
+        listed = sbom.sbom(self.write("onnxar-linux-x86_64", b"a program"), "application")
         main = listed["metadata"]["component"]
         self.assertEqual(main["hashes"], [{"alg": "SHA-256", "content": hashlib.sha256(b"a program").hexdigest()}])
         self.assertEqual(listed["dependencies"][0]["dependsOn"], [part["purl"] for part in listed["components"]])
         self.assertEqual(len({part["bom-ref"] for part in listed["components"]}), len(listed["components"]))
 
     def test_one_file_has_one_list(self) -> None:
-        first = sbom.sbom(self.file("onnxar-linux-x86_64", b"1"), "application")
-        self.assertEqual(first, sbom.sbom(self.file("onnxar-linux-x86_64", b"1"), "application"))
-        self.assertNotEqual(first["serialNumber"], sbom.sbom(self.file("onnxar-linux-x86_64", b"2"), "application")["serialNumber"])
+        first = sbom.sbom(self.write("onnxar-linux-x86_64", b"1"), "application")
+        self.assertEqual(first, sbom.sbom(self.write("onnxar-linux-x86_64", b"1"), "application"))
+        self.assertNotEqual(first["serialNumber"], sbom.sbom(self.write("onnxar-linux-x86_64", b"2"), "application")["serialNumber"])
 
     def test_every_part_has_its_licence_in_the_tree(self) -> None:
         files = {path.stem for path in (ROOT / "cmake/licenses").iterdir()}
@@ -64,7 +52,7 @@ class Contents(WithFolder):
                          *self.names("onnxar-windows-x86_64.exe"), "nanobind", "robin-map")}, files)  # fmt: skip
 
 
-class Judged(WithFolder):
+class Judged(FolderCase):
     def wheel(self, licences: set[str]) -> Path:
         wheel = self.folder / "onnxar-0.9.0-cp311-cp311-win_amd64.whl"
         with zipfile.ZipFile(wheel, "w") as made:
@@ -107,18 +95,18 @@ class Judged(WithFolder):
         self.assertIn("no_file", str(ended.exception))
 
 
-class Packed(WithFolder):
+class Packed(FolderCase):
     def test_the_same_files_give_the_same_archive_whenever_they_were_written(self) -> None:
         sums = []
         for number, name in enumerate(("one", "another")):
             for file in ("top/b", "top/a/c"):
-                os.utime(self.file(f"{name}/{file}"), (number, number))
+                os.utime(self.write(f"{name}/{file}", b"bytes"), (number, number))
             library.packed(self.folder / name / "top", self.folder / f"{name}.tar.gz")
             sums.append((self.folder / f"{name}.tar.gz").read_bytes())
         self.assertEqual(sums[0], sums[1])
 
 
-class Older(WithFolder):
+class Older(FolderCase):
     def test_it_has_another_version_one_more_file_and_a_true_record(self) -> None:
         wheel = self.folder / "onnxar-0.9.0-cp311-cp311-manylinux_2_28_x86_64.whl"
         with zipfile.ZipFile(wheel, "w") as made:
@@ -126,7 +114,7 @@ class Older(WithFolder):
             made.writestr("onnxar-0.9.0.data/scripts/onnxar", "command")
             made.writestr("onnxar-0.9.0.dist-info/METADATA", "Name: onnxar\nVersion: 0.9.0\n\ntext\n")
             made.writestr("onnxar-0.9.0.dist-info/RECORD", "")
-        with zipfile.ZipFile(older.make(wheel, self.file("out/x").parent)) as read:
+        with zipfile.ZipFile(older.make(wheel, self.write("out/x", b"bytes").parent)) as read:
             names = set(read.namelist())
             self.assertEqual(names, {"onnxar/__init__.py", f"onnxar/{older.RELIC}", "onnxar-0.0.1.data/scripts/onnxar",
                                      "onnxar-0.0.1.dist-info/METADATA", "onnxar-0.0.1.dist-info/RECORD"})  # fmt: skip

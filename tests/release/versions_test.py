@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
@@ -15,11 +16,10 @@ import pins  # noqa: E402
 import versions  # noqa: E402
 
 
-class Versions(unittest.TestCase):
+class Versions(FolderCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.copy = Path(folder.name)
+        super().setUp()
+        self.copy = self.folder
         for file in {"include/onnxar/version.h", *(file for file, _ in (*versions.STATED, *versions.FORMAT))}:
             (self.copy / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, self.copy / file)
@@ -55,7 +55,7 @@ class Versions(unittest.TestCase):
         self.assertEqual(versions.notes(self.copy), "- new\n")
 
 
-class Pins(unittest.TestCase):
+class Pins(FolderCase):
     def test_every_archive_has_a_sum_and_each_bundled_one_a_licence_to_go_with_it(self) -> None:
         for table in (pins.BUNDLED, pins.PYTHONS):
             for pin in pins.pins(table):
@@ -64,14 +64,12 @@ class Pins(unittest.TestCase):
             self.assertTrue((ROOT / f"cmake/licenses/{pin.name}.txt").is_file(), pin.name)
 
     def test_an_archive_with_another_sum_is_refused_and_removed(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            source, place = Path(folder) / "a.tar", Path(folder) / "downloads"
-            source.write_bytes(b"bytes")
-            with self.assertRaises(SystemExit):
-                pins.fetched(pins.Pin("a", "1", "MIT", "0" * 64, source.as_uri()), place)
-            self.assertEqual(list(place.iterdir()), [])
-            good = pins.Pin("a", "1", "MIT", pins.sha256(source), source.as_uri())
-            self.assertEqual(pins.fetched(good, place).read_bytes(), b"bytes")
+        source, place = self.write("a.tar", b"bytes"), self.folder / "downloads"
+        with self.assertRaises(SystemExit):
+            pins.fetched(pins.Pin("a", "1", "MIT", "0" * 64, source.as_uri()), place)
+        self.assertEqual(list(place.iterdir()), [])
+        good = pins.Pin("a", "1", "MIT", pins.sha256(source), source.as_uri())
+        self.assertEqual(pins.fetched(good, place).read_bytes(), b"bytes")
 
 
 if __name__ == "__main__":

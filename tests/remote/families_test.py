@@ -66,4 +66,4 @@ class Files(RemoteCase):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main()

@@ -161,4 +161,4 @@ class Getting(RemoteCase):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main()

@@ -105,4 +105,4 @@ class Addresses(RemoteCase):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main()

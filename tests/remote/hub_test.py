@@ -84,4 +84,4 @@ class Cache(RemoteCase):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main()

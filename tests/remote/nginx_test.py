@@ -97,4 +97,4 @@ class Nginx(RemoteCase):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main()

@@ -91,4 +91,4 @@ class Store(RemoteCase):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main()

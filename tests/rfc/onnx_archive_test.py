@@ -31,16 +31,9 @@ from support.command_line import MIB, FolderCase, ToolCase, onnxar
 SOURCE = Path(__file__).resolve().parents[2]
 VECTORS = SOURCE / "spec" / "vectors"
 SECTIONS = [
-    "Summary",
-    "Motivation",
-    "Guide-level explanation",
-    "Reference-level explanation",
-    "Drawbacks",
-    "Rationale and alternatives",
-    "Prior art",
-    "Unresolved questions",
-    "Future possibilities",
-]
+    "Summary", "Motivation", "Guide-level explanation", "Reference-level explanation", "Drawbacks", "Rationale and alternatives",
+    "Prior art", "Unresolved questions", "Future possibilities",
+]  # fmt: skip
 FIELDS = ["Feature Name", "Start Date", "RFC PR", "Status", "Authors"]
 # What a loader says in place of a checker's code: it tells fewer cases apart, or it looks at two
 # rules that are both broken in another order.
@@ -100,8 +93,7 @@ class Vectors(unittest.TestCase):
                 entries = loaded(VECTORS / vector["file"])
                 seen += 1
                 self.assertEqual(vector.get("count", len(entries)), len(entries))
-                fields = ("name", "offset", "size")
-                said = [tuple(map(each.get, fields)) for each in vector.get("entries", [])]
+                said = [(each["name"], each["offset"], each["size"]) for each in vector.get("entries", [])]
                 self.assertEqual(said or entries, entries)
         self.assertGreaterEqual(seen, 100)
 
@@ -135,7 +127,7 @@ class Documents(FolderCase):
         (code,) = re.findall("```python\n(.*?)```", text, re.S)
         path = self.folder / "model.onnxar"
         code = code.replace('"model.onnxar"', repr(str(path)))
-        model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w")))
+        model = model_with()
         names: dict[str, Any] = {"model": model}
         exec(compile(code, "README.md", "exec"), names)  # noqa: S102 our own text
         self.assertEqual(names["model"], model)
@@ -147,29 +139,38 @@ class Documents(FolderCase):
         self.assertEqual(re.findall("^- ([A-Z].*?): ", text, re.M)[:5], FIELDS)
 
 
+def model_with(*tensors: bytes) -> onnx.ModelProto:
+    return onnx.ModelProto.FromString(wire.plain(*(tensors or [wire.tensor("w")])))
+
+
 class Loader(FolderCase):
-    def sound(self) -> Made:
-        return Made([*weights("w", count=300), model_of(linked("w", count=300))])
+    (entry,) = weights("w", count=300)
+
+    def made(self, *tensors: bytes) -> Made:
+        return Made([self.entry, model_of(*(tensors or [linked("w", count=300)]))])
+
+    def opened(self, *tensors: bytes) -> Archive:
+        return Archive(self.write("made.onnxar", self.made(*tensors).file))
 
     def test_an_array_lies_in_the_mapped_file(self) -> None:
-        archive = Archive(self.write("sound.onnxar", self.sound().file))
+        archive = self.opened()
         (tensor,) = archive.model().graph.initializer
         array = archive.array(tensor)
         self.assertEqual((array.shape, array.dtype), ((300,), np.dtype("<f4")))
-        self.assertEqual(array.tobytes(), weights("w", count=300)[0].data)
+        self.assertEqual(array.tobytes(), self.entry.data)
         self.assertFalse(array.flags.owndata or array.flags.writeable)
         whole = np.frombuffer(archive["w"], "u1")
         self.assertTrue(np.shares_memory(array, whole))
         self.assertEqual(array.ctypes.data % 64, 0)
 
     def test_an_array_outlives_the_archive(self) -> None:
-        archive = Archive(self.write("sound.onnxar", self.sound().file))
+        archive = self.opened()
         array = archive.array(archive.model().graph.initializer[0])
         del archive
-        self.assertEqual(array.tobytes(), weights("w", count=300)[0].data)
+        self.assertEqual(array.tobytes(), self.entry.data)
 
     def test_opening_does_not_look_at_local_headers_but_use_does(self) -> None:
-        made = self.sound()
+        made = self.made()
         made.put(made.headers[0] + 30, b"v")
         archive = Archive(self.write("renamed.onnxar", made.file))
         with self.assertRaisesRegex(ArchiveError, "zip.local.name"):
@@ -177,26 +178,22 @@ class Loader(FolderCase):
 
     def test_another_graph_uses_the_same_weights(self) -> None:
         graph = Entry("other.onnx", model_of(linked("w", count=2, offset=4)).data)
-        made = Made([*weights("w", count=300), graph, model_of(linked("w", count=300))])
+        made = Made([self.entry, graph, model_of(linked("w", count=300))])
         archive = Archive(self.write("graphs.onnxar", made.file))
         (tensor,) = archive.model("other.onnx").graph.initializer
-        self.assertEqual(bytes(archive.data(tensor)), weights("w", count=300)[0].data[4:12])
+        self.assertEqual(bytes(archive.data(tensor)), self.entry.data[4:12])
 
     def test_a_linked_tensor_gets_its_part_of_an_entry(self) -> None:
-        link = linked("w", count=3, offset=8)
-        made = Made([*weights("w", count=300), model_of(link)])
-        model = load(self.write("part.onnxar", made.file))
-        self.assertEqual(model.graph.initializer[0].raw_data, weights("w", count=300)[0].data[8:20])
-        self.assertEqual(model.graph.initializer[0].data_location, TensorProto.DEFAULT)
-        self.assertFalse(model.graph.initializer[0].external_data)
+        (tensor,) = load(self.write("part.onnxar", self.made(linked("w", count=3, offset=8)).file)).graph.initializer
+        self.assertEqual(tensor.raw_data, self.entry.data[8:20])
+        self.assertEqual(tensor.data_location, TensorProto.DEFAULT)
+        self.assertFalse(tensor.external_data)
 
     def test_data_of_an_unknown_type_is_bytes_and_not_an_array(self) -> None:
         later = wire.DataType("LATER", 99, 8, 0, "B")
-        tensor = wire.fields_of("w", later, [2], wire.DataFile("w").link(length=10))
-        made = Made([*weights("w", count=300), model_of(tensor)])
-        archive = Archive(self.write("later.onnxar", made.file))
+        archive = self.opened(wire.fields_of("w", later, [2], wire.DataFile("w").link(length=10)))
         (found,) = archive.model().graph.initializer
-        self.assertEqual(bytes(archive.data(found)), weights("w", count=300)[0].data[:10])
+        self.assertEqual(bytes(archive.data(found)), self.entry.data[:10])
         with self.assertRaisesRegex(ArchiveError, "no_type"):
             archive.array(found)
 
@@ -206,14 +203,12 @@ class Loader(FolderCase):
             fields = wire.scalar(2, 1) + wire.scalar(14, 1) + pair
             if key != "location":
                 fields += wire.block(13, wire.block(1, "location") + wire.block(2, "w"))
-            made = Made([*weights("w", count=300), model_of(fields)])
-            path = self.write("odd.onnxar", made.file)
+            path = self.write("odd.onnxar", self.made(fields).file)
             with self.subTest(key), self.assertRaisesRegex(ArchiveError, "onnx.external_data"):
                 load(path)
 
     def test_links_are_kept_on_request(self) -> None:
-        path = self.write("sound.onnxar", self.sound().file)
-        model = load(path, load_external_data=False)
+        model = load(self.write("sound.onnxar", self.made().file), load_external_data=False)
         self.assertEqual(model.graph.initializer[0].external_data[0].value, "w")
 
     def test_a_refusal_says_what_and_by_which_rule(self) -> None:
@@ -358,35 +353,24 @@ class Writing(FolderCase):
         save(model, self.output)
         self.assertEqual(list(Archive(self.output)), ["moves", MODEL])
 
-    def test_a_link_has_location_offset_and_length_in_this_order(self) -> None:
-        model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w")))
-        save(model, self.output)
-        (tensor,) = Archive(self.output).model().graph.initializer
-        pairs = [(each.key, each.value) for each in tensor.external_data]
-        length = str(Archive(self.output).entries["w"].size)
-        self.assertEqual(pairs, [("location", "w"), ("offset", "0"), ("length", length)])
-
     def test_an_archive_saved_from_an_archive_is_the_same(self) -> None:
-        model = wire.plain(wire.tensor("v"), wire.tensor("w"))
-        save(onnx.ModelProto.FromString(model), self.output)
+        save(model_with(wire.tensor("v"), wire.tensor("w")), self.output)
         archive, again = Archive(self.output), self.folder / "again.onnxar"
         save(archive.model(), again, sources=archive)
         self.assertEqual(again.read_bytes(), self.output.read_bytes())
 
     def test_external_data_that_is_shared_becomes_one_entry(self) -> None:
-        model = onnx.ModelProto.FromString(wire.plain(linked("w"), linked("w"), linked("w", 299)))
-        save(model, self.output, sources={"w": memoryview(bytes(1200))})
+        save(model_with(linked("w"), linked("w"), linked("w", 299)), self.output, sources={"w": memoryview(bytes(1200))})
         self.assertEqual(list(Archive(self.output)), ["w", "w_2", MODEL])
 
     def test_external_data_that_stays_is_taken_into_the_model(self) -> None:
-        model = onnx.ModelProto.FromString(wire.plain(linked("w", 5)))
-        save(model, self.output, sources={"w": memoryview(bytes(range(20)))})
+        save(model_with(linked("w", 5)), self.output, sources={"w": memoryview(bytes(range(20)))})
         self.assertEqual(list(Archive(self.output)), [MODEL])
         self.assertEqual(load(self.output).graph.initializer[0].raw_data, bytes(range(20)))
 
     def test_external_data_that_is_not_given_is_refused(self) -> None:
         with self.nothing_changes(), self.assertRaisesRegex(ArchiveError, "external_data.missing"):
-            save(onnx.ModelProto.FromString(wire.plain(linked("w"))), self.output)
+            save(model_with(linked("w")), self.output)
 
     def test_fields_of_a_later_schema_are_kept(self) -> None:
         later = wire.scalar(901, 1 << 63) + wire.block(902, b"text")
@@ -396,12 +380,11 @@ class Writing(FolderCase):
         self.assertEqual(load(self.output).SerializeToString(), model.SerializeToString())
 
     def test_what_a_link_says_of_its_archive_is_left_out(self) -> None:
-        model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w")))
+        model = model_with()
         for key in ("before", "onnxar.link.archive", "onnxar.link.size", "after"):
             model.metadata_props.add(key=key, value="1")
         save(model, self.output)
-        keys = [pair.key for pair in load(self.output).metadata_props]
-        self.assertEqual(keys, ["before", "after"])
+        self.assertEqual([pair.key for pair in load(self.output).metadata_props], ["before", "after"])
 
     def test_an_exception_leaves_nothing(self) -> None:
         with self.nothing_changes():

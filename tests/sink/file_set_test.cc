@@ -34,10 +34,7 @@ class FileSetTest : public ::testing::Test {
       log.fail = [syncs = 0, passing](const FileCall& call) mutable {
         return call.kind == FileCall::Kind::sync && syncs++ == passing ? EIO : 0;
       };
-      const auto failed = code_of([&] {
-        save();
-        return true;
-      });
+      const auto failed = code_of([&] { save(); });
       if (!failed) return passing;
       EXPECT_EQ(failed, Code::io_failed);
       EXPECT_EQ(folder_.file_names(), before) << "sync " << passing;

@@ -48,10 +48,7 @@ TEST_F(FileTargetsTest, AFileMayNotHaveTheNameOfAFolder) {
   EXPECT_EQ(code_of_claim(targets, "A"), Code::usage_argument);
   targets.claim("c");
   for (const std::string name : {"c/d.txt", "m.onnx/d.txt"}) {
-    const std::optional<Error> error = error_of([&] {
-      targets.claim(name);
-      return true;
-    });
+    const std::optional<Error> error = error_if_any([&] { targets.claim(name); });
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->code(), Code::usage_argument);
     EXPECT_THAT(error->message(), HasSubstr("is in a folder with the name of another file"));

@@ -112,9 +112,7 @@ TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCall
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   constexpr std::size_t count = 5U << 20U;  // floats: more than one step of progress
   const auto edit = [&](std::uint32_t seed) {
-    EditOptions unsynced;
-    unsynced.output.sync = false;
-    ArchiveEditor editor = ArchiveEditor::open(input_, unsynced);
+    ArchiveEditor editor = ArchiveEditor::open(input_, {.output = {.sync = false}});
     editor.add("v", pattern(4 * count, seed));
     editor.commit(model_of({linked_floats("w", 256, "w"), linked_floats("v", count, "v")}).view());
   };

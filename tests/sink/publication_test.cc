@@ -53,11 +53,7 @@ TEST_F(PublicationTest, AFileThatAppearedMeanwhileIsNotRemoved) {
     Publication publication(base::Existing::refuse, base::Sync::none);
     publication.publish(a);
     folder_.write_file("b", "another's");
-    EXPECT_EQ(code_of([&] {
-                publication.publish(b);
-                return true;
-              }),
-              Code::output_exists);
+    EXPECT_EQ(code_of([&] { publication.publish(b); }), Code::output_exists);
   }
   EXPECT_THAT(visible_names(folder_), ElementsAre("b"));
   EXPECT_EQ(folder_.read_text("b"), "another's");

@@ -51,9 +51,8 @@ class ExpansionTest : public ::testing::Test {
     const Error error = expect_refused(folder_, input, save, Code::onnx_model_expansion, "", std::nullopt);
     EXPECT_THAT(error.what(), HasSubstr("more than 8 times the input of "));
     EXPECT_EQ(error.advice().hint, Hint::max_expansion);
-    SaveOptions dry = save;
-    dry.output.dry_run = true;
-    expect_refused(folder_, input, dry, Code::onnx_model_expansion, "", std::nullopt);
+    save.output = dry_output;
+    expect_refused(folder_, input, save, Code::onnx_model_expansion, "", std::nullopt);
   }
 
   TempDir folder_;
@@ -76,8 +75,7 @@ TEST_F(ExpansionTest, SlicesThatOverlapAreRefusedInEveryForm) {
 }
 
 TEST_F(ExpansionTest, TheOptionAllowsMore) {
-  LoadOptions load;
-  load.max_expansion = 20;
+  LoadOptions load = {.max_expansion = 20};
   const ConvertReport report = pack(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
   EXPECT_EQ(report.payload_bytes, std::size_t{20} * 4 * floats_in_all);
   load.max_expansion = 1;
@@ -100,8 +98,7 @@ TEST_F(ExpansionTest, AnArchiveOfSharedEntriesIsHeldAgainstItsOwnSize) {
 
 TEST_F(ExpansionTest, ExtractWritesNothingWhereAPatternWouldWriteTheSameBytesTooOften) {
   const auto archive = archive_of_shared(20);
-  ExtractOptions options;
-  options.output.sync = false;
+  const ExtractOptions options = {.output = {.sync = false}};
   const auto before = folder_.file_names();
   const Error error = error_of([&] { extract(archive, "t*", folder_ / "x/", options); });
   EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
@@ -115,8 +112,7 @@ TEST_F(ExpansionTest, ElementsBelowAByteCountAsTheBytesThatNumpyHasForThem) {
     list.push_back(tensor("t" + std::to_string(i), dtype::int4, {200'000}).external("w.bin", {}, 100'000));
   }
   const auto path = written(list, 100'000);
-  ExtractOptions options;
-  options.output.sync = false;
+  ExtractOptions options = {.output = {.sync = false}};
   EXPECT_EQ(id(error_of([&] { extract(path, "*", folder_ / "x/", options); }).code()), "onnx.model.expansion");
   options.raw = true;  // eight times the packed bytes
   EXPECT_THAT(extract(path, "*", folder_ / "x/", options), SizeIs(8));

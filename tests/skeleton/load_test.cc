@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "skeleton/loading.h"
 
@@ -15,10 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-bool lies_in(Bytes part, Bytes whole) {
-  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
-}
 
 TEST_F(LoadedModelTest, LargePayloadsOfAFileAreViewsOfItsMapping) {
   const LoadedModel model = load_onnx(model_of({floats("large", 256), floats("small", 255)}));
@@ -152,8 +147,7 @@ TEST_F(LoadedModelTest, WhatIsNoModelIsRefused) {
 
 TEST_F(LoadedModelTest, TheLimitsOfDepthAndSkeletonHold) {
   const Message deep = model({.graph = subgraph_of_depth(3)});
-  LoadOptions options;
-  options.max_depth = 10;
+  LoadOptions options = {.max_depth = 10};
   EXPECT_NO_THROW(static_cast<void>(load_onnx(deep, options)));
   options.max_depth = 9;
   EXPECT_EQ(error_of([&] { static_cast<void>(load_onnx(deep, options)); }).code(), Code::wire_depth);
@@ -169,9 +163,9 @@ TEST_F(LoadedModelTest, TheLimitsOfDepthAndSkeletonHold) {
 
 TEST_F(LoadedModelTest, TheThresholdIsTheOptions) {
   const Message proto = model_of({floats("a", 1), floats("b", 2)});
-  EXPECT_EQ(load_onnx(proto, loading_from(0)).payloads.size(), 2U);
-  EXPECT_EQ(load_onnx(proto, loading_from(8)).payloads.size(), 1U);
-  EXPECT_EQ(load_onnx(proto, loading_from(9)).payloads.size(), 0U);
+  EXPECT_EQ(load_onnx(proto, {.threshold = 0}).payloads.size(), 2U);
+  EXPECT_EQ(load_onnx(proto, {.threshold = 8}).payloads.size(), 1U);
+  EXPECT_EQ(load_onnx(proto, {.threshold = 9}).payloads.size(), 0U);
 }
 
 std::shared_ptr<const Blob> shared(const Message& message) { return std::make_shared<const Blob>(message.view()); }

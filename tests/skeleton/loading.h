@@ -34,12 +34,6 @@ class LoadedModelTest : public ::testing::Test {
   TempDir folder_;
 };
 
-inline LoadOptions loading_from(std::uint64_t threshold) {
-  LoadOptions options;
-  options.threshold = threshold;
-  return options;
-}
-
 /// The bytes of each tensor's payload by name. A tensor without a payload has none.
 inline std::map<std::string, std::optional<Blob>> payloads_of(const LoadedModel& model) {
   std::map<std::string, std::optional<Blob>> all;

@@ -13,6 +13,7 @@
 #include "skeleton/load.h"
 #include "support/refusal.h"
 #include "support/samples.h"
+#include "support/sources.h"
 
 namespace onnxar::testing {
 namespace {
@@ -43,11 +44,7 @@ TEST_F(PayloadMemoryTest, ALargeDataFileIsComparedWithItsChecksumWhenItGoesToOne
 
 TEST_F(PayloadMemoryTest, ALargeDataFileIsComparedWithItsChecksumWhenTheModelOwnsIt) {
   LoadedModel model = load(std::string(40, '0'));
-  EXPECT_EQ(code_of([&] {
-              own_payloads(model, Ownership::all, 1);
-              return true;
-            }),
-            Code::onnx_external_checksum);
+  EXPECT_EQ(code_of([&] { own_payloads(model, Ownership::all, 1); }), Code::onnx_external_checksum);
 }
 
 TEST_F(PayloadMemoryTest, ALargeDataFileWithItsChecksumIsCopied) {
@@ -58,16 +55,9 @@ TEST_F(PayloadMemoryTest, ALargeDataFileWithItsChecksumIsCopied) {
   EXPECT_TRUE(std::ranges::equal(model.payloads.front().bytes(), Blob(4 * elements)));
 }
 
-/// Announces a size and has no bytes.
-class SizeAlone final : public ByteSource {
- public:
-  [[nodiscard]] std::uint64_t size() const override { return 1ULL << 63U; }
-  void read(const ByteSink&) const override {}
-};
-
 TEST_F(PayloadMemoryTest, SizesThatAddUpToNothingDoNotGoToOneBuffer) {
   LoadedModel model;
-  for (int i = 0; i < 2; ++i) model.payloads.push_back({std::make_shared<SizeAlone>()});
+  for (int i = 0; i < 2; ++i) model.payloads.push_back({std::make_shared<AnnouncedSource>(1ULL << 63U)});
   // On 32-bit systems one of them is too large already.
   const Code code = sizeof(std::size_t) < sizeof(std::uint64_t) ? Code::io_address_space : Code::usage_argument;
   EXPECT_EQ(code_of([&] { return consolidate(model, {}); }), code);

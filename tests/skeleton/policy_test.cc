@@ -15,11 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-SaveOptions saving_from(std::uint64_t threshold) {
-  SaveOptions options;
-  options.threshold = threshold;
-  return options;
-}
+SaveOptions saving_from(std::uint64_t threshold) { return {.threshold = threshold}; }
 
 /// The names of the tensors that move if each has `size` bytes of data.
 std::set<std::string> moved(const ExternalPolicy& policy, const Message& model, std::uint64_t size) {
@@ -63,17 +59,14 @@ TEST(ExternalPolicy, InitializersAndAttributesMoveWhereverTheyAre) {
 }
 
 TEST(ExternalPolicy, AttributesStayIfAskedTo) {
-  SaveOptions options;
-  options.attributes = false;
-  EXPECT_THAT(moved(ExternalPolicy::of(options), all_kinds(), 4096), ElementsAre("initializer"));
+  EXPECT_THAT(moved(ExternalPolicy::of(SaveOptions{.attributes = false}), all_kinds(), 4096),
+              ElementsAre("initializer"));
 }
 
 TEST(ExternalPolicy, AllSitesAreAllButIndices) {
-  SaveOptions options;
-  options.all_sites = true;
   const auto all = ElementsAre("attribute", "default", "in_function", "initializer", "many", "sparse",
                                "sparse_attribute", "training");
-  EXPECT_THAT(moved(ExternalPolicy::of(options), all_kinds(), 4096), all);
+  EXPECT_THAT(moved(ExternalPolicy::of(SaveOptions{.all_sites = true}), all_kinds(), 4096), all);
   EXPECT_THAT(moved(ExternalPolicy::of(LoadOptions()), all_kinds(), 4096), all);
 }
 

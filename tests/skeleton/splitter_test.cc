@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "skeleton/loading.h"
@@ -19,34 +21,23 @@ TEST_F(SplitterTest, TypedDataIsConvertedWhileItIsRead) {
   const std::vector<std::int32_t> values(512, -2);
   const LoadedModel model =
       load_onnx(model_of({tensor("w", dtype::int16, {512}).int32_data(values, Repeated::unpacked)}));
-  Blob expected;
-  for (std::size_t i = 0; i < values.size(); ++i) expected.insert(expected.end(), {std::byte{0xfe}, std::byte{0xff}});
-  EXPECT_EQ(payloads_of(model).at("w"), expected);
+  EXPECT_EQ(payloads_of(model).at("w"), little_endian_bytes(std::vector<std::int16_t>(512, -2)));
   EXPECT_TRUE(model.payloads.at(0).bytes().empty());
 }
 
 TEST_F(SplitterTest, WhatDoesNotConvertExactlyStaysWithARemark) {
-  const Message odd = tensor("odd", dtype::int16, {512}).int32_data(std::vector<std::int32_t>(511, 1));
-  const Message proto = model_of({odd});
-  const LoadedModel model = load_onnx(proto);
-  EXPECT_EQ(model.skeleton, proto.view());
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
-  EXPECT_EQ(model.remarks[0].place.offset, place_in(proto.view(), odd));
-  EXPECT_THAT(model.remarks[0].message, ::testing::HasSubstr("\"odd\" (graph.initializer[0])"));
-}
-
-TEST_F(SplitterTest, RawDataThatIsTooLongStaysWithARemark) {
-  const Message proto = model_of({tensor("w", dtype::float32, {256}).raw_data(pattern(1028))});
-  const LoadedModel model = load_onnx(proto);
-  EXPECT_EQ(model.skeleton, proto.view());
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.long_raw"));
-}
-
-TEST_F(SplitterTest, RawDataBesideTypedDataStaysWithARemark) {
-  const Message proto = model_of({floats("w", 256).float_data({1, 2})});
-  const LoadedModel model = load_onnx(proto);
-  EXPECT_EQ(model.skeleton, proto.view());
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
+  for (const auto& [odd, remark] : {
+           std::pair(tensor("odd", dtype::int16, {512}).int32_data(std::vector<std::int32_t>(511, 1)), "not_converted"),
+           std::pair(floats("odd", 256).float_data({1, 2}), "not_converted"),
+           std::pair(tensor("odd", dtype::float32, {256}).raw_data(pattern(1028)), "long_raw"),
+       }) {
+    const Message proto = model_of({odd});
+    const LoadedModel model = load_onnx(proto);
+    EXPECT_EQ(model.skeleton, proto.view());
+    ASSERT_THAT(ids_of(model.remarks), ElementsAre(std::string("warning onnx.tensor.") + remark));
+    EXPECT_EQ(model.remarks[0].place.offset, place_in(proto.view(), odd));
+    EXPECT_THAT(model.remarks[0].message, ::testing::HasSubstr("\"odd\" (graph.initializer[0])"));
+  }
 }
 
 TEST_F(SplitterTest, FaultyRawDataIsNotMovedInBetween) {

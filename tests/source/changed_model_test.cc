@@ -1,5 +1,4 @@
 // A model that changes while it is read is reported as changed, and not as damaged.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -30,8 +29,7 @@ class ChangedModelTest : public ::testing::Test {
   }
 
   void edit(Bytes model) const {
-    EditOptions options;
-    options.output.sync = false;
+    EditOptions options = {.output = {.sync = false}};
     options.verify_model = false;  // the bytes may be a part of a model
     ArchiveEditor::open(path_, options).commit(model);
   }
@@ -64,9 +62,7 @@ TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage
 
 TEST_F(ChangedModelTest, AModelThatIsReadFromTheMappingIsNotCalledDamagedEither) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
-  LoadOptions unverified;
-  unverified.verify_data = false;
-  const auto source = resolver_of(Archive::open(path_), unverified);
+  const auto source = resolver_of(Archive::open(path_), {.verify_data = false});
   const Error error(Code::wire_tag, "no protobuf field has the tag 0", {"", 0});
   EXPECT_EQ(source->with_place(error).code(), Code::wire_tag);
   undo_and_edit();

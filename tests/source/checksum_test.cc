@@ -1,6 +1,5 @@
 #include "source/checksum.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>

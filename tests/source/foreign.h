@@ -42,11 +42,7 @@ inline Built zip_of(const Files& files, Storage storage = Storage::stored) {
   return builder.build_placed();
 }
 
-inline LoadOptions foreign() {
-  LoadOptions options;
-  options.foreign_zips = true;
-  return options;
-}
+inline LoadOptions foreign() { return {.foreign_zips = true}; }
 
 class ForeignTest : public ::testing::Test {
  protected:

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "support/refusal.h"
@@ -68,20 +69,26 @@ TEST_F(LinkMarkerTest, EveryPartIsThereOnce) {
     pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(i));
     EXPECT_EQ(code_of_reading(pairs), Code::onnx_link_bad_marker) << "without " << i;
   }
+  Messages two_offsets = complete();
+  for (int i = 0; i < 2; ++i) two_offsets.push_back(string_entry("onnxar.link.offset", "64"));
+  EXPECT_EQ(code_of_reading(two_offsets), Code::onnx_link_bad_marker);
 }
 
 TEST_F(LinkMarkerTest, NumbersArePlainAndInRange) {
-  for (const std::string_view size : {"", "-1", "0x10", "01", "18446744073709551616"}) {
+  const auto expect_bad = [](std::size_t place, std::string_view key, std::string_view number) {
     Messages pairs = complete();
-    pairs[1] = string_entry("onnxar.link.size", size);
-    EXPECT_EQ(code_of_reading(pairs), Code::onnx_link_bad_marker) << size;
+    pairs.resize(std::max(pairs.size(), place + 1));
+    pairs[place] = string_entry(key, number);
+    EXPECT_EQ(code_of_reading(pairs), Code::onnx_link_bad_marker) << key << ' ' << number;
+  };
+  for (const std::string_view number : {"", "x", "-1", "0x10", "01", "18446744073709551616"}) {
+    expect_bad(1, "onnxar.link.size", number);
+    expect_bad(2, "onnxar.link.model_crc32", number);
   }
-  Messages pairs = complete();
-  pairs[2] = string_entry("onnxar.link.model_crc32", "4294967296");
-  EXPECT_EQ(code_of_reading(pairs), Code::onnx_link_bad_marker);
-  pairs = complete();
-  pairs.push_back(string_entry("onnxar.link.offset", "65"));
-  EXPECT_EQ(code_of_reading(pairs), Code::onnx_link_bad_marker) << "archives begin at multiples of 64";
+  expect_bad(2, "onnxar.link.model_crc32", "4294967296");
+  for (const std::string_view number : {"", "x", "-64", "0064", "63", "65", "4161", "18446744073709551616"}) {
+    expect_bad(4, "onnxar.link.offset", number);  // archives begin at multiples of 64
+  }
 }
 
 TEST_F(LinkMarkerTest, ADamagedMarkerStillNamesItsArchives) {
@@ -91,12 +98,7 @@ TEST_F(LinkMarkerTest, ADamagedMarkerStillNamesItsArchives) {
 }
 
 TEST_F(LinkMarkerTest, NoEntryMayHaveTheNameOfTheArchivesFile) {
-  const auto refused = [this](const std::string& file) {
-    return refusal_of([&] {
-      refuse_own_name(archive_, file);
-      return true;
-    });
-  };
+  const auto refused = [this](const std::string& file) { return refusal_of([&] { refuse_own_name(archive_, file); }); };
   EXPECT_EQ(refused("folder/x.onnxar"), std::nullopt);
   EXPECT_EQ(refused("folder/W"), (ErrorContext{Code::usage_own_name, "w", 0}));
 }

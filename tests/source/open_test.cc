@@ -72,30 +72,26 @@ TEST_F(OpenTest, AFileHasItsDataInFilesBesideIt) {
   EXPECT_EQ(source->place(7).offset, 7U);
 }
 
-TEST_F(OpenTest, BytesHaveTheirDataInTheFolderThatIsNamed) {
+TEST_F(OpenTest, BytesHaveTheirDataInTheFolderThatIsNamedUnlessTheyAreAnArchive) {
   static_cast<void>(onnx_file());
-  LoadOptions options;
-  options.external_data_dir = folder_.path();
   const Message model = linked();
-  EXPECT_EQ(data_in(*resolver_of(model.view(), nullptr, options)), pattern(1200));
+  EXPECT_EQ(data_in(*resolver_of(model.view(), nullptr, {.external_data_dir = folder_.path()})), pattern(1200));
   const auto without = resolver_of(model.view(), nullptr, {});
   EXPECT_EQ(without->files(), nullptr);
   const Error error = error_of([&] { data_in(*without); });
   EXPECT_EQ(error.code(), Code::onnx_external_missing);
   EXPECT_EQ(error.finding().advice.hint, Hint::data_folder_of_bytes);
-}
-
-TEST_F(OpenTest, BytesOfAnArchiveAreOne) {
   const Built built = archive_of(linked(), {zip_entry("w.bin", pattern(1200))});
-  const auto source = resolver_of(built.bytes, nullptr, {});
-  EXPECT_NE(source->archive(), nullptr);
-  EXPECT_EQ(data_in(*source), pattern(1200));
+  const auto archive = resolver_of(built.bytes, nullptr, {});
+  EXPECT_NE(archive->archive(), nullptr);
+  EXPECT_EQ(data_in(*archive), pattern(1200));
+  const std::vector<Location> runs = runs_in(*archive);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].file, nullptr) << "data in memory is of no file";
 }
 
 TEST_F(OpenTest, ALinkHasItsDataInTheArchiveBesideIt) {
-  LinkOptions options;
-  options.output.sync = false;
-  link(archive(), folder_ / "link.onnx", options);
+  link(archive(), folder_ / "link.onnx", {.output = {.sync = false}});
   const auto source = open_resolver(folder_ / "link.onnx", {});
   EXPECT_EQ(source->archive(), nullptr) << "it is a file";
   EXPECT_EQ(source->linked_archive(), nullptr) << "nothing was looked up so far";
@@ -105,9 +101,8 @@ TEST_F(OpenTest, ALinkHasItsDataInTheArchiveBesideIt) {
 }
 
 TEST_F(OpenTest, TextHasNoPlaces) {
-  LoadOptions options;
-  options.text_parser = [](Bytes) { return linked().take(); };
-  const auto source = resolver_of(as_bytes("ir_version: 8"), nullptr, options);
+  const auto source =
+      resolver_of(as_bytes("ir_version: 8"), nullptr, {.text_parser = [](Bytes) { return linked().take(); }});
   EXPECT_TRUE(source->from_text());
   EXPECT_EQ(source->place(7).offset, std::nullopt);
   EXPECT_EQ(code_of([] { resolver_of(as_bytes("ir_version: 8"), nullptr, {}); }), Code::usage_no_text_parser);
@@ -165,12 +160,9 @@ TEST_F(OpenTest, SecondChecksumOfTheSameBytesIsRefusedAtOnce) {
 
 // A writer has the file system share the blocks of data whose file it knows.
 TEST_F(OpenTest, DataInFilesSaysWhichFileItIsMappedFrom) {
-  LinkOptions options;
-  options.output.sync = false;
-  link(archive(), folder_ / "link.onnx", options);
+  link(archive(), folder_ / "link.onnx", {.output = {.sync = false}});
   for (const fs::path& path : {onnx_file(), archive(), folder_ / "link.onnx"}) {
-    LoadOptions unverified;
-    unverified.verify_data = false;
+    const LoadOptions unverified = {.verify_data = false};
     for (const LoadOptions& load : {LoadOptions(), unverified}) {
       const auto source = open_resolver(path, load);
       const std::vector<Location> runs = runs_in(*source);
@@ -181,21 +173,11 @@ TEST_F(OpenTest, DataInFilesSaysWhichFileItIsMappedFrom) {
   }
 }
 
-TEST_F(OpenTest, DataInMemoryIsOfNoFile) {
-  const Built built = archive_of(linked(), {zip_entry("w.bin", pattern(1200))});
-  const auto source = resolver_of(built.bytes, nullptr, {});
-  const std::vector<Location> runs = runs_in(*source);
-  ASSERT_EQ(runs.size(), 1U);
-  EXPECT_EQ(runs[0].file, nullptr);
-}
-
 TEST_F(OpenTest, DataThatIsComparedWithAChecksumIsNotTakenFromWhereItLies) {
   folder_.write_file("w.bin", pattern(12));
   const Message model = model_of({linked_floats("a", 3, "w.bin").external_data("checksum", std::string(40, '0'))});
   for (const bool verify : {false, true}) {
-    LoadOptions options;
-    options.verify_data = verify;
-    const auto source = open_resolver(folder_.write_file("m.onnx", model.view()), options);
+    const auto source = open_resolver(folder_.write_file("m.onnx", model.view()), {.verify_data = verify});
     onnx::walk_tensors(source->model(), [&](const onnx::TensorSite& site) {
       source->payload_of(site).source->locate([&](const Location& run) { EXPECT_EQ(run.verified, verify); });
     });

@@ -50,11 +50,9 @@ TEST_F(TargetResolverTest, ALinkToAnEntryIsKeptWithItsLength) {
 
 TEST_F(TargetResolverTest, AChecksumIsKeptIfItIsOfTheWholeEntry) {
   const std::string sum(40, 'A');
-  LoadOptions unverified;
-  unverified.verify_data = false;
   const auto kept = [&](const TensorBuilder& tensor) {
     const auto path = folder_.write_file("m.onnx", model_of({tensor}).view());
-    const auto source = open_resolver_for(target_, path, FileLinks::refused, unverified);
+    const auto source = open_resolver_for(target_, path, FileLinks::refused, {.verify_data = false});
     std::string checksum;
     onnx::walk_tensors(source->model(),
                        [&](const auto& site) { checksum = source->payload_of(site).kept_link->checksum; });

@@ -48,10 +48,10 @@ def least(count: int) -> int:
     return count if SAMPLE == 1 else count // (10 * SAMPLE)
 
 
-def main(usage: str | None) -> None:
-    """Runs the tests of the script that calls it; prints `usage` if the tool is missing."""
+def main(usage: str | None = None) -> None:
+    """Runs the tests of the script that calls it; prints how to call it, or `usage`, if the tool is missing."""
     if "ONNXAR" not in os.environ:
-        sys.exit(usage)
+        sys.exit(usage or f"usage: ONNXAR=path/to/onnxar PYTHONPATH=tests {sys.argv[0]}")
     unittest.main()
 
 
@@ -248,6 +248,17 @@ class ToolCase(FolderCase):
         if run("--version", tool=tool).returncode != DONE:
             self.skipTest("the tool does not even start under that limit: sanitizers need more")
         return tool
+
+    def small_disk(self, size: str) -> Path:
+        """The folder `small`, on a file system of this size."""
+        folder = self.folder / "small"
+        folder.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "onnxar-test", str(folder)]
+        done = subprocess.run(mount, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            self.skipTest(f"cannot mount a small file system: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", str(folder)], check=True)
+        return folder
 
     def each_way_to_write(self, source: Path) -> Iterator[tuple[object, ...]]:
         """The commands without the output."""

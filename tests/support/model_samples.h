@@ -19,16 +19,20 @@ inline Blob copied(const ByteSpan& span) {
   return {bytes.begin(), bytes.end()};
 }
 
-inline bool lies_in(Bytes part, Bytes whole) {
-  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
-}
-
 inline schema::TensorProto& initializer(Model& model, int index) {
   return *model.proto().mutable_graph()->mutable_initializer(index);
 }
 
 inline const schema::TensorProto& initializer(const Model& model, int index) {
   return model.proto().graph().initializer(index);
+}
+
+/// The message of this class that protobuf reads.
+template <typename Proto = schema::ModelProto>
+Proto parsed(const Message& message) {
+  Proto proto;
+  EXPECT_TRUE(proto.ParseFromArray(message.view().data(), static_cast<int>(message.size())));
+  return proto;
 }
 
 /// A tensor without data.
@@ -41,11 +45,7 @@ inline schema::TensorProto& add_initializer(Model& model, const std::string& nam
   return added;
 }
 
-inline LoadOptions with_no_copy(bool no_copy) {
-  LoadOptions options;
-  options.no_copy = no_copy;
-  return options;
-}
+inline LoadOptions with_no_copy(bool no_copy) { return {.no_copy = no_copy}; }
 
 /// ONNX's own test models, the largest first; none where Debian's package libonnx-testdata is not installed.
 inline std::vector<std::filesystem::path> onnx_test_models() {

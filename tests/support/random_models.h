@@ -62,44 +62,25 @@ class ModelMaker {
   }
 
   void fill_scalar(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field) {
-    const google::protobuf::Reflection& to = *message.GetReflection();
-    const bool many = field.is_repeated();
-    const std::uint64_t bits = any_bits();
     using Field = google::protobuf::FieldDescriptor;
+    using To = google::protobuf::Reflection;
+    const To& to = *message.GetReflection();
+    const auto put = [&](auto add, auto set, auto value) {
+      field.is_repeated() ? (to.*add)(&message, &field, value) : (to.*set)(&message, &field, value);
+    };
+    const std::uint64_t bits = any_bits();
+    const double fraction = static_cast<double>(bits % 1000) / 8;
     switch (field.cpp_type()) {
-      case Field::CPPTYPE_INT32: {
-        const auto value = static_cast<std::int32_t>(bits);
-        many ? to.AddInt32(&message, &field, value) : to.SetInt32(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_INT64: {
-        const auto value = static_cast<std::int64_t>(bits);
-        many ? to.AddInt64(&message, &field, value) : to.SetInt64(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_UINT64:
-        many ? to.AddUInt64(&message, &field, bits) : to.SetUInt64(&message, &field, bits);
-        break;
-      case Field::CPPTYPE_FLOAT: {
-        const float value = static_cast<float>(bits % 1000) / 8;
-        many ? to.AddFloat(&message, &field, value) : to.SetFloat(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_DOUBLE: {
-        const double value = static_cast<double>(bits % 1000) / 8;
-        many ? to.AddDouble(&message, &field, value) : to.SetDouble(&message, &field, value);
-        break;
-      }
+      case Field::CPPTYPE_INT32: put(&To::AddInt32, &To::SetInt32, static_cast<std::int32_t>(bits)); break;
+      case Field::CPPTYPE_INT64: put(&To::AddInt64, &To::SetInt64, static_cast<std::int64_t>(bits)); break;
+      case Field::CPPTYPE_UINT64: put(&To::AddUInt64, &To::SetUInt64, bits); break;
+      case Field::CPPTYPE_FLOAT: put(&To::AddFloat, &To::SetFloat, static_cast<float>(fraction)); break;
+      case Field::CPPTYPE_DOUBLE: put(&To::AddDouble, &To::SetDouble, fraction); break;
+      case Field::CPPTYPE_STRING: put(&To::AddString, &To::SetString, text()); break;
       case Field::CPPTYPE_ENUM: {
         const google::protobuf::EnumDescriptor& names = *field.enum_type();
-        const auto* value =
-            names.value(static_cast<int>(below(random_, static_cast<std::size_t>(names.value_count()))));
-        to.SetEnum(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_STRING: {
-        const std::string value = text();
-        many ? to.AddString(&message, &field, value) : to.SetString(&message, &field, value);
+        to.SetEnum(&message, &field,
+                   names.value(static_cast<int>(below(random_, static_cast<std::size_t>(names.value_count())))));
         break;
       }
       default: throw std::logic_error("a field of a new kind: " + field.full_name());

@@ -31,7 +31,7 @@ struct ErrorContext {
 
 /// Returns the error that `action` throws, or nothing. Other exceptions pass through.
 template <typename Action>
-std::optional<Error> error_of(const Action& action) {
+std::optional<Error> error_if_any(const Action& action) {
   try {
     static_cast<void>(action());
   } catch (const Error& error) {
@@ -43,7 +43,7 @@ std::optional<Error> error_of(const Action& action) {
 /// Code and place of that error.
 template <typename Action>
 std::optional<ErrorContext> refusal_of(const Action& action) {
-  const std::optional<Error> error = error_of(action);
+  const std::optional<Error> error = error_if_any(action);
   if (!error) return std::nullopt;
   return ErrorContext{error->code(), error->entry(), error->offset()};
 }
@@ -51,7 +51,7 @@ std::optional<ErrorContext> refusal_of(const Action& action) {
 /// The code of that error, for tests that do not check the place.
 template <typename Action>
 std::optional<Code> code_of(const Action& action) {
-  const std::optional<Error> error = error_of(action);
+  const std::optional<Error> error = error_if_any(action);
   if (!error) return std::nullopt;
   return error->code();
 }

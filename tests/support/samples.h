@@ -19,20 +19,16 @@
 
 namespace onnxar::testing {
 
-/// Nothing is synced: no test cuts the power.
-inline ReplaceOptions unsynced_edit() {
-  ReplaceOptions options;
-  options.output.sync = false;
-  return options;
-}
+// Nothing is synced: no test cuts the power.
+inline constexpr OutputOptions unsynced_output = {.sync = false};
+inline constexpr OutputOptions over_existing = {.overwrite = true, .sync = false};
+inline constexpr OutputOptions dry_output = {.sync = false, .dry_run = true};
 
-/// Options for one form. Nothing is synced: no test cuts the power.
-inline SaveOptions saved_as(Format format) {
-  SaveOptions options;
-  options.format = format;
-  options.output.sync = false;
-  if (format == Format::onnx_external) options.data_file = "w.bin";
-  return options;
+inline ReplaceOptions unsynced_edit() { return {.output = unsynced_output}; }
+
+/// Options for one form.
+inline SaveOptions saved_as(Format format, const OutputOptions& output = unsynced_output) {
+  return {.format = format, .data_file = format == Format::onnx_external ? "w.bin" : "", .output = output};
 }
 
 /// A FLOAT tensor with raw data that differs from seed to seed.
@@ -55,6 +51,10 @@ inline Built archive_of(const Message& model, std::vector<ZipEntry> entries = {}
   builder.entries = std::move(entries);
   builder.entries.push_back(zip_entry(model_entry, model.view()));
   return builder.build_placed();
+}
+
+inline bool lies_in(Bytes part, Bytes whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
 /// Returns the offset of `part` in `whole`, where it must occur exactly once.

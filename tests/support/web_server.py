@@ -32,7 +32,6 @@ class File:
     cut: int = 0  # so many bodies end in the middle
     shift: int = 0  # other bytes than were asked for
     redirect: str | None = None
-    expires_after: int | None = None  # answers that are given before status 403
     swap: tuple[int, bytes] | None = None  # after so many answers the file is another one
     secret: str | None = None  # the Authorization that is needed
     delay: float = 0
@@ -124,8 +123,6 @@ class Server:
         time.sleep(file.delay)
         if file.secret and handler.headers["Authorization"] != file.secret:
             return self.empty(handler, 401)
-        if file.expires_after is not None and file.answers > file.expires_after:
-            return self.empty(handler, 403)
         if failing:
             later = {} if file.retry_after is None else {"Retry-After": str(file.retry_after)}
             return self.empty(handler, file.status, {**file.more, **later}, file.page)

@@ -27,9 +27,7 @@ void put_little_endian(Blob& out, std::uint64_t value, std::size_t width) {
 std::uint64_t as_u64(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
 // AttributeProto.AttributeType.
-constexpr std::uint64_t type_float = 1;
 constexpr std::uint64_t type_int = 2;
-constexpr std::uint64_t type_string = 3;
 constexpr std::uint64_t type_tensor = 4;
 constexpr std::uint64_t type_graph = 5;
 constexpr std::uint64_t type_ints = 7;
@@ -316,18 +314,6 @@ Message attribute_i(std::string_view name, std::int64_t value) {
   Message out;
   out.string(attribute_field::name, name).signed_varint(attribute_field::i, value);
   return out.varint(attribute_field::type, type_int);
-}
-
-Message attribute_f(std::string_view name, float value) {
-  Message out;
-  out.string(attribute_field::name, name).fixed32(attribute_field::f, std::bit_cast<std::uint32_t>(value));
-  return out.varint(attribute_field::type, type_float);
-}
-
-Message attribute_s(std::string_view name, std::string_view value) {
-  Message out;
-  out.string(attribute_field::name, name).string(attribute_field::s, value);
-  return out.varint(attribute_field::type, type_string);
 }
 
 Message attribute_ints(std::string_view name, const std::vector<std::int64_t>& values) {

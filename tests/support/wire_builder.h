@@ -199,8 +199,6 @@ Message sparse_tensor(const Message& values, const Message& indices, const Dims&
 
 // AttributeProto, named after the field that each one fills.
 Message attribute_i(std::string_view name, std::int64_t value);
-Message attribute_f(std::string_view name, float value);
-Message attribute_s(std::string_view name, std::string_view value);
 Message attribute_ints(std::string_view name, const std::vector<std::int64_t>& values);
 Message attribute_t(std::string_view name, const Message& tensor);
 Message attribute_tensors(std::string_view name, const Messages& tensors);

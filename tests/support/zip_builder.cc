@@ -1,7 +1,6 @@
 #include "support/zip_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -205,7 +204,6 @@ void Writer::write_local_header(const ZipEntry& entry, PlacedEntry& place) {
   std::vector<std::uint64_t> zip64_values;
   if (sizes.zip64_usize) zip64_values = {sizes.usize, sizes.csize};
   Blob extra = zip64_part(local, zip64_values);
-  put_all(extra, local.more_extra);
   if (local.extra) {
     extra = *local.extra;
   } else {
@@ -236,9 +234,7 @@ void Writer::write_directory() {
   const std::vector<std::size_t> order = listing();
   for (const std::size_t index : order) write_central_header(index);
   listed_ = order.size();
-  put_all(bytes(), plan_.directory_tail);
   built_.directory_size = position() - built_.directory_offset;
-  put_all(bytes(), plan_.gap_after_directory);
 }
 
 void Writer::write_central_header(std::size_t index) {
@@ -263,7 +259,6 @@ Blob Writer::central_header(const ZipEntry& entry, const PlacedEntry& place) con
   if (sizes.zip64_csize) zip64_values.push_back(sizes.csize);
   if (zip64_offset) zip64_values.push_back(offset);
   Blob extra = zip64_part(central, zip64_values);
-  put_all(extra, central.more_extra);
   if (central.extra) extra = *central.extra;
 
   Blob out;
@@ -289,10 +284,8 @@ bool Writer::needs_zip64() const {
 void Writer::write_end_records() {
   const bool zip64 = needs_zip64();
   if (plan_.write_zip64_end.value_or(zip64)) write_zip64_end();
-  put_all(bytes(), plan_.gap_before_locator);
   if (plan_.write_zip64_locator.value_or(zip64)) write_zip64_locator();
-  put_all(bytes(), plan_.gap_before_end);
-  if (plan_.write_end) write_end(zip64);
+  write_end(zip64);
 }
 
 void Writer::write_zip64_end() {
@@ -300,39 +293,37 @@ void Writer::write_zip64_end() {
   const Zip64EndFields& fields = plan_.zip64_end;
   built_.zip64_end_offset = position();
   put32(bytes(), fields.signature.value_or(signature::zip64_end));
-  put64(bytes(), fields.record_size.value_or(size_after_size_field + fields.extensible_data.size()));
-  put16(bytes(), fields.version_made_by.value_or(zip64_version));
+  put64(bytes(), size_after_size_field);
+  put16(bytes(), zip64_version);
   put16(bytes(), fields.version_needed.value_or(zip64_version));
-  put32(bytes(), fields.disk.value_or(0U));
-  put32(bytes(), fields.directory_disk.value_or(0U));
+  put32(bytes(), 0);  // the disks of this record and of the directory
+  put32(bytes(), 0);
   put64(bytes(), fields.entries_on_disk.value_or(listed_));
   put64(bytes(), fields.entries.value_or(listed_));
-  put64(bytes(), fields.directory_size.value_or(built_.directory_size));
-  put64(bytes(), fields.directory_offset.value_or(recorded_directory_offset()));
-  put_all(bytes(), fields.extensible_data);
+  put64(bytes(), built_.directory_size);
+  put64(bytes(), recorded_directory_offset());
 }
 
 void Writer::write_zip64_locator() {
-  const Zip64LocatorFields& fields = plan_.zip64_locator;
   const std::size_t target = built_.zip64_end_offset.value_or(position());
   built_.zip64_locator_offset = position();
-  put32(bytes(), fields.signature.value_or(signature::zip64_locator));
-  put32(bytes(), fields.disk.value_or(0U));
-  put64(bytes(), fields.record_offset.value_or(target - plan_.offset_base));
-  put32(bytes(), fields.disks.value_or(1U));
+  put32(bytes(), signature::zip64_locator);
+  put32(bytes(), 0);  // the disk
+  put64(bytes(), plan_.zip64_locator.record_offset.value_or(target - plan_.offset_base));
+  put32(bytes(), 1);  // the number of disks
 }
 
 void Writer::write_end(bool zip64) {
   const EndFields& fields = plan_.end;
   const std::uint16_t count = zip64 ? sentinel16 : low16(listed_);
   built_.end_offset = position();
-  put32(bytes(), fields.signature.value_or(signature::end));
+  put32(bytes(), signature::end);
   put16(bytes(), fields.disk.value_or(std::uint16_t{0}));
-  put16(bytes(), fields.directory_disk.value_or(std::uint16_t{0}));
+  put16(bytes(), 0);  // the disk of the directory
   put16(bytes(), fields.entries_on_disk.value_or(count));
   put16(bytes(), fields.entries.value_or(count));
-  put32(bytes(), fields.directory_size.value_or(zip64 ? sentinel32 : low32(built_.directory_size)));
-  put32(bytes(), fields.directory_offset.value_or(zip64 ? sentinel32 : low32(recorded_directory_offset())));
+  put32(bytes(), zip64 ? sentinel32 : low32(built_.directory_size));
+  put32(bytes(), zip64 ? sentinel32 : low32(recorded_directory_offset()));
   put16(bytes(), fields.comment_length.value_or(low16(plan_.comment.size())));
   put_all(bytes(), plan_.comment);
 }
@@ -370,12 +361,6 @@ std::uint64_t value_at(std::span<const std::byte> bytes, std::size_t offset, std
   std::uint64_t value = 0;
   for (std::size_t i = width; i-- > 0;) value = (value << 8) | std::to_integer<std::uint64_t>(bytes[offset + i]);
   return value;
-}
-
-std::array<std::byte, 4> encoded(std::uint32_t value) {
-  std::array<std::byte, 4> out{};
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>((value >> (8 * i)) & 0xFF);
-  return out;
 }
 
 }  // namespace
@@ -521,7 +506,6 @@ void flip_bit(Blob& bytes, std::size_t offset, unsigned bit) {
   bytes[offset] ^= static_cast<std::byte>(1U << bit);
 }
 
-void put_u8(Blob& bytes, std::size_t offset, std::uint8_t value) { put_at(bytes, offset, value, 1); }
 void put_u16(Blob& bytes, std::size_t offset, std::uint16_t value) { put_at(bytes, offset, value, 2); }
 void put_u32(Blob& bytes, std::size_t offset, std::uint32_t value) { put_at(bytes, offset, value, 4); }
 void put_u64(Blob& bytes, std::size_t offset, std::uint64_t value) { put_at(bytes, offset, value, 8); }
@@ -553,16 +537,10 @@ std::uint64_t u64_at(std::span<const std::byte> bytes, std::size_t offset) { ret
 
 std::optional<std::size_t> find_signature(std::span<const std::byte> bytes, std::uint32_t value, std::size_t from) {
   demand(from <= bytes.size());
-  const std::array<std::byte, 4> wanted = encoded(value);
+  Blob wanted;
+  put32(wanted, value);
   const auto found =
       std::search(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), wanted.begin(), wanted.end());
-  if (found == bytes.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - bytes.begin());
-}
-
-std::optional<std::size_t> find_last_signature(std::span<const std::byte> bytes, std::uint32_t value) {
-  const std::array<std::byte, 4> wanted = encoded(value);
-  const auto found = std::find_end(bytes.begin(), bytes.end(), wanted.begin(), wanted.end());
   if (found == bytes.end()) return std::nullopt;
   return static_cast<std::size_t>(found - bytes.begin());
 }

@@ -1,9 +1,8 @@
 // Zip archives written byte by byte, for tests: conforming ones, and ones with exactly one thing wrong.
 //
 // Independent of the code under test: includes nothing of it, and defines signatures, constants and the CRC again.
-// A `ZipBuilder` is a plain value. By default it builds a conforming archive, as spec/writing.md requires. Every
-// field of every record can be replaced separately. Other fields do not follow the replaced one unless its comment
-// says so.
+// A `ZipBuilder` is a plain value. By default it builds a conforming archive, as spec/writing.md requires. The fields
+// of its records can be replaced separately. Other fields do not follow the replaced one unless its comment says so.
 #pragma once
 
 #include <cstddef>
@@ -64,8 +63,6 @@ struct HeaderFields {
   Field<std::uint16_t> extra_length = {};
   /// The whole zip64 extra record with id and length. An empty value omits it. The 32-bit fields do not change.
   Field<Blob> zip64_extra = {};
-  /// Records after the zip64 one and before the padding, which still aligns.
-  Blob more_extra = {};
   /// The whole extra field: no zip64 record, no padding, no alignment.
   Field<Blob> extra = {};
 };
@@ -117,36 +114,21 @@ struct ZipEntry {
 };
 
 struct EndFields {
-  Field<std::uint32_t> signature = {};
   Field<std::uint16_t> disk = {};
-  Field<std::uint16_t> directory_disk = {};
   Field<std::uint16_t> entries_on_disk = {};
   Field<std::uint16_t> entries = {};
-  Field<std::uint32_t> directory_size = {};
-  Field<std::uint32_t> directory_offset = {};
   Field<std::uint16_t> comment_length = {};
 };
 
 struct Zip64EndFields {
   Field<std::uint32_t> signature = {};
-  Field<std::uint64_t> record_size = {};
-  Field<std::uint16_t> version_made_by = {};
   Field<std::uint16_t> version_needed = {};
-  Field<std::uint32_t> disk = {};
-  Field<std::uint32_t> directory_disk = {};
   Field<std::uint64_t> entries_on_disk = {};
   Field<std::uint64_t> entries = {};
-  Field<std::uint64_t> directory_size = {};
-  Field<std::uint64_t> directory_offset = {};
-  /// The extensible data sector, which the size of the record includes.
-  Blob extensible_data = {};
 };
 
 struct Zip64LocatorFields {
-  Field<std::uint32_t> signature = {};
-  Field<std::uint32_t> disk = {};
   Field<std::uint64_t> record_offset = {};
-  Field<std::uint32_t> disks = {};
 };
 
 /// The offsets of an entry. Parts that were not written or not listed have `nowhere`.
@@ -194,9 +176,6 @@ struct ZipBuilder {
   /// entry may be listed twice. Default: all that are `listed`.
   std::optional<std::vector<std::size_t>> directory_order = {};
   Blob gap_before_directory = {};
-  /// Bytes after the last central header, which the directory's size includes.
-  Blob directory_tail = {};
-  Blob gap_after_directory = {};
 
   /// Zip64 end record and locator: where needed, or forced. With them, the end record holds sentinels only.
   bool force_zip64 = false;
@@ -204,11 +183,8 @@ struct ZipBuilder {
   Field<bool> write_zip64_end = {};
   Field<bool> write_zip64_locator = {};
   Zip64EndFields zip64_end = {};
-  Blob gap_before_locator = {};
   Zip64LocatorFields zip64_locator = {};
 
-  Blob gap_before_end = {};
-  bool write_end = true;
   EndFields end = {};
   std::string comment = {};
   Blob trailing = {};
@@ -255,7 +231,6 @@ Built append_edit(const Built& base, Blob model, std::vector<ZipEntry> extra = {
 // Damage. These functions throw std::out_of_range if they would touch bytes that do not exist. Otherwise a test could
 // pass without damage.
 void flip_bit(Blob& bytes, std::size_t offset, unsigned bit = 0);
-void put_u8(Blob& bytes, std::size_t offset, std::uint8_t value);
 void put_u16(Blob& bytes, std::size_t offset, std::uint16_t value);
 void put_u32(Blob& bytes, std::size_t offset, std::uint32_t value);
 void put_u64(Blob& bytes, std::size_t offset, std::uint64_t value);
@@ -271,6 +246,5 @@ void erase(Blob& bytes, std::size_t offset, std::size_t count);
 /// Returns the first offset, at or after `from`, of the four bytes of `value`.
 [[nodiscard]] std::optional<std::size_t> find_signature(std::span<const std::byte> bytes, std::uint32_t value,
                                                         std::size_t from = 0);
-[[nodiscard]] std::optional<std::size_t> find_last_signature(std::span<const std::byte> bytes, std::uint32_t value);
 
 }  // namespace onnxar::testing

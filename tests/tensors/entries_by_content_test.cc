@@ -1,28 +1,12 @@
 #include "tensors/entries_by_content.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/samples.h"
+#include "support/sources.h"
 
 namespace onnxar::testing {
 namespace {
-
-/// Counts how often its bytes are read.
-class ReadCounter final : public ByteSource {
- public:
-  explicit ReadCounter(Blob bytes) : bytes_(std::move(bytes)) {}
-  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
-  void read(const ByteSink& sink) const override {
-    ++reads;
-    sink(Bytes(bytes_).first(bytes_.size() / 2));
-    sink(Bytes(bytes_).subspan(bytes_.size() / 2));
-  }
-  mutable int reads = 0;
-
- private:
-  Blob bytes_;
-};
 
 class EntriesByContentTest : public ::testing::Test {
  protected:
@@ -41,19 +25,19 @@ class EntriesByContentTest : public ::testing::Test {
 };
 
 TEST_F(EntriesByContentTest, AnEntryWithTheSameBytesIsFound) {
-  EXPECT_EQ(name_of(ReadCounter(pattern(100, 2))), "b");
-  EXPECT_EQ(name_of(ReadCounter(pattern(100, 1))), "a");
-  EXPECT_EQ(name_of(ReadCounter(pattern(100, 3))), "");
+  EXPECT_EQ(name_of(CountedSource(pattern(100, 2))), "b");
+  EXPECT_EQ(name_of(CountedSource(pattern(100, 1))), "a");
+  EXPECT_EQ(name_of(CountedSource(pattern(100, 3))), "");
 }
 
 TEST_F(EntriesByContentTest, DataOfASizeThatNoEntryHasIsNotRead) {
-  const ReadCounter source(pattern(99));
+  const CountedSource source(pattern(99));
   EXPECT_EQ(name_of(source), "");
   EXPECT_EQ(source.reads, 0);
 }
 
 TEST_F(EntriesByContentTest, DataIsReadOnceMoreOnlyIfTheCrcIsThatOfAnEntry) {
-  const ReadCounter other(pattern(100, 3)), equal(pattern(100, 1));
+  const CountedSource other(pattern(100, 3)), equal(pattern(100, 1));
   static_cast<void>(name_of(other));
   static_cast<void>(name_of(equal));
   EXPECT_EQ(other.reads, 1);

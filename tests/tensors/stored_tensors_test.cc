@@ -27,6 +27,15 @@ class StoredTensorsTest : public ::testing::Test {
   StoredTensor only(const Built& archive) { return tensors(open(archive)).at(0); }
   [[nodiscard]] ByteSpan data(const StoredTensor& tensor) const { return tensor_data(*archive_, tensor); }
 
+  /// What the data of a model's only tensor is refused for, where the tensor begins.
+  Code refused(const Message& tensor) {
+    const Built archive = archive_of(model_of({tensor}), {zip_entry("k", pattern(8))});
+    const StoredTensor stored = only(archive);
+    const Error error = error_of([&] { static_cast<void>(data(stored)); });
+    EXPECT_EQ(error.offset(), place_in(archive.bytes, tensor)) << error.what();
+    return error.code();
+  }
+
   TempDir folder_;
   std::optional<Archive> archive_;
 };
@@ -146,13 +155,6 @@ TEST_F(StoredTensorsTest, StringsHaveNoRawBytes) {
 }
 
 TEST_F(StoredTensorsTest, LinksThatLeadNowhereAreRefusedWhereTheyStand) {
-  const auto refused = [this](const Message& tensor) {
-    const Built archive = archive_of(model_of({tensor}), {zip_entry("k", pattern(8))});
-    const StoredTensor stored = only(archive);
-    const Error error = error_of([&] { static_cast<void>(data(stored)); });
-    EXPECT_EQ(error.offset(), place_in(archive.bytes, tensor)) << error.what();
-    return error.code();
-  };
   EXPECT_EQ(refused(linked_floats("w", 2, "none")), Code::onnx_external_missing);
   EXPECT_EQ(refused(linked_floats("w", 2, "k", 4)), Code::onnx_external_out_of_range);
   EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).external("k", 0, 8)), Code::onnx_tensor_length);
@@ -160,13 +162,6 @@ TEST_F(StoredTensorsTest, LinksThatLeadNowhereAreRefusedWhereTheyStand) {
 }
 
 TEST_F(StoredTensorsTest, WhatCheckCallsAnErrorIsNotHandedOut) {
-  const auto refused = [this](const Message& tensor) {
-    const Built archive = archive_of(model_of({tensor}), {zip_entry("k", pattern(8))});
-    const StoredTensor stored = only(archive);
-    const Error error = error_of([&] { static_cast<void>(data(stored)); });
-    EXPECT_EQ(error.offset(), place_in(archive.bytes, tensor)) << error.what();
-    return error.code();
-  };
   const auto w = [] { return tensor("w", dtype::float32, {2}); };
   EXPECT_EQ(refused(w().float_data({1})), Code::onnx_tensor_length);
   EXPECT_EQ(refused(w().raw_data(pattern(8)).float_data({1, 2})), Code::onnx_tensor_data_beside);

@@ -17,17 +17,9 @@ using ::testing::StartsWith;
 
 Message large_and_small() { return model_of({floats("large", 512, 1), floats("small", 3, 2), floats("more", 300, 3)}); }
 
-schema::ModelProto proto_of(const Message& message) {
-  schema::ModelProto proto;
-  EXPECT_TRUE(proto.ParseFromString(message.str()));
-  return proto;
-}
-
 std::string written_as_text(const std::filesystem::path& path, bool with_data, TextReport* report = nullptr) {
   std::string text;
-  TextOptions options;
-  options.with_data = with_data;
-  TextReport made = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, options);
+  TextReport made = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, {.with_data = with_data});
   if (report != nullptr) *report = std::move(made);
   return text;
 }
@@ -40,7 +32,7 @@ class TextTest : public ::testing::Test {
 TEST_F(TextTest, WithDataItIsWhatProtobufPrints) {
   const Message model = large_and_small();
   std::string expected;
-  ASSERT_TRUE(google::protobuf::TextFormat::PrintToString(proto_of(model), &expected));
+  ASSERT_TRUE(google::protobuf::TextFormat::PrintToString(parsed(model), &expected));
   TextReport report;
   EXPECT_EQ(written_as_text(folder_.write_file("m", model.view()), true, &report), expected);
   EXPECT_EQ(report.left_out, 0U);
@@ -113,10 +105,8 @@ TEST_F(TextTest, AFaultOfAModelThatWasTextHasNoPlaceInTheFile) {
 }
 
 TEST_F(TextTest, ModelsWhoseDataWasNotLoadedAreNoText) {
-  LoadOptions options;
-  options.load_external_data = false;
   const auto path = folder_.write_file("m", model_of({linked_floats("w", 300, "w.bin")}).view());
-  const Model model = Model::load(path, options);
+  const Model model = Model::load(path, {.load_external_data = false});
   const Error error = error_of([&] { model.save(folder_ / "t", saved_as(Format::textproto)); });
   EXPECT_EQ(error.code(), Code::usage_not_loaded);
   EXPECT_EQ(error.entry(), "graph.initializer[0]");

@@ -48,6 +48,8 @@ int failures_of(const std::function<bool(int)>& work) {
   return failures;
 }
 
+void expect_no_failures(const std::function<bool(int)>& work) { EXPECT_EQ(failures_of(work), 0); }
+
 std::string name_of(std::size_t i) { return "entry_" + std::to_string(i); }
 
 const Built& archive_of_many() {
@@ -85,7 +87,7 @@ bool use_all(const Archive& archive, int thread) {
 TEST(ArchiveThreads, FirstUseOfEveryEntryMayBeRacedFor) {
   for (int round = 0; round < rounds; ++round) {
     const Archive archive = Archive::open(archive_of_many().bytes, nullptr);
-    EXPECT_EQ(failures_of([&](int thread) { return use_all(archive, thread); }), 0);
+    expect_no_failures([&](int thread) { return use_all(archive, thread); });
   }
 }
 
@@ -94,33 +96,30 @@ TEST(ArchiveThreads, EveryThreadIsToldOfAWrongLocalHeader) {
   flip_bit(damaged, archive_of_many().entry(name_of(7)).header_offset + 6);
   for (int round = 0; round < rounds; ++round) {
     const Archive archive = Archive::open(damaged, nullptr);
-    EXPECT_EQ(failures_of([&](int) {
-                const bool others = is_data_of(archive.resolve(name_of(8)), name_of(8));
-                return others && code_of([&] { return archive.resolve(name_of(7)); }) == Code::zip_local_field;
-              }),
-              0);
+    expect_no_failures([&](int) {
+      const bool others = is_data_of(archive.resolve(name_of(8)), name_of(8));
+      return others && code_of([&] { return archive.resolve(name_of(7)); }) == Code::zip_local_field;
+    });
   }
 }
 
 TEST(ArchiveThreads, CrcsMayBeComparedAtOnce) {
   const Archive archive = Archive::open(archive_of_many().bytes, nullptr);
-  EXPECT_EQ(failures_of([&](int) {
-              for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
-              return true;
-            }),
-            0);
+  expect_no_failures([&](int) {
+    for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
+    return true;
+  });
 }
 
 TEST(ArchiveThreads, OneFileMayBeOpenedByAll) {
   const TempDir folder;
   const std::filesystem::path path = folder.write_file("a", archive_of_many().bytes);
-  EXPECT_EQ(failures_of([&](int thread) {
-              for (int i = 0; i < 5; ++i) {
-                if (!use_all(Archive::open(path), thread)) return false;
-              }
-              return true;
-            }),
-            0);
+  expect_no_failures([&](int thread) {
+    for (int i = 0; i < 5; ++i) {
+      if (!use_all(Archive::open(path), thread)) return false;
+    }
+    return true;
+  });
 }
 
 TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
@@ -131,12 +130,11 @@ TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
     const Bytes weight = archive->resolve("w");
     std::vector<std::shared_ptr<const void>> shares(thread_count, archive->owner());
     archive.reset();
-    EXPECT_EQ(failures_of([&](int thread) {
-                const bool right = is_data_of(weight, "w");
-                shares[static_cast<std::size_t>(thread)].reset();
-                return right;
-              }),
-              0);
+    expect_no_failures([&](int thread) {
+      const bool right = is_data_of(weight, "w");
+      shares[static_cast<std::size_t>(thread)].reset();
+      return right;
+    });
   }
 }
 
@@ -144,19 +142,15 @@ TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
 TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
   const TempDir folder;
   const Blob weight = pattern(std::size_t{5} << 20U, 8);
-  EXPECT_EQ(failures_of([&](int thread) {
-              const std::filesystem::path path = folder / name_of(static_cast<std::size_t>(thread));
-              WriterOptions options;
-              options.output.sync = false;
-              options.verify_model = false;
-              ArchiveWriter writer = ArchiveWriter::create(path, options);
-              for (int i = 0; i < 3; ++i) writer.add("w" + std::to_string(i), weight);
-              writer.finish(as_bytes("model"));
-              const Archive archive = Archive::open(path);
-              archive.verify(*archive.find("w2"));
-              return std::ranges::equal(archive.resolve("w1"), weight);
-            }),
-            0);
+  expect_no_failures([&](int thread) {
+    const std::filesystem::path path = folder / name_of(static_cast<std::size_t>(thread));
+    ArchiveWriter writer = ArchiveWriter::create(path, {.output = {.sync = false}, .verify_model = false});
+    for (int i = 0; i < 3; ++i) writer.add("w" + std::to_string(i), weight);
+    writer.finish(as_bytes("model"));
+    const Archive archive = Archive::open(path);
+    archive.verify(*archive.find("w2"));
+    return std::ranges::equal(archive.resolve("w1"), weight);
+  });
 }
 
 // Two threads in one writer would mix their entries. The second waits until the first is at work.
@@ -198,18 +192,14 @@ TEST(WriterThreads, ManyThreadsInOneWriterPublishAWholeArchiveOrNone) {
 }
 
 TEST(WriterThreads, ModelWriterThatManyThreadsAddToFailsOrHasThemAll) {
-  class Nothing final : public ByteSource {
-   public:
-    [[nodiscard]] std::uint64_t size() const override { return 0; }
-    void read(const ByteSink& /*sink*/) const override {}
-  };
+  const auto nothing = std::make_shared<SpanSource>(Bytes());
   for (int round = 0; round < rounds; ++round) {
     ModelWriter writer;
     const int failures = failures_of([&](int) {
-      for (int i = 0; i < 100; ++i) static_cast<void>(writer.add(std::make_shared<Nothing>()));
+      for (int i = 0; i < 100; ++i) static_cast<void>(writer.add(nothing));
       return true;
     });
-    const auto code = code_of([&] { return writer.add(std::make_shared<Nothing>()); });
+    const auto code = code_of([&] { return writer.add(nothing); });
     EXPECT_EQ(code.has_value(), failures != 0);
   }
 }
@@ -226,12 +216,11 @@ TEST(ArchiveThreads, AlignedCopyOfAnInlineTensorIsOneForAllThreads) {
     const Archive archive = Archive::open(bytes, nullptr);
     const std::vector<StoredTensor> stored = tensors(archive);
     std::vector<const std::byte*> seen(thread_count);
-    EXPECT_EQ(failures_of([&](int thread) {
-                const ByteSpan data = tensor_data(archive, stored[1]);
-                seen[static_cast<std::size_t>(thread)] = data.bytes().data();
-                return data.alignment() >= 64 && std::ranges::equal(data.bytes(), pattern(1200, 1));
-              }),
-              0);
+    expect_no_failures([&](int thread) {
+      const ByteSpan data = tensor_data(archive, stored[1]);
+      seen[static_cast<std::size_t>(thread)] = data.bytes().data();
+      return data.alignment() >= 64 && std::ranges::equal(data.bytes(), pattern(1200, 1));
+    });
     EXPECT_EQ(std::ranges::count(seen, seen.front()), thread_count);
   }
 }
@@ -241,9 +230,7 @@ TEST(WriterThreads, TwoWriteTheBytesThatOneWrites) {
   const Blob large = pattern((std::size_t{9} << 20U) + 17, 3);
   const auto written = [&](std::size_t threads) {
     const auto path = folder / ("by_" + std::to_string(threads));
-    WriterOptions options;
-    options.output = {.sync = false, .threads = threads};
-    options.verify_model = false;
+    const WriterOptions options = {.output = {.sync = false, .threads = threads}, .verify_model = false};
     ArchiveWriter writer = ArchiveWriter::create(path, options);
     for (const char* name : {"a", "b", "c"}) writer.add(name, large);
     writer.finish(as_bytes("no model"));

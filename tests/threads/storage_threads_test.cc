@@ -1,7 +1,6 @@
 // Many threads copy payloads.
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
 #include "skeleton/load.h"
@@ -12,13 +11,13 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::size_t tensors = 200;
+constexpr std::size_t tensor_count = 200;
 
 /// An archive with all kinds of payloads: verified entries, and decoded typed data.
 Built archive_of_all_kinds() {
   Messages links;
   std::vector<ZipEntry> entries;
-  for (std::size_t i = 0; i < tensors; ++i) {
+  for (std::size_t i = 0; i < tensor_count; ++i) {
     const std::string name = "w" + std::to_string(i);
     links.push_back(linked_floats(name, 300 + i, name));
     entries.push_back(zip_entry(name, pattern(4 * (300 + i), static_cast<std::uint32_t>(i))));
@@ -33,8 +32,8 @@ LoadedModel load(const Built& archive) {
 }
 
 void expect_right(const LoadedModel& model) {
-  ASSERT_EQ(model.payloads.size(), 2 * tensors);
-  for (std::size_t i = 0; i < tensors; ++i) {
+  ASSERT_EQ(model.payloads.size(), 2 * tensor_count);
+  for (std::size_t i = 0; i < tensor_count; ++i) {
     EXPECT_TRUE(
         std::ranges::equal(model.payloads[2 * i].bytes(), pattern(4 * (300 + i), static_cast<std::uint32_t>(i))));
     EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i + 1].bytes(), Blob(1200, std::byte{0xff})));

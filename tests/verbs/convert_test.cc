@@ -163,10 +163,7 @@ TEST_F(ConvertTest, TypedDataMovesAsRawBytes) {
   std::vector<std::int32_t> halves(600, -2);
   const Message typed = model_of({tensor("f", dtype::float32, {256}).float_data(values, Repeated::unpacked),
                                   tensor("i", dtype::int16, {600}).int32_data(halves)});
-  Blob f, i;
-  for (std::size_t n = 0; n < 256; ++n)
-    f.insert(f.end(), {std::byte{0}, std::byte{0}, std::byte{0xc0}, std::byte{0x3f}});
-  for (std::size_t n = 0; n < 600; ++n) i.insert(i.end(), {std::byte{0xfe}, std::byte{0xff}});
+  const Blob f = little_endian_bytes(values), i = little_endian_bytes(std::vector<std::int16_t>(600, -2));
   const Blob archive = packed(typed);
   EXPECT_EQ(archive, archive_of(model_of({tensor("f", dtype::float32, {256}).external("f", 0, 1024),
                                           tensor("i", dtype::int16, {600}).external("i", 0, 1200)}),
@@ -189,20 +186,14 @@ TEST_F(ConvertTest, WhatMustStayInTheModelStaysAtAnyThreshold) {
 }
 
 TEST_F(ConvertTest, NamesBecomeKeysThatDoNotClash) {
-  const Messages inside = {
-      floats("a.b", 256, 1), floats("a/b", 256, 2), floats("A_B", 256, 3),          floats("", 256, 4),
-      floats("0", 256, 5),   floats("CON", 256, 6), floats("__MODEL_PROTO", 256, 7)};
-  const std::vector<std::string> keys = {"a_b", "a_b_2", "A_B_3", "tensor", "_0", "t_CON", "t___MODEL_PROTO"};
-  Messages outside;
-  std::vector<ZipEntry> entries;
-  const std::vector<std::string> names = {"a.b", "a/b", "A_B", "", "0", "CON", "__MODEL_PROTO"};
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    outside.push_back(linked_floats(names[i], 256, keys[i]));
-    entries.push_back(zip_entry(keys[i], pattern(1024, static_cast<std::uint32_t>(i + 1))));
-  }
-  const Blob archive = packed(model_of(inside));
-  EXPECT_EQ(archive, archive_of(model_of(outside), entries).bytes);
-  EXPECT_EQ(unpacked(archive), model_of(inside).view());
+  const Message inside = model_of({floats("a.b", 256, 1), floats("a/b", 256, 2), floats("", 256, 3)});
+  const Message outside = model_of(
+      {linked_floats("a.b", 256, "a_b"), linked_floats("a/b", 256, "a_b_2"), linked_floats("", 256, "tensor")});
+  const Blob archive = packed(inside);
+  EXPECT_EQ(archive, archive_of(outside, {zip_entry("a_b", pattern(1024, 1)), zip_entry("a_b_2", pattern(1024, 2)),
+                                          zip_entry("tensor", pattern(1024, 3))})
+                         .bytes);
+  EXPECT_EQ(unpacked(archive), inside.view());
 }
 
 TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndInFoldersAndLeftOutOfFiles) {
@@ -315,12 +306,9 @@ TEST_F(ConvertTest, TheReportCountsWhatWasWritten) {
 TEST_F(ConvertTest, ADryRunReportsTheSameAndWritesNothing) {
   const fs::path input = folder_.write_file("in", model_of({floats("a", 256, 1), floats("b", 300, 2)}).view());
   for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
-    SaveOptions options = saved_as(format);
-    options.output.dry_run = true;
-    const ConvertReport planned = pack_or_unpack(input, folder_ / "out", options);
+    const ConvertReport planned = pack_or_unpack(input, folder_ / "out", saved_as(format, dry_output));
     EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
-    options.output.dry_run = false;
-    const ConvertReport done = pack_or_unpack(input, folder_ / "out", options);
+    const ConvertReport done = pack_or_unpack(input, folder_ / "out", saved_as(format));
     EXPECT_EQ(planned.file_bytes, done.file_bytes);
     EXPECT_EQ(planned.model_bytes, done.model_bytes);
     EXPECT_EQ(planned.payloads, done.payloads);
@@ -331,11 +319,9 @@ TEST_F(ConvertTest, ADryRunReportsTheSameAndWritesNothing) {
 
 TEST_F(ConvertTest, AnOutputIsReplacedWholeAndKeepsItsMode) {
   const fs::path input = folder_.write_file("in", model_of({floats("w", 256)}).view());
-  SaveOptions options = saved_as(Format::archive);
-  options.output.overwrite = true;
   fs::permissions(folder_.write_file("out", pattern(100000)), fs::perms::owner_read | fs::perms::owner_write);
   const fs::perms mode = fs::status(folder_ / "out").permissions();  // Windows has a bit of it
-  pack_or_unpack(input, folder_ / "out", options);
+  pack_or_unpack(input, folder_ / "out", saved_as(Format::archive, over_existing));
   EXPECT_EQ(folder_.read_file("out"),
             archive_of(model_of({linked_floats("w", 256, "w")}), {zip_entry("w", pattern(1024))}).bytes);
   EXPECT_EQ(fs::status(folder_ / "out").permissions(), mode);
@@ -346,27 +332,15 @@ TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
   const Message inside = model_of({floats("a", 256, 1), floats("b", 300, 2)});
   const fs::path path = folder_.write_file("m", inside.view());
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_external, Format::onnx_inline}) {
-    SaveOptions options = saved_as(format);
-    options.output.overwrite = true;
-    pack_or_unpack(path, path, options);
+    pack_or_unpack(path, path, saved_as(format, over_existing));
   }
   EXPECT_EQ(folder_.read_file("m"), inside.view());
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "w.bin"));
 }
 
-TEST_F(ConvertTest, DataInAnotherFolderIsFoundThere) {
-  folder_.write_file("data/w.bin", pattern(1024));
-  LoadOptions load;
-  load.external_data_dir = folder_ / "data";
-  const Message outside = model_of({linked_floats("w", 256, "w.bin")});
-  EXPECT_EQ(converted(outside.view(), saved_as(Format::onnx_inline), load), model_of({floats("w", 256)}).view());
-}
-
 TEST_F(ConvertTest, AnInlineModelIsCopiedInlineWithoutGatheringItsPayloads) {
-  LoadOptions load;
-  load.max_skeleton_size = 1000;
   const Message inside = model_of({floats("w", 4096), floats("b", 3)});
-  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), load), inside.view());
+  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), {.max_skeleton_size = 1000}), inside.view());
 }
 
 TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
@@ -391,8 +365,7 @@ TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
 }
 
 TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
-  LoadOptions load;
-  load.max_depth = 200;
+  const LoadOptions load = {.max_depth = 200};
   const Message deep = model({.graph = subgraph_of_depth(40, graph({.initializers = {floats("w", 256)}}))});
   const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
   EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());

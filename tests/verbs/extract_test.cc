@@ -15,12 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-ExtractOptions unsynced(bool raw = false) {
-  ExtractOptions options;
-  options.raw = raw;
-  options.output.sync = false;
-  return options;
-}
+ExtractOptions unsynced(bool raw = false) { return {.raw = raw, .output = {.sync = false}}; }
 
 class ExtractTest : public ::testing::Test {
  protected:

@@ -88,8 +88,7 @@ TEST_F(FolderCostTest, EachFileCostsAFewTimesTheFoldersThatItIsIn) {
 
 TEST_F(FolderCostTest, NamesDoNotMakeMoreFoldersThanTheirFilesAreWorth) {
   const fs::path few = folder_.write_file("few", archive_of_deep_files(10).bytes);
-  SaveOptions options = saved_as(Format::onnx_inline);
-  options.output.dry_run = true;
+  SaveOptions options = saved_as(Format::onnx_inline, dry_output);
   EXPECT_EQ(pack_or_unpack(few, folder_ / "new/", options).side_files, 10U);
   const fs::path many = folder_.write_file("many", archive_of_deep_files(11).bytes);
   for (const bool dry_run : {true, false}) {
@@ -108,8 +107,7 @@ TEST_F(FolderCostTest, FoldersThatFilesShareAreCountedOnce) {
   std::vector<ZipEntry> entries;
   for (int i = 0; i < 5000; ++i) entries.push_back(zip_entry("a/b/" + std::to_string(i) + ".txt", blob("x")));
   const fs::path input = folder_.write_file("in", archive_of(model_of({}), entries).bytes);
-  SaveOptions options = saved_as(Format::onnx_inline);
-  options.output.dry_run = true;
+  const SaveOptions options = saved_as(Format::onnx_inline, dry_output);
   EXPECT_EQ(pack_or_unpack(input, folder_ / "new/", options).side_files, 5000U);
 }
 

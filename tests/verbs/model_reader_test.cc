@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "archive/opened.h"
 #include "onnxar/convert.h"
 #include "onnxar/model_stream.h"
 #include "onnxar/onnx.pb.h"
@@ -22,9 +21,7 @@ constexpr std::size_t floats_in_weight = 512;
 const Blob data_of_w = pattern(4 * floats_in_weight, 3);
 
 Archive archive_around(const Message& model, std::vector<ZipEntry> entries = {zip_entry("w", data_of_w)}) {
-  auto built = std::make_shared<const Built>(archive_of(model, std::move(entries)));
-  const Bytes bytes = built->bytes;
-  return Archive::open(bytes, std::move(built));
+  return opened(archive_of(model, std::move(entries)).bytes);
 }
 
 Blob data_of(const ModelReader& reader, std::size_t index) {
@@ -34,7 +31,7 @@ Blob data_of(const ModelReader& reader, std::size_t index) {
   return data;
 }
 
-std::string text_of(std::span<const FieldStep> steps) {
+std::string path_text(std::span<const FieldStep> steps) {
   std::string text;
   for (const FieldStep& step : steps) {
     text += std::string(step.field) + (step.index ? "[" + std::to_string(*step.index) + "]" : "") + " ";
@@ -51,7 +48,7 @@ TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt)
   std::vector<std::string> paths;
   reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) {
     EXPECT_EQ(index, paths.size());
-    paths.push_back(text_of(steps));
+    paths.push_back(path_text(steps));
   });
   EXPECT_THAT(paths, ElementsAre("graph node[1] attribute[0] t ", "graph initializer[1] "));
   ASSERT_EQ(reader.size(), 2U);
@@ -93,25 +90,20 @@ TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
 TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
   Built archive =
       archive_of(model_of({floats("i", 4)}), {zip_entry("first", data_of_w), zip_entry("other", data_of_w)});
-  const std::uint64_t header = archive.entries.at(1).header_offset;
-  archive.bytes[header + 10] ^= std::byte{1};  // the time, which then differs from the directory
+  flip_bit(archive.bytes, archive.entry("other").header_offset + 10);  // the time, which the directory has too
   const Error error = error_of([&] { ModelReader(Archive::open(archive.bytes, nullptr)); });
   EXPECT_EQ(kind(error.code()), Kind::format);
 }
 
 TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   const auto damaged = [] {
-    auto built = std::make_shared<Built>(
-        archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", data_of_w)}));
-    built->bytes[built->entries.at(0).data_offset + 7] ^= std::byte{1};
-    const Bytes bytes = built->bytes;
-    return Archive::open(bytes, std::move(built));
+    Built built = archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", data_of_w)});
+    flip_bit(built.bytes, built.entry("w").data_offset + 7);
+    return opened(built.bytes);
   };
   const ModelReader reader(damaged());
   EXPECT_EQ(error_of([&] { data_of(reader, 0); }).code(), Code::zip_data_crc);
-  LoadOptions unverified;
-  unverified.verify_data = false;
-  EXPECT_EQ(data_of(ModelReader(damaged(), unverified), 0).size(), data_of_w.size());
+  EXPECT_EQ(data_of(ModelReader(damaged(), {.verify_data = false}), 0).size(), data_of_w.size());
 }
 
 TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
@@ -133,8 +125,7 @@ TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
   };
   EXPECT_EQ(ModelReader(sharing(8)).size(), 8U);
   EXPECT_EQ(error_of([&] { ModelReader(sharing(9)); }).code(), Code::onnx_model_expansion);
-  LoadOptions more;
-  more.max_expansion = 9;
+  LoadOptions more = {.max_expansion = 9};
   EXPECT_EQ(ModelReader(sharing(9), more).size(), 9U);
   more.max_expansion = ~0ULL;
   EXPECT_EQ(ModelReader(sharing(30), more).size(), 30U);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "onnxar/listing.h"
 #include "onnxar/model_stream.h"
 #include "support/samples.h"
+#include "support/sources.h"
 
 namespace onnxar::testing {
 namespace {
@@ -20,10 +20,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// Makes its bytes when it is read, and counts the reads.
-class MadeSource final : public ByteSource {
+class WatchedSource final : public ByteSource {
  public:
-  MadeSource(std::size_t size, std::uint32_t seed, std::size_t made) : size_(size), seed_(seed), made_(made) {}
-  MadeSource(std::size_t size, std::uint32_t seed) : MadeSource(size, seed, size) {}
+  WatchedSource(std::size_t size, std::uint32_t seed, std::size_t made) : size_(size), seed_(seed), made_(made) {}
+  WatchedSource(std::size_t size, std::uint32_t seed) : WatchedSource(size, seed, size) {}
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   void read(const ByteSink& sink) const override {
     ++reads;
@@ -58,8 +58,8 @@ class ModelWriterTest : public ::testing::Test {
 };
 
 TEST_F(ModelWriterTest, TheArchiveIsTheOneOfTheInlineModel) {
-  const auto first = std::make_shared<MadeSource>(4096, 1);
-  const auto second = std::make_shared<MadeSource>(2048, 2);
+  const auto first = std::make_shared<WatchedSource>(4096, 1);
+  const auto second = std::make_shared<WatchedSource>(2048, 2);
   const std::string at_second = writer_.add(second);
   const std::string at_first = writer_.add(first);
   const ConvertReport report = save(model_of({linked_floats("a", 1024, at_first), linked_floats("b", 512, at_second)}));
@@ -72,8 +72,8 @@ TEST_F(ModelWriterTest, TheArchiveIsTheOneOfTheInlineModel) {
 }
 
 TEST_F(ModelWriterTest, WhatIsSmallGoesIntoTheModelAndWhatNoTensorNamesNowhere) {
-  const auto small = std::make_shared<MadeSource>(512, 1);
-  const auto unused = std::make_shared<MadeSource>(4096, 2);
+  const auto small = std::make_shared<WatchedSource>(512, 1);
+  const auto unused = std::make_shared<WatchedSource>(4096, 2);
   static_cast<void>(writer_.add(unused));
   save(model_of({linked_floats("a", 128, writer_.add(small))}));
   EXPECT_THAT(entries(), IsEmpty());
@@ -82,7 +82,7 @@ TEST_F(ModelWriterTest, WhatIsSmallGoesIntoTheModelAndWhatNoTensorNamesNowhere) 
 }
 
 TEST_F(ModelWriterTest, TensorsThatNameOneWeightShareItsEntry) {
-  const auto weight = std::make_shared<MadeSource>(4096, 1);
+  const auto weight = std::make_shared<WatchedSource>(4096, 1);
   const std::string location = writer_.add(weight);
   save(model_of({linked_floats("a", 1024, location), linked_floats("b", 1024, location)}));
   EXPECT_THAT(entries(), ElementsAre("a"));
@@ -98,46 +98,36 @@ TEST_F(ModelWriterTest, TensorsThatNameOneWeightShareItsEntry) {
 }
 
 TEST_F(ModelWriterTest, WeightsOfEqualBytesHaveAnEntryEach) {
-  const std::string first = writer_.add(std::make_shared<MadeSource>(4096, 1));
-  const std::string second = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  const std::string first = writer_.add(std::make_shared<WatchedSource>(4096, 1));
+  const std::string second = writer_.add(std::make_shared<WatchedSource>(4096, 1));
   save(model_of({linked_floats("a", 1024, first), linked_floats("b", 1024, second)}));
   EXPECT_THAT(entries(), ElementsAre("a", "b")) << "sources are told apart before they are read";
 }
 
 TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
   folder_.write_file("w.data", pattern(4096, 3));
-  LoadOptions load;
-  load.external_data_dir = folder_.path();
-  const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1));
   save(model_of(
            {linked_floats("made", 1024, location), floats("inside", 1024, 2), linked_floats("file", 1024, "w.data")}),
-       saved_as(Format::archive), load);
+       saved_as(Format::archive), {.external_data_dir = folder_.path()});
   EXPECT_THAT(entries(), ElementsAre("made", "inside", "file"));
 }
 
-TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedAndNothingIsLeft) {
-  for (const std::size_t made : {4095U, 4097U}) {
-    writer_ = ModelWriter();
-    const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
-    const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)})); });
-    EXPECT_EQ(error.code(), Code::io_source_size);
-    EXPECT_EQ(error.path(), path_);
-  }
-  EXPECT_THAT(folder_.file_names(), IsEmpty());
-}
-
-TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
-  SaveOptions in_file = saved_as(Format::onnx_external);
-  in_file.data_file = "data";
+/// Options for every form; in the last archive, data of less than `threshold` stays inside the model.
+std::vector<SaveOptions> every_form(std::uint64_t threshold) {
   SaveOptions in_files = saved_as(Format::onnx_external);
   in_files.file_per_tensor = true;
   SaveOptions within = saved_as(Format::archive);
-  within.threshold = 1U << 20U;  // the data stays inside the model
-  for (const SaveOptions& options : {saved_as(Format::onnx_inline), in_file, in_files, within}) {
+  within.threshold = threshold;
+  return {saved_as(Format::archive), saved_as(Format::onnx_inline), saved_as(Format::onnx_external), in_files, within};
+}
+
+TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
+  for (const SaveOptions& options : every_form(1U << 20U)) {
     for (const std::size_t made : {4095U, 4097U}) {
       writer_ = ModelWriter();
-      static_cast<void>(writer_.add(std::make_shared<MadeSource>(4, 1)));
-      const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
+      static_cast<void>(writer_.add(std::make_shared<WatchedSource>(4, 1)));
+      const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1, made));
       const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)}), options); });
       EXPECT_EQ(error.code(), Code::io_source_size);
       EXPECT_EQ(error.path(), path_);
@@ -147,38 +137,22 @@ TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
-/// Announces a size and fails the test if it is read.
-class HugeSource final : public ByteSource {
- public:
-  explicit HugeSource(std::uint64_t size) : size_(size) {}
-  [[nodiscard]] std::uint64_t size() const override { return size_; }
-  void read(const ByteSink&) const override { ADD_FAILURE() << "read"; }
-
- private:
-  std::uint64_t size_;
-};
-
 TEST_F(ModelWriterTest, WeightsOf2To63BytesAreRefusedBeforeTheirSumWraps) {
   for (int i = 0; i < 2; ++i) {
     writer_ = ModelWriter();
-    const Error error = error_of([&] { static_cast<void>(writer_.add(std::make_shared<HugeSource>(1ULL << 63U))); });
+    const Error error =
+        error_of([&] { static_cast<void>(writer_.add(std::make_shared<AnnouncedSource>(1ULL << 63U))); });
     EXPECT_EQ(error.code(), Code::usage_argument);
     EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 0 in the order of `add`"));
   }
 }
 
 TEST_F(ModelWriterTest, WeightsWhoseSizesAddUpToTooMuchAreRefusedInEveryForm) {
-  SaveOptions in_file = saved_as(Format::onnx_external);
-  in_file.data_file = "data";
-  SaveOptions in_files = saved_as(Format::onnx_external);
-  in_files.file_per_tensor = true;
-  SaveOptions within = saved_as(Format::archive);
-  within.threshold = 1ULL << 62U;
-  for (SaveOptions options : {saved_as(Format::archive), saved_as(Format::onnx_inline), in_file, in_files, within}) {
+  for (const SaveOptions& options : every_form(1ULL << 62U)) {
     writer_ = ModelWriter();
     Messages tensors;
     for (int i = 0; i < 16; ++i) {  // 2^64 bytes: the sum of 64 bits would be 0
-      const std::string location = writer_.add(std::make_shared<HugeSource>(1ULL << 60U));
+      const std::string location = writer_.add(std::make_shared<AnnouncedSource>(1ULL << 60U));
       tensors.push_back(tensor("w" + std::to_string(i), dtype::uint8, {1LL << 60}).external(location, 0, 1ULL << 60U));
     }
     const Error error = error_of([&] { save(model_of(tensors), options); });
@@ -203,42 +177,40 @@ TEST_F(ModelWriterTest, StaysFailedWhenACallHasFailed) {
     EXPECT_EQ(error.code(), Code::usage_writer_failed);
     EXPECT_THAT(error.message(), ::testing::HasSubstr("null pointer")) << "the first failure is reported";
   };
-  expect_failed(error_of([&] { static_cast<void>(writer_.add(std::make_shared<MadeSource>(4096, 1))); }));
+  expect_failed(error_of([&] { static_cast<void>(writer_.add(std::make_shared<WatchedSource>(4096, 1))); }));
   expect_failed(error_of([&] { save(model_of({floats("a", 4)})); }));
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
 TEST_F(ModelWriterTest, TheSizeIsWhatTheShapeCallsFor) {
-  const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1));
   const Message other_shape = tensor("a", dtype::float32, {7}).external(location);
   EXPECT_EQ(error_of([&] { save(model_of({other_shape})); }).code(), Code::onnx_tensor_length);
 }
 
 TEST_F(ModelWriterTest, LocationsOfAnotherWriterAreRefused) {
   ModelWriter other;
-  const std::string location = other.add(std::make_shared<MadeSource>(4096, 1));
+  const std::string location = other.add(std::make_shared<WatchedSource>(4096, 1));
   const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)})); });
   EXPECT_EQ(error.code(), Code::onnx_external_marker);
 }
 
 TEST_F(ModelWriterTest, ItSavesAgainAndAsAnything) {
-  const auto source = std::make_shared<MadeSource>(4096, 1);
+  const auto source = std::make_shared<WatchedSource>(4096, 1);
   const Message proto = model_of({linked_floats("a", 1024, writer_.add(source))});
   save(proto);
-  SaveOptions options = saved_as(Format::onnx_inline);
-  options.output.overwrite = true;
-  save(proto, options);
+  save(proto, saved_as(Format::onnx_inline, over_existing));
   EXPECT_EQ(source->reads, 2);
   EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Gt(4096U)));
 }
 
 TEST_F(ModelWriterTest, AnEditAddsWhatTheArchiveDoesNotHave) {
-  const auto old = std::make_shared<MadeSource>(4096, 1);
+  const auto old = std::make_shared<WatchedSource>(4096, 1);
   save(model_of({linked_floats("a", 1024, writer_.add(old))}));
   const Blob before = folder_.read_file("a.onnxar");
-  const auto equal = std::make_shared<MadeSource>(4096, 1);
+  const auto equal = std::make_shared<WatchedSource>(4096, 1);
   const std::string at_equal = writer_.add(equal);
-  const std::string at_other = writer_.add(std::make_shared<MadeSource>(2048, 2));
+  const std::string at_other = writer_.add(std::make_shared<WatchedSource>(2048, 2));
   const Message model =
       model_of({linked_floats("a", 1024, "a"), linked_floats("b", 1024, at_equal), linked_floats("c", 512, at_other)});
   const ReplaceReport report = writer_.replace(path_, model.view(), unsynced_edit());
@@ -253,7 +225,7 @@ TEST_F(ModelWriterTest, AnEditAddsWhatTheArchiveDoesNotHave) {
 TEST_F(ModelWriterTest, AnEditWithAWeightOfAnotherSizeChangesNothing) {
   save(model_of({floats("a", 1024)}));
   const Blob before = folder_.read_file("a.onnxar");
-  const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, 4095));
+  const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1, 4095));
   const Message model = model_of({linked_floats("b", 1024, location)});
   EXPECT_EQ(error_of([&] { writer_.replace(path_, model.view(), unsynced_edit()); }).code(), Code::io_source_size);
   EXPECT_EQ(folder_.read_file("a.onnxar"), before);

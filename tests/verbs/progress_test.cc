@@ -44,28 +44,19 @@ fs::path packed(const TempDir& folder) {
 }
 
 void repacks(const TempDir& folder, const ProgressCallback& progress) {
-  RepackOptions options;
-  options.progress = progress;
-  repack(packed(folder), folder.path() / "out", options);
+  repack(packed(folder), folder.path() / "out", {.progress = progress});
 }
 
 void checks(const TempDir& folder, const ProgressCallback& progress) {
-  CheckOptions options;
-  options.data = true;
-  options.progress = progress;
-  static_cast<void>(check(packed(folder), options));
+  static_cast<void>(check(packed(folder), {.data = true, .progress = progress}));
 }
 
 void extracts(const TempDir& folder, const ProgressCallback& progress) {
-  ExtractOptions options;
-  options.raw = true;
-  options.progress = progress;
-  extract(packed(folder), "w", folder.path() / "out", options);
+  extract(packed(folder), "w", folder.path() / "out", {.raw = true, .progress = progress});
 }
 
 void replaces(const TempDir& folder, const ProgressCallback& progress) {
-  ReplaceOptions options;
-  options.progress = progress;
+  ReplaceOptions options = {.progress = progress};
   const fs::path file = folder.write_file("side", Blob(40'000'000, std::byte{1}));
   options.add = {{"notes/side.bin", file}};
   replace(packed(folder), options);

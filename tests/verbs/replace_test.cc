@@ -20,17 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Strings = std::vector<std::string>;
 
-ReplaceOptions with_files() {
-  ReplaceOptions options = unsynced_edit();
-  options.append_external = true;
-  return options;
-}
+ReplaceOptions with_files() { return {.append_external = true, .output = unsynced_output}; }
 
-ReplaceOptions replacing_from(std::uint64_t threshold) {
-  ReplaceOptions options = unsynced_edit();
-  options.threshold = threshold;
-  return options;
-}
+ReplaceOptions replacing_from(std::uint64_t threshold) { return {.threshold = threshold, .output = unsynced_output}; }
 
 class ReplaceTest : public ::testing::Test {
  protected:
@@ -81,15 +73,13 @@ class ReplaceTest : public ::testing::Test {
 
 // --- Links -----------------------------------------------------------------------------------------------------------
 
-TEST_F(ReplaceTest, LinksToEntriesStayAsTheyAre) {
+TEST_F(ReplaceTest, LinksToEntriesStayAsTheyAreAndGetALength) {
   const Message model = model_of({linked_floats("b", 300, "b"), linked_floats("half", 150, "a", 600)});
   expect_replaced(model, model);
   EXPECT_EQ(report_.tensors_outside, 2U);
   EXPECT_EQ(report_.entries_added, 0U);
   EXPECT_EQ(report_.bytes_added, 0U);
-}
-
-TEST_F(ReplaceTest, LinkWithoutLengthGetsOne) {
+  SetUp();
   expect_replaced(model_of({tensor("a", dtype::float32, {300}).external("a")}),
                   model_of({linked_floats("a", 300, "a")}));
 }
@@ -143,11 +133,8 @@ TEST_F(ReplaceTest, LinkThatLeadsNowhereNamesTheTensor) {
   EXPECT_EQ(error.path(), folder_ / "m.onnx");
 }
 
-TEST_F(ReplaceTest, LinkToTheModelThatGoesIsRefused) {
+TEST_F(ReplaceTest, LinksToTheModelThatGoesOrThatLeaveTheirEntryAreRefused) {
   expect_refused(model_of({tensor("w", dtype::uint8, {4}).external(model_entry, {}, 4)}), Code::onnx_external_missing);
-}
-
-TEST_F(ReplaceTest, LinksThatLeaveTheirEntryAreRefused) {
   expect_refused(model_of({linked_floats("a", 301, "a")}), Code::onnx_external_out_of_range);
   expect_refused(model_of({linked_floats("a", 300, "a", 4)}), Code::onnx_external_out_of_range);
   expect_refused(model_of({tensor("a", dtype::float32, {299}).external("a", {}, 1200)}), Code::onnx_tensor_length);
@@ -200,11 +187,13 @@ TEST_F(ReplaceTest, DataOfEqualSizeAndCrcIsCompared) {
                        .bytes);
 }
 
-TEST_F(ReplaceTest, SmallDataStaysInTheModelUnlessItIsThere) {
+TEST_F(ReplaceTest, SmallDataStaysInTheModelUnlessItIsThereAndIntegersEvenThen) {
   start_with(archive_of(model_of({linked_floats("s", 5, "s")}), {zip_entry("s", pattern(20, 1))}));
   const Message ints = tensor("i", dtype::int64, {2}).raw_data(pattern(16, 1));
   expect_replaced(model_of({floats("s", 5, 1), floats("t", 5, 2), ints}),
                   model_of({linked_floats("s", 5, "s"), floats("t", 5, 2), ints}));
+  start_with(archive_of(model_of({linked_floats("s", 4, "s")}), {zip_entry("s", pattern(16, 1))}));
+  expect_replaced(model_of({ints}), model_of({ints}));
 }
 
 TEST_F(ReplaceTest, ThresholdSaysWhatIsAdded) {
@@ -212,12 +201,6 @@ TEST_F(ReplaceTest, ThresholdSaysWhatIsAdded) {
                   {zip_entry("s", pattern(20, 3))}, replacing_from(20));
   start_with(append_edit(before_, model_of({linked_floats("s", 5, "s")}).view(), {zip_entry("s", pattern(20, 3))}));
   expect_replaced(model_of({floats("t", 400, 3)}), model_of({floats("t", 400, 3)}), {}, replacing_from(1601));
-}
-
-TEST_F(ReplaceTest, SmallIntegersStayEvenIfAnEntryIsEqual) {
-  start_with(archive_of(model_of({linked_floats("s", 4, "s")}), {zip_entry("s", pattern(16, 1))}));
-  const Message model = model_of({tensor("i", dtype::int64, {2}).raw_data(pattern(16, 1))});
-  expect_replaced(model, model);
 }
 
 TEST_F(ReplaceTest, SmallIntegersStayEvenIfATensorThatMovesSharesTheirBytes) {
@@ -234,9 +217,7 @@ TEST_F(ReplaceTest, SmallIntegersStayEvenIfATensorThatMovesSharesTheirBytes) {
 
 TEST_F(ReplaceTest, TypedDataIsLinkedAsRawBytes) {
   const std::vector<float> values(300, 1.5F);
-  Blob raw;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    raw.insert(raw.end(), {std::byte{0}, std::byte{0}, std::byte{0xC0}, std::byte{0x3F}});
+  const Blob raw = little_endian_bytes(values);
   const Message typed = tensor("t", dtype::float32, {300}).float_data(values);
   expect_replaced(model_of({typed}), model_of({linked_floats("t", 300, "t")}), {zip_entry("t", raw)});
   start_with(append_edit(before_, model_of({linked_floats("t", 300, "t")}).view(), {zip_entry("t", raw)}));
@@ -298,21 +279,17 @@ TEST_F(ReplaceTest, OwnModelChangesNothingButTheEnd) {
   expect_edit(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}));
 }
 
-TEST_F(ReplaceTest, ModelMayBeBytes) {
+TEST_F(ReplaceTest, ModelMayBeBytesWithDataFilesInTheFolderThatIsGiven) {
   const Message model = model_of({linked_floats("b", 300, "x.onnxar", offset_of("b")), floats("c", 300, 5)});
   report_ = onnxar::replace(archive_, model.view(), unsynced_edit());
   expect_edit(model_of({linked_floats("b", 300, "b"), linked_floats("c", 300, "c")}),
               {zip_entry("c", pattern(1200, 5))});
-}
-
-TEST_F(ReplaceTest, BytesFindDataFilesInTheFolderThatIsGiven) {
+  SetUp();
   folder_.write_file("data/w.bin", pattern(1200, 9));
-  const Message model = model_of({linked_floats("w", 300, "w.bin")});
-  EXPECT_EQ(error_of([&] { onnxar::replace(archive_, model.view(), with_files()); }).code(),
+  const Message linked = model_of({linked_floats("w", 300, "w.bin")});
+  EXPECT_EQ(error_of([&] { onnxar::replace(archive_, linked.view(), with_files()); }).code(),
             Code::onnx_external_missing);
-  LoadOptions load;
-  load.external_data_dir = folder_ / "data";
-  report_ = onnxar::replace(archive_, model.view(), with_files(), load);
+  report_ = onnxar::replace(archive_, linked.view(), with_files(), {.external_data_dir = folder_ / "data"});
   expect_edit(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 9))});
 }
 
@@ -326,10 +303,8 @@ TEST_F(ReplaceTest, ArchiveOfAModelAloneIsWrittenAnew) {
 }
 
 TEST_F(ReplaceTest, DryRunWritesNothing) {
-  ReplaceOptions options = unsynced_edit();
-  options.output.dry_run = true;
   const Message model = model_of({floats("c", 300, 5)});
-  report_ = onnxar::replace(archive_, write(model), options);
+  report_ = onnxar::replace(archive_, write(model), {.output = dry_output});
   EXPECT_EQ(now(), before_.bytes);
   const ReplaceReport real = onnxar::replace(archive_, write(model), unsynced_edit());
   EXPECT_EQ(real.file_bytes, report_.file_bytes);
@@ -348,10 +323,8 @@ TEST_F(ReplaceTest, CheckNotesWhatAnEditLeft) {
 }
 
 TEST_F(ReplaceTest, DepthOfTheModelIsLimited) {
-  LoadOptions load;
-  load.max_depth = 2;
   const fs::path path = write(model_of({floats("w", 300, 5)}));
-  onnxar::replace(archive_, path, unsynced_edit(), load);
+  onnxar::replace(archive_, path, unsynced_edit(), {.max_depth = 2});
   EXPECT_EQ(Archive::open(archive_).size(), 3U) << "at the deepest level there is no room for a link";
 }
 

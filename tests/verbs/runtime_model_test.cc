@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "onnxar/archive.h"
@@ -35,10 +34,6 @@ class Sample {
   RuntimeModel made_;
 };
 
-TensorBuilder inline_floats(std::string_view name, std::uint32_t seed) {
-  return tensor(name, dtype::float32, {300}).raw_data(pattern(1200, seed));
-}
-
 TEST(RuntimeModel, InitializersOfTheMainGraphAreGivenByName) {
   const Message half = linked_floats("half", 150, "a", 600), b = linked_floats("b", 300, "b");
   const Message model = model_of({half, floats("inline", 300, 3), b});
@@ -64,20 +59,17 @@ TEST(RuntimeModel, AllOtherDataIsInTheModel) {
                   .training = {training_info(inner, inner)}});
   };
   const Sample sample(with(linked_floats("a", 300, "a")));
-  EXPECT_EQ(sample.made().model, with(inline_floats("a", 1)).view());
+  EXPECT_EQ(sample.made().model, with(floats("a", 300, 1)).view());
   EXPECT_THAT(sample.made().tensors, IsEmpty());
 }
 
-TEST(RuntimeModel, EmptyDataIsInTheModel) {
-  const Sample sample(model_of({tensor("e", dtype::float32, {0}).external("a", {}, 0)}));
-  EXPECT_EQ(sample.made().model, model_of({tensor("e", dtype::float32, {0}).raw_data({})}).view());
-  EXPECT_THAT(sample.made().tensors, IsEmpty());
-}
-
-TEST(RuntimeModel, NamelessDataIsInTheModel) {
-  const Sample sample(model_of({linked_floats("", 300, "a")}));
-  EXPECT_EQ(sample.made().model, model_of({inline_floats("", 1)}).view());
-  EXPECT_THAT(sample.made().tensors, IsEmpty());
+TEST(RuntimeModel, EmptyAndNamelessDataIsInTheModel) {
+  const Sample empty(model_of({tensor("e", dtype::float32, {0}).external("a", {}, 0)}));
+  EXPECT_EQ(empty.made().model, model_of({tensor("e", dtype::float32, {0}).raw_data({})}).view());
+  EXPECT_THAT(empty.made().tensors, IsEmpty());
+  const Sample nameless(model_of({linked_floats("", 300, "a")}));
+  EXPECT_EQ(nameless.made().model, model_of({floats("", 300, 1)}).view());
+  EXPECT_THAT(nameless.made().tensors, IsEmpty());
 }
 
 TEST(RuntimeModel, OutlivesTheArchive) {
@@ -112,9 +104,7 @@ TEST(RuntimeModel, ModelsBeyondProtobufAreRefused) {
     const auto large = tensor("w", dtype::uint8, {size}).external("w", {}, static_cast<std::uint64_t>(size));
     nodes.push_back(constant("c" + std::to_string(i), large));
   }
-  WriterOptions unsynced;
-  unsynced.output.sync = false;
-  auto writer = ArchiveWriter::create(folder / "x.onnxar", unsynced);
+  auto writer = ArchiveWriter::create(folder / "x.onnxar", {.output = {.sync = false}});
   writer.add("w", Blob(static_cast<std::size_t>(size)));
   writer.finish(model({.graph = graph({.nodes = nodes})}).view());
   const Archive archive = Archive::open(folder / "x.onnxar");

@@ -35,13 +35,9 @@ wire::Field only_field(const Message& message) {
   return fields.front();
 }
 
-Error refusal_of(const Message& message) {
-  const GuardedBuffer buffer = GuardedBuffer::ending_at_guard(message.view());
-  return error_of([&buffer] { fields_of(buffer.bytes()); });
-}
-
 void expect_refused(const Message& message, Code code, std::uint64_t offset) {
-  const Error error = refusal_of(message);
+  const GuardedBuffer buffer = GuardedBuffer::ending_at_guard(message.view());
+  const Error error = error_of([&buffer] { fields_of(buffer.bytes()); });
   EXPECT_EQ(id(error.code()), id(code));
   EXPECT_EQ(error.offset(), offset) << error.what();
   EXPECT_EQ(error.entry(), "");
@@ -159,8 +155,8 @@ TEST(Cursor, EveryTruncationInsideAFieldIsRefused) {
 }
 
 TEST(Cursor, ALengthThatLeavesTheMessageIsRefusedAtItsField) {
-  for (const std::uint64_t length : {std::uint64_t{4}, std::uint64_t{1} << 31U, std::uint64_t{1} << 32U,
-                                     std::uint64_t{1} << 63U, largest - 2, largest}) {
+  for (const std::uint64_t length :
+       std::vector<std::uint64_t>{4, 1ULL << 31U, 1ULL << 32U, 1ULL << 63U, largest - 2, largest}) {
     expect_refused(after_three_bytes().claimed_length(2, length).raw(blob("abc")), Code::wire_truncated, 3);
   }
 }
@@ -176,41 +172,37 @@ TEST(Cursor, TheTenthByteOfAVarintHoldsOneBit) {
   expect_refused(ending_with(0x7f), Code::wire_varint, 4);
 }
 
-TEST(Cursor, AVarintOfElevenBytesIsRefusedWhereverItStands) {
-  expect_refused(after_three_bytes().padded_varint(1, 5, 11), Code::wire_varint, 4);
-  expect_refused(after_three_bytes().padded_length_bytes(1, blob("abc"), 11), Code::wire_varint, 4);
-  expect_refused(after_three_bytes().padded_tag(1, wire_type::varint, 11).raw_varint(1), Code::wire_varint, 3);
-}
-
-TEST(Cursor, FieldNumberZeroIsRefused) {
-  for (std::uint32_t type = 0; type < 8; ++type) {
-    expect_refused(after_three_bytes().tag(0, type).raw(Blob(16)), Code::wire_tag, 3);
-  }
-}
-
-TEST(Cursor, ATagOfMoreThan32BitsIsRefused) {
-  expect_refused(after_three_bytes().raw_varint(1ULL << 32U).raw_varint(1), Code::wire_tag, 3);
-  expect_refused(after_three_bytes().raw_varint(largest).raw_varint(1), Code::wire_tag, 3);
-}
-
-TEST(Cursor, OfTheLargestTagOnlyTheWireTypeIsWrong) {
-  expect_refused(after_three_bytes().raw_varint(0xffffffff).raw_varint(1), Code::wire_type, 3);
-}
-
 // Protobuf's parsers stop at five bytes. A longer tag that is read here would be refused there.
 TEST(Cursor, ATagOfMoreThanFiveBytesIsRefused) {
   EXPECT_EQ(only_field(Message().padded_tag(1, wire_type::varint, 5).raw_varint(1)).number, 1U);
   expect_refused(after_three_bytes().padded_tag(1, wire_type::varint, 6).raw_varint(1), Code::wire_tag, 3);
 }
 
-TEST(Cursor, GroupsAreRefused) {
-  expect_refused(after_three_bytes().group(200, Message().varint(1, 1)), Code::wire_type, 3);
-  expect_refused(after_three_bytes().tag(4, wire_type::group_end), Code::wire_type, 3);
-}
-
-TEST(Cursor, WireTypesSixAndSevenAreRefused) {
-  for (const std::uint32_t type : {6U, 7U}) {
-    expect_refused(after_three_bytes().tag(4, type).raw(Blob(16)), Code::wire_type, 3);
+TEST(Cursor, WhatIsNotAFieldIsRefusedWhereItBegins) {
+  struct Case {
+    std::string_view name;
+    Message field;
+    Code code;
+    std::uint64_t offset;
+  };
+  std::vector<Case> cases = {
+      {"a number of 11 bytes", Message().padded_varint(1, 5, 11), Code::wire_varint, 1},
+      {"a length of 11 bytes", Message().padded_length_bytes(1, blob("abc"), 11), Code::wire_varint, 1},
+      {"a tag of 11 bytes", Message().padded_tag(1, wire_type::varint, 11).raw_varint(1), Code::wire_varint, 0},
+      {"a tag of 33 bits", Message().raw_varint(1ULL << 32U).raw_varint(1), Code::wire_tag, 0},
+      {"a tag of 64 bits", Message().raw_varint(largest).raw_varint(1), Code::wire_tag, 0},
+      {"the largest tag, of type 7", Message().raw_varint(0xffffffff).raw_varint(1), Code::wire_type, 0},
+      {"a group", Message().group(200, Message().varint(1, 1)), Code::wire_type, 0},
+      {"the end of a group", Message().tag(4, wire_type::group_end), Code::wire_type, 0},
+      {"wire type 6", Message().tag(4, 6).raw(Blob(16)), Code::wire_type, 0},
+      {"wire type 7", Message().tag(4, 7).raw(Blob(16)), Code::wire_type, 0},
+  };
+  for (std::uint32_t type = 0; type < 8; ++type) {
+    cases.push_back({"field number 0", Message().tag(0, type).raw(Blob(16)), Code::wire_tag, 0});
+  }
+  for (const auto& [name, field, code, offset] : cases) {
+    SCOPED_TRACE(name);
+    expect_refused(after_three_bytes().raw(field), code, 3 + offset);
   }
 }
 

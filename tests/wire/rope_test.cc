@@ -118,13 +118,32 @@ TEST(Rope, ASourceIsAskedForItsSizeOnceAndSizesThatAddUpToTooMuchAreRefused) {
   const auto source = std::make_shared<Boaster>();
   wire::Rope rope;
   rope.append(std::string("model"));
-  EXPECT_EQ(code_of([&] {
-              rope.append(source);
-              return 0;
-            }),
-            Code::usage_argument);
+  EXPECT_EQ(code_of([&] { rope.append(source); }), Code::usage_argument);
   EXPECT_EQ(source->asked, 1U);
   EXPECT_EQ(rope.size(), 5U);
+}
+
+// The places of sources may be shared, so that their bytes need not be copied.
+TEST(Rope, LocatesOnlySourcesInTheirOrder) {
+  const Blob view = pattern(10, 1);
+  const Blob first = pattern(20, 2);
+  const Blob second = pattern(30, 3);
+  wire::Rope rope;
+  rope.append(Bytes(view));
+  rope.append(std::make_shared<SpanSource>(first));
+  rope.append(std::string("text"));
+  rope.append(std::make_shared<SpanSource>(second));
+  rope.append(std::make_shared<SpanSource>(Bytes()));
+  std::vector<const std::byte*> places;
+  rope.locate([&](const Location& location) { places.push_back(location.bytes.data()); });
+  EXPECT_EQ(places, (std::vector<const std::byte*>{first.data(), second.data()}));
+}
+
+TEST(Rope, LocatesNoViews) {
+  const Blob view = pattern(10);
+  wire::Rope rope;
+  rope.append(Bytes(view));
+  rope.locate([](const Location&) { FAIL(); });
 }
 
 }  // namespace

@@ -193,27 +193,18 @@ TEST(Splice, AHundredLevelsGetTheirLengthsRight) {
   EXPECT_EQ(std::move(splice).result().flat(), deep(300));
 }
 
-TEST(Splice, TheOutermostMessageCanBeEditedAtItsEnds) {
+TEST(Splice, EditsOfOneMessageMayMeet) {
+  // At its ends.
   EXPECT_EQ(edited("abc", {{{0, 0}, "<"}, {{3, 3}, ">"}}), "<abc>");
   EXPECT_EQ(edited("abc", {{{0, 3}, ""}}), "");
   EXPECT_EQ(edited("abc", {{{0, 1}, ""}, {{2, 3}, ""}}), "b");
   EXPECT_EQ(edited("", {{{0, 0}, "x"}}), "x");
-}
-
-TEST(Splice, EditsMayBeMadeInAnyOrder) {
+  // Made in any order; insertions at one place stay in theirs.
   EXPECT_EQ(edited("abcdef", {{{4, 5}, "E"}, {{0, 0}, "<"}, {{2, 3}, ""}}), "<abdEf");
-}
-
-TEST(Splice, InsertionsAtOnePlaceStayInTheOrderTheyWereMade) {
   EXPECT_EQ(edited("ab", {{{1, 1}, "1"}, {{1, 1}, "2"}, {{1, 1}, "3"}}), "a123b");
-}
-
-TEST(Splice, AnInsertionComesBeforeWhatIsTakenOutAtItsPlace) {
+  // An insertion comes before what is taken out at its place, and is kept within it.
   EXPECT_EQ(edited("abcd", {{{1, 3}, "X"}, {{1, 1}, "i"}}), "aiXd");
   EXPECT_EQ(edited("abcd", {{{1, 1}, "i"}, {{1, 3}, ""}}), "aid");
-}
-
-TEST(Splice, AnInsertionWithinWhatIsTakenOutIsKept) {
   EXPECT_EQ(edited("abcdef", {{{1, 5}, ""}, {{3, 3}, "i"}}), "aif");
   EXPECT_EQ(edited("abcdef", {{{1, 3}, ""}, {{3, 3}, "i"}, {{3, 5}, ""}}), "aif");
 }
@@ -250,11 +241,7 @@ TEST(Splice, SizesThatAddUpToTooMuchAreRefused) {
   wire::Splice one_frame(message.view());
   one_frame.replace(wire::Splice::outermost, {0, 0}, "", source);
   one_frame.replace(wire::Splice::outermost, {0, 0}, "", source);
-  EXPECT_EQ(code_of([&] {
-              one_frame.replace(wire::Splice::outermost, {0, 0}, "", source);
-              return 0;
-            }),
-            Code::usage_argument);
+  EXPECT_EQ(code_of([&] { one_frame.replace(wire::Splice::outermost, {0, 0}, "", source); }), Code::usage_argument);
   wire::Splice two_frames(message.view());  // each frame is within the limit, and the outer one has both
   const Innermost inner = enter_innermost(two_frames, message.view());
   two_frames.replace(inner.frame, {inner.range.begin, inner.range.begin}, "", source);

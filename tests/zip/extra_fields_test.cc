@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/refusal.h"
-#include "support/zip_builder.h"
+#include "zip/reading.h"
 
 namespace onnxar::testing {
 namespace {
@@ -19,11 +18,6 @@ std::optional<ErrorContext> refusal_of_extra(const Blob& extra, HeaderKind kind 
   return refusal_of([&] { return extra_fields_in(extra, kind); });
 }
 
-Blob both_records(Blob first, const Blob& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 TEST(ExtraFields, NoBytesGiveNoFields) {
   const zip::ExtraFields fields = extra_fields_in({});
   EXPECT_FALSE(fields.zip64);
@@ -32,7 +26,7 @@ TEST(ExtraFields, NoBytesGiveNoFields) {
 
 TEST(ExtraFields, PayloadsAreViewsOfTheHeader) {
   const Blob zip64 = zip64_record({5, 6});
-  const Blob both = both_records(zip64, extra_record(0xd935, pattern(9)));
+  const Blob both = joined(zip64, extra_record(0xd935, pattern(9)));
   const zip::ExtraFields fields = extra_fields_in(both);
   EXPECT_EQ(fields.zip64->data(), both.data() + 4);
   EXPECT_EQ(fields.zip64->size(), 16U);
@@ -48,7 +42,8 @@ TEST(ExtraFields, ADirectoryHeaderHasOnlyTheOtherPaddingRecord) {
 }
 
 TEST(ExtraFields, OtherIdsAreRefused) {
-  for (const std::uint16_t field : {std::uint16_t{0}, std::uint16_t{0x5455}, std::uint16_t{0x7075}}) {
+  for (const std::uint16_t field :
+       std::vector<std::uint16_t>{0, 0x5455, 0x7075, 0x6375, 0x9901, 0x4246, 0xA11F, 0x1EA1, 0x7875}) {
     EXPECT_EQ(refusal_of_extra(extra_record(field, {})), (ErrorContext{Code::zip_extra_unknown, "a", 7})) << field;
   }
 }
@@ -56,16 +51,15 @@ TEST(ExtraFields, OtherIdsAreRefused) {
 TEST(ExtraFields, AFieldThatRunsPastTheHeaderIsRefused) {
   const Blob whole = zip64_record({5, 6});
   for (std::size_t size = 1; size < whole.size(); ++size) {
-    const Blob cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_EQ(refusal_of_extra(cut), (ErrorContext{Code::zip_extra_malformed, "a", 7})) << size;
+    EXPECT_EQ(refusal_of_extra(part(whole, 0, size)), (ErrorContext{Code::zip_extra_malformed, "a", 7})) << size;
   }
 }
 
 TEST(ExtraFields, TwoRecordsThatStateAnAlignmentAreRefused) {
   const Blob first = extra_record(0xd935, Blob(2));
-  EXPECT_EQ(refusal_of_extra(both_records(first, extra_record(0xa11e, Blob(2)))),
+  EXPECT_EQ(refusal_of_extra(joined(first, extra_record(0xa11e, Blob(2)))),
             (ErrorContext{Code::zip_extra_duplicate, "a", 7}));
-  EXPECT_EQ(refusal_of_extra(both_records(zip64_record({}), zip64_record({}))),
+  EXPECT_EQ(refusal_of_extra(joined(zip64_record({}), zip64_record({}))),
             (ErrorContext{Code::zip_extra_duplicate, "a", 7}));
 }
 
@@ -79,8 +73,9 @@ TEST(RecordedAlignment, IsAPowerOfTwoUpToTheLimitOfTheRecord) {
   EXPECT_EQ(recorded(0xd935, 32768), 32768U);
   EXPECT_EQ(recorded(0xa11e, 16384), 16384U);
   EXPECT_EQ(recorded(0xa11e, 32768), std::nullopt);  // its highest bit is a flag
-  for (const std::uint16_t alignment : {std::uint16_t{0}, std::uint16_t{32}, std::uint16_t{65}, std::uint16_t{96}}) {
+  for (const std::uint16_t alignment : std::vector<std::uint16_t>{0, 1, 32, 63, 65, 96, 192, 0x8001, 0xFFFF}) {
     EXPECT_EQ(recorded(0xd935, alignment), std::nullopt) << alignment;
+    EXPECT_EQ(recorded(0xa11e, alignment), std::nullopt) << alignment;
   }
 }
 

@@ -54,6 +54,36 @@ Built changed_a(const Change& change) {
   return changed([&](ZipBuilder& builder) { change(builder.entry("a")); });
 }
 
+// Expect that `a` is refused at its local header, or in the directory, after a change of that header.
+template <typename Change>
+void expect_local_refused(Code code, const Change& change) {
+  const Built built = changed_a([&](ZipEntry& e) { change(e.local); });
+  EXPECT_EQ(refusal_of_zip(built.bytes), at_header(code, built, "a"));
+}
+template <typename Change>
+void expect_central_refused(Code code, const Change& change) {
+  const Built built = changed_a([&](ZipEntry& e) { change(e.central); });
+  EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(code, built, "a"));
+}
+
+/// Expects both, each header changed alone.
+template <typename Change>
+void expect_either_refused(Code code, const Change& change) {
+  expect_local_refused(code, change);
+  expect_central_refused(code, change);
+}
+
+inline void expect_extra_refused(Code code, const Blob& extra) {
+  expect_either_refused(code, [&](HeaderFields& h) { h.extra = extra; });
+}
+
+/// Expects that the changed zip is refused in the directory at this entry.
+template <typename Change>
+void expect_refused_in_directory(Code code, std::string_view entry, const Change& change) {
+  const Built built = changed(change);
+  EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(code, built, entry));
+}
+
 /// The names in the order of the reader; every byte has been read.
 inline std::vector<std::string> names_in(const Blob& bytes) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);

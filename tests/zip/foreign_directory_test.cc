@@ -36,8 +36,7 @@ TEST(ForeignDirectory, TellsTheAlignmentOfEitherRecord) {
   const auto alignment_of = [](std::uint16_t id, unsigned recorded, const Blob& more = {}) {
     Blob record = extra_record(id, Blob(2));
     put_u16(record, 4, static_cast<std::uint16_t>(recorded));
-    record.insert(record.end(), more.begin(), more.end());
-    const Built built = changed_a([&](ZipEntry& e) { e.local.extra = record; });
+    const Built built = changed_a([&](ZipEntry& e) { e.local.extra = joined(record, more); });
     const auto directory = zip::ForeignDirectory::read(built.bytes, {});
     return directory.entries()[*directory.find("a")].alignment;
   };
@@ -83,25 +82,6 @@ TEST(ForeignDirectory, DeflatedEntriesAreInflated) {
   const Built built = changed([](ZipBuilder& b) { b.entries[1] = plain_entry(deflated_entry("a", pattern(70000))); });
   expect_read(built);
   EXPECT_EQ(read_all(built.bytes)[1].second, pattern(70000));
-}
-
-TEST(ForeignDirectory, StreamedEntriesAreRead) {
-  for (const bool with_signature : {true, false}) {
-    expect_read(changed(
-        [=](ZipBuilder& b) { b.entries[1] = plain_entry(streamed_entry("a", pattern(100, 1), with_signature)); }));
-  }
-}
-
-TEST(ForeignDirectory, StreamedEntriesMayHaveWideDescriptors) {
-  for (const bool with_signature : {true, false}) {
-    expect_read(changed([=](ZipBuilder& b) {
-      ZipEntry entry = plain_entry(streamed_entry("a", pattern(100, 1), with_signature));
-      for (const std::size_t at : {entry.gap_after.size(), entry.gap_after.size() - 4}) {
-        entry.gap_after.insert(entry.gap_after.begin() + static_cast<std::ptrdiff_t>(at), 4, std::byte{0});
-      }
-      b.entries[1] = std::move(entry);
-    }));
-  }
 }
 
 TEST(ForeignDirectory, StreamedEntriesMaySayTheirSizesInFront) {
@@ -158,8 +138,8 @@ TEST(ForeignDirectory, Zip64IsRead) {
   }));
 }
 
-TEST(ForeignDirectory, AZip64EndRecordOfALowerVersionIsRead) {
-  for (const std::uint16_t version : {std::uint16_t{10}, std::uint16_t{20}, std::uint16_t{45}}) {
+TEST(ForeignDirectory, AZip64EndRecordMayStateAnyVersionUpTo45) {
+  for (const std::uint16_t version : std::vector<std::uint16_t>{0, 9, 10, 19, 20, 45}) {
     expect_read(changed([=](ZipBuilder& b) {
       b.force_zip64 = true;
       b.zip64_end.version_needed = version;
@@ -217,22 +197,13 @@ TEST(ForeignDirectory, FoldersAreNotFiles) {
   EXPECT_THAT(names_in(built.bytes), ElementsAre(model_entry, "a", "b", "folder/c"));
 }
 
-TEST(ForeignDirectory, AZip64EndRecordMayStateAVersionBelowAllThatExist) {
-  for (const std::uint16_t version : {std::uint16_t{0}, std::uint16_t{9}}) {
-    expect_read(changed([=](ZipBuilder& b) {
-      b.force_zip64 = true;
-      b.zip64_end.version_needed = version;
-    }));
-  }
-}
-
 TEST(ForeignDirectory, TheRefusalOfAZip64EndRecordTellsWhichVersionsAreRead) {
   ZipBuilder builder = smallest_builder();
   builder.force_zip64 = true;
   builder.zip64_end.version_needed = std::uint16_t{46};
   const Blob bytes = builder.build();
-  const auto of_zip = error_of([&] { return zip::ForeignDirectory::read(bytes, {}).entries().size(); });
-  const auto of_archive = error_of([&] { return zip::Directory::read(bytes, {}).entries().size(); });
+  const auto of_zip = error_if_any([&] { return zip::ForeignDirectory::read(bytes, {}).entries().size(); });
+  const auto of_archive = error_if_any([&] { return zip::Directory::read(bytes, {}).entries().size(); });
   ASSERT_TRUE(of_zip && of_archive);
   EXPECT_THAT(of_zip->message(), HasSubstr("version up to 45)"));
   EXPECT_THAT(of_archive->message(), Not(HasSubstr("up to")));
@@ -246,7 +217,7 @@ TEST(ForeignDirectory, NumbersOfTheEndRecordThatLookLikeItsSignatureAreNumbers) 
   std::size_t size = builder.build_placed().directory_size;
   while (builder.entries.size() < entries) {
     const std::string name = "n" + std::to_string(builder.entries.size() + 100000);
-    builder.entries.push_back(plain_entry(zip_entry(name.substr(0, 5) + name.substr(5), {})));
+    builder.entries.push_back(plain_entry(zip_entry(name, {})));
     size += 46 + name.size();
   }
   ASSERT_LT(size, directory_size + 65536);
@@ -261,6 +232,7 @@ TEST(ForeignDirectory, AnEndRecordIsFoundWithAnyCommentAndOnlyWhole) {
   const Blob alone = ZipBuilder().build();
   EXPECT_TRUE(zip::has_end_record(alone));
   EXPECT_FALSE(zip::has_end_record(Bytes(alone).first(21)));
+  EXPECT_FALSE(zip::has_end_record(Bytes(alone).last(21)));
   EXPECT_FALSE(zip::has_end_record({}));
   EXPECT_FALSE(zip::has_end_record(zeros(100)));
   EXPECT_TRUE(zip::has_end_record(changed([](ZipBuilder& b) { b.comment = "a comment"; }).bytes));

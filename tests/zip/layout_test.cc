@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::uint64_t gibibyte = 1ULL << 30U;
 
-Blob part(const Blob& bytes, std::size_t first, std::size_t last) {
-  return {bytes.begin() + static_cast<std::ptrdiff_t>(first), bytes.begin() + static_cast<std::ptrdiff_t>(last)};
-}
-
 /// The first place that leaves room for a padding record of at least 6 bytes and is a multiple of the alignment.
 std::uint64_t first_aligned(std::uint64_t offset, std::uint64_t alignment) {
   offset += 6;
@@ -256,10 +252,25 @@ TEST(HeaderBytes, BothHeadersOfAnEntryWithALocalZip64FieldStateVersion45) {
   EXPECT_EQ(u16_at(zip::directory_bytes(std::array{entry}, 1024), 6), 45U);
 }
 
+TEST(HeaderBytes, VersionsNeededTellWhichHeadersHaveZip64Fields) {
+  constexpr std::uint64_t large = 0xffffffff;
+  struct Case {
+    std::uint64_t offset, size;
+    unsigned version;
+  };
+  for (const auto& [offset, size, version] : {Case{0, large - 1, 10}, Case{0, large, 45}, Case{large - 1, 1, 10},
+                                              Case{large, 1, 45}, Case{large, large, 45}}) {
+    const zip::PlacedEntry entry{"name", zip::place(offset, 4, size, 64), 0};
+    EXPECT_EQ(u16_at(zip::local_header_bytes(entry), 4), version) << offset << ' ' << size;
+    const auto directory = zip::directory_bytes(std::span(&entry, 1), entry.placement.end(), {});
+    EXPECT_EQ(u16_at(directory, 6), version) << offset << ' ' << size;
+  }
+}
+
 TEST(Alignment, IsRefusedUnlessItIsAPowerOfTwoFrom64To32768) {
   for (std::uint64_t alignment = 64; alignment <= 32768; alignment *= 2) zip::check_alignment(alignment);
   for (const std::uint64_t alignment : {0ULL, 1ULL, 32ULL, 63ULL, 96ULL, 65536ULL}) {
-    const auto error = error_of([alignment] { zip::check_alignment(alignment); });
+    const auto error = error_if_any([alignment] { zip::check_alignment(alignment); });
     ASSERT_TRUE(error) << alignment;
     EXPECT_EQ(error->message(), "alignment " + std::to_string(alignment) +
                                     " is not possible; it must be a power of two from 64 to 32768");

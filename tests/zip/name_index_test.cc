@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/colliding_texts.h"
 #include "onnxar/bytes.h"
 #include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
@@ -154,27 +155,10 @@ TEST(NameIndex, LookingForFoldersReadsNamesOnlyWhereTheyMatch) {
   EXPECT_LE(looked_at, 10U);
 }
 
-// Words of eight bytes, of which each has a twin that undoes what it does to MurmurHash64A, make 2^n names of one hash.
 // The table finds each at its first place or near it: with one hash for all, 2000 names would be compared for each.
 TEST(NameIndex, NamesMadeToCollideUnderAFixedSeedDoNot) {
-  constexpr std::uint64_t multiplier = 0xc6a4a7935bd1e995;
-  const auto shifted = [](std::uint64_t value) { return value ^ value >> 47U; };
-  std::uint64_t inverse = 1;
-  for (int i = 0; i < 6; ++i) inverse *= 2 - multiplier * inverse;
-  const auto twin = [&](std::uint64_t word) {
-    return shifted((shifted(word * multiplier) * multiplier ^ 1ULL << 63U) * inverse) * inverse;
-  };
-  const auto text = [](std::uint64_t word) { return std::string(reinterpret_cast<const char*>(&word), sizeof word); };
-  std::vector<std::string> names = {""};
-  for (std::uint64_t bit = 0; bit < 12; ++bit) {
-    const std::uint64_t word = 0x6a09e667f3bcc908 + bit;
-    std::vector<std::string> longer;
-    for (const std::string& name : names) {
-      longer.push_back(name + text(word) + text(~word));
-      longer.push_back(name + text(twin(word)) + text(twin(~word)));
-    }
-    names = longer;
-  }
+  const CollidingTexts colliding(12);
+  const std::vector<std::string>& names = colliding.texts();
   std::size_t looked_at = 0;
   const auto name_of = [&](std::uint32_t i) {
     ++looked_at;
@@ -185,11 +169,17 @@ TEST(NameIndex, NamesMadeToCollideUnderAFixedSeedDoNot) {
   EXPECT_LE(looked_at, 2 * names.size());
 }
 
-TEST(NameIndex, GrowsWhereNoRoomIsLeft) {
-  Index index(0);
-  for (int i = 0; i < 5000; ++i) ASSERT_EQ(index.insert("layer_" + std::to_string(i)), "");
-  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(index.has("layer_" + std::to_string(i)));
-  EXPECT_EQ(index.insert("LAYER_4321"), "layer_4321");
+TEST(NameIndex, HoldsManyNamesAndGrowsWhereNoRoomIsLeft) {
+  constexpr std::size_t many = 100000;
+  for (const std::size_t room : {std::size_t{0}, many}) {
+    Index index(room);
+    for (std::size_t i = 0; i < many; ++i) ASSERT_EQ(index.insert("layer_" + std::to_string(i) + "_weight"), "");
+    for (std::size_t i = 0; i < many; ++i) {
+      ASSERT_TRUE(index.has("layer_" + std::to_string(i) + "_weight"));
+      ASSERT_FALSE(index.has("layer_" + std::to_string(i) + "_bias"));
+    }
+    EXPECT_EQ(index.insert("LAYER_777_weight"), "layer_777_weight");
+  }
 }
 
 TEST(NameIndex, AllPrefixesOfANameAreNamesOfTheirOwn) {
@@ -199,17 +189,6 @@ TEST(NameIndex, AllPrefixesOfANameAreNamesOfTheirOwn) {
   const Index index(names);
   for (const std::string& name : names) EXPECT_TRUE(index.has(name));
   EXPECT_FALSE(index.has(longest + "x"));
-}
-
-TEST(NameIndex, HoldsManyNames) {
-  constexpr std::size_t many = 100000;
-  Index index(many);
-  for (std::size_t i = 0; i < many; ++i) ASSERT_EQ(index.insert("layer_" + std::to_string(i) + "_weight"), "");
-  for (std::size_t i = 0; i < many; ++i) {
-    ASSERT_TRUE(index.has("layer_" + std::to_string(i) + "_weight"));
-    ASSERT_FALSE(index.has("layer_" + std::to_string(i) + "_bias"));
-  }
-  EXPECT_EQ(index.insert("LAYER_777_weight"), "layer_777_weight");
 }
 
 TEST(NameIndex, ReadsNotOneByteBeyondAName) {

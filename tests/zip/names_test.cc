@@ -41,8 +41,6 @@ TEST(NameFault, AFaultIsSeenAtAnyPlaceOfANameOfAnyLength) {
   }
 }
 
-TEST(NameFault, EmptyNameIsRefused) { EXPECT_EQ(fault(""), Code::zip_name_empty); }
-
 /// A name of so many bytes with parts that are not too long.
 std::string path_of(std::size_t length) {
   std::string name(length, 'n');
@@ -56,6 +54,8 @@ TEST(NameFault, NamesEndAt1024Bytes) {
   EXPECT_EQ(fault(std::string(65000, 'n')), Code::zip_name_too_long);
 }
 
+// Readers treat the others differently: unzip removes ";1", bsdtar joins names that differ in Unicode normalization,
+// listings reverse the text after U+202E, and Windows takes a stream name after a colon.
 TEST(NameFault, EveryCharacterOutsidePortableAsciiIsRefused) {
   const std::string_view allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.,+=!#%&()@^~`{}[]$' /";
@@ -66,30 +66,16 @@ TEST(NameFault, EveryCharacterOutsidePortableAsciiIsRefused) {
   }
 }
 
-// Readers treat these differently: unzip removes ";1", bsdtar joins names that differ in Unicode normalization,
-// listings reverse the text after U+202E, and Windows takes a stream name after a colon.
-TEST(NameFault, NamesThatReadersChangeAreRefused) {
-  for (const std::string_view name : {"weights;1", "a;1/b", "gr\xc3\xb6\xc3\x9f", "e\xcc\x81", "a\xe2\x80\xaez", "C:x",
-                                      "a:b", "a\\b", "*", "a?", "\xff", "\x7f"}) {
-    EXPECT_EQ(fault(name), Code::zip_name_character) << escaped(name);
-  }
-  EXPECT_EQ(fault(std::string_view("__MODEL_PROTO\0x", 15)), Code::zip_name_character);
-}
-
-TEST(NameFault, AbsolutePathIsRefused) {
-  EXPECT_EQ(fault("/etc/passwd"), Code::zip_name_absolute);
-  EXPECT_EQ(fault("/"), Code::zip_name_absolute);
-  EXPECT_EQ(fault("//a"), Code::zip_name_absolute);
-}
-
-TEST(NameFault, TrailingSlashIsRefused) {
-  EXPECT_EQ(fault("a/"), Code::zip_name_directory);
-  EXPECT_EQ(fault("a/b/"), Code::zip_name_directory);
-}
-
-TEST(NameFault, PartsThatAreEmptyOrDotsAreRefused) {
-  for (const std::string_view name : {".", "..", "./a", "../a", "a/./b", "a/../b", "a/..", "a/.", "a//b"}) {
-    EXPECT_EQ(fault(name), Code::zip_name_part) << name;
+TEST(NameFault, FurtherNamesThanThoseOfTheVectorsAreRefused) {
+  const std::pair<Code, std::vector<std::string>> refused[] = {
+      {Code::zip_name_absolute, {"//a"}},
+      {Code::zip_name_directory, {"a/", "a/b/"}},
+      {Code::zip_name_part, {"../a", "a/../b", "a/."}},
+      {Code::zip_name_part_end, {" ", "x/a.", "x/ /y", "x/a. "}},
+      {Code::zip_name_device, {"PRN", "Aux", "nul", "com9", "lpt0", "nul.tar.gz", "con .txt", "a/com1.bin", "prn/x"}},
+  };
+  for (const auto& [code, names] : refused) {
+    for (const std::string& name : names) EXPECT_EQ(fault(name), code) << name;
   }
 }
 
@@ -104,17 +90,7 @@ TEST(NameFault, PartsEndAt255Bytes) {
   }
 }
 
-TEST(NameFault, PartsThatEndInADotOrSpaceAreRefused) {
-  for (const std::string_view name : {"a.", "a ", "...", " ", "a../x", "a /x", "x/a.", "x/ /y", "x/a. "}) {
-    EXPECT_EQ(fault(name), Code::zip_name_part_end) << name;
-  }
-}
-
-TEST(NameFault, DevicesOfWindowsAreRefusedInEveryPart) {
-  for (const std::string_view name : {"con", "PRN", "Aux", "nul", "COM0", "com9", "lpt0", "LPT9", "CONIN$", "conout$",
-                                      "nul.txt", "nul.tar.gz", "con .txt", "a/aux/b", "a/com1.bin", "prn/x"}) {
-    EXPECT_EQ(fault(name), Code::zip_name_device) << name;
-  }
+TEST(NameFault, NamesThatAreNearlyDevicesAreFine) {
   for (const std::string_view name :
        {"cons", "com", "com10", "coma", "lpt", "conin", "$con", "_nul", "a.nul", "xcon"}) {
     EXPECT_EQ(fault(name), std::nullopt) << name;

@@ -13,6 +13,15 @@
 
 namespace onnxar::testing {
 
+inline Blob joined(Blob first, const Blob& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+/// The bytes from `first` up to `last`.
+inline Blob part(Bytes bytes, std::size_t first, std::size_t last) {
+  return copy_of(bytes.subspan(first, last - first));
+}
+
 /// Returns the error of reading the directory; nothing if `open` would continue.
 inline std::optional<ErrorContext> refusal_of_directory(const Blob& bytes, const zip::Limits& limits = {}) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
@@ -50,16 +59,6 @@ Built changed_archive(const Change& change) {
 template <typename Change>
 Built changed_entry(const Change& change) {
   return changed_archive([&](ZipBuilder& builder) { change(builder.entry("w")); });
-}
-
-/// An archive of entries of these names, one byte each, and the model.
-inline Built archive_of_names(const std::vector<std::string>& names) {
-  return changed_archive([&](ZipBuilder& builder) {
-    builder.entries.erase(builder.entries.begin());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      builder.entries.insert(builder.entries.begin() + static_cast<std::ptrdiff_t>(i), zip_entry(names[i], blob("x")));
-    }
-  });
 }
 
 }  // namespace onnxar::testing

@@ -24,84 +24,61 @@ Blob written(const Record& record) {
   return out;
 }
 
+/// These numbers, each in as many bytes as it has, the lowest first.
+template <typename... Numbers>
+Blob bytes_of(Numbers... numbers) {
+  Blob out;
+  const auto append = [&out](auto number) {
+    for (std::size_t i = 0; i < sizeof number; ++i) out.push_back(static_cast<std::byte>(number >> 8U * i));
+  };
+  (append(numbers), ...);
+  return out;
+}
+
+/// Expects a record to hold its fields, which follow the signature, and to be written as it was.
+template <typename Parse, typename Fields>
+void expect_fields(std::uint32_t signature, std::size_t size, const Parse& parse, const Fields& fields_of) {
+  const Blob bytes = counting_record(signature, size);
+  const auto record = parse(bytes);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(fields_of(*record), copy_of(Bytes(bytes).subspan(4)));
+  EXPECT_EQ(written(*record), bytes);
+}
+
 TEST(Records, LocalHeaderHasAppnotesFields) {
-  const Blob bytes = counting_record(signature::local, 30);
-  const auto header = zip::parse_local_file_header(bytes);
-  ASSERT_TRUE(header);
-  EXPECT_EQ(header->version_needed, u16_at(bytes, 4));
-  EXPECT_EQ(header->flags, u16_at(bytes, 6));
-  EXPECT_EQ(header->method, u16_at(bytes, 8));
-  EXPECT_EQ(header->last_mod_time, u16_at(bytes, 10));
-  EXPECT_EQ(header->last_mod_date, u16_at(bytes, 12));
-  EXPECT_EQ(header->crc32, u32_at(bytes, 14));
-  EXPECT_EQ(header->compressed_size, u32_at(bytes, 18));
-  EXPECT_EQ(header->uncompressed_size, u32_at(bytes, 22));
-  EXPECT_EQ(header->file_name_length, u16_at(bytes, 26));
-  EXPECT_EQ(header->extra_field_length, u16_at(bytes, 28));
-  EXPECT_EQ(written(*header), bytes);
+  expect_fields(signature::local, 30, zip::parse_local_file_header, [](const auto& r) {
+    return bytes_of(r.version_needed, r.flags, r.method, r.last_mod_time, r.last_mod_date, r.crc32, r.compressed_size,
+                    r.uncompressed_size, r.file_name_length, r.extra_field_length);
+  });
 }
 
 TEST(Records, CentralHeaderHasAppnotesFields) {
-  const Blob bytes = counting_record(signature::central, 46);
-  const auto header = zip::parse_central_file_header(bytes);
-  ASSERT_TRUE(header);
-  EXPECT_EQ(header->version_made_by, u16_at(bytes, 4));
-  EXPECT_EQ(header->version_needed, u16_at(bytes, 6));
-  EXPECT_EQ(header->flags, u16_at(bytes, 8));
-  EXPECT_EQ(header->method, u16_at(bytes, 10));
-  EXPECT_EQ(header->last_mod_time, u16_at(bytes, 12));
-  EXPECT_EQ(header->last_mod_date, u16_at(bytes, 14));
-  EXPECT_EQ(header->crc32, u32_at(bytes, 16));
-  EXPECT_EQ(header->compressed_size, u32_at(bytes, 20));
-  EXPECT_EQ(header->uncompressed_size, u32_at(bytes, 24));
-  EXPECT_EQ(header->file_name_length, u16_at(bytes, 28));
-  EXPECT_EQ(header->extra_field_length, u16_at(bytes, 30));
-  EXPECT_EQ(header->file_comment_length, u16_at(bytes, 32));
-  EXPECT_EQ(header->disk_number_start, u16_at(bytes, 34));
-  EXPECT_EQ(header->internal_file_attributes, u16_at(bytes, 36));
-  EXPECT_EQ(header->external_file_attributes, u32_at(bytes, 38));
-  EXPECT_EQ(header->relative_offset_of_local_header, u32_at(bytes, 42));
-  EXPECT_EQ(written(*header), bytes);
+  expect_fields(signature::central, 46, zip::parse_central_file_header, [](const auto& r) {
+    return bytes_of(r.version_made_by, r.version_needed, r.flags, r.method, r.last_mod_time, r.last_mod_date, r.crc32,
+                    r.compressed_size, r.uncompressed_size, r.file_name_length, r.extra_field_length,
+                    r.file_comment_length, r.disk_number_start, r.internal_file_attributes, r.external_file_attributes,
+                    r.relative_offset_of_local_header);
+  });
 }
 
 TEST(Records, EndRecordHasAppnotesFields) {
-  const Blob bytes = counting_record(signature::end, 22);
-  const auto record = zip::parse_end_record(bytes);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->number_of_this_disk, u16_at(bytes, 4));
-  EXPECT_EQ(record->disk_with_directory, u16_at(bytes, 6));
-  EXPECT_EQ(record->entries_on_this_disk, u16_at(bytes, 8));
-  EXPECT_EQ(record->entries, u16_at(bytes, 10));
-  EXPECT_EQ(record->directory_size, u32_at(bytes, 12));
-  EXPECT_EQ(record->directory_offset, u32_at(bytes, 16));
-  EXPECT_EQ(record->comment_length, u16_at(bytes, 20));
-  EXPECT_EQ(written(*record), bytes);
+  expect_fields(signature::end, 22, zip::parse_end_record, [](const auto& r) {
+    return bytes_of(r.number_of_this_disk, r.disk_with_directory, r.entries_on_this_disk, r.entries, r.directory_size,
+                    r.directory_offset, r.comment_length);
+  });
 }
 
 TEST(Records, Zip64EndRecordHasAppnotesFields) {
-  const Blob bytes = counting_record(signature::zip64_end, 56);
-  const auto record = zip::parse_zip64_end_record(bytes);
-  ASSERT_TRUE(record);
-  EXPECT_EQ(record->size_of_record, u64_at(bytes, 4));
-  EXPECT_EQ(record->version_made_by, u16_at(bytes, 12));
-  EXPECT_EQ(record->version_needed, u16_at(bytes, 14));
-  EXPECT_EQ(record->number_of_this_disk, u32_at(bytes, 16));
-  EXPECT_EQ(record->disk_with_directory, u32_at(bytes, 20));
-  EXPECT_EQ(record->entries_on_this_disk, u64_at(bytes, 24));
-  EXPECT_EQ(record->entries, u64_at(bytes, 32));
-  EXPECT_EQ(record->directory_size, u64_at(bytes, 40));
-  EXPECT_EQ(record->directory_offset, u64_at(bytes, 48));
-  EXPECT_EQ(written(*record), bytes);
+  expect_fields(signature::zip64_end, 56, zip::parse_zip64_end_record, [](const auto& r) {
+    return bytes_of(r.size_of_record, r.version_made_by, r.version_needed, r.number_of_this_disk, r.disk_with_directory,
+                    r.entries_on_this_disk, r.entries, r.directory_size, r.directory_offset);
+  });
 }
 
 TEST(Records, LocatorHasAppnotesFields) {
-  const Blob bytes = counting_record(signature::zip64_locator, 20);
-  const auto locator = zip::parse_zip64_locator(bytes);
-  ASSERT_TRUE(locator);
-  EXPECT_EQ(locator->disk_with_end_record, u32_at(bytes, 4));
-  EXPECT_EQ(locator->offset_of_end_record, u64_at(bytes, 8));
-  EXPECT_EQ(locator->number_of_disks, u32_at(bytes, 16));
-  EXPECT_EQ(written(*locator), bytes);
+  expect_fields(signature::zip64_locator, 20, zip::parse_zip64_locator, [](const auto& r) {
+    return bytes_of(r.disk_with_end_record, r.offset_of_end_record, r.number_of_disks);
+  });
 }
 
 TEST(Records, BuildersRecordsComeBackAsTheyWere) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/zip_builder.h"
+#include "zip/reading.h"
 
 namespace onnxar::testing {
 namespace {
@@ -85,42 +85,55 @@ TEST(StateEnds, SizesThatLeaveTheFileEndTheWalk) {
   EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
 }
 
-TEST(StateEnds, AZip64FieldThatHoldsMoreThanBothSizesEndsTheWalk) {
+TEST(StateEnds, LieBeforeALocalZip64FieldOfAnotherForm) {
+  const Built first = smallest_archive();
+  for (const std::vector<std::uint64_t>& values :
+       {std::vector<std::uint64_t>{}, std::vector<std::uint64_t>{100}, std::vector<std::uint64_t>{100, 100, 0}}) {
+    ZipEntry entry = zip_entry("b", pattern(100));
+    entry.local.csize32 = entry.local.usize32 = 0xffffffffU;
+    entry.local.extra = zip64_record(values);
+    const Built second = append_edit(first, smallest_model(), {entry});
+    EXPECT_THAT(zip::state_ends(second.bytes), ElementsAre(first.bytes.size())) << values.size();
+  }
+}
+
+TEST(StateEnds, RecordsThatTheFileCutsOffEndNoState) {
   ZipBuilder builder = smallest_builder();
-  builder.entry("w").force_zip64_sizes = true;
-  builder.entry("w").local.zip64_extra = zip64_record({1024, 1024, 0});
-  EXPECT_THAT(zip::state_ends(builder.build()), IsEmpty());
+  builder.force_zip64 = true;
+  const Built built = builder.build_placed();
+  EXPECT_THAT(zip::state_ends(built.bytes), ElementsAre(built.bytes.size()));
+  for (std::size_t size = *built.zip64_end_offset; size < built.bytes.size(); ++size) {
+    EXPECT_THAT(zip::state_ends(std::span(built.bytes).first(size)), IsEmpty()) << size;
+  }
 }
 
 TEST(StateEnds, AnEndRecordWithoutADirectoryEndsNoState) {
   EXPECT_THAT(zip::state_ends(ZipBuilder().build()), IsEmpty());
 }
 
+/// An archive, a directory header and so many zeros, and another archive.
+Blob after_unfinished_edit(const Built& first, std::size_t zeros) {
+  ZipBuilder builder = smallest_builder();
+  const std::size_t header = first.directory_offset;
+  builder.prefix = joined(first.bytes, part(first.bytes, header, header + first.entry("w").central_size));
+  builder.prefix.resize(builder.prefix.size() + zeros);
+  return builder.build();
+}
+
 TEST(StateEnds, DirectoryOfAnUnfinishedEditIsNotPartOfTheNextOne) {
   const Built first = smallest_archive();
-  ZipBuilder builder = smallest_builder();
-  builder.prefix = first.bytes;
-  const auto header = std::span(first.bytes).subspan(first.directory_offset, first.entry("w").central_size);
-  builder.prefix.insert(builder.prefix.end(), header.begin(), header.end());
-  const Blob bytes = builder.build();
+  const Blob bytes = after_unfinished_edit(first, 0);
   EXPECT_THAT(zip::state_ends(bytes), ElementsAre(first.bytes.size(), bytes.size()));
 }
 
 TEST(StateEnds, NothingButAnEndRecordFollowsADirectory) {
   const Built first = smallest_archive();
-  ZipBuilder builder = smallest_builder();
-  builder.prefix = first.bytes;
-  const auto header = std::span(first.bytes).subspan(first.directory_offset, first.entry("w").central_size);
-  builder.prefix.insert(builder.prefix.end(), header.begin(), header.end());
-  builder.prefix.resize(builder.prefix.size() + 22);
-  EXPECT_THAT(zip::state_ends(builder.build()), ElementsAre(first.bytes.size()));
+  EXPECT_THAT(zip::state_ends(after_unfinished_edit(first, 22)), ElementsAre(first.bytes.size()));
 }
 
 TEST(StateEnds, EachEndRecordHasADirectoryOfItsOwn) {
   const Built first = smallest_archive();
-  Blob twice = first.bytes;
-  twice.insert(twice.end(), first.bytes.begin() + static_cast<std::ptrdiff_t>(first.directory_offset),
-               first.bytes.end());
+  Blob twice = joined(first.bytes, part(first.bytes, first.directory_offset, first.bytes.size()));
   put_u32(twice, twice.size() - 6, static_cast<std::uint32_t>(first.bytes.size()));
   EXPECT_THAT(zip::state_ends(twice), ElementsAre(first.bytes.size(), twice.size()));
 }

@@ -9,7 +9,9 @@ if [[ ${1-} == --large ]]; then
   stage "build release" build release
   stage "test --large" run_tests large
 else
+  python_environments > /dev/null &  # downloads while the compiler works; what failed is tried again below, with its errors
   stage "build release" build release
+  wait
   stage "build the wheel" python_package
   stage "test" run_tests release
 fi

@@ -1,0 +1,55 @@
+// An archive, edited twice, and going back from what became of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "archive/opened.h"
+#include "onnxar/archive.h"
+#include "onnxar/edit.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+
+/// Nothing is synced: no test cuts the power.
+inline constexpr CutOptions unsynced = {.sync = false, .dry_run = false};
+
+class StatesTest : public ::testing::Test {
+ protected:
+  void start_with(const Blob& bytes) { path_ = folder_.write_file("a", bytes); }
+  [[nodiscard]] Blob now() const { return folder_.read_file("a"); }
+  [[nodiscard]] std::optional<Error> error_of_opening() const {
+    return error_if_any([&] { return Archive::open(path_).size(); });
+  }
+
+  void expect_recovered(const Blob& bytes, const Built& state) {
+    start_with(bytes);
+    const EarlierState found = recover(path_, unsynced);
+    EXPECT_EQ(found.file_size, bytes.size());
+    EXPECT_EQ(found.size, state.bytes.size());
+    EXPECT_EQ(now(), state.bytes);
+    EXPECT_EQ(recover(path_, unsynced).size, state.bytes.size()) << "there is nothing left to cut";
+    EXPECT_EQ(now(), state.bytes);
+  }
+  void expect_unrecoverable(const Blob& bytes) {
+    start_with(bytes);
+    EXPECT_EQ(code_of([&] { return recover(path_, unsynced).size; }), Code::archive_unrecoverable);
+    EXPECT_EQ(now(), bytes);
+  }
+  void expect_not_undone(const Blob& bytes, Code code) {
+    start_with(bytes);
+    EXPECT_EQ(code_of([&] { return undo(path_, unsynced).size; }), code);
+    EXPECT_EQ(now(), bytes);
+  }
+
+  TempDir folder_;
+  std::filesystem::path path_;
+  Built first_ = smallest_archive();
+  Built second_ = edited(first_, "second", {zip_entry("b", pattern(700, 1))});
+  Built third_ = edited(second_, "third");
+};
+
+}  // namespace onnxar::testing
