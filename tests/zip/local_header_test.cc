@@ -78,6 +78,18 @@ TEST(LocalHeader, FlagsOfNoVectorAreTheDirectorysToo) {
   }
 }
 
+TEST(LocalHeader, EachSizeOfAZip64FieldIsTheDirectorys) {
+  const auto code_of_sizes = [](std::uint64_t uncompressed, std::uint64_t compressed) {
+    return code_of_local([=](LocalFields& l) {
+      l.zip64_extra = zip64_record({uncompressed, compressed});
+      l.csize32 = l.usize32 = sentinel;
+    });
+  };
+  EXPECT_EQ(code_of_sizes(1024, 1024), std::nullopt);
+  EXPECT_EQ(code_of_sizes(1024, 1025), Code::zip_local_size);
+  EXPECT_EQ(code_of_sizes(1024 + (1ULL << 32U), 1024), Code::zip_local_size);
+}
+
 TEST(LocalHeader, LengthIsAtMost65535Bytes) {
   const auto code_of_length = [](std::size_t length) {
     return code_of_fields(padded(0xD935, 64, length - 31));  // the name ends at 31
