@@ -10,9 +10,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from support import command_line
-from support.command_line import FORMAT, FOUND, IO, MIB, USAGE, ToolCase, run
-
-LARGE = 256 * MIB  # four times the memory that the tool may take
+from support.command_line import FORMAT, FOUND, GIB, IO, MIB, USAGE, ToolCase, run
 
 
 class Diff(ToolCase):
@@ -145,17 +143,17 @@ class Diff(ToolCase):
         self.assertIn("0 of tensors, 4 of side files,", run("diff", before, after).stderr)
 
     def test_models_larger_than_memory_allows(self) -> None:
-        before = self.sparse(LARGE)
+        before = self.sparse(GIB)
         after = self.write("after/model.onnx", before.read_bytes())
         with open(self.folder / "after/weights.bin", "wb") as file:
-            file.truncate(LARGE)
-            file.seek(LARGE - 1)
+            file.truncate(GIB)
+            file.seek(GIB - 1)
             file.write(b"\5")
         tool = self.in_memory(64 * MIB)
         done = run("diff", "--json", "-q", before, after, tool=tool)
         self.assertEqual((done.returncode, done.stderr), (FOUND, ""))
         data = json.loads(done.stdout)["tensors"][0]["data"]
-        self.assertEqual((data["elements"], data["differing"], data["first"]), (LARGE, 1, LARGE - 1))
+        self.assertEqual((data["elements"], data["differing"], data["first"]), (GIB, 1, GIB - 1))
         self.assertEqual(data["max_absolute"], 5)
 
     def test_refusals(self) -> None:

@@ -9,10 +9,8 @@ import numpy as np
 from support import command_line
 from support import wire_writer as wire
 from support.archives import linked, model_of, weights
-from support.command_line import FORMAT, MIB, USAGE, ToolCase, run
+from support.command_line import FORMAT, GIB, MIB, USAGE, ToolCase, run
 from support.sites import SITES, at_every_site
-
-LARGE = 256 * MIB  # four times the memory that the tool may take
 
 # The type that NumPy reads, by the type of the tensor; types that it lacks are read as integers.
 NUMPY = {
@@ -113,9 +111,9 @@ class Extract(ToolCase):
         self.assertEqual(told, expected)
 
     def test_a_tensor_larger_than_memory_allows(self) -> None:
-        model = self.sparse(LARGE)
+        model = self.sparse(GIB)
         self.succeeds("extract", model, "w", "-o", self.output, "--raw", "--no-sync", tool=self.in_memory(64 * MIB))
-        self.assertEqual(self.output.stat().st_size, LARGE)
+        self.assertEqual(self.output.stat().st_size, GIB)
 
 
 class Patterns(ToolCase):

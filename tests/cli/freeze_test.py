@@ -12,10 +12,9 @@ from onnx import ModelProto, TensorProto, TrainingInfoProto, helper, numpy_helpe
 from onnx.helper import make_node
 
 from support import command_line
-from support.command_line import FORMAT, IO, MIB, USAGE, ToolCase, run
+from support.command_line import FORMAT, GIB, IO, MIB, USAGE, ToolCase, run
 
 FLOAT = TensorProto.FLOAT
-LARGE = 256 * MIB  # four times the memory that the tool may take
 
 
 def value(name: str, dims: list[object] | None = None) -> onnx.ValueInfoProto:
@@ -206,12 +205,12 @@ class WhatIsReached(FreezeCase):
             self.assertEqual(self.output.read_bytes(), expected, path)
 
     def test_a_model_larger_than_memory_allows(self) -> None:
-        source = self.sparse(LARGE)
+        source = self.sparse(GIB)
         model = onnx.load(source, load_external_data=False)
-        model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.UINT8, [LARGE]))
+        model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.UINT8, [GIB]))
         tool = self.in_memory(64 * MIB)
         self.succeeds("freeze", self.saved(model), "-o", self.output, "--no-sync", tool=tool)
-        self.assertEqual(self.listing(self.output)["entries"][0]["size"], LARGE)
+        self.assertEqual(self.listing(self.output)["entries"][0]["size"], GIB)
 
 
 class BadGraphs(FreezeCase):

@@ -45,10 +45,10 @@ def unit_of(file: Path, command: str) -> Unit:
     return Unit(file, sources, shlex.split(re.sub(r" -o .*", "", command)))
 
 
-def joined(units: list[Unit], build: Path) -> Iterator[Unit]:
+def joined(found: list[Unit], build: Path) -> Iterator[Unit]:
     """Units of tests that are compiled alike, up to BATCH sources at a time; the others as they are."""
     alike: dict[str, list[Path]] = {}
-    for unit in units:
+    for unit in found:
         if unit.file.is_relative_to(build / "tests/CMakeFiles"):
             alike.setdefault(shlex.join(unit.command), []).extend(unit.sources)
         else:
@@ -64,12 +64,19 @@ def joined(units: list[Unit], build: Path) -> Iterator[Unit]:
             yield Unit(file, batch, shlex.split(command))
 
 
-def units(build: Path) -> list[Unit]:
-    """The precompiled headers, which the units of tests include, are made on the way."""
-    commands = json.loads((build / "compile_commands.json").read_text())
-    for command in commands:
+def commands_of(build: Path) -> list[dict[str, str]]:
+    return json.loads((build / "compile_commands.json").read_text())
+
+
+def precompile(build: Path) -> None:
+    """Makes the headers that the units of tests include in a compiled form."""
+    for command in commands_of(build):
         if command["file"].endswith("/cmake_pch.hxx.cxx"):
             subprocess.run(command["command"], shell=True, cwd=command["directory"], check=True)
+
+
+def units(build: Path) -> list[Unit]:
+    commands = commands_of(build)
     found = [unit_of(Path(each["file"]), each["command"]) for each in commands if re.search(r"/Unity/.*\.cxx$", each["file"])]
     return list(joined(found, build))
 
@@ -111,6 +118,8 @@ def main(build: Path, jobs: int) -> bool:
     configure(build)
     headers = newest_header()
     todo = [unit for unit in units(build) if not is_clean(unit, headers)]
+    if todo:
+        precompile(build)
     with ThreadPoolExecutor(jobs) as pool:
         return all(list(pool.map(lambda unit: tidy(build, unit), todo)))
 
