@@ -206,4 +206,10 @@ struct EntryAlignment {
 /// is not cut off.
 void abandon_edits() noexcept;
 
+/// The path of the file that a mapping of this library has at `address`, as `escaped_path` writes it; empty if there is
+/// none, or if more than 1024 files were mapped before it. For handlers of SIGBUS, and of EXCEPTION_IN_PAGE_ERROR on
+/// Windows: the address of the fault lies in a file that was shortened, or whose disk failed. Async-signal-safe. The
+/// text is valid as long as the mapping.
+[[nodiscard]] std::string_view mapped_file_at(const void* address) noexcept;
+
 }  // namespace ONNXAR_API onnxar

@@ -14,6 +14,7 @@
 #include "archive/output_options.h"
 #include "archive/writer_parts.h"
 #include "base/extended_files.h"
+#include "base/mapped_ranges.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -155,5 +156,7 @@ void ArchiveEditor::commit(const ByteSource& model) {
 }
 
 void abandon_edits() noexcept { base::cut_back_extended_files(); }
+
+std::string_view mapped_file_at(const void* address) noexcept { return base::mapped_file_at(address); }
 
 }  // namespace onnxar

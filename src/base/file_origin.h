@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mapped_ranges.h"
 #include "base/open_file.h"
 #include "onnxar/bytes.h"
 
@@ -33,7 +34,7 @@ class FileOrigin : public detail::MappedFrom {
  public:
   /// `bytes` are the whole mapping; their first byte is at `offset` of the file at `path`.
   FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Bytes bytes)
-      : path_(std::move(path)), status_(status), offset_(offset), bytes_(bytes) {}
+      : path_(std::move(path)), status_(status), offset_(offset), bytes_(bytes), range_(bytes, path_) {}
 
   /// All bytes of the mapping.
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
@@ -50,6 +51,7 @@ class FileOrigin : public detail::MappedFrom {
   os::FileStatus status_;
   std::uint64_t offset_;
   Bytes bytes_;
+  MappedRange range_;
 };
 
 /// A source of bytes of a mapping, which must outlive it.

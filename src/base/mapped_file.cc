@@ -44,6 +44,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (bytes_.empty()) return;
+  origin_.reset();  // before another mapping can get the addresses
   const std::size_t before = into_page(reinterpret_cast<std::uintptr_t>(bytes_.data()));
   os::unmap(Bytes(bytes_.data() - before, before + bytes_.size()));
 }

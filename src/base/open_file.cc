@@ -75,7 +75,7 @@ void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offs
   if (failed) throw system_error(failed, "cannot read", path);
   if (done < target.size()) {
     throw Error(Code::io_changed, concat("the file was shortened to ", offset + done, " bytes while it was read"), {},
-                path);
+                path, {Hint::copy_in});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/extended_files.h"
+#include "base/mapped_ranges.h"
 #include "base/text.h"
 #include "os/error.h"
 #include "os/names.h"
@@ -13,6 +14,18 @@
 namespace onnxar::base {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// The error for bytes, of a mapping as a rule, that the system could not read.
+Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
+  std::string_view name = mapped_file_at(first.data());
+  if (name.empty()) name = mapped_file_at(second.data());
+  if (name.empty()) name = "an input file";
+  return {Code::io_changed, concat(name, " was shortened while it was copied"), {}, target, {Hint::copy_in}};
+}
+
+}  // namespace
 
 // --- Beginning and discarding ----------------------------------------------------------------------------------------
 
@@ -130,7 +143,7 @@ void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
     const std::size_t written = os::write_at(file_, offset, first, second, failed);
     // The bytes often lie in mappings. Where this process would get SIGBUS, the kernel's copy fails with EFAULT.
     if (os::reason_of(failed) == os::Reason::unreadable_bytes) {
-      throw Error(Code::io_changed, "an input file was shortened while it was copied", {}, target_);
+      throw shortened_input(first, second, target_);
     }
     if (failed) throw system_error(failed, "cannot write", target_);
     offset += written;

@@ -17,18 +17,11 @@
 #include "shell/json.h"
 #include "shell/near_words.h"
 #include "shell/progress_line.h"
+#include "shell/shortened.h"
 #include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
-
-/// Ends the process after SIGBUS: another process has shortened a mapped file, and an access hit the missing part. An
-/// incomplete output has no name yet, and an edit is cut off, so the process leaves nothing unfinished.
-void input_shrank() {
-  os::write_error("onnxar: error[io.changed] an input file was shortened while it was read\n");
-  abandon_edits();
-  os::end_at_once(exit_code::io);
-}
 
 std::string exit_codes() {
   std::string text = "Exit:";
@@ -160,7 +153,7 @@ int run(Words words) {
 
 int main(int argc, char** argv) {
   const auto words = onnxar::tool::os::start(argc, argv);
-  onnxar::tool::os::on_mapping_fault(onnxar::tool::input_shrank);
+  onnxar::tool::end_where_inputs_are_shortened(onnxar::tool::wants_json_errors(words));
   onnxar::tool::os::on_interrupt([] { onnxar::abandon_edits(); });  // restores the archive
   return onnxar::tool::run(words);
 }

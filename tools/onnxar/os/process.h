@@ -25,8 +25,12 @@ std::size_t write_output(std::span<const std::byte> bytes, std::error_code& fail
 void write_error(std::string_view text) noexcept;
 [[noreturn]] void end_at_once(int exit_code) noexcept;
 
-/// Calls `handler`, which must not return, on access to a missing part of a mapped file that another process shortened.
-void on_mapping_fault(void (*handler)()) noexcept;
+/// Never returns. Safe to call in signal handlers, in which another thread is about to end the process.
+[[noreturn]] void wait_for_the_end() noexcept;
+
+/// Calls `handler`, which must not return, with the address of an access to a part of a mapped file that is missing, as
+/// another process shortened the file.
+void on_mapping_fault(void (*handler)(const void* address)) noexcept;
 
 /// Calls `handler` when the user or a shutdown ends the process, which then ends as it would without a handler. Signals
 /// that the parent process ignores, as nohup does, remain ignored.

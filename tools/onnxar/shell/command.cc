@@ -11,6 +11,7 @@
 #include "shell/hints.h"
 #include "shell/numbers.h"
 #include "shell/paths.h"
+#include "shell/shortened.h"
 #include "shell/terminal.h"
 
 namespace onnxar::tool {
@@ -177,9 +178,7 @@ void write_to_stdout(Bytes bytes) {
     std::error_code failed;
     const std::size_t written = os::write_output(bytes, failed);
     // The kernel reads the mapping for `write`. Where the file lost its end, that fails with EFAULT, without SIGBUS.
-    if (failed == std::errc::bad_address) {
-      throw Error(Code::io_changed, "an input file was shortened while it was read");
-    }
+    if (failed == std::errc::bad_address) throw shortened(bytes);
     if (failed) throw Error(Code::io_failed, "cannot write to the standard output: " + failed.message());
     bytes = bytes.subspan(written);
   }

@@ -59,6 +59,7 @@ constexpr std::array rows = {
     Row{Hint::unpack_unnamed, "another name is possible, and `onnxar unpack` writes a model without any"},
     Row{Hint::unpack_model_alone, "`-o FILE` writes the model alone, or remove files with a zip tool"},
     Row{Hint::get_whole, "`onnxar get` downloads it as a whole"},
+    Row{Hint::copy_in, "run it again when no other program writes to the file, or on a copy of it"},
     Row{Hint::make_anew, "fetch it again, or make it anew with `onnxar pack` or `onnxar repack`"},
     Row{Hint::link_again, "make the link again with `onnxar link`"},
     Row{Hint::recover_cuts, "`onnxar recover` cuts off the rest"},
@@ -87,6 +88,8 @@ constexpr bool is_complete() {
 static_assert(is_complete());
 
 }  // namespace
+
+std::string_view words_of(Hint hint) noexcept { return rows[static_cast<std::size_t>(hint)].words; }
 
 std::string in_words(const Advice& advice) {
   const auto number = static_cast<std::size_t>(advice.hint);

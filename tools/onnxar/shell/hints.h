@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "onnxar/error.h"
 
 namespace onnxar::tool {
 
+/// The words for a hint, in which `{}` is its value. Safe in signal handlers.
+std::string_view words_of(Hint hint) noexcept;
 /// Returns `--max-expansion 12 allows more`; an empty text for Hint::none.
 std::string in_words(const Advice& advice);
 

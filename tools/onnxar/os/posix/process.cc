@@ -9,10 +9,10 @@ namespace onnxar::tool::os {
 namespace {
 
 // Set once, before the handlers are installed. Handlers of signals can take no argument.
-void (*fault_handler)() = nullptr;
+void (*fault_handler)(const void* address) = nullptr;
 void (*interrupt_handler)() = nullptr;
 
-extern "C" void handle_fault(int /*signal*/) { fault_handler(); }
+extern "C" void handle_fault(int /*signal*/, siginfo_t* info, void* /*context*/) { fault_handler(info->si_addr); }
 
 extern "C" void handle_interrupt(int signal) {
   // The archive is restored first: raising the signal again ends the process.
@@ -50,9 +50,16 @@ void write_error(std::string_view text) noexcept {
 /// Skips destructors and buffers, which a signal handler must not run: the fault may have interrupted any of them.
 void end_at_once(int exit_code) noexcept { ::_exit(exit_code); }
 
-void on_mapping_fault(void (*handler)()) noexcept {
+void wait_for_the_end() noexcept {
+  while (true) ::pause();
+}
+
+void on_mapping_fault(void (*handler)(const void* address)) noexcept {
   fault_handler = handler;
-  std::signal(SIGBUS, handle_fault);
+  struct sigaction action{};
+  action.sa_sigaction = handle_fault;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
 }
 
 void on_interrupt(void (*handler)()) noexcept {

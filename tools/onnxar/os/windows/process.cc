@@ -21,11 +21,14 @@ namespace onnxar::tool::os {
 namespace {
 
 // Set once, before the handlers are installed. The system's handlers can take no argument of ours.
-void (*fault_handler)() = nullptr;
+void (*fault_handler)(const void* address) = nullptr;
 void (*interrupt_handler)() = nullptr;
 
 LONG CALLBACK handle_exception(EXCEPTION_POINTERS* exception) {
-  if (exception->ExceptionRecord->ExceptionCode == EXCEPTION_IN_PAGE_ERROR) fault_handler();
+  const EXCEPTION_RECORD& record = *exception->ExceptionRecord;
+  if (record.ExceptionCode == EXCEPTION_IN_PAGE_ERROR) {
+    fault_handler(reinterpret_cast<const void*>(record.ExceptionInformation[1]));
+  }
   return EXCEPTION_CONTINUE_SEARCH;
 }
 
@@ -106,7 +109,11 @@ void end_at_once(int exit_code) noexcept {
   std::abort();  // not reached
 }
 
-void on_mapping_fault(void (*handler)()) noexcept {
+void wait_for_the_end() noexcept {
+  while (true) ::Sleep(INFINITE);
+}
+
+void on_mapping_fault(void (*handler)(const void* address)) noexcept {
   fault_handler = handler;
   ::AddVectoredExceptionHandler(1, handle_exception);
 }
