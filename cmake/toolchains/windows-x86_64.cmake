@@ -21,5 +21,6 @@ foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-static -B${CMAKE_CURRENT_LIST_DIR}/windows-x86_64/")
 endforeach()
 set(ZLIB_USE_STATIC_LIBS ON)
-# Windows 10: the first version that replaces an open file as POSIX does.
-set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00 -DNTDDI_VERSION=0x0A000006")
+# Windows 10: the first version that replaces an open file as POSIX does. Big objects: sources that are joined have more
+# than 32768 sections.
+set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00 -DNTDDI_VERSION=0x0A000006 -Wa,-mbig-obj")

@@ -34,7 +34,7 @@ bool EntrySource::is_at_hand() const { return ArchiveAccess::ranges(archive_) ==
 
 // All bytes of a file that is read by ranges come from one version of it.
 bool EntrySource::may_change() const {
-  return is_at_hand() && entry_.index >= ArchiveAccess::directory(archive_).first_appended();
+  return is_at_hand() && entry_.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
 }
 
 /// `room` is the front of the entry's range.

@@ -20,7 +20,7 @@ namespace {
 using base::concat;
 
 std::uint64_t first_appended(const Archive& archive) {
-  const std::size_t first = ArchiveAccess::directory(archive).first_appended();
+  const std::size_t first = ArchiveAccess::directory(archive).first_appended(archive.file());
   return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
 }
 

@@ -22,8 +22,8 @@ void ArchiveResolver::select(const ArchiveEntry& entry) {
 }
 
 GraphBytes ArchiveResolver::graph_of(const ArchiveEntry& entry) const {
-  const bool was_appended =
-      ArchiveAccess::ranges(archive_) == nullptr && entry.index >= ArchiveAccess::directory(archive_).first_appended();
+  const bool was_appended = ArchiveAccess::ranges(archive_) == nullptr &&
+                            entry.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
   if (options().verify_data && was_appended) {
     // An undo may cut off an appended graph, and an edit may then write a different one in its place. Verifying the
     // mapping and then reading it would see two states, so a copy is made and that copy is verified.

@@ -40,7 +40,7 @@ void Directory::read_at(const EndOfArchive& end, Bytes file) {
   check_positions();
   index_names();
   data_offsets_ =
-      std::make_unique<std::atomic<std::uint64_t>[]>(base::in_memory(end.entries));  // bounded by E10 and E11
+      std::make_unique<std::atomic<std::uint64_t>[]>(base::in_memory(end.entries) + 1);  // bounded by E10 and E11
 }
 
 void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
@@ -98,11 +98,38 @@ void Directory::index_names() {
 /// Proves the entries to which the shortcut of P5a does not apply. The shortcut keeps the cost of opening at
 /// O(directory): reading every local header of a mapped archive would fault in a page per entry.
 void Directory::prove_irregular_entries(Bytes file, std::span<const std::size_t> indices) {
-  first_appended_ = entries_.size();
+  first_after_gap_ = entries_.size();
   for (const std::size_t i : indices) {
-    const bool tail_follows = data_offset(file, i) + entries_[i].size != limit_of(i);
-    if (tail_follows) first_appended_ = std::min(first_appended_, i + 1);
+    if (is_followed_by_tail(file, i)) first_after_gap_ = std::min(first_after_gap_, i + 1);
   }
+}
+
+bool Directory::is_followed_by_tail(Bytes file, std::size_t index) const {
+  return data_offset(file, index) + entries_[index].size != limit_of(index);
+}
+
+/// Whether the shortcut of P5a took the data to begin on a page. If it begins at a multiple of 64 before that, a
+/// superseded tail of just that length follows, which opening did not see. Places that are 64 bytes apart hide none:
+/// directory and end record have more.
+bool Directory::may_hide_tail(std::size_t index) const noexcept {
+  constexpr std::size_t most_extra = local_zip64_extra_size + padding_minimum + alignment_minimum;
+  return regular_header_size(index) > local_file_header_size + entries_[index].name.size() + most_extra;
+}
+
+std::size_t Directory::first_appended(Bytes file) const {
+  std::atomic<std::uint64_t>& known = data_offsets_[entries_.size()];
+  std::size_t first = base::in_memory(known.load(std::memory_order_relaxed));
+  if (first != 0) return first;
+  const auto is_edited_after = [&](std::size_t index) {
+    try {
+      return may_hide_tail(index) && is_followed_by_tail(file, index);
+    } catch (const Error&) {
+      return true;  // its first use reports the fault
+    }
+  };
+  while (first + 1 < first_after_gap_ && !is_edited_after(first)) ++first;
+  known.store(++first, std::memory_order_relaxed);
+  return first;
 }
 
 std::optional<std::size_t> Directory::find(std::string_view name) const noexcept {

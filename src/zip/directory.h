@@ -38,7 +38,10 @@ class Directory {
   /// The index of the first entry that an edit appended, or the number of entries if no edit did. Entries before it
   /// were in the file when it was first written: no edit changes or cuts them. `undo` can cut off the others, and a
   /// later edit can then write different bytes in their place.
-  [[nodiscard]] std::size_t first_appended() const noexcept { return first_appended_; }
+  /// Takes an entry whose local header is broken for one that an edit follows. Cost: the first call reads the local
+  /// headers of large entries (at most those before the result); later ones O(1). REQUIRES: `file` is at hand as a
+  /// whole.
+  [[nodiscard]] std::size_t first_appended(Bytes file) const;
   /// The offset at which entry `index` must end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
@@ -66,15 +69,18 @@ class Directory {
   void check_positions() const;
   void index_names();
   void prove_irregular_entries(Bytes file, std::span<const std::size_t> indices);
+  [[nodiscard]] bool is_followed_by_tail(Bytes file, std::size_t index) const;
+  [[nodiscard]] bool may_hide_tail(std::size_t index) const noexcept;
 
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t size_ = 0;
   std::vector<DirectoryEntry> entries_;
   NameIndex index_;
-  /// 0 if the local header is not proved yet. Data never begins at 0, because the first header does.
+  /// 0 if the local header is not proved yet. Data never begins at 0, because the first header does. One more has the
+  /// result of `first_appended`, 0 before the first call.
   mutable std::unique_ptr<std::atomic<std::uint64_t>[]> data_offsets_;
   std::uint64_t offset_ = 0;
-  std::size_t first_appended_ = 0;
+  std::size_t first_after_gap_ = 0;  // the first entry after a tail that opening found
   bool zip64_ = false;
   bool unneeded_zip64_ = false;
 };

@@ -42,7 +42,6 @@ std::optional<std::string> error_at_once(const Blob& bytes, const zip::Limits& l
 void expect_same(const zip::Directory& a, const zip::Directory& b) {
   ASSERT_EQ(a.entries().size(), b.entries().size());
   EXPECT_TRUE(std::ranges::equal(a.headers(), b.headers()));
-  EXPECT_EQ(a.first_appended(), b.first_appended());
   EXPECT_EQ(a.unneeded_zip64(), b.unneeded_zip64());
   for (std::size_t i = 0; i < a.entries().size(); ++i) {
     EXPECT_EQ(a.entries()[i].name, b.entries()[i].name);
@@ -76,7 +75,7 @@ TEST(DirectoryReader, WantsLocalHeadersThatTheDirectoryDoesNotTell) {
   const Reading reading = read_by_ranges(built.bytes);
   EXPECT_EQ(reading.steps, 3U);
   expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
-  EXPECT_LT(reading.directory.first_appended(), reading.directory.entries().size());
+  EXPECT_LT(reading.directory.first_appended(built.bytes), reading.directory.entries().size());
 }
 
 TEST(DirectoryReader, WantsLongLocalHeadersInAStepOfTheirOwn) {

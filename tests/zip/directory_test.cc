@@ -177,7 +177,9 @@ TEST(Directory, TheLastEntryEndsBeforeTheDirectoryEvenIfItsEndWraps) {
   }
 }
 
-std::size_t first_appended(const Built& built) { return zip::Directory::read(built.bytes, {}).first_appended(); }
+std::size_t first_appended(const Built& built) {
+  return zip::Directory::read(built.bytes, {}).first_appended(built.bytes);
+}
 
 TEST(Directory, EntriesOfTheFirstStateComeBeforeTheFirstThatAnEditAppended) {
   const Built plain = four_entries().build_placed();
