@@ -28,7 +28,7 @@ export default tseslint.config(
       globals: Object.fromEntries(
         (
           'process console fetch URL Buffer setTimeout document globalThis Worker postMessage onmessage TextDecoder ' +
-          'performance Blob location window FileReader AbortController BigInt64Array BigUint64Array Option Response ' +
+          'performance Blob location window FileReader AbortController AbortSignal BigInt64Array BigUint64Array Option Response ' +
           'WebAssembly WebSocket'
         )
           .split(' ')

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,12 +35,20 @@ struct S3Options {
   std::string endpoint = {};
 };
 
+/// Called on the thread of the call while servers keep it waiting: with the host, and for how long less than 1 KiB/s
+/// came. The first call is after a second, later ones follow in steps of at most 100 ms, and the last one, with 0,
+/// tells that bytes come again or that the call ends. It may throw to end the call, except where the time is 0.
+using WaitingCallback = std::function<void(std::string_view host, std::chrono::milliseconds waited)>;
+
 struct RemoteOptions {
   std::size_t connections = 8;                       ///< requests at the same time; at least 1
   std::size_t retries = 5;                           ///< of a request that gave no byte, with growing pauses
   std::chrono::milliseconds pause{250};              ///< before the first of them; doubles each time
-  std::chrono::milliseconds connect_timeout{30000};  ///< of a connection, including TLS
-  std::chrono::milliseconds stall_timeout{30000};    ///< without a byte, after which a request has failed
+  std::chrono::milliseconds connect_timeout{30000};  ///< of a connection, including TLS; 0: none
+  /// A request that gets less than 1 KiB/s for this long, or no answer, has failed. It is sent again once; then the
+  /// error is remote.timeout. 0: never. A request as a whole has no limit.
+  std::chrono::milliseconds stall_timeout{30000};
+  WaitingCallback waiting = {};
   /// The certificates that are trusted, in PEM. Empty: those of the system.
   std::filesystem::path certificates = {};
   /// Names and passwords of hosts. Empty: ~/.netrc. They go to the host of the address only, never to where a redirect
@@ -56,9 +65,9 @@ struct RemoteOptions {
 [[nodiscard]] RemoteOptions remote_options_of_environment();
 
 /// Opens the file at an address, and reads its last 256 KiB in the same request. A name and a password may precede the
-/// host. Errors: remote.address; remote.unreachable; remote.refused; remote.answer; remote.no_ranges (the server sends
-/// whole files only); io.not_found, io.permission; when ranges are read also io.changed (the file is another one by
-/// now).
+/// host. Errors: remote.address; remote.unreachable; remote.timeout; remote.refused; remote.answer; remote.no_ranges
+/// (the server sends whole files only); io.not_found, io.permission; when ranges are read also io.changed (the file is
+/// another one by now).
 [[nodiscard]] std::shared_ptr<const RandomAccess> open_remote(std::string_view address,
                                                               const RemoteOptions& options = {});
 

@@ -91,6 +91,7 @@ const RULES = {
 /** Failures that no rule of the format names. */
 const OTHERS = {
   changed: ['io.changed', 'the file changed while it was read; open it again'],
+  timeout: ['remote.timeout', 'the server is too slow'],
   http: ['io.http', 'the server refused'],
   cut: ['io.short_read', 'the source gave another number of bytes than it was asked for'],
   unknown: ['usage.entry', 'there is no entry with this name'],

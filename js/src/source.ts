@@ -35,6 +35,11 @@ export interface SourceOptions {
   /** For URLs: used in the place of the global `fetch`. */
   fetch?: typeof fetch;
   signal?: AbortSignal;
+  /**
+   * For URLs, in milliseconds: a request that gets no answer for this long, or less than 1 KiB/s, is sent again once,
+   * and then given up (`remote.timeout`). 30000 unless it is given; 0: never. Reads that block have no limit.
+   */
+  timeout?: number;
 }
 
 class BytesSource implements Source {

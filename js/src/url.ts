@@ -1,5 +1,6 @@
 import { OnnxarError } from './error.js';
 import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
+import { Patience, again, blobOf, bytesFrom, bytesOf, isTimeout, streamOfPieces, type Asked } from './patience.js';
 import { Waiting, inPieces } from './waiting.js';
 
 /** How much of the end is asked for at first: the end records, and for most models the directory and the graph. */
@@ -52,8 +53,17 @@ export class UrlSource implements Source {
   async read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
     const kept = this.#kept(begin, end);
     if (kept) return kept;
-    const answer = await this.#ask(begin, end, signal);
-    return exactly(new Uint8Array(await answer.arrayBuffer()), end - begin);
+    const bytes = new Uint8Array(end - begin);
+    let filled = 0;
+    for await (const piece of this.#bytes(begin, end, signal)) {
+      filled += piece.length;
+      if (filled > bytes.length) break;
+      bytes.set(piece, filled - piece.length);
+    }
+    if (filled !== bytes.length) {
+      throw new OnnxarError('cut', '', undefined, `${filled} bytes came, not ${bytes.length}`);
+    }
+    return bytes;
   }
 
   readSync(into: Uint8Array, begin: number): boolean {
@@ -73,9 +83,9 @@ export class UrlSource implements Source {
     );
   }
 
-  async stream(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  stream(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const kept = this.#kept(begin, end);
-    return kept ? new Blob([kept]).stream() : (await this.#ask(begin, end, signal)).body!;
+    return Promise.resolve(kept ? new Blob([kept]).stream() : streamOfPieces(this.#bytes(begin, end, signal)));
   }
 
   /** Headers of a request for a range. If-Range makes a request that asks first, except on the page's own server. */
@@ -106,15 +116,19 @@ export class UrlSource implements Source {
     return begin >= base ? this.#tail.subarray(begin - base, end - base) : undefined;
   }
 
-  async #ask(begin: number, end: number, signal?: AbortSignal): Promise<Response> {
-    const answer = await ask(this.url, this.#options, this.headers(begin, end), 'GET', signal);
+  #bytes(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    return bytesFrom(begin, end, (from, to) => this.#ask(from, to, signal));
+  }
+
+  async #ask(begin: number, end: number, signal?: AbortSignal): Promise<Asked> {
+    const asked = await ask(this.url, this.#options, this.headers(begin, end), 'GET', signal);
     try {
-      this.check(answer, begin);
+      this.check(asked.answer, begin);
     } catch (error) {
-      await answer.body?.cancel();
+      asked.patience.end();
       throw error;
     }
-    return answer;
+    return asked;
   }
 }
 
@@ -129,15 +143,16 @@ async function ask(
   headers: Record<string, string>,
   method = 'GET',
   signal = options.signal,
-): Promise<Response> {
+): Promise<Asked> {
   const all = new Headers(options.request?.headers);
   for (const [name, value] of Object.entries(headers)) all.set(name, value);
-  const init: RequestInit = { ...options.request, method, headers: all };
-  if (signal) init.signal = signal;
+  const patience = new Patience(url, options.timeout);
+  const outer = signal ?? options.request?.signal ?? undefined;
+  const init: RequestInit = { ...options.request, method, headers: all, signal: patience.signal(outer) };
   try {
-    return await (options.fetch ?? globalThis.fetch)(url, init);
+    return { answer: await patience.wait((options.fetch ?? globalThis.fetch)(url, init)), patience };
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (outer?.aborted || error instanceof OnnxarError) throw error;
     throw refused(url, 0, `no answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -160,40 +175,45 @@ function lengthOf(answer: Response): number | undefined {
  * Asks for the end of the file. A page asks other servers for the size first: a range from the end is not among the
  * headers that CORS lets pass without a request of its own (a preflight), and few servers answer that one.
  */
-export async function openUrl(url: string, options: SourceOptions): Promise<Source> {
+export function openUrl(url: string, options: SourceOptions): Promise<Source> {
+  return again(() => openOnce(url, options));
+}
+
+async function openOnce(url: string, options: SourceOptions): Promise<Source> {
   if (!isSameOrigin(url)) return openBySize(url, options, await sizeByHead(url, options));
-  let first: Response;
+  let first: Asked;
   try {
     first = await ask(url, options, { Range: `bytes=-${SUFFIX}` });
   } catch (error) {
-    if (options.signal?.aborted || !('location' in globalThis)) throw error;
+    if (options.signal?.aborted || isTimeout(error) || !('location' in globalThis)) throw error;
     return openBySize(url, options, await sizeByHead(url, options)); // redirected to another server, perhaps
   }
-  if (first.status === 206) {
-    const bytes = new Uint8Array(await first.arrayBuffer());
-    const range = contentRange(first);
+  const { answer } = first;
+  if (answer.status === 206) {
+    const bytes = await bytesOf(first);
+    const range = contentRange(answer);
     const size = range ? range.size : undefined;
     if (size !== undefined && range!.begin + bytes.length === size) {
-      return new UrlSource(url, versionOf(url, first, size), bytes, options);
+      return new UrlSource(url, versionOf(url, answer, size), bytes, options);
     }
     return openBySize(url, options, await sizeByHead(url, options));
   }
-  if (first.status === 200) return openWithoutSuffix(url, options, first);
-  await first.body?.cancel();
-  if (![400, 416, 501].includes(first.status)) throw refused(url, first.status, 'the server refused');
+  if (answer.status === 200) return openWithoutSuffix(url, options, first);
+  first.patience.end();
+  if (![400, 416, 501].includes(answer.status)) throw refused(url, answer.status, 'the server refused');
   return openBySize(url, options, await sizeByHead(url, options));
 }
 
 /** The server ignored the range: perhaps only ranges from the end. */
-async function openWithoutSuffix(url: string, options: SourceOptions, first: Response): Promise<Source> {
-  const size = lengthOf(first);
-  if (size === undefined || size <= SMALL) return new BlobSource(await first.blob());
-  await first.body?.cancel();
+async function openWithoutSuffix(url: string, options: SourceOptions, first: Asked): Promise<Source> {
+  const size = lengthOf(first.answer);
+  if (size === undefined || size <= SMALL) return new BlobSource(await blobOf(first));
+  first.patience.end();
   return openBySize(url, options, size);
 }
 
 async function sizeByHead(url: string, options: SourceOptions): Promise<number> {
-  const head = await ask(url, options, {}, 'HEAD');
+  const { answer: head } = await ask(url, options, {}, 'HEAD');
   const size = head.ok ? lengthOf(head) : undefined;
   if (size === undefined) throw refused(url, head.status, 'the server does not tell the size of the file');
   return size;
@@ -201,11 +221,12 @@ async function sizeByHead(url: string, options: SourceOptions): Promise<number> 
 
 async function openBySize(url: string, options: SourceOptions, size: number): Promise<Source> {
   const begin = Math.max(0, size - SUFFIX);
-  const answer = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
-  if (answer.status === 200) return new BlobSource(await answer.blob());
+  const asked = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
+  const { answer } = asked;
+  if (answer.status === 200) return new BlobSource(await blobOf(asked));
   const source = new UrlSource(url, versionOf(url, answer, size), new Uint8Array(0), options);
   source.check(answer, begin);
-  const tail = new Uint8Array(await answer.arrayBuffer());
+  const tail = await bytesOf(asked);
   exactly(tail, size - begin);
   return new UrlSource(url, source.version, tail, options);
 }

@@ -22,6 +22,7 @@ import numpy as np
 
 from onnxar import _core, _deprecated, _dtypes, _operations, _ranges, _summary
 from onnxar._errors import Finding, NotFoundError, fault, printable, usage
+from onnxar._http import TIMEOUT
 from onnxar._options import Path, expect_natural
 from onnxar._progress import Count, Progress, reporting
 from onnxar._sources import Source, bytes_of
@@ -429,6 +430,7 @@ def open_archive(
     threads: int = 0,
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
+    timeout: float = TIMEOUT,
 ) -> Archive:
     """Opens an archive at a path, in memory, or in a file object, which is read to its end. Errors: io.*, zip.*, archive.*.
 
@@ -443,12 +445,17 @@ def open_archive(
     tensor is read when its array is taken, and kept as long as the archive or one of its arrays; `Archive.load` reads
     many at once. "populate", and False for `no_copy`, read everything when the archive is opened. All bytes are of one version of the
     file, or the error is io.changed. More errors: remote.*.
+
+    A request of HTTP that gets no answer for `timeout` seconds, or less than 1 KiB/s, is sent again once, and then given
+    up (remote.timeout); 0 waits without end. Other file systems, and stores, have limits of their own.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
     expect_natural(threads=threads)
+    if not 0 <= timeout < math.inf:
+        raise usage(f"timeout is {timeout}; it must be a number of seconds, or 0")
     if store is not None or _ranges.is_address(source) or _ranges.is_of_fsspec(source):
-        found = _ranges.open_source(source, store, storage_options)
+        found = _ranges.open_source(source, store, storage_options, timeout)
         if not isinstance(found, str):
             if prefetch == "populate" or not no_copy:
                 found.file()

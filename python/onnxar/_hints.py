@@ -41,6 +41,7 @@ WORDS = {
     "unpack.unnamed": "another name is possible, and onnxar.unpack writes a model without any",
     "unpack.model_alone": "onnxar.unpack to a file instead of a folder writes the model alone, or remove files with a zip tool",
     "get.whole": "`get` of the command line downloads it as a whole",
+    "remote.wait_longer": "a longer timeout waits longer, and timeout=0 without end",
     "open.copy_in": "let no other program write to it meanwhile, or open an archive with copy_in=True",
     "archive.make_anew": "fetch it again, or make it anew with onnxar.pack or onnxar.repack",
     "link.again": "make the link again with onnxar.link",

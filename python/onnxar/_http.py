@@ -7,17 +7,22 @@ import asyncio
 import dataclasses
 import random
 import re
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
-from onnxar._errors import Error, fault
+from onnxar._errors import Error, fault, make_error
+
+Result = TypeVar("Result")
 
 END = 256 << 10  # bytes at the end of a file that are read when it is opened
 CONNECTIONS = 8
 RETRIES = 5
 PAUSE = 0.25  # seconds before the first retry; doubles each time
 LONGEST_PAUSE = 60  # seconds; a server that asks for more is as good as gone
-STALL = 30.0  # seconds without a byte, after which a request has failed
+TIMEOUT = 30.0  # seconds without an answer, or with less than LEAST_SPEED, after which a request has failed
+LEAST_SPEED = 1024  # bytes a second
+MOST_STALLS = 1  # requests that are sent again because they were too slow; each takes long
 PASSING = {408, 425, 429, 500, 502, 503, 504}
 PIECE_OF_BODY = 1 << 20
 
@@ -50,13 +55,40 @@ class Passing(Exception):
         self.pause = pause
 
 
+class Patience:
+    """Waits for parts of an answer, until less than LEAST_SPEED came for `seconds`; 0: without end. The time begins anew
+    whenever the bytes since its begin reach that speed."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._begin = time.monotonic()
+        self._bytes = 0
+
+    def _left(self) -> float:
+        return self._begin + self._seconds - time.monotonic()
+
+    async def wait(self, part: Awaitable[Result]) -> Result:
+        """Errors: asyncio.TimeoutError."""
+        # What came while this process was busy or stopped is there at once.
+        return await asyncio.wait_for(part, None if self._seconds == 0 else max(self._left(), 0.05))
+
+    def note(self, count: int) -> None:
+        """Notes that so many bytes came. Errors: asyncio.TimeoutError."""
+        self._bytes += count
+        if self._bytes >= LEAST_SPEED * (time.monotonic() - self._begin):
+            self._begin, self._bytes = time.monotonic(), 0
+        elif self._seconds != 0 and self._left() <= 0:
+            raise asyncio.TimeoutError
+
+
 class HttpFile:
     """A file on a server that sends ranges. Every answer is compared with the first one, by ETag, else by Last-Modified, and
     by size. `version` is None if the server tells neither: then only one answer is of one version."""
 
-    def __init__(self, system: Any, url: str, name: str) -> None:
+    def __init__(self, system: Any, url: str, name: str, timeout: float = TIMEOUT) -> None:
         self.name = name
         self._system = system
+        self._timeout = timeout
         self._url = system.encode_url(url)
         first: Answer = self._run(self._opened)
         self.size, self._etag, self._modified = first.size, first.etag, first.modified
@@ -108,15 +140,17 @@ class HttpFile:
         import aiohttp
 
         astray = (aiohttp.TooManyRedirects, getattr(aiohttp, "RedirectClientError", aiohttp.InvalidURL))  # the latter is new in 3.10
-        pause = PAUSE
+        pause, stalls = PAUSE, 0
         for tries in range(RETRIES + 1):
             try:
                 return await self._asked(headers, read)
             except astray as error:
                 raise self._fault("remote.answer", f"the server redirects without end, or to what is not an address of HTTP: {_reason(error)}") from error
             except (Passing, aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, asyncio.TimeoutError) as error:
-                if tries == RETRIES:
-                    raise self._fault("remote.unreachable", f"the server failed {RETRIES + 1} times, at last with: {_reason(error)}") from error
+                is_slow = isinstance(error, asyncio.TimeoutError)  # by our limit, or by one that the caller gave to fsspec
+                stalls += is_slow
+                if stalls > MOST_STALLS or tries == RETRIES:
+                    raise (self._too_slow() if is_slow else self._unreachable(error)) from error
                 await asyncio.sleep(max(pause * random.uniform(0.5, 1), getattr(error, "pause", 0)))
                 pause *= 2
         raise AssertionError
@@ -126,9 +160,9 @@ class HttpFile:
 
         session, given = await self._system.set_session(), dict(self._system.kwargs)
         if "timeout" not in self._system.client_kwargs:
-            given.setdefault("timeout", aiohttp.ClientTimeout(total=None, sock_connect=STALL, sock_read=STALL))
+            given.setdefault("timeout", aiohttp.ClientTimeout(total=None))
         given["headers"] = {**given.get("headers", {}), **headers, "Accept-Encoding": "identity"}
-        async with session.get(self._url, **given) as response:
+        async with await Patience(self._timeout).wait(session.get(self._url, **given)) as response:
             if self._url.scheme == "https" and any(each.url.scheme != "https" for each in (*response.history, response)):
                 raise self._fault("remote.answer", "the server redirects from HTTPS to HTTP")
             self._expect_status(response)
@@ -181,8 +215,9 @@ class HttpFile:
         return _answer(response, self.size, await self._body(response, self.size))
 
     async def _body(self, response: Any, length: int) -> bytearray:
-        data = bytearray()
-        while piece := await response.content.read(PIECE_OF_BODY):
+        data, patience = bytearray(), Patience(self._timeout)
+        while piece := await patience.wait(response.content.read(PIECE_OF_BODY)):
+            patience.note(len(piece))
             data += piece
             if len(data) > length:
                 raise self._fault("remote.answer", "the server sends more bytes than it announced")
@@ -205,6 +240,13 @@ class HttpFile:
     def _expect_version(self, answer: Answer) -> None:
         if not answer.agrees(self._etag, self._modified, self.size):
             raise self._fault("io.changed", "the file was replaced since it was opened; open it again")
+
+    def _unreachable(self, error: Exception) -> Error:
+        return self._fault("remote.unreachable", f"the server failed {RETRIES + 1} times, at last with: {_reason(error)}")
+
+    def _too_slow(self) -> Error:
+        what = f"the server did not answer in time, or sent less than 1 KiB/s for {self._timeout:g} s"
+        return make_error("remote.timeout", what, "", None, self.name, "remote.wait_longer")
 
     def _without_ranges(self) -> Error:
         return self._fault("remote.no_ranges", "the server sends whole files only, so no part of this one can be read; download it")

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from onnxar import _core
 from onnxar._errors import Error, FormatError, fault, usage
-from onnxar._http import CONNECTIONS, END, HttpFile
+from onnxar._http import CONNECTIONS, END, TIMEOUT, HttpFile
 
 Range = tuple[int, int]  # the first byte, and the byte after the last one
 Targets = Sequence[tuple[int, memoryview]]
@@ -249,7 +249,9 @@ class Reader:
             target[start - offset : stop - offset] = data[start - at : stop - at]
 
 
-def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> FsspecFile | HttpFile | str:
+def fsspec_file(
+    source: Any, storage_options: Mapping[str, Any] | None, timeout: float = TIMEOUT
+) -> FsspecFile | HttpFile | str:
     """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
     name = name_of(source)
     if is_address(source):
@@ -267,7 +269,7 @@ def fsspec_file(source: Any, storage_options: Mapping[str, Any] | None) -> Fsspe
         return os.path.abspath(str(path))
     if _is_http(system):
         with translated(name):
-            return HttpFile(system, path, name)
+            return HttpFile(system, path, name, timeout)
     return FsspecFile(system, path, name)
 
 
@@ -319,10 +321,12 @@ def _save(reader: Reader, ranges: list[Range], path: str) -> None:
             output.write(data)
 
 
-def open_source(source: Any, store: Any, storage_options: Mapping[str, Any] | None) -> _core.Archive | str:
+def open_source(
+    source: Any, store: Any, storage_options: Mapping[str, Any] | None, timeout: float = TIMEOUT
+) -> _core.Archive | str:
     """Opens an address, a file of fsspec, or a path in a store of obstore. Returns the path of a local file instead."""
     if store is None:
-        file = fsspec_file(source, storage_options)
+        file = fsspec_file(source, storage_options, timeout)
         return file if isinstance(file, str) else open_file(file)
     if not isinstance(source, str):
         raise usage(f"with a store, the source is a path in it, not {type(source).__name__}")

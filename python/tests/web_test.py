@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+import inspect
+import math
 import mmap
 import pathlib
+import socket
 import subprocess
 import sys
 import unittest
 import unittest.mock
 
+import numpy as np
 import obstore.store
 from fsspec.implementations.memory import MemoryFileSystem
-from remote_files import ADDRESS, RangesTest
-from support import matmul_model
+from remote_files import ADDRESS, COUNT, SIZE, RangesTest
+from support import matmul_model, weights
 
 import onnxar
 from onnxar import _http, _ranges
@@ -84,9 +89,44 @@ class Http(RangesTest):
                 self.expect_all(archive)
         self.assertIn("503", str(self.refused("remote.unreachable", onnxar.open, self.serve(fail=100))))
 
-    def test_a_server_that_stalls_is_given_up(self):
-        with unittest.mock.patch.object(_http, "STALL", 0.05), unittest.mock.patch.object(_http, "RETRIES", 1):
-            self.refused("remote.unreachable", onnxar.open, self.serve(delay=1))
+    def test_a_server_that_brings_too_little_is_given_up(self):
+        """It never answers, stops in the body, or sends a byte at a time."""
+        for how in ({"stop": 0}, {"stop": 1000}, {"drip": (1, 0.02)}):
+            with self.subTest(how=how):
+                self.server.requests.clear()
+                error = self.refused("remote.timeout", onnxar.open, self.serve(**how), timeout=0.3)
+                self.assertIn("timeout=0 without end", str(error))
+                self.assertLessEqual(len(self.server.requests), 2)
+        with self.assertRaises(onnxar.Error) as raised:
+            asyncio.run(onnxar.open_async(self.serve(stop=0), timeout=0.3))
+        self.assertEqual(raised.exception.code, "remote.timeout")
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            self.refused("remote.timeout", onnxar.open, f"http://127.0.0.1:{deaf.getsockname()[1]}/m", timeout=0.3)
+
+    def test_an_open_archive_can_be_read_once_the_server_recovers(self):
+        archive = onnxar.open(self.serve(honest=1, stop=1000), timeout=1)
+        self.refused("remote.timeout", archive.tensor, "layer1.15")
+        self.serve()
+        np.testing.assert_array_equal(archive["layer1.15"], weights(SIZE, seed=15))
+
+    def test_a_request_that_is_too_slow_once_is_sent_again(self):
+        with onnxar.open(self.serve(slow=1, stop=1000), timeout=1.5) as archive:
+            self.expect_all(archive)
+
+    def test_a_slow_but_steady_server_may_take_longer_than_the_limit(self):
+        with onnxar.open(self.serve(slow=1, drip=(4096, 0.04)), timeout=1.5) as archive:  # 2.6 s
+            self.assertEqual(len(archive), COUNT)
+        self.assertEqual(len(self.server.requests), 1)
+
+    def test_a_limit_of_0_waits_without_end(self):
+        with onnxar.open(self.serve(delay=0.5), timeout=0) as archive:
+            self.assertEqual(len(archive), COUNT)
+
+    def test_a_limit_is_a_number_of_seconds(self):
+        for limit in (-1, math.nan, math.inf):
+            self.refused("usage.argument", onnxar.open, self.serve(), timeout=limit)
+        self.assertEqual(self.server.requests, [])
+        self.assertEqual(inspect.signature(onnxar.open).parameters["timeout"].default, 30)
 
     def test_what_a_server_refuses_is_told(self):
         for status, code in ((404, "io.not_found"), (403, "io.permission"), (401, "io.permission"), (418, "remote.refused")):

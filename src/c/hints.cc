@@ -60,6 +60,7 @@ constexpr std::array rows = {
     Row{Hint::unpack_model_alone,
         "onnxar_unpack to a file instead of a folder writes the model alone, or remove files with a zip tool"},
     Row{Hint::get_whole, "`get` of the command line downloads it as a whole"},
+    Row{Hint::wait_longer, "the command line has an option for longer waits"},
     Row{Hint::copy_in, "let no other program write to it meanwhile, or open an archive with `copy_in`"},
     Row{Hint::make_anew, "fetch it again, or make it anew with onnxar_pack or onnxar_repack"},
     Row{Hint::link_again, "make the link again with onnxar_link"},

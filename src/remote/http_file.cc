@@ -6,14 +6,15 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/text.h"
 #include "onnxar/error.h"
+#include "remote/failures.h"
 #include "remote/pieces.h"
+#include "remote/stall_clock.h"
+#include "remote/waiting.h"
 
 namespace onnxar {
 namespace {
 
-using base::concat;
 using Clock = std::chrono::steady_clock;
 
 void initialise() {
@@ -23,8 +24,12 @@ void initialise() {
   });
 }
 
-/// Refuses options that would put fields of their own into a request.
-void expect_fields(const RemoteOptions& options) {
+/// Refuses limits that mean nothing, and options that would put fields of their own into a request.
+void expect_possible(const RemoteOptions& options) {
+  if (options.connections == 0) throw Error(Code::usage_argument, "at least one connection is needed");
+  if (options.connect_timeout.count() < 0 || options.stall_timeout.count() < 0) {
+    throw Error(Code::usage_argument, "a time limit is negative");
+  }
   const S3Options& s3 = options.s3;
   for (const std::string_view text : {std::string_view(options.token), std::string_view(s3.access_key),
                                       std::string_view(s3.session_token), std::string_view(s3.region)}) {
@@ -48,26 +53,6 @@ void scatter(std::span<const RangeTarget> targets, std::uint64_t offset, Bytes b
   }
 }
 
-[[noreturn]] void refuse(const Answer& answer, const std::string& shown) {
-  switch (answer.status) {
-    case 404:
-    case 410: throw Error(Code::io_not_found, "the server has no such file", {}, shown);
-    case 401:
-    case 403:
-    case 407:
-      throw Error(Code::io_permission, concat("the server denies access (status ", answer.status, ")"), {}, shown);
-    default: throw Error(Code::remote_refused, concat("the server answers with status ", answer.status), {}, shown);
-  }
-}
-
-Error without_ranges(const std::string& shown) {
-  return {Code::remote_no_ranges,
-          "the server sends whole files only, so no part of this one can be read",
-          {},
-          shown,
-          {Hint::get_whole}};
-}
-
 }  // namespace
 
 /// Runs all requests to their end, as many at the same time as there are connections, and calls `done` with each that
@@ -75,7 +60,10 @@ Error without_ranges(const std::string& shown) {
 class HttpFile::Transfers {
  public:
   Transfers(const HttpFile& file, std::deque<Request>& requests, const Done& done)
-      : file_(file), done_(done), slots_(std::min(file.options_.connections, requests.size())) {
+      : file_(file),
+        done_(done),
+        waiting_for_(file.options_.waiting),
+        slots_(std::min(file.options_.connections, requests.size())) {
     for (Request& request : requests) waiting_.push_back(&request);
   }
   Transfers(const Transfers&) = delete;
@@ -94,6 +82,7 @@ class HttpFile::Transfers {
       int left = 0;
       while (const CURLMsg* message = curl_multi_info_read(multi(), &left))
         end(message->easy_handle, message->data.result);
+      watch();
     }
   }
 
@@ -101,6 +90,10 @@ class HttpFile::Transfers {
   struct Slot {
     Request* request = nullptr;
     std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle{nullptr, curl_easy_cleanup};
+    StallClock clock = {};
+    std::uint64_t counted = 0;  // of the bytes that arrived
+
+    std::uint64_t count() { return request->arrived() - std::exchange(counted, request->arrived()); }
   };
 
   [[nodiscard]] CURLM* multi() const { return file_.multi_.get(); }
@@ -117,6 +110,8 @@ class HttpFile::Transfers {
     request.prepare(slot.handle.get(), file_.now_, is_first_site, file_.options_, file_.version_);
     if (curl_multi_add_handle(multi(), slot.handle.get()) != CURLM_OK) throw std::bad_alloc();
     slot.request = &request;
+    slot.clock.restart();
+    slot.counted = 0;
   }
 
   Request* stop(Slot& slot) noexcept {
@@ -124,7 +119,11 @@ class HttpFile::Transfers {
     return std::exchange(slot.request, nullptr);
   }
 
-  void pause() const { std::this_thread::sleep_until((*std::ranges::min_element(waiting_, {}, due))->not_before); }
+  void pause() const {
+    constexpr std::chrono::milliseconds most{100};  // between calls of `watch`
+    const Request* const next = *std::ranges::min_element(waiting_, {}, due);
+    std::this_thread::sleep_until(std::min(next->not_before, Clock::now() + most));
+  }
   static Clock::time_point due(const Request* request) { return request->not_before; }
 
   void work() const {
@@ -134,8 +133,27 @@ class HttpFile::Transfers {
     if (running != 0) curl_multi_poll(multi(), nullptr, 0, milliseconds, nullptr);
   }
 
+  /// Breaks off the transfers that are too slow.
+  void watch() {
+    const auto now = Clock::now();
+    const auto time = std::chrono::duration_cast<StallClock::Duration>(now - std::exchange(watched_, now));
+    const auto limit = file_.options_.stall_timeout;
+    const Address* address = &file_.now_;
+    for (Slot& slot : slots_) {
+      if (slot.request == nullptr) continue;
+      const std::uint64_t bytes = slot.count();
+      bytes_ += bytes;
+      slot.clock.pass(time, bytes);
+      address = &slot.request->address();
+      if (limit.count() != 0 && slot.clock.waited() >= limit) end(slot.handle.get(), CURLE_OPERATION_TIMEDOUT);
+    }
+    waiting_for_.pass(time, std::exchange(bytes_, 0), *address);
+  }
+
   void end(CURL* handle, CURLcode result) {
-    Request& request = *stop(*std::ranges::find(slots_, handle, [](const Slot& slot) { return slot.handle.get(); }));
+    Slot& slot = *std::ranges::find(slots_, handle, [](const Slot& each) { return each.handle.get(); });
+    bytes_ += slot.count();
+    Request& request = *stop(slot);
     const Request::Outcome outcome = request.finish(result);
     // What a server cannot do is the result of the first request; `open` decides.
     const bool is_told = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
@@ -147,14 +165,16 @@ class HttpFile::Transfers {
 
   const HttpFile& file_;
   const Done& done_;
+  Waiting waiting_for_;
+  Clock::time_point watched_ = Clock::now();
+  std::uint64_t bytes_ = 0;  // that arrived since then
   std::deque<Request*> waiting_;
   std::vector<Slot> slots_;
 };
 
 HttpFile::HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole)
     : options_(options), address_(parse_address(address, options)), now_(address_), random_(std::random_device{}()) {
-  if (options.connections == 0) throw Error(Code::usage_argument, "at least one connection is needed");
-  expect_fields(options);
+  expect_possible(options);
   initialise();
   multi_.reset(curl_multi_init());
   if (!multi_) throw std::bad_alloc();
@@ -174,7 +194,7 @@ void HttpFile::open(WholeFiles whole) {
     if (answer.status == 416) version_.size = 0;
     has_ranges_ = version_.size && (answer.status != 200 || end_.size() == *version_.size);
   });
-  if (!has_ranges_ && whole == WholeFiles::refused) throw without_ranges(address_.shown);
+  if (!has_ranges_ && whole == WholeFiles::refused) throw without_ranges().with_path(address_.shown);
   const bool is_told = !version_.etag.empty() || !version_.last_modified.empty() || end_.size() == size();
   if (is_told || !has_ranges_) return;
   has_ranges_ = false;  // one answer is of one version
@@ -191,7 +211,7 @@ void HttpFile::read(std::span<const RangeTarget> ranges) const {
   scatter(ranges, end_at, end_);
   const std::vector<base::ByteRange> pieces = pieces_of(ranges, end_at);
   if (pieces.empty()) return;
-  if (!has_ranges_) throw without_ranges(address_.shown);
+  if (!has_ranges_) throw without_ranges().with_path(address_.shown);
   const Receive receive = [&ranges](std::uint64_t offset, Bytes bytes) { scatter(ranges, offset, bytes); };
   if (takes_several_ && pieces.size() > 2 * options_.connections) return fetch_several(pieces, receive);
   fetch(pieces, receive, [](std::size_t) {});
@@ -242,10 +262,11 @@ void HttpFile::run(std::deque<Request>& requests, const Done& done) const { Tran
 /// Decides how a request that is not complete goes on. Errors: as open_remote.
 void HttpFile::settle(Request& request, Request::Outcome outcome) const {
   switch (outcome) {
-    case Request::Outcome::again: return try_again(request);
+    case Request::Outcome::again: return try_again(request, false);
+    case Request::Outcome::stalled: return try_again(request, true);
     case Request::Outcome::redirected: return follow(request);
     case Request::Outcome::refused: return renew_or_refuse(request);
-    default: throw without_ranges(address_.shown);
+    default: throw without_ranges().with_path(address_.shown);
   }
 }
 
@@ -260,31 +281,33 @@ void HttpFile::follow(Request& request) const {
 /// Where a redirect led is refused once its signature has expired; the address that redirects gives a new one.
 void HttpFile::renew_or_refuse(Request& request) const {
   const bool was_redirected = request.address().url != address_.url;
-  if (!was_redirected || request.renewed) refuse(request.answer(), address_.shown);
+  if (!was_redirected || request.renewed) throw refused(request.answer()).with_path(address_.shown);
   request.renewed = true;
   request.redirects = 0;
   now_ = address_;
 }
 
-void HttpFile::try_again(Request& request) const {
+void HttpFile::try_again(Request& request, bool stalled) const {
+  constexpr std::size_t most_stalls = 1;  // each takes long
   request.tries = request.has_progress() ? 1 : request.tries + 1;
+  request.stalls = (request.has_progress() ? 0 : request.stalls) + (stalled ? 1 : 0);
   request.renewed = request.renewed && !request.has_progress();
-  const Answer& answer = request.answer();
-  if (request.tries > options_.retries) {
-    const std::string what = answer.status >= 400 ? concat("status ", answer.status) : request.failure();
-    throw Error(Code::remote_unreachable, concat("the server failed ", request.tries, " times, at last with: ", what),
-                {}, address_.shown);
-  }
+  if (request.tries > options_.retries || request.stalls > most_stalls) give_up(request, stalled);
   // Half of the pause is random, so that readers that failed together do not come back together.
   const double share = std::uniform_real_distribution<>(0.5, 1)(random_);
   const auto grown = options_.pause * (1LL << std::min<std::size_t>(request.tries - 1, 10));
   auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(grown * share);
   constexpr std::chrono::seconds longest{60};  // a server that asks for more is as good as gone
+  const Answer& answer = request.answer();
   if (answer.retry_after) pause = std::max<std::chrono::milliseconds>(pause, std::min(*answer.retry_after, longest));
   request.not_before = Clock::now() + pause;
-  // A server behind a redirect may be gone for good.
-  if (request.tries > 1) now_ = address_;
+  // A server that a redirect led to may be gone for good.
+  if (request.tries > 1 || stalled) now_ = address_;
   request.redirects = 0;
+}
+
+void HttpFile::give_up(const Request& request, bool stalled) const {
+  throw(stalled ? too_slow(request, options_) : unreachable(request)).with_path(address_.shown);
 }
 
 }  // namespace onnxar

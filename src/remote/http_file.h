@@ -49,7 +49,8 @@ class HttpFile final : public RandomAccess {
   void settle(Request& request, Request::Outcome outcome) const;
   void follow(Request& request) const;
   void renew_or_refuse(Request& request) const;
-  void try_again(Request& request) const;
+  void try_again(Request& request, bool stalled) const;
+  [[noreturn]] void give_up(const Request& request, bool stalled) const;
   void fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const;
 
   RemoteOptions options_;

@@ -1,6 +1,7 @@
 #include "remote/request.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
@@ -34,7 +35,6 @@ bool may_pass(CURLcode result) {
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
     case CURLE_PARTIAL_FILE:
-    case CURLE_OPERATION_TIMEDOUT:
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
@@ -74,10 +74,9 @@ void set_secrets(CURL* handle, const Address& address, const RemoteOptions& opti
 }
 
 void set_limits(CURL* handle, const RemoteOptions& options) {
-  set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
-  const auto stall = std::chrono::ceil<std::chrono::seconds>(options.stall_timeout);
-  set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall.count()));
+  constexpr std::chrono::milliseconds longest{INT32_MAX};  // libcurl takes 0 for a limit of its own
+  const auto limit = options.connect_timeout.count() == 0 ? longest : std::min(options.connect_timeout, longest);
+  set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit.count()));
   set(handle, CURLOPT_BUFFERSIZE, 256L << 10U);
 }
 
@@ -289,6 +288,7 @@ Request::Outcome Request::finish(CURLcode result) {
   if (fault_) std::rethrow_exception(fault_);
   const int status = answer_.status;
   if (stopped_) return wanted_ == Wanted::ranges ? Outcome::too_many : Outcome::no_ranges;
+  if (result == CURLE_OPERATION_TIMEDOUT) return Outcome::stalled;
   if (result != CURLE_OK) {
     if (may_pass(result)) return Outcome::again;
     throw Error(Code::remote_unreachable, concat("the server cannot be reached: ", failure()), {}, address_.shown);

@@ -49,12 +49,14 @@ class Request {
   enum class Outcome : std::uint8_t {
     done,
     again,       ///< failed for a reason that may pass
+    stalled,     ///< was too slow
     redirected,  ///< to answer().location
     refused,     ///< by the answer's status
     too_many,    ///< the server does not send several ranges at once: `missing` are to be asked for one by one
     no_ranges,   ///< the server sends the whole file instead
   };
   /// Errors: io.changed, remote.answer; remote.unreachable for a failure that does not pass; exceptions of `receive`.
+  /// A try that is broken off as too slow ends with CURLE_OPERATION_TIMEDOUT.
   Outcome finish(CURLcode result);
 
   [[nodiscard]] Wanted wanted() const noexcept { return wanted_; }
@@ -66,11 +68,14 @@ class Request {
   [[nodiscard]] std::vector<std::byte>& body() noexcept { return body_; }
   /// The words of libcurl for the last failure.
   [[nodiscard]] std::string failure() const;
+  /// The bytes of the last try, with those of the answer's head.
+  [[nodiscard]] std::uint64_t arrived() const noexcept { return received_ + head_; }
   /// Whether the last try gave enough bytes that the next one counts as the first.
   [[nodiscard]] bool has_progress() const noexcept { return progress_; }
 
   std::size_t index = 0;                               ///< for the caller
   std::size_t tries = 0;                               ///< that failed one after the other
+  std::size_t stalls = 0;                              ///< of these, those that were too slow
   std::size_t redirects = 0;                           ///< that were followed
   bool renewed = false;                                ///< asked at the first address again, as a signature had expired
   std::chrono::steady_clock::time_point not_before{};  ///< of the next try

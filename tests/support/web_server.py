@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import io
 import re
 import socket
 import threading
@@ -35,6 +36,9 @@ class File:
     swap: tuple[int, bytes] | None = None  # after so many answers the file is another one
     secret: str | None = None  # the Authorization that is needed
     delay: float = 0
+    slow: int = 1 << 30  # so many answers come as `drip` and `stop` say
+    drip: tuple[int, float] | None = None  # so many bytes at a time, and the pause after them in seconds
+    stop: int | None = None  # so many bytes of an answer come, with those of its head, and then none
     honest: int = 0  # so many answers are right before what follows
     content_range: str | None = None  # sent in place of the right one
     length: str | None = None  # Content-Length, in place of the right one
@@ -55,6 +59,26 @@ class Request:
     path: str
     range: str | None
     headers: dict[str, str] = field(default_factory=dict)
+
+
+class Slow(io.BufferedIOBase):
+    """Writes to a connection as slowly as `drip` and `stop` of the file say."""
+
+    def __init__(self, connection: socket.socket, file: File) -> None:
+        self.connection = connection
+        self.piece, self.pause = file.drip or (1 << 20, 0)
+        self.left = 1 << 62 if file.stop is None else file.stop
+
+    def write(self, data: bytes) -> int:
+        for at in range(0, len(data), self.piece):
+            part = data[at : at + self.piece][: self.left]
+            self.left -= len(part)
+            self.connection.sendall(part)
+            time.sleep(self.pause)
+            if self.left == 0:
+                self.connection.recv(1)  # until the client breaks the connection off
+                raise ConnectionResetError
+        return len(data)
 
 
 class Server:
@@ -120,6 +144,10 @@ class Server:
             file.fail -= failing
             cut = not failing and file.cut > 0 and file.answers > 1
             file.cut -= cut
+            slow = (file.drip or file.stop is not None) and file.answers > file.honest and file.slow > 0
+            file.slow -= bool(slow)
+        if slow:
+            handler.wfile = Slow(handler.connection, file)
         time.sleep(file.delay)
         if file.secret and handler.headers["Authorization"] != file.secret:
             return self.empty(handler, 401)

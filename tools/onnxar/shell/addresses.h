@@ -1,6 +1,8 @@
 // Archives that are named by a path or an address.
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <chrono>
 #include <filesystem>
 
 #include "onnxar/archive.h"
@@ -10,6 +12,12 @@ namespace onnxar::tool {
 
 /// Opens addresses by libcurl. In a tool without onnxar::remote, refuses them.
 RangesOpener address_opener();
+/// Adds `--timeout SECONDS`, for verbs that take addresses. The option is the process's, as a process runs one verb.
+void add_timeout(CLI::App& verb);
+/// What the option says; 0: no limit.
+std::chrono::milliseconds timeout() noexcept;
+/// Whether the verb that has the option was asked to be quiet.
+bool waits_quietly() noexcept;
 /// Opens the archive in a file or at an address.
 Archive open_archive(const std::filesystem::path& path);
 

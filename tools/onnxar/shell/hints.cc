@@ -59,6 +59,7 @@ constexpr std::array rows = {
     Row{Hint::unpack_unnamed, "another name is possible, and `onnxar unpack` writes a model without any"},
     Row{Hint::unpack_model_alone, "`-o FILE` writes the model alone, or remove files with a zip tool"},
     Row{Hint::get_whole, "`onnxar get` downloads it as a whole"},
+    Row{Hint::wait_longer, "a longer `--timeout SECONDS` waits longer, and `--timeout 0` without end"},
     Row{Hint::copy_in, "run it again when no other program writes to the file, or on a copy of it"},
     Row{Hint::make_anew, "fetch it again, or make it anew with `onnxar pack` or `onnxar repack`"},
     Row{Hint::link_again, "make the link again with `onnxar link`"},

@@ -39,7 +39,19 @@ std::string progress_text(const std::string& doing, std::uint64_t done, std::uin
   return text;
 }
 
+void show(const std::string& text) {
+  // A line that fills the last column would wrap, and could then not be removed.
+  const std::size_t width = os::terminal_width(os::Stream::error);
+  std::cerr << '\r' << (width == 0 ? text : text.substr(0, width - 1)) << "\x1b[K" << std::flush;
+}
+
 }  // namespace
+
+void show_waiting(std::string_view host, std::chrono::milliseconds waited) {
+  if (as_json || !os::is_terminal(os::Stream::error)) return;
+  const auto seconds = std::chrono::duration<double>(waited).count();
+  show(waited.count() == 0 ? "" : "waiting for " + escaped(host) + "  " + duration_text(seconds));
+}
 
 struct ProgressLine::Shown {
   std::string doing;
@@ -60,10 +72,7 @@ struct ProgressLine::Shown {
     next = now + pause;
     is_there = true;
     const std::chrono::duration<double> elapsed = now - begin;
-    const std::string text = progress_text(doing, done, total, elapsed.count());
-    // A line that fills the last column would wrap, and could then not be removed.
-    const std::size_t width = os::terminal_width(os::Stream::error);
-    std::cerr << '\r' << (width == 0 ? text : text.substr(0, width - 1)) << "\x1b[K" << std::flush;
+    show(progress_text(doing, done, total, elapsed.count()));
   }
 };
 

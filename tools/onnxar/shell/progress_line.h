@@ -1,6 +1,7 @@
 // One line on the terminal that says how far a long operation is.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,10 @@ namespace onnxar::tool {
 /// From now on every report is a line of JSON on stderr, for programs: `{"progress":{"done":5,"total":9}}`. The total
 /// is 0 where it is unknown. Call it before the first thread starts.
 void print_progress_as_json() noexcept;
+
+/// Shows on stderr `waiting for HOST  12 s`; with 0, removes it. Shows nothing if stderr is not a terminal. What a
+/// ProgressLine shows next takes its place.
+void show_waiting(std::string_view host, std::chrono::milliseconds waited);
 
 /// Shows on stderr, after a second: `packing  45%  1.4 GB of 3.1 GB  150.2 MB/s  11 s left`. Shows nothing if stderr is
 /// not a terminal, or with `-q`. The destructor removes the line, so make it before and destroy it after the work.

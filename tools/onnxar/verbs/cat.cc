@@ -78,6 +78,7 @@ Verb add_cat(CLI::App& app) {
   // A flag, so that it may stand before ARCHIVE; a name needs the `=`.
   which->add_flag("--model{" + std::string(model_entry_name) + "}", arguments->model,
                   "The ModelProto; --model=NAME that of a further graph");
+  add_timeout(*verb);
   verb->add_flag("-q,--quiet", arguments->verbosity.quiet, "Show no progress");
   verb->footer("Example: onnxar cat model.onnxar --model > skeleton.onnx");
   return {verb, [arguments] { return cat(*arguments); }};

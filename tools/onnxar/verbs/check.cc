@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "onnxar/convert.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/hints.h"
 #include "shell/json.h"
@@ -72,6 +73,7 @@ Verb add_check(CLI::App& app) {
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_threads(*verb, arguments->options.load.threads);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar check --data model.onnxar && echo good");
   return {verb, [arguments] { return check_model(*arguments); }};

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "onnxar/convert.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/progress_line.h"
 
@@ -55,6 +56,7 @@ Verb add_extract(CLI::App& app) {
   add_graph(*verb, arguments->options.load.graph, "Take the tensors of this graph of an archive");
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar extract model.onnxar layer1.weight -o weight.npy");
   return {verb, [arguments] { return extract_tensors(*arguments); }};

@@ -200,6 +200,7 @@ Verb add_ls(CLI::App& app) {
       ->capture_default_str();
   add_graph(*verb, arguments->graph, "List only the entries that this graph uses, with its tensors");
   verb->add_flag("--json", arguments->json, "As JSON");
+  add_timeout(*verb);
   verb->footer("Example: onnxar ls --json model.onnxar | jq '.entries[].name'");
   return {verb, [arguments] { return ls(*arguments); }};
 }

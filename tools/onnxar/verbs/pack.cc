@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
@@ -105,6 +106,7 @@ Verb add_pack(CLI::App& app) {
   add_threads(*verb, arguments->save.output.threads);
   // Of the verbs that load models, only this one reads zips of other makers (spec/other-zips.md).
   arguments->load.foreign_zips = true;
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");
   return {verb, [arguments] { return pack(*arguments); }};

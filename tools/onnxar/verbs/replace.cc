@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "onnxar/convert.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
@@ -87,6 +88,7 @@ Verb add_replace(CLI::App& app) {
   add_write_options(*verb, options.output);
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar replace model.onnxar edited.onnx --add tokenizer.json=new.json");
   return {verb, [arguments] { return replace(*arguments); }};

@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"
@@ -82,6 +83,7 @@ Verb add_unpack(CLI::App& app) {
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_threads(*verb, arguments->load.threads);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "A file has only the model: side files of an archive (tokenizer.json) are left out. A FOLDER/ also gets the side "

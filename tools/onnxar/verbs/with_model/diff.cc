@@ -4,6 +4,7 @@
 #include <memory>
 #include <sstream>
 
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
@@ -148,6 +149,7 @@ Verb add_diff(CLI::App& app) {
   add_path(*verb, "--data-dir", arguments->load.external_data_dir,
            "Look for the external data of both models here, not in their folders")
       ->type_name(value_type::folder);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "Exit: 0 the same, 1 different. Nodes are matched by name, else by outputs. The location of data is ignored. "

@@ -47,6 +47,7 @@ Verb add_dump(CLI::App& app) {
   add_graph(*verb, arguments->options.load.graph, "Print this graph of an archive");
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar dump --with-data model.onnx | onnxar pack - -o model.onnxar");
   return {verb, [arguments] { return dump(*arguments); }};

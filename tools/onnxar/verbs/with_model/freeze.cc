@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
@@ -76,6 +77,7 @@ Verb add_freeze(CLI::App& app) {
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_threads(*verb, arguments->save.output.threads);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar freeze model.onnx --weights checkpoint.npz -o model.onnxar");
   return {verb, [arguments] { return freeze_model(*arguments); }};

@@ -8,6 +8,7 @@
 #include "html/page.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/model/inspect.h"
+#include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/paths.h"
 #include "verbs/with_model/show_text.h"
@@ -78,6 +79,7 @@ Verb add_show(CLI::App& app) {
   arguments->options.load = load_options();
   add_graph(*verb, arguments->options.load.graph, "Summarise this graph of an archive");
   add_data_dir(*verb, arguments->options.load);
+  add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar show --nodes --op Conv model.onnxar");
   return {verb, [arguments] { return show(*arguments); }};

@@ -18,10 +18,17 @@ struct GetArguments {
   Verbosity verbosity;
 };
 
+/// The options of the environment and of the command line.
+RemoteOptions remote_options() {
+  RemoteOptions options = remote_options_of_environment();
+  options.connect_timeout = options.stall_timeout = timeout();
+  if (!waits_quietly()) options.waiting = show_waiting;
+  return options;
+}
+
 int get(GetArguments& arguments) {
-  const RemoteOptions environment = remote_options_of_environment();
   const std::size_t connections = arguments.options.remote.connections;
-  arguments.options.remote = environment;
+  arguments.options.remote = remote_options();
   arguments.options.remote.connections = connections;
   const GetReport report = with_progress("downloading", arguments.verbosity, arguments.options.progress, [&arguments] {
     return onnxar::get(arguments.address, arguments.output, arguments.options);
@@ -36,7 +43,10 @@ int get(GetArguments& arguments) {
 
 }  // namespace
 
-RangesOpener address_opener() { return remote_files(remote_options_of_environment()); }
+RangesOpener address_opener() {
+  // Verbs ask for it before the arguments are parsed.
+  return [](const std::filesystem::path& path) { return remote_files(remote_options())(path); };
+}
 
 Verb add_get(CLI::App& app) {
   auto arguments = std::make_shared<GetArguments>();
@@ -45,6 +55,7 @@ Verb add_get(CLI::App& app) {
   add_output(*verb, arguments->output, "The archive; a download that was interrupted goes on from where it was");
   verb->add_option("-c,--connections", arguments->options.remote.connections, "Requests at the same time")
       ->capture_default_str();
+  add_timeout(*verb);
   add_threads(*verb, arguments->options.output.threads);
   add_overwrite(*verb, arguments->options.output);
   add_write_options(*verb, arguments->options.output);

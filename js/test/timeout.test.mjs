@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as onnxar from '../dist/index.js';
+import { UrlSource } from '../dist/url.js';
+import { root } from './support/repository.mjs';
+
+const file = readFileSync(join(root(), 'spec/vectors/valid/alignment_32768.onnxar'));
+const timeout = 300; // ms
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** A server of the file whose bodies `send` sends; the head comes after `delay` ms. */
+async function serving({ delay = 0, send = (body, answer) => answer.end(body) }, use) {
+  let requests = 0;
+  const server = createServer(async (request, answer) => {
+    const [, from, to] = /bytes=(\d*)-(\d*)/.exec(request.headers.range);
+    const begin = from === '' ? Math.max(0, file.length - Number(to)) : Number(from);
+    const end = from === '' ? file.length : Number(to) + 1;
+    const number = ++requests;
+    if (delay === Infinity) return;
+    await pause(delay);
+    answer.writeHead(206, {
+      ETag: '"a"',
+      'Content-Length': end - begin,
+      'Content-Range': `bytes ${begin}-${end - 1}/${file.length}`,
+    });
+    await send(file.subarray(begin, end), answer, number);
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  try {
+    await use(`http://127.0.0.1:${server.address().port}/m.onnxar`, () => requests);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** Sends `size` bytes each `every` ms. */
+const dripping = (size, every) => async (body, answer) => {
+  for (let at = 0; at < body.length && !answer.destroyed; at += size) {
+    answer.write(body.subarray(at, at + size));
+    await pause(every);
+  }
+  answer.end();
+};
+
+const stopping = (after) => (body, answer) => void answer.write(body.subarray(0, after));
+
+/** The server brings nothing, however often it is asked: a call that ends asked no more than twice. */
+async function timesOut(how, call = (url) => onnxar.open(url, { timeout })) {
+  await serving(how, async (url, requests) => {
+    await assert.rejects(call(url), { name: 'OnnxarError', code: 'remote.timeout', rule: '' });
+    assert.ok(requests() <= 2);
+  });
+}
+
+test('a server that never answers is given up', () => timesOut({ delay: Infinity }));
+
+test('a server that stops in the middle is given up', () => timesOut({ send: stopping(500) }));
+
+test('a server that sends a byte at a time is given up', () => timesOut({ send: dripping(1, 50) }));
+
+/** A source by itself, since the end of a small file is kept. */
+const sourceOf = (url, limit = timeout) =>
+  new UrlSource(url, { etag: '"a"', modified: null, size: file.length, from: url }, new Uint8Array(0), {
+    timeout: limit,
+  });
+
+const reads = {
+  read: (source) => source.read(0, 1000),
+  stream: async (source) => new Response(await source.stream(0, 1000)).arrayBuffer(),
+};
+
+for (const [name, call] of Object.entries(reads)) {
+  test(`a ${name} from such servers is given up`, async () => {
+    for (const how of [{ delay: Infinity }, { send: stopping(10) }, { send: dripping(1, 50) }]) {
+      await timesOut(how, (url) => call(sourceOf(url)));
+    }
+  });
+
+  test(`a ${name} that breaks off once goes on from there`, async () => {
+    const send = (body, answer, number) => (number === 1 ? stopping(300)(body, answer) : answer.end(body));
+    await serving({ send }, async (url, requests) => {
+      const bytes = await call(sourceOf(url, 1000));
+      assert.deepEqual(Buffer.from(bytes), file.subarray(0, 1000));
+      assert.equal(requests(), 2);
+    });
+  });
+}
+
+test('a slow but steady server may take longer than the limit', async () => {
+  await serving({ send: dripping(2048, 100) }, async (url, requests) => {
+    await onnxar.open(url, { timeout: 1000 }); // of 1.7 s
+    assert.equal(requests(), 1);
+  });
+});
+
+test('a longer limit waits longer, and none without end', async () => {
+  for (const limit of [10_000, 0, Infinity]) {
+    await serving({ delay: 700 }, async (url, requests) => {
+      await onnxar.open(url, { timeout: limit });
+      assert.equal(requests(), 1);
+    });
+  }
+});
+
+test('a consumer may take its time', async () => {
+  await serving({}, async (url, requests) => {
+    const reader = (await sourceOf(url, 1000).stream(0, 1000)).getReader();
+    await pause(1200);
+    assert.equal((await reader.read()).done, false);
+    await pause(1200);
+    assert.equal((await reader.read()).done, true);
+    assert.equal(requests(), 1);
+  });
+});
+
+test('what is no time is refused', async () => {
+  for (const limit of [-1, NaN]) {
+    await assert.rejects(onnxar.open('http://127.0.0.1:9/', { timeout: limit }), { code: 'usage.argument' });
+  }
+});
+
+test('the signal of the caller ends a read that waits', async () => {
+  await serving({ delay: Infinity }, async (url) => {
+    const signal = AbortSignal.timeout(100);
+    await assert.rejects(onnxar.open(url, { signal }), { name: 'TimeoutError' });
+    const request = { signal: AbortSignal.timeout(100) };
+    await assert.rejects(onnxar.open(url, { request }), { name: 'TimeoutError' });
+  });
+});
