@@ -129,10 +129,9 @@ struct CutOptions {
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options = {});
 
 /// Cuts off the bytes that an interrupted edit left after the last whole state. That state is the longest prefix of the
-/// file in which `check` finds no error, also not in the CRC-32s of the entries that the state added. In the first
-/// state, a CRC-32 that its writer computed from a later byte on (see RepackOptions::accept_crc) is not an error. A
-/// whole archive stays as it is. Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the
-/// bytes that were cut off.
+/// file in which `check` finds no error, also not in the CRC-32s of the entries that the state added. A whole
+/// archive stays as it is. Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the bytes
+/// that were cut off.
 ///
 /// Errors: archive.busy; archive.unrecoverable (no such prefix); io.*. Cost: O(headers), and reading the entries that
 /// the state added.
@@ -147,9 +146,6 @@ struct RepackOptions {
   OutputOptions output = {};  ///< the output may be the input, with `overwrite`
   /// The output is at most this many times as large as the input: a compressed entry of a few bytes may hold gigabytes.
   std::uint64_t max_expansion = default_expansion;
-  /// Names of entries whose CRC-32 in the input is wrong although their bytes are known to be right. The output has the
-  /// CRC-32 of the bytes. All other entries are verified.
-  std::vector<std::string> accept_crc = {};
   std::vector<RenamedEntry> rename = {};  ///< new names for entries that the model does not name
   ProgressCallback progress = {};         ///< counts the bytes of entries that are written
 };
@@ -158,7 +154,7 @@ struct RepackReport {
   std::uint64_t entries = 0;      ///< in the archive, including the model
   std::uint64_t input_bytes = 0;  ///< of the input file
   std::uint64_t file_bytes = 0;   ///< of the archive
-  /// Notes: the input was not an archive; parts were left out. Warnings: a CRC-32 was accepted.
+  /// Notes: the input was not an archive; parts were left out.
   std::vector<Finding> remarks;
 };
 
@@ -170,14 +166,13 @@ struct RepackReport {
 /// Repacking twice gives the same file as repacking once.
 ///
 /// With `output.overwrite`, an archive at `output` is locked against edits from before the input is read until it is
-/// replaced. Every CRC-32 is verified, except those of `accept_crc`; an input that changes during the call is
-/// io.changed. The output appears only when it is complete. Memory: buffers, and about 200 bytes per entry. Mapped and
-/// inflated bytes go straight to the file, or stay in blocks that both files share, as for `pack`.
+/// replaced. Every CRC-32 is verified; an input that changes during the call is io.changed. The output appears only
+/// when it is complete. Memory: buffers, and about 200 bytes per entry. Mapped and inflated bytes go straight to the
+/// file, or stay in blocks that both files share, as for `pack`.
 ///
 /// Errors:
 /// - io.*, output.exists, archive.busy
-/// - usage.argument: the alignment; an entry of `accept_crc` whose CRC-32 is right; a new name for an entry that does
-///   not exist or that the model names. usage.no_such_entry: in `accept_crc`
+/// - usage.argument: the alignment; a new name for an entry that does not exist or that the model names
 /// - zip.*: entries that overlap, encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...
 /// - archive.model.missing: no model, more than one, one in a folder, or one whose links would have to be edited
 ///   (`pack` reads those); archive.model.too_large; archive.name.reserved

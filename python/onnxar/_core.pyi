@@ -141,7 +141,7 @@ def replace_side_files(
     archive: _Path, save: SaveOptions, remove: list[str], prepared_from: Archive | None = None
 ) -> dict[str, Any]: ...
 def repack(
-    input: _Path, output: _Path, alignment: int | None, save: SaveOptions, max_expansion: int, accept_crc: list[str]
+    input: _Path, output: _Path, alignment: int | None, save: SaveOptions, max_expansion: int
 ) -> dict[str, Any]: ...
 def extract(
     model: _Path, which: str, output: _Path, raw: bool, save: SaveOptions, load: LoadOptions

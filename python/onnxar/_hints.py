@@ -7,7 +7,6 @@ WORDS = {
     "data.beside": "append_external=True takes data from files beside the model",
     "limit.expansion": "if you trust it, a higher max_expansion allows more",
     "limit.expansion_of": "if you trust it, raise the limit: max_expansion={}",
-    "crc.not_as_accepted": "leave it out of accept_crc",
     "rename.entry": "rename={{OLD: NEW}} gives it another one",
     "name.graph": "a dict {{NAME: FILE}} gives it another one",
     "save.external_data": "external_data keeps the weights in a file beside the model",
@@ -34,7 +33,6 @@ WORDS = {
     "pack.names_entries": "onnxar.pack gives the entries of tensors new names and, with rename, other entries as well",
     "repack.plain_zip": "this is a plain zip or was changed by a zip tool: onnxar.repack makes an archive of it",
     "repack.shortens": "onnxar.repack shortens it",
-    "repack.accept_crc": "compare it with its source, and onnxar.repack with accept_crc=[{}] states the CRC-32 that it has",
     "repack.side_file": "a file NAME.onnx in the root is a graph of the archive: if this one is something else, onnxar.repack with "
     'rename={{"{}": "extra/{}"}} makes a side file of it',
     "repack.rename": "rename the file, or the entry with onnxar.repack and rename={{{}: NEW}}",

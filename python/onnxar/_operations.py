@@ -164,21 +164,18 @@ def unpack(
 @_deprecated.threads
 def repack(
     source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
-    dry_run: bool = False, max_expansion: int = 8, accept_crc: Sequence[str] = (),
-    rename: Mapping[str, str] | None = None, threads: int = 0, progress: Progress = None,
+    dry_run: bool = False, max_expansion: int = 8, rename: Mapping[str, str] | None = None, threads: int = 0,
+    progress: Progress = None,
 ) -> RepackReport:  # fmt: skip
     """Makes an archive from any zip file that holds a model: entries stored and aligned, the model last. Rewrites an
     archive without the remains of edits. `output` may be `source`, with `overwrite`. The output takes at most
-    `max_expansion` times the input. `accept_crc` names entries whose data is correct although their CRC-32 is wrong; the
-    output has the correct one. `rename` maps old names to new ones, of entries that no tensor refers to; the model is
-    read only if names change."""
+    `max_expansion` times the input. `rename` maps old names to new ones, of entries that no tensor refers to; the model
+    is read only if names change."""
     expect_natural(alignment=alignment, max_expansion=max_expansion)
-    if isinstance(accept_crc, str):
-        raise usage(f"accept_crc is the text {accept_crc!r}; it may be a list of names")
     source, output = file_of(source, "repack"), file_of(output, OUTPUT)
     with reporting(progress, "repacking") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, rename=rename, threads=threads, progress=tell)
-        return report(RepackReport, _core.repack(source, output, alignment, save, max_expansion, list(accept_crc)))
+        return report(RepackReport, _core.repack(source, output, alignment, save, max_expansion))
 
 
 @_deprecated.threads

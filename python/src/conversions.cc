@@ -55,12 +55,11 @@ nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const 
 
 /// `save` has the options of the output, `rename` and `progress`.
 nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment,
-                    const SaveOptions& save, std::uint64_t max_expansion, const Names& accept_crc) {
+                    const SaveOptions& save, std::uint64_t max_expansion) {
   RepackOptions options;
   options.alignment = alignment;
   options.output = save.output;
   options.max_expansion = max_expansion;
-  options.accept_crc = accept_crc;
   options.rename = save.rename;
   options.progress = interruptible(save.progress);
   const RepackReport report = without_gil([&] { return repack(input, output, options); });
@@ -188,7 +187,7 @@ void bind_conversions(nb::module_& module) {
   module.def("replace_side_files", replace_side_files, nb::arg("archive"), nb::arg("save"), nb::arg("remove"),
              nb::arg("prepared_from") = nb::none());
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("save"),
-             nb::arg("max_expansion"), nb::arg("accept_crc"));
+             nb::arg("max_expansion"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
     return fields_of(without_gil([&] { return recover(path, {sync, dry_run}); }));

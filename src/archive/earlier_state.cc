@@ -76,14 +76,6 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
   return sound;
 }
 
-/// Whether the entry has the stated CRC-32. In an entry of the first state, early writers may have restarted the sum
-/// (crc_fault.h). Such a sum is accepted there, because cutting off later states would not repair it.
-bool has_its_crc(const Archive& archive, const ArchiveEntry& entry, bool written_first) {
-  const Bytes data = archive.bytes(entry);
-  if (base::crc32(0, data) == entry.crc32) return true;
-  return written_first && base::find_start_of_crc32(data, entry.crc32);  // there is data: opening checks D15
-}
-
 /// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every state has
 /// a model of its own, because nothing may follow a model before the directory. Earlier entries belong to earlier
 /// states, so that no byte is summed twice.
@@ -93,7 +85,8 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
     const Archive archive = Archive::open(file, nullptr);
     std::size_t added = archive.size();
     for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
-      if (!has_its_crc(archive, archive.entry(added - 1), begin == 0)) return false;
+      const ArchiveEntry entry = archive.entry(added - 1);
+      if (base::crc32(0, archive.bytes(entry)) != entry.crc32) return false;
     }
     state = state_of(archive);
     return true;

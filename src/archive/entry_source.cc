@@ -118,15 +118,12 @@ Bytes EntrySource::verified() const {
 
 void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
-  // If the sum is right now, it was wrong only because bytes changed while they were summed.
-  const auto fault = [this, crc](Bytes bytes) {
-    const Place place{std::string(entry_.name), ArchiveAccess::directory(archive_).proved_data_offset(entry_.index)};
-    return zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes).with_path(archive_.path());
-  };
-  // Bytes that were fetched are not read again: all of them are those of one version.
-  if (!is_at_hand()) throw fault({});
-  if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
-  throw fault(bytes_);
+  // If the sum is right now, it was wrong only because bytes changed while they were summed. Bytes that were fetched
+  // are not read again: all of them are those of one version.
+  const bool changed = is_at_hand() && (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32);
+  if (changed) throw changed_while_read(archive_.path());
+  const Place place{std::string(entry_.name), ArchiveAccess::directory(archive_).proved_data_offset(entry_.index)};
+  throw zip::crc_fault(place, "the archive", entry_.crc32, crc).with_path(archive_.path());
 }
 
 void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>& visit) const {

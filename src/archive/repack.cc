@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "archive/accepted_crcs.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
 #include "archive/file_kind.h"
@@ -25,8 +24,8 @@ namespace {
 
 using base::concat;
 
-void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, const AcceptedCrcs& accepted,
-                   const ProgressCallback& tell, zip::Writer& writer) {
+void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, const ProgressCallback& tell,
+                   zip::Writer& writer) {
   std::uint64_t total = 0;
   for (const PlannedEntry& planned : plan.entries()) total += planned.entry->size;
   base::Progress progress(tell, total);
@@ -38,8 +37,8 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
     if (planned.may_change) {
       source = std::make_unique<CopiedSource>(base::section(file, planned.entry->data_offset, planned.entry->size));
     }
-    const std::uint32_t crc = writer.add(planned.name, planned.alignment, base::CountedSource(*source, progress));
-    if (!accepted.accepts(*planned.entry, crc)) zip::expect_crc(file, *planned.entry, crc);
+    zip::expect_crc(*planned.entry,
+                    writer.add(planned.name, planned.alignment, base::CountedSource(*source, progress)));
   }
 }
 
@@ -65,14 +64,13 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     const auto directory = zip::ForeignDirectory::read(file, {});
     RepackPlan plan(file, directory, options, reading);
     plan.make(report);
-    const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
     // Found before a dry run ends, so that it reports a target that cannot be written.
     base::OutputTarget target = base::find_target(output, existing_of(options.output));
     if (options.output.dry_run) return report;
     auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
-    write_entries(mapping, plan, accepted, options.progress, writer);
+    write_entries(mapping, plan, options.progress, writer);
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     throw with_cause(error, mapping, input);

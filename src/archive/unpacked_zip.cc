@@ -32,7 +32,7 @@ class StoredSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     const Bytes bytes = stored();
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    errors_with_change(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
+    errors_with_change(path_, file_, [&] { zip::expect_crc(entry_, crc); });
   }
 
   void locate(const std::function<void(const Location&)>& visit) const override {
@@ -134,7 +134,7 @@ Bytes UnpackedZip::bytes(std::size_t index) {
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
   const Bytes data = base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
-  errors_with_change(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
+  errors_with_change(path_, file_, [&] { zip::expect_crc(entry(index), base::crc32(0, data)); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {

@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <vector>
 
@@ -38,25 +37,6 @@ std::uint32_t prefetched_crc32(std::uint32_t crc, Bytes bytes) noexcept {
     bytes = bytes.subspan(step);
   }
   return library_crc32(crc, bytes);
-}
-
-/// How each value of the lowest byte changes the CRC's register: the table of the usual bytewise algorithm.
-constexpr std::array<std::uint32_t, 256> forward_steps() {
-  std::array<std::uint32_t, 256> steps{};
-  for (std::uint32_t i = 0; i < steps.size(); ++i) {
-    steps[i] = i;
-    for (int bit = 0; bit < 8; ++bit) steps[i] = (steps[i] >> 1U) ^ ((steps[i] & 1U) != 0 ? crc32_polynomial : 0);
-  }
-  return steps;
-}
-
-/// The inverse of `forward_steps`. The highest bytes of its 256 entries are all different, so the highest byte of a
-/// register tells which entry was used last.
-constexpr std::array<std::uint8_t, 256> steps_by_highest_byte() {
-  const std::array<std::uint32_t, 256> steps = forward_steps();
-  std::array<std::uint8_t, 256> indices{};
-  for (std::uint32_t i = 0; i < indices.size(); ++i) indices[steps[i] >> 24U] = static_cast<std::uint8_t>(i);
-  return indices;
 }
 
 }  // namespace
@@ -103,19 +83,6 @@ std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<vo
   auto sum = std::async(std::launch::async | std::launch::deferred, [crc, bytes] { return crc32(crc, bytes); });
   use();
   return sum.get();
-}
-
-std::optional<std::size_t> find_start_of_crc32(Bytes bytes, std::uint32_t crc) noexcept {
-  static constexpr auto steps = forward_steps();
-  static constexpr auto taken = steps_by_highest_byte();
-  constexpr std::uint32_t first = ~std::uint32_t{0};  // the register before the first byte
-  std::uint32_t state = ~crc;
-  for (std::size_t begin = bytes.size();; --begin) {
-    if (state == first) return begin;
-    if (begin == 0) return std::nullopt;
-    const std::uint8_t step = taken[state >> 24U];
-    state = ((state ^ steps[step]) << 8U) | (step ^ std::to_integer<std::uint32_t>(bytes[begin - 1]));
-  }
 }
 
 }  // namespace onnxar::base

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "onnxar/bytes.h"
 
@@ -30,10 +29,5 @@ std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std
 /// second thread at the same time, if `threads` allows it (0: as many as there are cores); few bytes are summed first.
 /// Rethrows what `use` throws.
 std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use, std::size_t threads = 0);
-
-/// The last offset from which the rest of the bytes has this CRC-32; the end itself for 0. Random bytes have such an
-/// offset with a probability of bytes.size() in 2^32. Runs the sum backwards from the end. Threads: pure. Cost: one
-/// pass at about 300 MB/s, which is fast enough for messages.
-std::optional<std::size_t> find_start_of_crc32(Bytes bytes, std::uint32_t crc) noexcept;
 
 }  // namespace onnxar::base

@@ -21,7 +21,6 @@ constexpr std::array rows = {
     Row{Hint::data_beside, "`append_external` takes data from files beside the model"},
     Row{Hint::max_expansion, "if you trust it, a higher `max_expansion` allows more"},
     Row{Hint::max_expansion_of, "if you trust it, raise the limit: max_expansion = {}"},
-    Row{Hint::not_as_accepted, "do not accept another one for it"},
     Row{Hint::rename_entry, "`pack` and `repack` of the command line can give it another name"},
     Row{Hint::name_graph, "`pack` of the command line can give it another one"},
     Row{Hint::external_data, "`data_file` keeps the weights in a file beside the model"},
@@ -50,8 +49,6 @@ constexpr std::array rows = {
     Row{Hint::repack_plain_zip,
         "this is a plain zip or was changed by a zip tool: onnxar_repack makes an archive of it"},
     Row{Hint::repack_shortens, "onnxar_repack shortens it"},
-    Row{Hint::repack_accept_crc,
-        "compare {} with its source; `repack` of the command line can accept the CRC-32 that it has"},
     Row{Hint::repack_side_file,
         "a file NAME.onnx in the root is a graph of the archive: if this one is not, `repack` of the command line can "
         "rename {} to \"extra/{}\", which makes it a side file"},

@@ -231,7 +231,7 @@ Bytes NpzFile::bytes_of(std::size_t index) {
   const Bytes file = contents_->file.bytes();
   if (!entry.deflated) {
     const Bytes stored = base::section(file, entry.data_offset, entry.size);
-    zip::expect_crc(file, entry, base::crc32(0, stored));  // F34
+    zip::expect_crc(entry, base::crc32(0, stored));  // F34
     return stored;
   }
   // F35: an array that is read again is already in the spool, and must not count twice.

@@ -123,7 +123,7 @@ void ArrivedEntries::expect_right(std::size_t index) const {
   const std::uint32_t crc = base::crc32(0, bytes);
   if (crc == entry.crc32) return;
   const auto offset = static_cast<std::uint64_t>(bytes.data() - file_.bytes().data());
-  throw zip::crc_fault({std::string(entry.name), offset}, "the archive", entry.crc32, crc, bytes);
+  throw zip::crc_fault({std::string(entry.name), offset}, "the archive", entry.crc32, crc);
 }
 
 }  // namespace onnxar

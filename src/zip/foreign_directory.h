@@ -59,6 +59,6 @@ std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& en
 void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink);
 
 /// Compares `crc` with the CRC-32 that the directory states. Errors: zip.data.crc.
-void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc);
+void expect_crc(const ForeignEntry& entry, std::uint32_t crc);
 
 }  // namespace onnxar::zip

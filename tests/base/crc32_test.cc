@@ -71,23 +71,6 @@ TEST(Crc32, AnEmptyPieceWithoutAnAddressLeavesTheSumAsItIs) {
   EXPECT_EQ(crc, expected);
 }
 
-TEST(Crc32, FindsWhereASumBeganThatWasBegunAnew) {
-  const Blob data = pattern(3000, 11);
-  for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, std::size_t{1234}, std::size_t{2999}}) {
-    EXPECT_EQ(base::find_start_of_crc32(data, bitwise_crc32(Bytes(data).subspan(begin))), begin);
-  }
-  EXPECT_EQ(base::find_start_of_crc32(data, 0), data.size()) << "the sum of nothing";
-  EXPECT_EQ(base::find_start_of_crc32({}, 0), 0U);
-}
-
-TEST(Crc32, FindsNoBeginningWhereTheBytesWereDamaged) {
-  Blob data = pattern(3000, 11);
-  const std::uint32_t stated = bitwise_crc32(data);
-  flip_bit(data, 1500, 3);
-  EXPECT_EQ(base::find_start_of_crc32(data, stated), std::nullopt);
-  EXPECT_EQ(base::find_start_of_crc32({}, 1), std::nullopt);
-}
-
 TEST(Crc32, IsTheSameWhileTheBytesAreUsedByFewOrMany) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{1000}, (std::size_t{2} << 20U) - 1, std::size_t{5} << 20U}) {

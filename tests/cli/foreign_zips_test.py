@@ -199,28 +199,5 @@ class Expansion(ToolCase):
             self.output.unlink()
 
 
-class AcceptCrc(ToolCase):
-    def wrong(self, *names: str) -> Path:
-        """An archive that states the CRC-32 of only the last 100 bytes."""
-        path = self.archive("a", "b")
-        data = bytearray(path.read_bytes())
-        for each in weights(*names):
-            right = struct.pack("<I", zlib.crc32(each.data))
-            self.assertEqual(data.count(right), 2)
-            data = data.replace(right, struct.pack("<I", zlib.crc32(each.data[-100:])))
-        path.write_bytes(data)
-        return path
-
-    def test_check_says_what_may_have_happened_and_repack_mends_it(self) -> None:
-        right = self.archive("a", "b").read_bytes()
-        path = self.wrong("a", "b")
-        told = run("check", "--data", path).stdout.decode()
-        for name in ("a", "b"):
-            self.assertRegex(told, f'error.zip.data.crc. entry "{name}" .*its last 100 bytes alone.*--accept-crc "{name}"')
-        done = self.succeeds("repack", path, "-o", self.output, "--accept-crc", "a", "--accept-crc", "b")
-        self.assertEqual(done.stderr.count("warning[zip.data.crc]"), 2)
-        self.assertEqual(self.output.read_bytes(), right)
-
-
 if __name__ == "__main__":
     command_line.main()

@@ -41,7 +41,7 @@ std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::ForeignEnt
       require(data.size() + piece.size() <= entry.size, "never more than was announced");
       data.insert(data.end(), piece.begin(), piece.end());
     });
-    zip::expect_crc(file, entry, base::crc32(0, data));
+    zip::expect_crc(entry, base::crc32(0, data));
     return data;
   });
 }

@@ -21,7 +21,6 @@ constexpr std::array rows = {
     Row{Hint::data_beside, "--append-external takes data from files beside the model"},
     Row{Hint::max_expansion, "if you trust it, a higher --max-expansion allows more"},
     Row{Hint::max_expansion_of, "if you trust it, raise the limit: --max-expansion {}"},
-    Row{Hint::not_as_accepted, "leave it out of --accept-crc"},
     Row{Hint::rename_entry, "--rename OLD=NEW gives it another one"},
     Row{Hint::name_graph, "--graph NAME=FILE gives it another one"},
     Row{Hint::external_data, "use --external-data NAME to keep the weights in a file beside the model"},
@@ -50,8 +49,6 @@ constexpr std::array rows = {
     Row{Hint::repack_plain_zip,
         "this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it"},
     Row{Hint::repack_shortens, "`onnxar repack` shortens it"},
-    Row{Hint::repack_accept_crc,
-        "compare it with its source, and `onnxar repack --accept-crc {}` states the CRC-32 that it has"},
     Row{Hint::repack_side_file,
         "a file NAME.onnx in the root is a graph of the archive: if this one is something else, "
         "`onnxar repack --rename {}=extra/{}` makes a side file of it"},

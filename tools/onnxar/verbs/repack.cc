@@ -84,11 +84,6 @@ Verb add_repack(CLI::App& app) {
            "Begin entries at multiples of this, a power of two; default: as recorded, else 64")
       ->excludes(check)
       ->check(not_zero());
-  verb->add_option("--accept-crc", options.accept_crc,
-                   "Accept the data of this entry despite its wrong CRC-32, and record the correct one")
-      ->type_name("KEY")
-      ->allow_extra_args(false)
-      ->excludes(check);
   add_max_expansion(*verb, options.max_expansion)->excludes(check);
   add_rename(*verb, arguments->rename)->excludes(check);
   add_overwrite(*verb, options.output)->excludes(check);
