@@ -46,4 +46,18 @@ std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {
   return value;
 }
 
+void Piece::append_to(std::string& line) const {
+  line += text_;
+  if (sign_ == Sign::no_number) return;
+  if (sign_ == Sign::minus) line += '-';
+  std::array<char, 20> digits{};
+  line.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number_).ptr);
+}
+
+std::string join(std::span<const Piece> pieces) {
+  std::string line;
+  for (const Piece& piece : pieces) piece.append_to(line);
+  return line;
+}
+
 }  // namespace onnxar::base

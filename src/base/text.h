@@ -1,10 +1,12 @@
 // Formats numbers and names for messages, and classifies the characters of names.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,13 +39,31 @@ constexpr bool is_identifier_character(char c) noexcept { return is_digit(c) || 
 /// Parses a plain decimal number below 2^64: digits only, without sign, blanks or leading zeros.
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;
 
-inline std::string piece(std::string_view text) { return std::string(text); }
-inline std::string piece(std::integral auto number) { return std::to_string(number); }
+/// A text, or a whole number that is written in decimal.
+class Piece {
+ public:
+  explicit Piece(std::string_view text) noexcept : text_(text) {}
+  template <std::integral Number>
+  explicit Piece(Number number) noexcept
+      : number_(number < 0 ? ~static_cast<std::uint64_t>(number) + 1 : static_cast<std::uint64_t>(number)),
+        sign_(number < 0 ? Sign::minus : Sign::plus) {}
 
-/// Joins pieces, which are strings and whole numbers.
+  void append_to(std::string& line) const;
+
+ private:
+  enum class Sign : std::uint8_t { no_number, plus, minus };
+
+  std::string_view text_;
+  std::uint64_t number_ = 0;
+  Sign sign_ = Sign::no_number;
+};
+
+std::string join(std::span<const Piece> pieces);
+
+/// Joins strings and whole numbers. The work is in `join`, because messages need hundreds of instances of this one.
 template <typename... Pieces>
 std::string concat(const Pieces&... pieces) {
-  return (std::string() + ... + piece(pieces));
+  return join(std::array{Piece(pieces)...});
 }
 
 }  // namespace onnxar::base

@@ -44,6 +44,12 @@ if [[ -f ${pkgconfig%/pkgconfig}/libonnxar_core.a ]]; then
   "$compiler" -std=c++20 -fPIC -shared -fvisibility=hidden -fvisibility-inlines-hidden \
     "$here/plugin/plugin.cc" "${flags[@]}" -o "$work/plugin.so"
   python3 "$here/symbols.py" plugin "$work/plugin.so"
+  echo "the size of a program that opens an archive"
+  "$compiler" -std=c++20 -O2 "$here/reads.cc" "${flags[@]}" -o "$work/reads"
+  "$work/reads" "$work/by-cmake.onnxar"
+  strip "$work/reads"
+  size=$(stat -c %s "$work/reads")
+  ((size <= 200000)) || { echo "it has $size bytes; 200 000 are allowed"; exit 1; }
 else
   for library in core model; do
     python3 "$here/symbols.py" library "${pkgconfig%/pkgconfig}/libonnxar_$library.so" "$prefix/include/onnxar"

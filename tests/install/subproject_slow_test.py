@@ -40,18 +40,16 @@ class Subproject(FolderCase):
     def files_of_the_build(self, pattern: str) -> set[str]:
         return {path.name for path in self.build.rglob(pattern)}
 
-    def test_by_add_subdirectory_it_is_the_core_and_nothing_is_installed(self):
+    def test_a_project_contains_it_and_adds_the_c_interface_on_request(self):
         self.built()
         run(self.build / "program", self.folder / "a.onnxar")
         self.assertEqual(self.files_of_the_build("libonnxar*"), {"libonnxar_core.a"})
         run(CMAKE, "--install", self.build, "--prefix", self.folder / "prefix")
         installed = {path.name for path in (self.folder / "prefix").rglob("*") if path.is_file()}
         self.assertEqual(installed, {"program"})
-
-    def test_by_fetch_content_the_c_interface_comes_on_request(self):
         self.built("-DBY_FETCH_CONTENT=ON", "-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
-        run(self.build / "program", self.folder / "a.onnxar")
-        run(self.build / "c_program", self.folder / "a.onnxar")
+        run(self.build / "program", self.folder / "b.onnxar")
+        run(self.build / "c_program", self.folder / "b.onnxar")
         self.assertIn("libonnxar_c.so", self.files_of_the_build("libonnxar*"))
 
 

@@ -118,6 +118,8 @@ def main(build: Path, jobs: int) -> bool:
     configure(build)
     headers = newest_header()
     todo = [unit for unit in units(build) if not is_clean(unit, headers)]
+    # The largest first, so that no thread waits for it at the end.
+    todo.sort(key=lambda unit: sum(file.stat().st_size for file in unit.sources), reverse=True)
     if todo:
         precompile(build)
     with ThreadPoolExecutor(jobs) as pool:
