@@ -197,8 +197,8 @@ struct EntryAlignment {
 
 /// Cuts off what the edits of this process have appended so far, and makes their later writes fail. For handlers of
 /// signals that end the process (SIGINT, or SIGBUS after an input was shortened), which would otherwise leave a torn
-/// archive. Async-signal-safe: makes only system calls, in about 20 ms at most. An edit that is writing its end record
-/// is not cut off.
+/// archive. Async-signal-safe: makes only system calls. Waits for writes that other threads have begun, 2 s at most. An
+/// edit that is writing its end record is not cut off.
 void abandon_edits() noexcept;
 
 /// The path of the file that a mapping of this library has at `address`, as `escaped_path` writes it; empty if there is

@@ -20,12 +20,24 @@ struct ExtendedFile {
 // handler must not allocate. 16 places suffice for programs that edit a few archives at a time.
 std::array<ExtendedFile, 16> files;
 std::atomic<bool> abandoned = false;
+// The threads inside an ExtendingWrite; 0: a free place. A thread_local flag would not do, because its first use in a
+// handler may allocate.
+std::array<std::atomic<std::uintptr_t>, 64> writing;
 static_assert(std::atomic<os::Handle>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
 bool is_noted(const ExtendedFile& place) noexcept {
   const os::Handle file = place.file;
   return file != ExtendedFile::free_place && file != ExtendedFile::being_filled;
 }
+
+void change_one(std::uintptr_t from, std::uintptr_t to) noexcept {
+  for (std::atomic<std::uintptr_t>& place : writing) {
+    std::uintptr_t expected = from;
+    if (place.compare_exchange_strong(expected, to)) return;
+  }
+}
+
+void end_write() noexcept { change_one(os::current_thread(), 0); }
 
 }  // namespace
 
@@ -49,14 +61,20 @@ void forget_extended_file(os::Handle file) noexcept {
 void cut_back_extended_files() noexcept {
   abandoned = true;
   if (std::ranges::none_of(files, is_noted)) return;
-  // Another thread may be inside a write that would extend the file again. It begins no further write (is_abandoned),
-  // and the pause lets this one end.
-  os::pause(20);
+  // Another thread may be about to write, which would extend the file again. It is listed before it asks
+  // `is_abandoned`, so it either stops or is waited for. The write that this handler interrupted does not go on.
+  end_write();
+  const auto writes = [] { return std::ranges::any_of(writing, [](const auto& thread) { return thread != 0; }); };
+  for (int waited = 0; writes() && waited < 2000; ++waited) os::pause(1);
   for (const ExtendedFile& place : files) {
     if (is_noted(place)) static_cast<void>(os::set_size(place.file, place.size));
   }
 }
 
 bool is_abandoned() noexcept { return abandoned; }
+
+ExtendingWrite::ExtendingWrite() noexcept { change_one(0, os::current_thread()); }
+
+ExtendingWrite::~ExtendingWrite() { end_write(); }
 
 }  // namespace onnxar::base

@@ -18,6 +18,12 @@ void expect_regular(os::FileKind kind, const std::filesystem::path& path) {
               is_folder ? "is a folder; name a file" : "is not a regular file; only files can be mapped", {}, path);
 }
 
+bool begins_with_a_byte(os::Handle file) noexcept {
+  std::byte first{};
+  std::error_code ignored;
+  return os::read_at(file, std::span(&first, 1), 0, ignored) != 0;
+}
+
 std::string blocked_by(const std::filesystem::path& path) {
   std::string programs;
   for (const std::string& program : os::programs_with(path)) programs += (programs.empty() ? "" : ", ") + program;
@@ -57,6 +63,10 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
   const os::FileStatus status = os::status_of(file, failed);
   if (failed) throw system_error(failed, "cannot examine", path);
   expect_regular(status.kind, path);
+  if (status.size == 0 && begins_with_a_byte(file)) {
+    throw Error(Code::io_not_a_file, "has bytes but no size, as files in /proc, and cannot be mapped; copy it first",
+                {}, path);
+  }
   const auto length = length_within(part.offset, part.length, status.size);
   if (!length) {
     throw Error(Code::usage_argument, range_fault(part.offset, part.length, "the file", status.size), {}, path);

@@ -97,6 +97,8 @@ void OutputFile::reserve(std::uint64_t size) {
   const std::uint64_t begin = extension_ ? extension_->old_size() : 0;
   if (size <= begin) return;
   begin_extension();
+  const ExtendingWrite write;
+  refuse_if_abandoned();
   const std::error_code failed =
       os::set_aside(file_, begin, size - begin, extension_ ? os::FileSize::stays : os::FileSize::grows);
   const os::Reason reason = os::reason_of(failed);
@@ -137,6 +139,7 @@ void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
 
 void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
   begin_extension();
+  const ExtendingWrite write;
   while (!first.empty() || !second.empty()) {
     refuse_if_abandoned();
     std::error_code failed;
@@ -157,6 +160,7 @@ bool OutputFile::share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& o
   const auto source = origin.open(bytes);
   if (!source) return false;
   begin_extension();
+  const ExtendingWrite write;
   refuse_if_abandoned();
   const std::error_code failed = os::share_blocks(file_, offset, source->file, source->offset, bytes.size());
   if (!failed) return true;

@@ -52,7 +52,13 @@ ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const 
 FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
   std::unique_ptr<Resolver> source = open_any_resolver(file.path, options);
   std::string name = file.name;
-  if (name.empty()) name = model_name_of(source->model()).value_or(os::text_of(file.path.stem()));
+  if (name.empty()) {
+    try {
+      name = model_name_of(source->model()).value_or(os::text_of(file.path.stem()));
+    } catch (const Error& error) {
+      throw source->with_place(error);
+    }
+  }
   return {std::move(name), std::move(source)};
 }
 

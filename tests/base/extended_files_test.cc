@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <semaphore>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/output_file.h"
@@ -49,6 +52,31 @@ TEST(ExtendedFiles, AreKeptOnceTheirLastWriteHasBegunOrTheyArePublished) {
     base::cut_back_extended_files();
     EXPECT_EQ(folder.read_text("a"), "old and new");
     EXPECT_EQ(folder.read_text("b"), "old and new");
+    return HasFailure() ? 1 : 0;
+  };
+  ONNXAR_EXPECT_IN_CHILD(abandon, 0);
+}
+
+TEST(ExtendedFiles, AreCutBackAfterTheWritesOfOtherThreads) {
+  const auto abandon = [] {
+    const TempDir folder;
+    const OutputFile file = extended(folder, "a");
+    const os::File other = base::open_file(folder / "a", os::Access::read_and_write);
+    std::binary_semaphore begun(0);
+    std::thread thread([&] {
+      const base::ExtendingWrite write;
+      begun.release();
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      std::error_code ignored;
+      os::write_at(other, 10, as_bytes(" and late"), {}, ignored);
+    });
+    begun.acquire();
+    const base::ExtendingWrite interrupted;  // by the handler, which does not wait for it
+    const auto before = std::chrono::steady_clock::now();
+    base::cut_back_extended_files();
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(1900));
+    thread.join();
+    EXPECT_EQ(folder.read_text("a"), "old");
     return HasFailure() ? 1 : 0;
   };
   ONNXAR_EXPECT_IN_CHILD(abandon, 0);

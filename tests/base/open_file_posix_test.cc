@@ -29,6 +29,13 @@ TEST(OpenFile, ThatMayOnlyBeReadIsAMatterOfPermission) {
             child_passed);
 }
 
+TEST(ExamineFile, ThatHasBytesButNoSizeIsNotMapped) {
+  const fs::path path = "/proc/self/status";
+  if (!fs::exists(path)) GTEST_SKIP() << "needs /proc";
+  const os::File file = base::open_file(path, Access::read);
+  EXPECT_EQ(code_of([&] { return base::examine(file, {}, path).length; }), Code::io_not_a_file);
+}
+
 TEST(FileIdentity, OfWhatCannotBeExaminedIsAnErrorAndNotAMissingFile) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");

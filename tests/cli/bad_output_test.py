@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import resource
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +53,33 @@ class Outputs(WriterCase):
     def test_is_a_folder(self) -> None:
         self.output.mkdir()
         self.no_file(self.output)
+
+    def test_is_the_input(self) -> None:
+        (self.folder / "link").symlink_to(self.source.name)
+        for target in (self.source, self.folder / "." / self.source.name, self.folder / "link"):
+            for command in (("extract", self.source, "w", "-f", "-o"), ("show", self.source, "-f", "--html")):
+                self.fails(USAGE, Fault("usage.argument").line(target), *command, target)
+
+    def test_is_larger_than_the_limit_of_the_shell(self) -> None:
+        self.on_posix("it has none")
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (64, 64))
+        self.all_fail(IO, "onnxar: error[io.failed] ", self.output, preexec_fn=limit)
+        edit = ("replace", self.source, "--add", f"notes.txt={self.source}")
+        self.fails(IO, "onnxar: error[io.failed] ", *edit, preexec_fn=limit)
+
+    def test_group_that_cannot_be_kept_gets_no_rights(self) -> None:
+        self.on_posix("modes are those of POSIX")
+        tool = self.as_ordinary_user()
+        if os.geteuid() != 0:
+            self.skipTest("needs a file of another group")
+        target = self.write("shared/out", b"old")
+        target.chmod(0o664)
+        target.parent.chmod(0o777)
+        pack = ("pack", self.source, "-f", "-o", target)
+        self.succeeds(*pack, tool=tool)
+        self.assertEqual(target.stat().st_mode & 0o777, 0o644)
+        self.succeeds(*pack)  # by root, who keeps the owner
+        self.assertNotEqual(target.stat().st_uid, 0)
 
     def test_data_file_is_a_folder(self) -> None:
         (self.folder / "data").mkdir()

@@ -158,7 +158,7 @@ class Patterns(ToolCase):
         for which in ("layer.*", "layer.0/weight"):
             for options in ((), ("-n",)):
                 with self.subTest(which=which, options=options), self.nothing_changes():
-                    told = "onnxar: error[usage.argument] the path of the output is empty; "
+                    told = "onnxar: error[usage.argument] --output was given an empty value"
                     self.fails(USAGE, told, "extract", self.source, which, "-o", "", *options)
 
 

@@ -152,6 +152,11 @@ class Folder(FamilyCase):
 
 
 class Refused(FamilyCase):
+    def test_fault_names_the_model_that_has_it(self) -> None:
+        bad = self.write("bad.onnx", bytes(100))
+        for models in ((bad, self.encoder), (self.encoder, bad)):
+            self.fails(FORMAT, f"onnxar: error[wire.tag] {bad}: ", "pack", *models, "-o", self.output)
+
     def test_two_models_of_one_name(self) -> None:
         other = self.write("b/encoder.onnx", self.decoder.read_bytes())
         line = self.fails(USAGE, Fault("usage.argument").line(other), "pack", self.encoder, other, "-o", self.output)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import resource
 import signal
 import subprocess
 import time
+from functools import partial
 
 from support import command_line
 from support.accounting import written
@@ -28,7 +30,8 @@ class CutOff(ToolCase):
     def start_until(self, part: int) -> subprocess.Popen:
         """A replacement that has written this many bytes."""
         command = ("replace", "--append-external", "--no-sync", self.path, self.source)
-        process = start(*command, stderr=subprocess.PIPE)
+        without_core = partial(resource.setrlimit, resource.RLIMIT_CORE, (0, 0))
+        process = start(*command, stderr=subprocess.PIPE, preexec_fn=without_core)
         while 0 <= written(process) < part:
             time.sleep(0.001)
         return process
@@ -45,7 +48,8 @@ class CutOff(ToolCase):
 
     def test_interrupted(self) -> None:
         hits = 0
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 2:
+        names = "SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE SIGALRM SIGXCPU SIGUSR1 SIGUSR2"
+        for number in [getattr(signal, name) for name in names.split()]:
             self.start_anew()
             process = self.start_until(self.random.randrange(self.SIZE))
             process.send_signal(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 from functools import partial
 from typing import Any
@@ -62,6 +63,15 @@ class Streams(ToolCase):
         process.stderr.read()
         process.stderr.close()
         self.assertIn(process.wait(), (-signal.SIGPIPE, IO))
+
+    def test_a_line_is_one_write(self) -> None:
+        """Programs that run at the same time then do not mix their lines. A datagram holds one write."""
+        self.on_posix("lines are written in parts")
+        for command in (("pack", self.source, "-o", self.output), ("--json-errors", "ls", "missing")):
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+            with ours, theirs:
+                run(*command, stderr=theirs)
+                self.assertEqual(ours.recv(1 << 16)[-1:], b"\n")
 
     def test_closed_streams_do_not_become_outputs(self) -> None:
         """An opened file takes the lowest free descriptor: printed output must not go there."""

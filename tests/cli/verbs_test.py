@@ -59,6 +59,10 @@ class NearlyRight(ToolCase):
     def test_control_characters_in_options_are_escaped(self) -> None:
         self.assertIn("--a\\x1b[2J", self.told("ls", "x", "--a\x1b[2J"))
 
+    def test_an_option_with_an_empty_value_is_not_taken_for_a_missing_one(self) -> None:
+        for command in (("freeze", "-o", "x", "--weights"), ("show", "--html"), ("link", "--hub"), ("unpack", "--output")):
+            self.assertIn(f"{command[-1]} was given an empty value", self.told(*command, "", "model.onnxar"))
+
     def test_an_option_before_the_verb(self) -> None:
         self.assertIn("`onnxar` has no option `-x`; `onnxar --help` lists them", self.told("-x"))
 

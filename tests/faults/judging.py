@@ -41,6 +41,7 @@ FAULTS = {
     "realpath": NAMED,
     "access": NAMED,
     "chmod": NAMED,
+    "chown": NAMED,
     "ioctl": ("EIO",),
     "writeback": ("EIO",),
 }
@@ -52,8 +53,10 @@ LASTING = {
     "EACCES": ("open", "openat2", "tmpfile", "create", "mkdir", "link", "rename", "rename_new", "stat"),
     SHORT: ("read", "write"),
 }
-# Calls that were done when they report an interruption, or that only advise the system.
-HARMLESS = {("close", "EINTR"), ("allocate", "EOPNOTSUPP"), ("access", "EIO"), ("access", "EACCES"), ("writeback", "EIO")}
+# Calls that were done when they report an interruption, that only advise the system, or whose failure costs rights alone.
+HARMLESS = {
+    ("close", "EINTR"), ("allocate", "EOPNOTSUPP"), ("access", "EIO"), ("access", "EACCES"), ("chown", "EIO"), ("chown", "EACCES"), ("writeback", "EIO"),
+}  # fmt: skip
 
 
 class Failure(NamedTuple):

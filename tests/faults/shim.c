@@ -444,6 +444,10 @@ int fchmod(int descriptor, mode_t mode) {
   return meet_file("chmod", descriptor) == fail ? -1 : REAL(fchmod)(descriptor, mode);
 }
 
+int fchown(int descriptor, uid_t owner, gid_t group) {
+  return meet_file("chown", descriptor) == fail ? -1 : REAL(fchown)(descriptor, owner, group);
+}
+
 int mkdirat(int folder, const char* path, mode_t mode) {
   return meet_at("mkdir", folder, path) == fail ? -1 : REAL(mkdirat)(folder, path, mode);
 }

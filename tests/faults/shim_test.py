@@ -23,7 +23,7 @@ KINDS = {
     "mmap": "mmap", "ftruncate": "truncate", "fallocate": "allocate", "fsync": "sync", "linkat": "link",
     "renameat": "rename", "renameat2": "rename_new", "unlinkat": "unlink", "rmdir": "unlink",
     "mkdirat": "mkdir", "mkdir": "mkdir", "newfstatat": "stat", "fstat": "stat", "flock": "lock", "fcntl": "dup",
-    "fchmod": "chmod", "close": "close", "ioctl": "ioctl", "sync_file_range": "writeback",
+    "fchmod": "chmod", "fchown": "chown", "close": "close", "ioctl": "ioctl", "sync_file_range": "writeback",
 }  # fmt: skip
 OPENING = ("open", "tmpfile", "create")  # openat with different flags
 INSIDE = ("realpath", "opendir", "readdir", "access")  # the C library makes other calls for these

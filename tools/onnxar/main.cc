@@ -68,6 +68,15 @@ std::string unknown_option(const CLI::App& app) {
   return option == extras.end() ? "" : option->substr(0, option->find('='));
 }
 
+/// An empty value would mean the same as no option. It often comes from a variable of the shell that is not set.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || std::ranges::count(option->results(), "") == 0) continue;
+    throw Error(Code::usage_argument, option->get_name() + " was given an empty value");
+  }
+  for (const CLI::App* part : app.get_subcommands({})) refuse_empty_values(*part);  // verbs, and groups of options
+}
+
 /// Says what is wrong with the arguments of the verb, and where to read on.
 [[noreturn]] void refuse_arguments(const CLI::App& app, const CLI::ParseError& error) {
   const auto verbs = app.get_subcommands();
@@ -127,6 +136,7 @@ int parse_and_run(Words words) {
     if (error.get_exit_code() != 0) refuse_arguments(app, error);
     return flushed(app.exit(error));  // --help and --version end here
   }
+  refuse_empty_values(app);
   return flushed(run_verb(verbs));
 }
 

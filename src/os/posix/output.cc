@@ -37,7 +37,13 @@ std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noex
   const int found = ::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
   if (found != 0 && errno != ENOENT) return outcome(false);
   if (found != 0 || !S_ISREG(status.st_mode)) return {};  // a new name: the mode from the umask stays
-  const std::error_code failed = outcome(::fchmod(descriptor_of(file), status.st_mode & 0777) == 0);
+  const int here = descriptor_of(file);
+  // Root keeps the owner, too.
+  const bool keeps_group =
+      ::fchown(here, status.st_uid, status.st_gid) == 0 || ::fchown(here, static_cast<uid_t>(-1), status.st_gid) == 0;
+  mode_t mode = status.st_mode & 0777;
+  if (!keeps_group) mode = (mode & 0707) | (mode & 0007) << 3;  // the members of another group are others
+  const std::error_code failed = outcome(::fchmod(here, mode) == 0);
   // File systems without modes, such as FAT, refuse to change them. The old file then had none of its own either.
   const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
   return has_modes ? failed : std::error_code();

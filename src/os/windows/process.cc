@@ -29,6 +29,8 @@ std::vector<std::string> programs_of(DWORD session) {
 
 void pause(std::uint32_t milliseconds) noexcept { ::Sleep(milliseconds); }
 
+std::uintptr_t current_thread() noexcept { return ::GetCurrentThreadId(); }
+
 std::vector<std::string> programs_with(const std::filesystem::path& file) {
   std::array<wchar_t, CCH_RM_SESSION_KEY + 1> key{};
   DWORD session = 0;

@@ -153,6 +153,7 @@ Locking try_lock(Handle file, Lock wanted, std::error_code& failed) noexcept {
 
 /// There is no other process to wait for.
 void pause(std::uint32_t /*milliseconds*/) noexcept {}
+std::uintptr_t current_thread() noexcept { return 1; }
 
 std::vector<std::string> programs_with(const std::filesystem::path& /*file*/) { return {}; }
 

@@ -10,7 +10,8 @@
 
 namespace onnxar::tool::os {
 
-/// Prepares the process, and returns the words of the command line in UTF-8, which stay valid. On Windows, standard
+/// Prepares the process, and returns the words of the command line in UTF-8, which stay valid. On POSIX, a line of
+/// std::cerr becomes one write, so that those of programs that run at the same time do not mix. On Windows, standard
 /// streams become binary and the console takes UTF-8.
 std::span<char* const> start(int argc, char** argv);
 
@@ -32,8 +33,9 @@ void write_error(std::string_view text) noexcept;
 /// another process shortened the file.
 void on_mapping_fault(void (*handler)(const void* address)) noexcept;
 
-/// Calls `handler` when the user or a shutdown ends the process, which then ends as it would without a handler. Signals
-/// that the parent process ignores, as nohup does, remain ignored.
+/// Calls `handler` when the user, a limit or a shutdown ends the process, or the reader of its output is gone. The
+/// process then ends as it would without a handler. Signals that the parent process ignores, as nohup does, remain
+/// ignored.
 void on_interrupt(void (*handler)()) noexcept;
 
 }  // namespace onnxar::tool::os

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <iostream>
 
 namespace onnxar::tool::os {
 namespace {
@@ -32,7 +35,13 @@ std::size_t uninterrupted(const Call& call, std::error_code& failed) noexcept {
 
 }  // namespace
 
-std::span<char* const> start(int argc, char** argv) { return {argv, static_cast<std::size_t>(argc)}; }
+std::span<char* const> start(int argc, char** argv) {
+  static std::array<char, 1U << 16U> line;
+  std::setvbuf(stderr, line.data(), _IOLBF, line.size());
+  std::cerr << std::nounitbuf;
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails like any other
+  return {argv, static_cast<std::size_t>(argc)};
+}
 
 std::size_t read_input(std::span<std::byte> target, std::error_code& failed) noexcept {
   return uninterrupted([target] { return ::read(STDIN_FILENO, target.data(), target.size()); }, failed);
@@ -64,7 +73,7 @@ void on_mapping_fault(void (*handler)(const void* address)) noexcept {
 
 void on_interrupt(void (*handler)()) noexcept {
   interrupt_handler = handler;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2}) {
     // A signal that the parent process ignores, such as SIGHUP under nohup, stays ignored.
     if (std::signal(signal, handle_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
   }

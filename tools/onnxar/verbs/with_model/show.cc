@@ -37,7 +37,14 @@ std::pair<std::string, std::int64_t> dimension_of(const std::string& text) {
   return {text.substr(0, equals), size};
 }
 
+void expect_different(const std::filesystem::path& input, const std::filesystem::path& output) {
+  std::error_code ignored;  // one of them is not there
+  if (!std::filesystem::equivalent(input, output, ignored)) return;
+  throw Error(Code::usage_argument, "the output is the input, which would be lost; choose another name", {}, output);
+}
+
 int show(ShowArguments& arguments) {
+  expect_different(arguments.model, arguments.html);
   for (const std::string& text : arguments.dims) arguments.options.dims.push_back(dimension_of(text));
   // The map of the files needs a block for each entry and tensor, which the text does not show.
   arguments.options.files = !arguments.html.empty() || arguments.json;
