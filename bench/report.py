@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 HEAD = """# Results
 
-The measurements of `./dev bench`. Each section names its date, commit and machine. Compare ratios, which come from one run;
-absolute figures differ between machines. Every output is compared with its source. The bars are the project's own goals.
+The measurements of `./dev bench`: the newest table for each bar. Each section names its date, commit and machine: *Xeon* is an Intel Xeon with AVX-512, *EPYC* an
+AMD EPYC with AVX2, both virtual machines with 2 cores, 24 GiB and Linux 6.18. Compare ratios, which come from one run; absolute figures differ between machines.
+Every output is compared with its source. The bars are the project's own goals. Earlier measurements are in git.
 """
 
 
@@ -23,14 +24,14 @@ class Section:
     rows: list[str] = field(default_factory=list)
 
     def row(self, *cells: str) -> None:
-        line = "| " + " | ".join(cells + ("",) * (len(self.columns) - len(cells))) + " |"
+        line = "|" + "|".join(cells + ("",) * (len(self.columns) - len(cells))) + "|"
         if not self.rows:
             print(f"\n{self.title}", flush=True)
         print(line, flush=True)
         self.rows.append(line)
 
     def text(self, machine: str) -> str:
-        head = ["| " + " | ".join(self.columns) + " |", "|" + "---|" * len(self.columns)]
+        head = ["|" + "|".join(self.columns) + "|", "|" + "---|" * len(self.columns)]
         return "\n".join([f"## {self.title}", "", f"{machine}. {self.intro}", "", *head, *self.rows, ""])
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/mistakes.md: each mistake is made, and the answer has the sentence of the table.
+"""The table of mistakes in docs/errors.md: each mistake is made, and the answer has the sentence of the table.
 
 Usage: ONNXAR=onnxar ONNXAR_BUILD=build/release ONNXAR_PACKAGE_PYTHON=python PYTHONPATH=tests mistakes_slow_test.py
 """
@@ -13,13 +13,14 @@ from pathlib import Path
 from docs.blocks import ROOT, code
 from docs.running import Story
 
-PAGE = ROOT / "docs/mistakes.md"
+PAGE = ROOT / "docs/errors.md"
 
 
 def rows() -> list[tuple[str, str]]:
     """What is typed, and what the answer contains."""
-    lines = [line.strip("|").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
-    return [(cells[1].strip().strip("`"), cells[2].strip()) for cells in lines if cells[1].strip() != "you type"]
+    section = PAGE.read_text().split("## Likely mistakes\n")[1].split("\n## ")[0]
+    lines = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|") and not line.startswith("|---")]
+    return [(typed.strip("`"), said) for _, typed, said in lines if typed != "you type"]
 
 
 class Mistakes(unittest.TestCase):
@@ -29,7 +30,7 @@ class Mistakes(unittest.TestCase):
             command = ["python3", "-c", f"import onnx, onnxar\n{words}"]
         return subprocess.run(command, cwd=folder, env=story.environment, text=True, capture_output=True, check=False)
 
-    def test_the_answer_has_the_sentence_that_mends_it(self) -> None:
+    def test_the_answer_says_what_to_do(self) -> None:
         self.assertGreaterEqual(len(rows()), 10)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

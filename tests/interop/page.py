@@ -1,15 +1,15 @@
-"""Writes docs/interop.md from the results of ./dev interop."""
+"""Writes the results of ./dev interop between the markers of docs/interop.md."""
 
 from __future__ import annotations
 
 import json
+import re
 
 from interop import models
 from interop.cells import REFUSED
 from interop.tools import ROOT
 
 PAGE = ROOT / "docs/interop.md"
-TEXT = ROOT / "tests/interop/page.md"  # what the page says besides the table
 MODELS = [*models.SMALL, models.LARGE]
 
 
@@ -47,17 +47,29 @@ def escaped(text: str) -> str:
     return text
 
 
+def general(message: str) -> str:
+    """A message without what differs between models and forms, the names of tensor and data file, and without ONNX Runtime's prefix."""
+    message = re.sub(r"(\w+: )?\[ONNXRuntimeError\] : \d+ : |tensorprotoutils\.cc:\d+ ", "", message)
+    message = re.sub(r'(for initializer: |tensor name: |in node "|^\w[^:]*: Tensor )\w+', r"\1NAME", message)
+    message = re.sub(r'(FOLDER/|for path ")[\w.]+"', r'\1FILE"', message)
+    return re.sub(r"(should be stored in FOLDER/).*", r"\1FILE, but it i...", message)
+
+
 class Notes:
-    """Numbered messages; equal ones have one number."""
+    """Numbered messages; those that differ in names alone have one number. Each names the versions that print it."""
 
     def __init__(self) -> None:
-        self.numbers: dict[tuple[str, str], int] = {}
+        self.versions: dict[str, list[str]] = {}
 
     def number(self, version: str, refusal: str) -> int:
-        return self.numbers.setdefault((version, refusal.removeprefix(REFUSED)), len(self.numbers) + 1)
+        message = general(refusal.removeprefix(REFUSED))
+        versions = self.versions.setdefault(message, [])
+        if version not in versions:
+            versions.append(version)
+        return list(self.versions).index(message) + 1
 
     def lines(self) -> list[str]:
-        return [f"{number}. {escaped(version)}: {escaped(message)}" for (version, message), number in self.numbers.items()]
+        return [f"{i}. {escaped(', '.join(versions))}: {escaped(message)}" for i, (message, versions) in enumerate(self.versions.items(), 1)]
 
 
 def cell_text(version: str, entry: dict | None, notes: Notes) -> str:
@@ -71,18 +83,20 @@ def cell_text(version: str, entry: dict | None, notes: Notes) -> str:
     faults = [(form, cell) for form, cell in cells.items() if cell != "same"]
     if not faults:
         return "same"
-    same = [form for form, cell in cells.items() if cell == "same"]
-    told = [f"**{form} wrong**" if cell == "wrong" else f"{form} {notes.number(version, cell)}" for form, cell in faults]
-    return ", ".join([*(f"{form} same" for form in same), *told])
+    outcomes: dict[str, list[str]] = {}
+    for form, cell in sorted(cells.items(), key=lambda each: each[1] != "same"):
+        told = cell if cell == "same" else "**wrong**" if cell == "wrong" else str(notes.number(version, cell))
+        outcomes.setdefault(told, []).append(form)
+    return "; ".join(f"{', '.join(forms)} {told}" for told, forms in outcomes.items())
 
 
 def table(found: dict) -> str:
     notes = Notes()
-    lines = [f"| tool | {' | '.join(MODELS)} |", f"|---|{'---|' * len(MODELS)}"]
+    lines = [f"|tool|{'|'.join(MODELS)}|", f"|---|{'---|' * len(MODELS)}"]
     for tool, row in found["tools"].items():
         cells = [cell_text(row["version"], row["models"].get(model), notes) for model in MODELS]
         archive = any("archive" in entry["forms"] for entry in row["models"].values())
-        lines.append(f"| {tool} ({row['version']}){', also the archive' if archive else ''} | {' | '.join(cells)} |")
+        lines.append(f"|{tool} ({row['version']}){', also the archive' if archive else ''}|{'|'.join(cells)}|")
     return "\n".join([*lines, "", "## Messages", "", *notes.lines()])
 
 
@@ -100,7 +114,11 @@ def summary(found: dict) -> str:
 
 
 def text(found: dict) -> str:
-    return TEXT.read_text().replace("SUMMARY\n", summary(found) + "\n").replace("TABLE\n", table(found) + "\n")
+    """The page with what the results say between its markers."""
+    whole = PAGE.read_text()
+    for name, part in (("summary", summary(found)), ("table", table(found))):
+        whole = re.sub(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", lambda found, part=part: f"{found[1]}{part}\n{found[2]}", whole, flags=re.DOTALL)
+    return whole
 
 
 def write(found: dict) -> None:

@@ -13,19 +13,20 @@ import tempfile
 from interop.tools import ROOT, environment, venv
 
 PAGE = ROOT / "docs/upstream.md"
-BLOCK = re.compile(r"<!-- run by ./dev interop -->\n```python\n(.*?)```\n\n```text\n(.*?)```\n", re.DOTALL)
+PROGRAMS = ROOT / "tests/interop/upstream_programs"
+RUN = re.compile(r"\(\.\./tests/interop/upstream_programs/(\w+\.py)\) prints:\n\n```text\n(.*?)```\n", re.DOTALL)
 LEAST_PROGRAMS = 6
 
 
 def faults() -> list[str]:
     environment("onnx")
-    blocks = BLOCK.findall(PAGE.read_text())
-    if len(blocks) < LEAST_PROGRAMS:
-        return [f"{PAGE.name} has {len(blocks)} programs"]
+    programs = RUN.findall(PAGE.read_text())
+    if len(programs) < LEAST_PROGRAMS:
+        return [f"{PAGE.name} has {len(programs)} programs"]
     found = []
-    for program, expected in blocks:
+    for program, expected in programs:
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([venv("onnx") / "bin/python", "-c", program], cwd=folder, capture_output=True, text=True, check=False)
+            done = subprocess.run([venv("onnx") / "bin/python", PROGRAMS / program], cwd=folder, capture_output=True, text=True, check=False)
         if done.stdout != expected:
             found.append(f"{PAGE.name} says\n{expected}but this happens:\n{done.stdout}{done.stderr}")
     return found

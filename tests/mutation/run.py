@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -113,18 +114,18 @@ class Row:
             self.not_reached += 1
 
     def cells(self) -> str:
-        return f"{self.sites} | {self.killed} | {self.explained} | {self.survived} | {self.not_reached} |"
+        return f"{self.sites}|{self.killed}|{self.explained}|{self.survived}|{self.not_reached}|"
 
 
 def summed(rows: list[Row]) -> Row:
     return Row(*(sum(getattr(row, field.name) for row in rows) for field in dataclasses.fields(Row)))
 
 
-def table(rows: dict[str, Row]) -> str:
-    lines = ["| file | sites | killed | survive for a reason | survive | not reached |", "|---|---:|---:|---:|---:|---:|"]
+def table(rows: dict[str, Row], with_files: bool) -> str:
+    lines = ["|file|sites|killed|survive for a reason|survive|not reached|", "|---|---:|---:|---:|---:|---:|"]
     for room in ROOMS:
         own = {name: row for name, row in rows.items() if name.startswith(room + "/")}
-        lines += [f"| `{name}` | {row.cells()}" for name, row in sorted(own.items())]
+        lines += [f"|`{name}`|{row.cells()}" for name, row in sorted(own.items()) if with_files]
         if own:
             lines.append(f"| **{room}** | {summed(list(own.values())).cells()}")
     return "\n".join(lines) + "\n"
@@ -174,8 +175,10 @@ def write_results(rows: dict[str, Row], excluded: dict[str, dict[str, int]]) -> 
     for counts in excluded.values():
         sums.update(counts)
     left_out = ", ".join(f"{count} {why}" for why, count in sorted(sums.items()))
-    text = (HERE / "results_head.md").read_text().replace("DATE", datetime.date.today().isoformat()).replace("LEFT_OUT", left_out)
-    (HERE / "RESULTS.md").write_text(text + "\n" + table(rows))
+    part = f"Measured on {datetime.date.today().isoformat()}. Left out of the count: {left_out}.\n\n{table(rows, with_files=False)}"
+    page = HERE / "RESULTS.md"
+    marked = r"(?s)(<!-- measured: begin -->\n).*(<!-- measured: end -->)"
+    page.write_text(re.sub(marked, lambda found: found[1] + part + found[2], page.read_text()))
 
 
 def main() -> int:
@@ -221,7 +224,7 @@ def main() -> int:
     known = saved()
     rows, survivors = report(chosen, {site: known[site.key] for site in chosen}, reasons)
     print("\n".join(survivors))
-    print(table(rows))
+    print(table(rows, with_files=True))
     stale = [each for each in unused(reasons, made.sites) if each.file.split("/")[0] in rooms]
     stale += [each for each in reasons for site in chosen if each.matches(site) and known[site.key].what in {"killed", "timeout"}]
     for each in stale:

@@ -93,7 +93,7 @@ class Platform:
 
 
 LINKED = ("onnxar", "onnxar_c", "runtime_map", "write_and_read")  # the command, the C library, an example of each interface
-NO_MAC = "macOS runs on Apple's machines alone, and no emulator of it is to be had."
+NO_MAC = "macOS runs only on Apple's machines, and there is no emulator of it."
 OTHER_BUILD = "`windows-x86_64` runs the same sources, with the compiler that Debian has."
 
 PLATFORMS = (
@@ -114,7 +114,7 @@ PLATFORMS = (
 )
 
 # Named on the page because users ask for them.
-NOT_BUILT = (("MSVC, for Windows", "There is no MSVC on Linux; builtins of other compilers are used in `src/base/checked.h` alone."),)
+NOT_BUILT = (("MSVC, for Windows", "There is no MSVC on Linux; only `src/base/checked.h` uses builtins of other compilers."),)
 
 
 def jobs() -> int:
