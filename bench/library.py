@@ -14,7 +14,7 @@ import models
 from measure import PEERS_PYTHON, ROOT, TOOL, into_cache, median_of, run, touch_memory, verdict
 from report import Section
 
-PROGRAMS = [ROOT / "build/release/bench" / name for name in ("archive_bench", "model_bench", "load_bench")]
+PROGRAMS = [ROOT / "build/release/bench" / name for name in ("archive_bench", "model_bench", "load_bench", "reader_bench")]
 
 
 def figures(folder: pathlib.Path, wanted: str = ".", repetitions: int = 9) -> dict[str, dict]:
@@ -68,7 +68,7 @@ def onnx_loads(folder: pathlib.Path) -> float:
 
 def measure(folder: pathlib.Path) -> Section:
     section = Section("Library", "Medians of 9 repetitions, interleaved, page cache warm.", ("what", "figure", "bar"))
-    all_figures = figures(folder)
+    all_figures = figures(folder, "^(?!.*_by_)")
     for count, bar in ((10_000, 1), (200_000, 40)):
         ours, python = all_figures[f"open_archive/{count}"]["real_time"], python_opens(folder, count)
         section.row(f"open {count} entries", f"{ours:.2f} ms, {python / ours:.0f} x as fast as Python zipfile ({python:.0f} ms)",

@@ -20,6 +20,7 @@ import network
 import opening
 import packing
 import peers
+import reader
 import remote
 import repacking
 import sessions
@@ -38,6 +39,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "families": lambda folder: families.measure(folder, arguments.pairs),
         "library": library.measure,
         "opening": opening.measure,
+        "reader": reader.measure,
         "peers": peers.measure,
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),
         "entries": lambda folder: growth.by_entries(folder, arguments.runs),

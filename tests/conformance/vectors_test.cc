@@ -1,69 +1,21 @@
 // Compares the reader's result for each vector of the specification with spec/vectors/manifest.json.
+#include "conformance/vectors.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "support/guarded_buffer.h"
-#include "support/programs.h"
 #include "support/ranged_blob.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
 namespace {
-
-using Json = nlohmann::json;
-
-const std::filesystem::path& folder() {
-  static const std::filesystem::path path = std::filesystem::path(ONNXAR_SOURCE_DIR) / "spec/vectors";
-  return path;
-}
-
-// --- The manifest ----------------------------------------------------------------------------------------------------
-
-/// Code, entry and offset of an error.
-struct Fault {
-  std::string code;
-  std::string entry;
-  std::optional<std::uint64_t> offset;
-
-  friend bool operator==(const Fault&, const Fault&) = default;
-  friend void PrintTo(const Fault& fault, std::ostream* out) {  // NOLINT(readability-identifier-naming)
-    *out << fault.code << " entry \"" << escaped(fault.entry) << "\" at ";
-    if (fault.offset) *out << *fault.offset;
-  }
-};
-
-struct Vector {
-  std::string file;
-  Json row;
-
-  [[nodiscard]] bool large() const { return row.value("large", false); }
-  [[nodiscard]] std::string stage() const { return row["stage"].is_null() ? "" : row["stage"].get<std::string>(); }
-
-  friend void PrintTo(const Vector& vector, std::ostream* out) {  // NOLINT(readability-identifier-naming)
-    *out << vector.file << ": " << vector.row["about"].get<std::string>();
-  }
-};
-
-std::string bytes_of_hex(const std::string& hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
-    bytes += static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
-
-Fault expected_fault(const Json& row) {
-  const bool text = row.contains("entry");
-  return {row["code"], text ? row["entry"].get<std::string>() : bytes_of_hex(row["entry_hex"]), row["offset"]};
-}
 
 OpenOptions options_of(const Json& row) {
   OpenOptions options;
@@ -72,20 +24,6 @@ OpenOptions options_of(const Json& row) {
   options.max_directory_size = given.value("max_directory_size", options.max_directory_size);
   options.max_model_size = given.value("max_model_size", options.max_model_size);
   return options;
-}
-
-std::vector<Vector> manifest() {
-  std::ifstream file(folder() / "manifest.json");
-  std::vector<Vector> vectors;
-  if (!file) return vectors;  // the test `IsWhole` reports it
-  for (const Json& row : Json::parse(file)) vectors.push_back({row["file"], row});
-  return vectors;
-}
-
-std::vector<Vector> kept() {
-  std::vector<Vector> vectors = manifest();
-  std::erase_if(vectors, [](const Vector& vector) { return vector.large(); });
-  return vectors;
 }
 
 // --- The stages ------------------------------------------------------------------------------------------------------
@@ -196,12 +134,6 @@ void expect_as_stated(const Vector& vector, const std::filesystem::path& path) {
 
 // --- Tests -----------------------------------------------------------------------------------------------------------
 
-std::string test_name(const ::testing::TestParamInfo<Vector>& info) {
-  std::string name = std::filesystem::path(info.param.file).replace_extension().string();
-  std::ranges::replace(name, '/', '_');
-  return name;
-}
-
 class Vectors : public ::testing::TestWithParam<Vector> {};
 
 TEST_P(Vectors, AreReadAsStated) { expect_as_stated(GetParam(), folder() / GetParam().file); }
@@ -243,11 +175,8 @@ TEST(Manifest, IsWhole) {
 
 TEST(LargeVectorsSlow, AreReadAsStated) {
   const TempDir dir;
-  const std::filesystem::path generator = folder() / "generate.py";
-  const int status = run_program({ONNXAR_PYTHON, "-B", generator.string(), "--large", dir.path().string()});
-  ASSERT_EQ(status, 0);
-  for (const Vector& vector : manifest()) {
-    if (!vector.large()) continue;
+  ASSERT_TRUE(generate_large(dir.path()));
+  for (const Vector& vector : large()) {
     SCOPED_TRACE(vector.file);
     expect_as_stated(vector, dir.path() / vector.file);
   }

@@ -1,8 +1,9 @@
 // Prints how this library reads zip files, for tests that compare other readers on the same files.
 //
-// Reads files from standard input, each after a line with its size. Prints one line of JSON per file, with two
-// readings: {"strict":READING,"lenient":READING}. "strict" is what every verb reads from an archive, stages open, use
-// and check data of the specification. "lenient" is what `pack` and `repack` read from a zip file of another maker.
+// Reads files from standard input, each after a line with its size. Prints one line of JSON per file, with three
+// readings: {"strict":READING,"reader":READING,"lenient":READING}. "strict" is what every verb reads from an archive,
+// stages open, use and check data of the specification; "reader" is the same by reader/onnxar_reader.c, which shares no
+// code with the library. "lenient" is what `pack` and `repack` read from a zip file of another maker.
 // A READING is {"code":"zip.entry.gap"}, or the entries in order, {"entries":[["5f5f4d",2,"64d1a5a300120008",64],
 // ...]}: name in hexadecimal, size, CRC-32 and Adler-32 of the bytes that are handed out, and, for archives, their
 // offset. Standard input is used because writing ten thousand files to a disk takes longer than reading them.
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "onnxar_reader.h"
 #include "zip/end_records.h"
 #include "zip/foreign_directory.h"
 
@@ -84,6 +87,35 @@ std::string strict(Bytes file) {
   return entries;
 }
 
+/// What onnxar_reader.c refuses.
+struct RefusedByReader {
+  onnxar_reader_error error = {};
+};
+
+std::string reader_entry(const onnxar_reader* archive, std::size_t index) {
+  onnxar_reader_error error = {};
+  onnxar_reader_entry entry = {};
+  onnxar_reader_range range = {};
+  if (onnxar_reader_verify(archive, index, &error) < 0) throw RefusedByReader{error};
+  if (onnxar_reader_get_entry(archive, index, &entry, &error) < 0) throw RefusedByReader{error};
+  if (onnxar_reader_get_data(archive, index, &range, &error) < 0) throw RefusedByReader{error};
+  Digest digest;
+  digest.add({static_cast<const std::byte*>(range.data), static_cast<std::size_t>(range.size)});
+  return digest.entry({entry.name, entry.name_length}) + ',' + std::to_string(range.offset) + ']';
+}
+
+std::string reader(Bytes file) {
+  onnxar_reader_error error = {};
+  onnxar_reader* opened = nullptr;
+  if (onnxar_reader_open_memory(file.data(), file.size(), nullptr, &opened, &error) < 0) throw RefusedByReader{error};
+  const std::unique_ptr<onnxar_reader, void (*)(onnxar_reader*)> archive(opened, onnxar_reader_close);
+  std::string entries;
+  for (std::size_t i = 0; i < onnxar_reader_count(opened); ++i) {
+    entries += (i == 0 ? "" : ",") + reader_entry(opened, i);
+  }
+  return entries;
+}
+
 std::string lenient(Bytes file) {
   const ForeignDirectory directory = ForeignDirectory::read(file, {});
   std::string entries;
@@ -100,6 +132,8 @@ std::string reading(std::string (*read)(Bytes), const std::string& file) {
     return "{\"entries\":[" + read(onnxar::as_bytes(file)) + "]}";
   } catch (const onnxar::Error& error) {
     return "{\"code\":\"" + std::string(id(error.code())) + "\"}";
+  } catch (const RefusedByReader& refused) {
+    return "{\"code\":\"" + std::string(refused.error.code) + "\"}";
   }
 }
 
@@ -110,7 +144,8 @@ int main() try {
   for (std::string size; std::getline(std::cin, size);) {
     std::string file(std::stoul(size), '\0');
     if (!std::cin.read(file.data(), static_cast<std::streamsize>(file.size()))) return 1;
-    std::cout << R"({"strict":)" << reading(strict, file) << R"(,"lenient":)" << reading(lenient, file) << "}\n";
+    std::cout << R"({"strict":)" << reading(strict, file) << R"(,"reader":)" << reading(reader, file)
+              << R"(,"lenient":)" << reading(lenient, file) << "}\n";
   }
   return std::cout.flush() ? 0 : 1;
 } catch (const std::exception& error) {

@@ -17,7 +17,7 @@ from pathlib import Path
 import fuzz
 import mutants
 from foreign import DESCRIPTOR, DESCRIPTOR64, Part, Zip, zips
-from harness import hold
+from harness import IN_C, hold
 from mutations import Mutation
 from peers import Read, Refused, read_of
 from pieces import dissect, join, pick, put_right
@@ -97,6 +97,8 @@ class AThousandMutants(unittest.TestCase):
         self.assertGreaterEqual(self.report.strict, FEWEST_STRICT)
         for peer in self.peers.workers:
             self.assertGreaterEqual(self.report.counts[peer, "same"], FEWEST_SAME, peer)
+        self.assertGreaterEqual(self.report.counts[IN_C, "same"], FEWEST_STRICT)
+        self.assertGreaterEqual(self.report.counts[IN_C, "refused alike"], FEWEST_ACCEPTED)
 
     def test_every_seed_is_accepted_unchanged(self) -> None:
         readings = ask_ours(zips().values())
@@ -158,6 +160,13 @@ class SplitFiles(unittest.TestCase):
         strict = told(strict=True).strict
         differs = Readings(strict, Ours("ok", strict.entries[:2], []))
         self.assertEqual(self.found(plain(), differs), {"our lenient reader"})
+
+    def test_our_reader_in_c_is_compared(self) -> None:
+        for reader in (REFUSED, Ours("ok", told().lenient.entries[:2], [])):
+            self.assertEqual(self.found(plain(), told(strict=True)._replace(reader=reader)), {"our reader in C"})
+        other_code = REFUSED._replace(code="zip.end.comment")
+        self.assertEqual(self.found(plain(), told()._replace(reader=other_code)), {"our reader in C"})
+        self.assertEqual(self.found(plain(), told()._replace(reader=REFUSED)), set())
 
     def test_an_archive_that_others_refuse_is_found_and_a_foreign_zip_is_not(self) -> None:
         file = bytes(100)

@@ -1,5 +1,6 @@
 """Compares how several readers read zip files that one of ours accepts.
 
+Our strict reader and the one in C (reader/) must give the same verdict of every file, with the same code.
 A file is a case if our strict reader or our lenient one accepts it. Every other reader that accepts it must read the
 same names and bytes; our two readers must agree with each other too. As all are compared with one reading, no two
 readers differ unless one of them differs from it. If the strict reader accepts a file, others must not refuse it.
@@ -21,6 +22,7 @@ from peers import Refused
 from workers import Peers, Readings, ask_ours
 
 LENIENT = "our lenient reader"
+IN_C = "our reader in C"
 
 
 class Fault(NamedTuple):
@@ -85,6 +87,18 @@ def judge(report: Report, peer: str, number: int, case: Case, answer: Answer) ->
         report.faults.append(Fault(number, case.mutation, peer, difference(case, answer)))
 
 
+def judge_reader(report: Report, number: int, mutation: Mutation, ours: Readings) -> None:
+    """Our two strict readers share no code."""
+    if ours.reader is None:
+        return
+    what = "same" if ours.reader.code == "ok" else "refused alike"
+    if ours.reader != ours.strict:
+        what = "NOT LISTED"
+        told = f"{ours.reader.code} {ours.reader.entries}, not {ours.strict.code} {ours.strict.entries}"
+        report.faults.append(Fault(number, mutation, IN_C, told))
+    report.counts[IN_C, what] += 1
+
+
 def own_answer(ours: Readings) -> Answer:
     """The reading of `repack` and `pack`."""
     return ours.lenient.entries if ours.lenient.code == "ok" else Refused(ours.lenient.code)
@@ -98,6 +112,7 @@ def hold(files: Sequence[Mutation], peers: Peers, folder: Path, readings: Iterab
     readings = ask_ours(each.file for each in files) if readings is None else list(readings)
     report, cases = Report(files=len(files)), []
     for number, (mutation, ours) in enumerate(zip(files, readings, strict=True)):
+        judge_reader(report, number, mutation, ours)
         if case := case_of(mutation, ours):
             cases.append((number, case, folder / f"{number}.zip"))
             report.accepted += 1

@@ -231,6 +231,7 @@ class Ours(NamedTuple):
 class Readings(NamedTuple):
     strict: Ours
     lenient: Ours
+    reader: Ours | None = None  # of reader/onnxar_reader.c; None if it was not asked
 
 
 def _ours(said: dict) -> Ours:
@@ -244,4 +245,4 @@ def ask_ours(files: Iterable[bytes]) -> list[Readings]:
     tool = os.environ["ONNXAR_ACCEPTS"]
     done = subprocess.run([tool], input=given, stdout=subprocess.PIPE, check=True)
     said = map(json.loads, done.stdout.splitlines())
-    return [Readings(_ours(each["strict"]), _ours(each["lenient"])) for each in said]
+    return [Readings(*(_ours(each[name]) for name in ("strict", "lenient", "reader"))) for each in said]

@@ -48,9 +48,9 @@ class Compiler:
 
     def program(self, source: Path, target: Path) -> list[object]:
         if source.suffix == ".c":
-            flags = ["-std=c99", "-pedantic", *WARNINGS, "-I", ROOT / "include"]
+            flags = ["-std=c99", "-pedantic", *WARNINGS, "-I", ROOT / "include", "-I", ROOT / "reader"]
             library = self.build / "src"
-            return [os.environ.get("CC", "gcc-12"), *flags, source, "-o", target, "-L", library, "-lonnxar_c", f"-Wl,-rpath,{library}"]
+            return [os.environ.get("CC", "gcc-12"), *flags, source, ROOT / "reader/onnxar_reader.c", "-o", target, "-L", library, "-lonnxar_c", f"-Wl,-rpath,{library}"]
         libraries = [self.build / "src" / f"libonnxar_{name}.a" for name in ("model", "core")]
         return [*self.cpp(source), "-o", target, *libraries, *self.required(), "-pthread"]
 
@@ -101,7 +101,8 @@ class Story:
         (commands / "python3").write_text(f'#!/bin/sh\nexec "{python.absolute()}" "$@"\n')
         (commands / "python3").chmod(0o755)
         self.environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
-        (folder / "examples").symlink_to(ROOT / "examples")
+        for name in ("examples", "reader"):
+            (folder / name).symlink_to(ROOT / name)
         self.worker: Worker | None = None
         self.fragments: list[Block] = []
 

@@ -319,6 +319,11 @@ def safe_files() -> Seeds:
     yield "npz_no_safetensors", next(arrays())[1]
 
 
+def zips_and_families() -> Seeds:
+    yield from all_zips()
+    yield from families()
+
+
 TARGETS = {
     "zip_open": all_zips,
     "local_header": all_zips,
@@ -338,6 +343,9 @@ TARGETS = {
     "text": written_texts,
     "python_load": families,
     "c_interface": asked_by_c,
+    "reader_open": all_zips,
+    "reader_walk": models,
+    "reader_verify": zips_and_families,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import sys
 import unittest
@@ -17,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tools/release"))
 import judge  # noqa: E402
 import library  # noqa: E402
 import older  # noqa: E402
+import reader  # noqa: E402
 import sbom  # noqa: E402
 import systems  # noqa: E402
 
@@ -33,6 +35,7 @@ class Contents(FolderCase):
     def test_sources_and_libraries_list_what_is_in_them_and_no_compiler(self) -> None:
         self.assertEqual(self.names("onnxar-0.9.0.tar.gz"), {"zlib", "protobuf", "CLI11", "nlohmann_json"})
         self.assertEqual(self.names("onnxar-0.9.0-linux-x86_64-libraries.tar.gz"), {"zlib"})
+        self.assertEqual(self.names("onnxar-0.9.0-reader.tar.gz"), set())
 
     def test_it_names_the_file_by_its_sum_and_refers_to_every_part(self) -> None:
         listed = sbom.sbom(self.write("onnxar-linux-x86_64", b"a program"), "application")
@@ -104,6 +107,17 @@ class Packed(FolderCase):
             library.packed(self.folder / name / "top", self.folder / f"{name}.tar.gz")
             sums.append((self.folder / f"{name}.tar.gz").read_bytes())
         self.assertEqual(sums[0], sums[1])
+
+
+class Reader(FolderCase):
+    def test_it_has_the_two_files_the_licence_and_every_vector_of_its_manifest(self) -> None:
+        top = self.folder / "reader"
+        reader.fill(top)
+        files = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file() and top / "vectors" not in path.parents}
+        self.assertEqual(files, {"onnxar_reader.h", "onnxar_reader.c", "LICENSE", "test/run.py", "test/vectors.c"})
+        rows = json.loads((top / "vectors/manifest.json").read_text())
+        missing = {row["file"] for row in rows if not row.get("large") and not (top / "vectors" / row["file"]).is_file()}
+        self.assertEqual(missing, set())
 
 
 class Older(FolderCase):

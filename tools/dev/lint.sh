@@ -2,7 +2,7 @@
 #     clang-format, clang-tidy (only files that changed since they were last clean), bash -n; --full: also compile
 #     every source and header alone
 
-sources() { find include src tools tests bench examples spec/examples python \( "$@" \) | sort; }
+sources() { find include src tools tests bench examples reader spec/examples python \( "$@" \) | sort; }
 
 # Compiles each source and each header alone: each must include everything that it needs.
 separately() {

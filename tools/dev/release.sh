@@ -1,3 +1,3 @@
 # ./dev release [--trial]
-#     wheels, binaries, libraries, notes and sums, from a clean tag, into build/release/onnxar-VERSION; --trial: from any tree
+#     wheels, binaries, libraries, the reader, notes and sums, from a clean tag, into build/release/onnxar-VERSION; --trial: from any tree
 release_tools release.py "$@"

@@ -15,8 +15,12 @@ tsan() {
   run_tests tsan
 }
 
+# The Rust crate of the reader; Debian 12's own Rust is too old for its lock file, that for web browsers is not.
+rust_packages=()
+type -P cargo > /dev/null || rust_packages=(cargo-web rustc-web)
+
 need verify "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${data_packages[@]}" \
-  "${clang_packages[@]}" "${cross_packages[@]}" clang-format-19 clang-tidy-19 python3-clang-19
+  "${clang_packages[@]}" "${cross_packages[@]}" clang-format-19 clang-tidy-19 python3-clang-19 "${rust_packages[@]}"
 peers
 build/peers_venv/bin/python tests/onnxruntime/fetch.py build/onnxruntime
 [[ -x build/python_venv/bin/python ]] || stage "build the wheel" python_package

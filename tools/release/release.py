@@ -1,4 +1,4 @@
-"""Makes a release from a clean tag: wheels, sdist, programs, libraries, a list of the contents of each, notes and sums.
+"""Makes a release from a clean tag: wheels, sdist, programs, libraries, the reader, a list of the contents of each, notes and sums.
 
 Usage: python release.py [--trial] [--collect]
   --trial    also from a tree that has changes or no tag, to see whether a release would work
@@ -19,7 +19,7 @@ from sbom import write_sbom
 from sdist import DIST
 
 HERE = Path(__file__).parent
-STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("trial.py",))
+STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("reader.py",), ("trial.py",))
 
 
 def git(*arguments: str) -> str:

@@ -48,7 +48,7 @@ def bundle() -> None:
 
 
 def sdists() -> list[Path]:
-    return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith("-libraries.tar.gz")]
+    return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith(("-libraries.tar.gz", "-reader.tar.gz"))]
 
 
 def make_sdist() -> Path:

@@ -1,0 +1,90 @@
+"""The examples of the reader: C and C++ by make, and the Rust crate where cargo is.
+
+Usage: PYTHONPATH=tests examples_slow_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import wire_writer as wire
+from support.archives import MODEL, Archive, Entry, linked, model_of
+
+PROJECT = Path(__file__).resolve().parents[2]
+EXAMPLES = PROJECT / "examples" / "reader"
+VALUES = [1.5, -0.25, 2.0, 1e6]
+
+
+def family() -> bytes:
+    """A model with a node and a linked tensor, and a graph over the same weight."""
+    data = struct.pack("<4f", *VALUES)
+    node = wire.block(1, wire.block(1, "weight") + wire.block(2, "y") + wire.block(4, "Identity"))
+    model = wire.block(7, node + wire.block(5, linked("weight", 4)))
+    graph = model_of(linked("weight", 4)).data
+    return bytes(Archive([Entry("weight", data), Entry("decoder.onnx", graph), Entry(MODEL, model)]).file)
+
+
+def run(*command: object, **options: object) -> subprocess.CompletedProcess:
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.archive = self.folder / "m.onnxar"
+        self.archive.write_bytes(family())
+
+    def said(self, *command: object) -> str:
+        done = run(*command)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+
+class ByMake(Case):
+    """As in a tree without CMake: Android's, say, or Apple's."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        compilers = [f"CC={os.environ.get('CC', 'cc')}", f"CXX={os.environ.get('CXX', 'c++')}"]
+        flags = ["CFLAGS=-O2 -Wall -Wextra -Wpedantic -Werror", "CXXFLAGS=-O2 -Wall -Wextra -Wpedantic -Werror"]
+        done = run("make", "-C", EXAMPLES, f"OUT={self.folder}", *compilers, *flags)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_tensor_is_summed_in_place(self) -> None:
+        self.assertEqual(self.said(self.folder / "sum", self.archive, "weight"), f"{sum(VALUES):g}\n")
+        done = run(self.folder / "sum", self.archive, "other")
+        self.assertEqual((done.returncode, done.stderr), (1, "sum: no linked, aligned tensor of FLOATs has this name\n"))
+        done = run(self.folder / "sum", self.folder / "none", "weight")
+        self.assertEqual((done.returncode, done.stderr), (1, "sum: io.not_found: there is no such file\n"))
+
+    def test_the_program_in_c_has_40_lines(self) -> None:
+        self.assertLessEqual(len((EXAMPLES / "sum.c").read_text().splitlines()), 40)
+
+    def test_nodes_and_tensors_are_printed_without_protobuf(self) -> None:
+        tensor = "weight: type 1 [4], 16 bytes, graph.initializer[0]\n"
+        self.assertEqual(self.said(self.folder / "nodes", self.archive), f"y = Identity(weight)\n{tensor}")
+        self.assertEqual(self.said(self.folder / "nodes", self.archive, "decoder"), tensor)
+        done = run(self.folder / "nodes", self.archive, "encoder")
+        self.assertEqual((done.returncode, done.stderr), (1, "nodes: there is no such graph\n"))
+
+
+@unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
+class InRust(Case):
+    def test_the_crate_reads_the_vectors(self) -> None:
+        target = PROJECT / "build" / "reader_rust"
+        at = ["--quiet", "--locked", "--manifest-path", EXAMPLES / "rust" / "Cargo.toml", "--target-dir", target]
+        environment = {**os.environ, "RUSTFLAGS": "-D warnings"}
+        done = run("cargo", "test", *at, env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = run("cargo", "run", *at, "--example", "list", "--", self.archive, env=environment)
+        self.assertEqual(done.stdout, "weight: type 1 [4], 16 bytes, graph.initializer[0], sum 1000003.25\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

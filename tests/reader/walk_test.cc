@@ -1,0 +1,313 @@
+// The walk through a model: sites, names, dimensions, values, fields.
+#include <bit>
+
+#include "reader/reading.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+struct Seen {
+  std::string site;
+  int kind_of_site = 0;
+  std::string name;
+
+  friend bool operator==(const Seen&, const Seen&) = default;
+  friend void PrintTo(const Seen& seen, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+    *out << seen.site << ' ' << seen.kind_of_site << ' ' << seen.name;
+  }
+};
+
+Blob archive_of_model(const Message& model) { return archive_of(model, {zip_entry("w", pattern(1024))}).bytes; }
+
+/// Walks an archive in memory. The tensors are valid as long as the bytes.
+std::optional<ReaderFault> walk(
+    const Blob& bytes, const std::function<void(const onnxar_reader_walk*, const onnxar_reader_tensor&)>& visit) {
+  const Reader archive = opened(bytes);
+  return walk_model(archive.get(), onnxar_reader_model(archive.get()), visit);
+}
+
+std::vector<Seen> seen_in(const Message& model) {
+  std::vector<Seen> all;
+  const auto visit = [&all](const onnxar_reader_walk* walk, const onnxar_reader_tensor& tensor) {
+    all.push_back({site_of(walk), tensor.site, std::string(name_of(tensor))});
+  };
+  EXPECT_EQ(walk(archive_of_model(model), visit), std::nullopt);
+  return all;
+}
+
+std::string code_of_walk(const Message& model) {
+  const auto fault = walk(archive_of_model(model), [](const onnxar_reader_walk*, const onnxar_reader_tensor&) {});
+  return fault ? fault->code : "";
+}
+
+TEST(ReaderWalk, FindsTensorsAtEverySite) {
+  const Message sparse = sparse_tensor(floats("sv", 1), tensor("si", dtype::int64, {1}).int64_data({0}), {3});
+  const Message inner = graph({.initializers = {floats("inner", 1)}});
+  const Message body = node("If", {}, {}, {attribute_g("then", inner), attribute_graphs("more", {inner, inner})});
+  const Message values =
+      node("X", {}, {}, {attribute_t("a", floats("t", 1)), attribute_tensors("b", {floats("b0", 1), floats("b1", 1)})});
+  const Message sparse_node =
+      node("Y", {}, {}, {attribute_sparse_tensor("s", sparse), attribute_sparse_tensors("r", {sparse})});
+  ModelParts parts;
+  parts.graph =
+      graph({.nodes = {values, body, sparse_node}, .initializers = {floats("w", 1)}, .sparse_initializers = {sparse}});
+  parts.functions = {function({.nodes = {values},
+                               .attribute_protos = {attribute_t("d", floats("default", 1)), attribute_g("g", inner),
+                                                    attribute_sparse_tensor("s", sparse)}})};
+  parts.training = {training_info(inner, graph({.nodes = {sparse_node}}))};
+  const std::vector<Seen> expected = {
+      {"graph.node[0].attribute[0].t", OAR_ATTRIBUTE, "t"},
+      {"graph.node[0].attribute[1].tensors[0]", OAR_ATTRIBUTE, "b0"},
+      {"graph.node[0].attribute[1].tensors[1]", OAR_ATTRIBUTE, "b1"},
+      {"graph.node[1].attribute[0].g.initializer[0]", OAR_INITIALIZER, "inner"},
+      {"graph.node[1].attribute[1].graphs[0].initializer[0]", OAR_INITIALIZER, "inner"},
+      {"graph.node[1].attribute[1].graphs[1].initializer[0]", OAR_INITIALIZER, "inner"},
+      {"graph.node[2].attribute[0].sparse_tensor.values", OAR_SPARSE_VALUES, "sv"},
+      {"graph.node[2].attribute[0].sparse_tensor.indices", OAR_SPARSE_INDICES, "si"},
+      {"graph.node[2].attribute[1].sparse_tensors[0].values", OAR_SPARSE_VALUES, "sv"},
+      {"graph.node[2].attribute[1].sparse_tensors[0].indices", OAR_SPARSE_INDICES, "si"},
+      {"graph.initializer[0]", OAR_INITIALIZER, "w"},
+      {"graph.sparse_initializer[0].values", OAR_SPARSE_VALUES, "sv"},
+      {"graph.sparse_initializer[0].indices", OAR_SPARSE_INDICES, "si"},
+      {"training_info[0].initialization.initializer[0]", OAR_TRAINING, "inner"},
+      {"training_info[0].algorithm.node[0].attribute[0].sparse_tensor.values", OAR_TRAINING, "sv"},
+      {"training_info[0].algorithm.node[0].attribute[0].sparse_tensor.indices", OAR_SPARSE_INDICES, "si"},
+      {"training_info[0].algorithm.node[0].attribute[1].sparse_tensors[0].values", OAR_TRAINING, "sv"},
+      {"training_info[0].algorithm.node[0].attribute[1].sparse_tensors[0].indices", OAR_SPARSE_INDICES, "si"},
+      {"functions[0].node[0].attribute[0].t", OAR_ATTRIBUTE, "t"},
+      {"functions[0].node[0].attribute[1].tensors[0]", OAR_ATTRIBUTE, "b0"},
+      {"functions[0].node[0].attribute[1].tensors[1]", OAR_ATTRIBUTE, "b1"},
+      {"functions[0].attribute_proto[0].t", OAR_FUNCTION_DEFAULT, "default"},
+      {"functions[0].attribute_proto[1].g.initializer[0]", OAR_FUNCTION_DEFAULT, "inner"},
+      {"functions[0].attribute_proto[2].sparse_tensor.values", OAR_FUNCTION_DEFAULT, "sv"},
+      {"functions[0].attribute_proto[2].sparse_tensor.indices", OAR_SPARSE_INDICES, "si"},
+  };
+  EXPECT_EQ(seen_in(model(parts)), expected);
+}
+
+TEST(ReaderWalk, SitesAreCutAsBySnprintf) {
+  walk(archive_of_model(model_of({floats("w", 1)})), [](const onnxar_reader_walk* walk, const onnxar_reader_tensor&) {
+    char room[8] = "xxxxxxx";
+    EXPECT_EQ(onnxar_reader_walk_site(walk, &room[0], sizeof room), 20U);
+    EXPECT_STREQ(&room[0], "graph.i");
+    EXPECT_EQ(onnxar_reader_walk_site(walk, &room[0], 1), 20U);
+    EXPECT_STREQ(&room[0], "");
+  });
+}
+
+TEST(ReaderWalk, GivesDataInPlace) {
+  const Message model =
+      model_of({linked_floats("l", 4, "w", 64), floats("i", 2), tensor("s", dtype::float32, {}).raw_data(pattern(4)),
+                tensor("e", dtype::float32, {0, 7}), tensor("later", dtype::int8, {5})});
+  const Built built = archive_of(model, {zip_entry("w", pattern(1024))});
+  std::vector<std::string> all;
+  const auto visit = [&](const onnxar_reader_walk* /*walk*/, const onnxar_reader_tensor& tensor) {
+    all.emplace_back(name_of(tensor));
+    const std::string& name = all.back();
+    EXPECT_EQ(tensor.kind, name == "l"                      ? OAR_LINKED
+                           : name == "e" || name == "later" ? OAR_NO_DATA
+                                                            : OAR_INLINE)
+        << name;
+    EXPECT_EQ(tensor.elements, name == "l" ? 4U : name == "i" ? 2U : name == "s" ? 1U : name == "e" ? 0U : 5U);
+    if (tensor.data == nullptr) return;
+    EXPECT_EQ(tensor.size, tensor.elements * 4) << name;
+    EXPECT_EQ(tensor.data, built.bytes.data() + tensor.offset) << name;
+    EXPECT_EQ(tensor.entry, name == "l" ? 0U : OAR_NOT_FOUND) << name;
+  };
+  EXPECT_EQ(walk(built.bytes, visit), std::nullopt);
+  EXPECT_EQ(all, (std::vector<std::string>{"l", "i", "s", "e", "later"}));
+}
+
+TEST(ReaderWalk, WithCallbacksDataIsCopied) {
+  const Message model = model_of({linked_floats("l", 4, "w", 64), floats("i", 2)});
+  const Built built = archive_of(model, {zip_entry("w", pattern(1024))});
+  ByteSource source(built.bytes);
+  std::optional<ReaderFault> fault;
+  const Reader archive = opened(source, fault);
+  ASSERT_EQ(fault, std::nullopt);
+  const auto visit = [&](const onnxar_reader_walk* walk, const onnxar_reader_tensor& tensor) {
+    std::size_t size = 0;
+    const void* model_bytes = onnxar_reader_walk_model(walk, &size);
+    EXPECT_EQ(size, model.size());
+    EXPECT_EQ(std::memcmp(model_bytes, model.view().data(), size), 0);
+    Blob copy(tensor.size);
+    EXPECT_EQ(onnxar_reader_copy(archive.get(), tensor.offset, copy.size(), copy.data(), nullptr), 0);
+    EXPECT_TRUE(std::ranges::equal(copy, Bytes(built.bytes).subspan(tensor.offset, tensor.size)));
+    EXPECT_EQ(tensor.data == nullptr, tensor.kind == OAR_LINKED);
+  };
+  EXPECT_EQ(walk_model(archive.get(), 1, visit), std::nullopt);
+}
+
+TEST(ReaderWalk, AnErrorIsGivenAgainAtEachCall) {
+  const Blob bytes = archive_of_model(model_of({floats("a", 1), linked_floats("b", 1, "missing"), floats("c", 1)}));
+  const Reader archive = opened(bytes);
+  onnxar_reader_walk* walk = nullptr;
+  onnxar_reader_tensor tensor = {};
+  onnxar_reader_error error = {};
+  ASSERT_EQ(onnxar_reader_walk_open(archive.get(), 1, &walk, &error), 0);
+  const ReaderWalk owner(walk);
+  EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, &error), 1);
+  for (int times = 0; times < 3; ++times) {
+    error = {};
+    EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, &error), -1);
+    EXPECT_STREQ(error.code, "onnx.external_data.missing");
+    EXPECT_STREQ(error.rule, "M9");
+    EXPECT_STREQ(error.entry, "__MODEL_PROTO");
+  }
+  EXPECT_EQ(onnxar_reader_walk_next(walk, nullptr, nullptr), -1);
+}
+
+TEST(ReaderWalk, TheEndIsGivenAgainAtEachCall) {
+  const Blob bytes = archive_of_model(model_of({floats("a", 1)}));
+  const Reader kept = opened(bytes);
+  onnxar_reader_walk* walk = nullptr;
+  onnxar_reader_tensor tensor = {};
+  ASSERT_EQ(onnxar_reader_walk_open(kept.get(), 1, &walk, nullptr), 0);
+  const ReaderWalk owner(walk);
+  EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, nullptr), 1);
+  EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, nullptr), 0);
+  EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, nullptr), 0);
+}
+
+TEST(ReaderWalk, NestsAHundredMessages) {
+  // 33 graphs of 3 messages each, the graph above them, and an initializer are 101.
+  const auto nested = [](std::size_t depth, const Message& innermost) {
+    return model({.graph = subgraph_of_depth(depth, innermost)});
+  };
+  EXPECT_EQ(code_of_walk(nested(32, graph({.initializers = {floats("w", 1)}}))), "");
+  EXPECT_EQ(code_of_walk(nested(33, graph({.initializers = {floats("w", 1)}}))), "wire.depth");
+  EXPECT_EQ(code_of_walk(nested(33, graph({}))), "");
+  EXPECT_EQ(code_of_walk(nested(34, graph({}))), "wire.depth");
+  const std::vector<Seen> seen = seen_in(nested(32, graph({.initializers = {floats("w", 1)}})));
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_TRUE(seen[0].site.ends_with(".g.initializer[0]"));
+}
+
+TEST(ReaderWalk, UnknownTypesAreGivenWithTheirBytes) {
+  const Message model = model_of({tensor("u", 99, {1000, 1'000'000'000, 1'000'000'000'000}).external("w", 1000)});
+  const auto visit = [](const onnxar_reader_walk*, const onnxar_reader_tensor& tensor) {
+    EXPECT_EQ(tensor.data_type, 99);
+    EXPECT_EQ(tensor.elements, UINT64_MAX);
+    EXPECT_EQ(tensor.size, 24U);
+  };
+  EXPECT_EQ(walk(archive_of_model(model), visit), std::nullopt);
+  // A length that cannot be is not taken for none.
+  const std::uint64_t most = UINT64_MAX;
+  EXPECT_EQ(code_of_walk(model_of({tensor("u", 99, {1}).external("w", 0, most)})), "onnx.external_data.out_of_range");
+}
+
+// --- Values ----------------------------------------------------------------------------------------------------------
+
+template <typename T>
+std::vector<T> values_of(const TensorBuilder& tensor, std::size_t most = 100) {
+  std::vector<T> values(most);
+  const auto visit = [&values](const onnxar_reader_walk*, const onnxar_reader_tensor& given) {
+    EXPECT_EQ(given.kind, OAR_TYPED);
+    EXPECT_EQ(given.data, nullptr);
+    values.resize(onnxar_reader_copy_values(&given, values.data(), values.size()));
+    EXPECT_LE(values.size(), given.values);
+  };
+  EXPECT_EQ(walk(archive_of_model(model_of({tensor})), visit), std::nullopt);
+  return values;
+}
+
+TEST(ReaderValues, AreCopiedFromEachField) {
+  const std::vector<float> floats = {1.5F, -0.0F, 3e38F};
+  const std::vector<double> doubles = {1.5, -1e300, 0};
+  const std::vector<std::int32_t> ints = {-1, 0, INT32_MAX, INT32_MIN};
+  const std::vector<std::int64_t> longs = {-1, 0, INT64_MAX, INT64_MIN};
+  const std::vector<std::uint64_t> wholes = {0, 1, UINT64_MAX};
+  for (const Repeated form : {Repeated::packed, Repeated::unpacked}) {
+    EXPECT_EQ(values_of<float>(tensor("t", dtype::float32, {3}).float_data(floats, form)), floats);
+    EXPECT_EQ(values_of<double>(tensor("t", dtype::float64, {3}).double_data(doubles, form)), doubles);
+    EXPECT_EQ(values_of<std::int32_t>(tensor("t", dtype::int32, {4}).int32_data(ints, form)), ints);
+    EXPECT_EQ(values_of<std::int64_t>(tensor("t", dtype::int64, {4}).int64_data(longs, form)), longs);
+    EXPECT_EQ(values_of<std::uint64_t>(tensor("t", dtype::uint64, {3}).uint64_data(wholes, form)), wholes);
+    EXPECT_EQ(values_of<std::int64_t>(tensor("t", dtype::int64, {4}).int64_data(longs, form), 2),
+              (std::vector<std::int64_t>{-1, 0}));
+  }
+}
+
+TEST(ReaderValues, OfSeveralRunsAreJoined) {
+  const TensorBuilder mixed =
+      tensor("t", dtype::float32, {4})
+          .field(4, Message().packed_fixed32(4, {std::bit_cast<std::uint32_t>(1.0F)}))
+          .field(4, Message().fixed32(4, std::bit_cast<std::uint32_t>(2.0F)))
+          .field(4, Message().packed_fixed32(4, {}))
+          .field(4,
+                 Message().packed_fixed32(4, {std::bit_cast<std::uint32_t>(3.0F), std::bit_cast<std::uint32_t>(4.0F)}));
+  EXPECT_EQ(values_of<float>(mixed), (std::vector<float>{1, 2, 3, 4}));
+}
+
+TEST(ReaderValues, OfOtherTensorsAreNone) {
+  const auto visit = [](const onnxar_reader_walk*, const onnxar_reader_tensor& tensor) {
+    double value = 7;
+    EXPECT_EQ(onnxar_reader_copy_values(&tensor, &value, 1), 0U);
+    EXPECT_EQ(value, 7);
+  };
+  const TensorBuilder strings = tensor("s", dtype::string, {2}).string_data({"a", "b"});
+  EXPECT_EQ(walk(archive_of_model(model_of({floats("i", 1), strings, linked_floats("l", 1, "w")})), visit),
+            std::nullopt);
+}
+
+TEST(ReaderFields, WalkAMessage) {
+  const Message message = model({.graph = graph({.name = "main", .nodes = {node("Add", {"a", "b"}, {"c"})}})});
+  const auto texts = [](const void* at, std::size_t size, std::uint32_t number) {
+    std::vector<std::string> found;
+    onnxar_reader_field field = {};
+    int more = 0;
+    while ((more = onnxar_reader_next_field(&at, &size, &field)) > 0) {
+      if (field.number == number) found.emplace_back(reinterpret_cast<const char*>(field.data), field.length);
+    }
+    EXPECT_EQ(more, 0);
+    return found;
+  };
+  const std::vector<std::string> graphs = texts(message.view().data(), message.size(), model_field::graph);
+  ASSERT_EQ(graphs.size(), 1U);
+  EXPECT_EQ(texts(graphs[0].data(), graphs[0].size(), graph_field::name), (std::vector<std::string>{"main"}));
+  const std::vector<std::string> nodes = texts(graphs[0].data(), graphs[0].size(), graph_field::node);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(texts(nodes[0].data(), nodes[0].size(), node_field::input), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(texts(nodes[0].data(), nodes[0].size(), node_field::op_type), (std::vector<std::string>{"Add"}));
+}
+
+TEST(ReaderFields, KnowAllWireTypesAndRefuseTheRest) {
+  const Blob bytes = Message().varint(1, 300).fixed64(2, 5).fixed32(3, 6).string(4, "four").take();
+  const void* at = bytes.data();
+  std::size_t size = bytes.size();
+  onnxar_reader_field field = {};
+  std::vector<std::uint64_t> values;
+  while (onnxar_reader_next_field(&at, &size, &field) > 0) values.push_back(field.value);
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{300, 5, 6, 4}));
+  for (const Blob& bad :
+       {Message().claimed_length(1, 5).take(), Message().tag(1, 3).take(), Message().tag(0, 0).take(), blob("\xff")}) {
+    at = bad.data();
+    size = bad.size();
+    EXPECT_EQ(onnxar_reader_next_field(&at, &size, &field), -1);
+    EXPECT_EQ(at, bad.data());
+  }
+}
+
+// --- Graphs ----------------------------------------------------------------------------------------------------------
+
+TEST(ReaderGraphs, AreWalkedByName) {
+  const Message graph = model_of({linked_floats("g", 2, "w")});
+  const Built built =
+      archive_of(model_of({}), {zip_entry("w", pattern(1024)), zip_entry("folder/a.onnx", {}), zip_entry(".onnx", {}),
+                                zip_entry("b.ONNX", {}), zip_entry("decoder.onnx", graph.view())});
+  const Reader archive = opened(built.bytes);
+  const std::size_t index = onnxar_reader_find(archive.get(), "decoder.onnx", 12);
+  ASSERT_EQ(index, 4U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(onnxar_reader_is_graph(archive.get(), i), i == 4 ? 1 : 0);
+  std::vector<std::string> names;
+  EXPECT_EQ(walk_model(archive.get(), index,
+                       [&](const onnxar_reader_walk*, const onnxar_reader_tensor& tensor) {
+                         names.emplace_back(name_of(tensor));
+                       }),
+            std::nullopt);
+  EXPECT_EQ(names, (std::vector<std::string>{"g"}));
+}
+
+}  // namespace
+}  // namespace onnxar::testing
