@@ -1,5 +1,7 @@
 """ONNX archives: one file for a model and all of its weights, mapped and used in place."""
 
+import numpy as _numpy  # noqa: F401  first: it refuses a second interpreter, where _core would spoil the one of the first
+
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive, open_async
 from onnxar._edit import Edit, edit

@@ -145,7 +145,7 @@ class Archive(Mapping[str, Array]):
         """Releases the mapping. The file is unmapped when its last array is freed."""
         self._open_handle = None
         self._consolidated = {}
-        for known in ("_tensors", "_with_arrays", "_entry_keys"):
+        for known in ("_tensors", "_with_arrays", "_other_keys", "_entry_keys"):
             self.__dict__.pop(known, None)
 
     @property
@@ -191,14 +191,22 @@ class Archive(Mapping[str, Array]):
         of_site = {tensor.site: key for key, tensor in self._tensors.items()}
         return {entry.name: [of_site[site] for site in entry.sites] for entry in self.entries()}
 
+    @functools.cached_property
+    def _other_keys(self) -> dict[object, list[str]]:
+        """Keys of the tensors with each name, and of the tensor at each site."""
+        keys: dict[object, list[str]] = collections.defaultdict(list)
+        for key, tensor in self._tensors.items():
+            for name in {tensor.name, tensor.site}:
+                keys[name].append(key)
+        return dict(keys)
+
     def _keys_of(self, name: object) -> list[str]:
         """Returns the keys of the tensors with this key; else with this name or site; else in this entry."""
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         tensors = self._tensors
         if name in tensors:
             return [name]
-        found = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
-        return found or self._entry_keys.get(name, [])  # type: ignore[call-overload]
+        return self._other_keys.get(name) or self._entry_keys.get(name, [])  # type: ignore[call-overload]
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
         """Finds the only tensor of this name."""
@@ -234,6 +242,10 @@ class Archive(Mapping[str, Array]):
         if stored is None:
             raise self._missing(key)
         return self._array(handle, key, stored)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Returns `archive[key]`, or `default`. The error of `archive[key]` would take longer: it looks for near names."""
+        return self[key] if key in self else default
 
     def __iter__(self) -> Iterator[str]:
         self._handle  # noqa: B018
@@ -463,8 +475,7 @@ def open_archive(
         source = found
     if not isinstance(source, str | os.PathLike):
         return Archive(_core.Archive.open_buffer(bytes_of(source)), None)
-    _ranges.expect_unshortened(source)
-    path = os.path.abspath(source)
+    path = os.path.abspath(_ranges.local_path(source))
     return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads), path)
 
 

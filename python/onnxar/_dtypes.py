@@ -84,17 +84,20 @@ def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any
 
 def unpacked(packed: np.ndarray[Any, Any], bits: int, count: int) -> np.ndarray[Any, Any]:
     """Returns one byte per element, with zeros above its bits. This is the form of ml_dtypes, also for signed types."""
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    return ((packed[:, np.newaxis] >> shifts) & ((1 << bits) - 1)).reshape(-1)[:count]
+    values = np.empty((packed.size, 8 // bits), np.uint8)
+    for place in range(8 // bits):  # a few passes over all bytes: a short axis takes six times as long
+        values[:, place] = packed >> (bits * place) & ((1 << bits) - 1)
+    return values.reshape(-1)[:count]
 
 
 def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     """The reverse of `unpacked`. Pads the last byte with zeros."""
-    per_byte = 8 // bits
-    values = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & ((1 << bits) - 1)
-    rows = np.pad(values, (0, -values.size % per_byte)).reshape(-1, per_byte)
-    shifted = rows << np.arange(0, 8, bits, dtype=np.uint8)
-    joined: np.ndarray[Any, Any] = np.bitwise_or.reduce(shifted, axis=1)
+    per_byte, mask = 8 // bits, (1 << bits) - 1
+    values = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    joined = np.zeros(-(-values.size // per_byte), np.uint8)
+    for place in range(per_byte):
+        part = values[place::per_byte] & mask
+        joined[: part.size] |= part << (bits * place)
     return joined
 
 

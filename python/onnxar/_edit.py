@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import os
 import re
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnxar import _core, _dtypes, _proto
+from onnxar import _core, _dtypes, _proto, _weights, _wire
 from onnxar._archive import Archive, Array, open_archive
 from onnxar._errors import NotFoundError, usage
 from onnxar._options import Path, load_options, save_options
@@ -50,11 +51,13 @@ class Files(MutableMapping[str, bytes]):
     def __setitem__(self, name: str, file: Path | bytes) -> None:
         if not isinstance(file, str | os.PathLike | bytes | bytearray | memoryview):
             raise usage(f"a side file is given as bytes or as a path, not as {type(file).__name__}", name)
+        self._archive._handle  # noqa: B018  raises after the block
         self.set[name] = file
         self.removed.discard(name)
 
     def __delitem__(self, name: str) -> None:
         self[name]
+        self._archive._handle  # noqa: B018
         self.set.pop(name, None)
         if name in self._there:
             self.removed.add(name)
@@ -81,6 +84,7 @@ class Edit:
         self._options = options
         self._writer = _core.ModelWriter()
         self._set: dict[str, Array] = {}
+        self._steps: dict[str, _proto.Steps] = {}  # to tensors of `model`, by name, where they last were
         self._before: bytes | None = None
 
     @functools.cached_property
@@ -100,7 +104,9 @@ class Edit:
     def __setitem__(self, name: str, array: Any) -> None:
         """Gives a tensor new data of the same type and shape (see `put`). The array is written when the block ends; do not
         change it until then. Errors: usage.no_such_entry; usage.argument (type, shape, several tensors of this name)."""
-        array, message = _array_of(array, name), self._message(name)
+        array, message = _weights.checked(name, array), self._find(name)
+        if message is None:
+            raise self.archive._missing(name)
         number, dims = _dtypes.number_of(array, name), tuple(message.dims)
         if message.data_type and (number, array.shape) != (message.data_type, dims):
             before = f"{_dtypes.name_of(message.data_type)} {list(dims)}"
@@ -110,40 +116,53 @@ class Edit:
 
     def put(self, name: str, array: Any) -> None:
         """Gives a tensor new data of any type and shape; if there is no such tensor, adds an initializer of the graph."""
-        array = _array_of(array, name)
+        array = _weights.checked(name, array)
+        if not name:
+            raise usage("a tensor needs a name")
         number = _dtypes.number_of(array, name)
-        try:
-            message = self._message(name)
-        except NotFoundError:
+        message = self._find(name)
+        if message is None:
+            self._steps[name] = _initializer(len(self.model.graph.initializer))
             message = self.model.graph.initializer.add(name=name)
         self._give(message, array, number)
 
     def _give(self, message: onnx.TensorProto, array: Array, number: int) -> None:
+        size = _dtypes.raw_size(array, number)
+        location = self._writer.add(size, functools.partial(_write, array=array, number=number)) if size else ""
         for field in _DATA:
             message.ClearField(field)  # type: ignore[arg-type,unused-ignore]
         message.dims.extend(array.shape)
         message.data_type = number
-        if size := _dtypes.raw_size(array, number):
-            _proto.set_link(message, self._writer.add(size, functools.partial(_write, array=array, number=number)), size)
+        if size:
+            _proto.set_link(message, location, size)
         else:
             message.raw_data = b""
         self._set[message.name] = array
 
-    def _message(self, name: str) -> onnx.TensorProto:
-        """Finds the only tensor of this name. An initializer is usually where it was."""
+    def _find(self, name: str) -> onnx.TensorProto | None:
+        """Finds the only tensor of this name, usually where it last was. The walk over the model, which takes a hundred times as
+        long as serialising it, is for names that are in it."""
         stored = self.archive._tensors.get(name)
         site = _INITIALIZER.fullmatch(stored.site) if stored else None
-        if site and int(site[1]) < len(self.model.graph.initializer):
-            message: onnx.TensorProto = self.model.graph.initializer[int(site[1])]
-            if message.name == name:
-                return message
-        found = [tensor for tensor in _proto.tensors(self.model) if tensor.name == name and name]
-        if len(found) == 1:
-            message = found[0]
+        steps = self._steps.get(name) or (_initializer(int(site[1])) if site else ())
+        if message := self._at(steps, name):
             return message
-        if found:
+        if _wire.data(_wire.TENSOR_NAME, name) not in self.model.SerializeToString():
+            return None
+        found = collections.defaultdict(list)
+        for steps, tensor in _proto.placed(self.model):
+            found[tensor.name].append(steps)
+        if len(found[name]) > 1 and name:
             raise usage("several tensors have this name; change their messages in `model`", name, self.archive.path or "")
-        raise self.archive._missing(name)
+        self._steps = {each: steps for each, (steps, *others) in found.items() if each and not others}
+        return self._at(self._steps.get(name, ()), name)
+
+    def _at(self, steps: _proto.Steps, name: str) -> onnx.TensorProto | None:
+        try:
+            message: onnx.TensorProto = _proto.Descent(self.model).to(steps)
+        except IndexError:
+            return None
+        return message if steps and message.name == name else None
 
     def _commit(self) -> None:
         model = self.model.SerializeToString() if "model" in self.__dict__ else None
@@ -199,10 +218,8 @@ def edit(
     return Edit(open_archive(path), options)
 
 
-def _array_of(value: Any, name: str) -> Array:
-    if isinstance(value, np.ndarray | np.generic):
-        return np.asarray(value)
-    raise usage(f"this is {type(value).__name__}, not a NumPy array; numpy.asarray makes one", name)
+def _initializer(index: int) -> _proto.Steps:
+    return (("graph", None), ("initializer", index))
 
 
 def _write(file: _core.Sink, array: Array, number: int) -> None:

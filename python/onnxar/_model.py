@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import errno
 import io
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, overload
 
-from onnxar import _core, _deprecated, _ir, _operations, _proto
+from onnxar import _core, _deprecated, _ir, _operations, _proto, _ranges
 from onnxar._archive import Archive, open_archive
 from onnxar._errors import usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
@@ -63,7 +63,7 @@ def _reader(source: Any, options: _core.LoadOptions) -> tuple[str, _core.ModelRe
     """Returns the path for messages, and the reader."""
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
-        name = os.path.abspath(os.fspath(source))
+        name = os.path.abspath(_ranges.local_path(source))
         return name, _core.ModelReader.open(name, options)
     return getattr(source, "path", None) or "", _core.ModelReader.open_buffer(bytes_of(source), options)
 
@@ -169,8 +169,19 @@ def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> Conve
         with open(path, "rb") as written:
             if file is None:
                 return written.read()
-            shutil.copyfileobj(written, file, 1 << 20)
+            while piece := written.read(1 << 20):
+                _write(file, piece)
         return saved
+
+
+def _write(file: IO[bytes], piece: bytes) -> None:
+    """Writes all of it. A raw file may write a part of what it is given, or nothing if it does not block."""
+    count, rest = file.write(piece), memoryview(piece)
+    while isinstance(file, io.RawIOBase) and count != len(rest):
+        if not count:
+            raise BlockingIOError(errno.EAGAIN, "the output does not block, and takes no more bytes now")
+        rest = rest[count:]
+        count = file.write(rest)
 
 
 def _saved(

@@ -100,7 +100,8 @@ class _Several(list[tuple[str, Path]]):
 def packed(
     model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int
 ) -> ConvertReport:  # fmt: skip
-    folder = os.path.dirname(os.path.abspath(file_of(output, OUTPUT)))
+    output = file_of(output, OUTPUT)
+    folder = os.path.dirname(os.path.abspath(output))
     # While the input is read, one thread sums the output; the others may verify the input.
     load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion,
                         threads=max(save.threads - 1, 1) if save.threads else 0)  # fmt: skip
@@ -110,9 +111,9 @@ def packed(
 def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
     if isinstance(model, _Several):
         return _core.pack_models([(name, os.fspath(located(path, "pack", load))) for name, path in model], output, save, load)
-    source = located(model, "pack", load) if is_remote(model) else model
-    source = source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
-    if isinstance(source, str | os.PathLike):
+    named = isinstance(model, str | os.PathLike) or is_remote(model)
+    source = located(model, "pack", load) if named else path_or_bytes(model)
+    if isinstance(source, str):
         return _core.convert(source, output, save, load)
     return _core.convert_bytes(source, output, save, load)
 

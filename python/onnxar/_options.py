@@ -47,6 +47,8 @@ def save_options(
 ) -> _core.SaveOptions:
     expect_natural(threshold=threshold, alignment=fields.get("alignment"), threads=fields.get("threads"))
     options = _filled(_core.SaveOptions(), threshold=threshold, overwrite=overwrite, **fields)
+    if not isinstance(side_files, Mapping | None):
+        raise usage(f"side files are given as a dict of names and files, not as {type(side_files).__name__}")
     if checksum == "sha1":
         options.use_sha1()
     elif checksum is not None:

@@ -33,14 +33,22 @@ def parsed(kind: type[Any], data: bytes, path: str) -> Any:
         raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=path) from error
 
 
+Steps = tuple[tuple[str, int | None], ...]
+
+
 def tensors(message: Any) -> Iterator[Any]:
     """Yields every TensorProto of a model, at every site."""
+    return (tensor for _, tensor in placed(message))
+
+
+def placed(message: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yields every TensorProto of a model, with the steps of a Descent to it."""
     if message.DESCRIPTOR.name == "TensorProto":
-        yield message
+        yield steps, message
         return
-    for _, values, _ in _carriers(message):
-        for value in values:
-            yield from tensors(value)
+    for field, values, several in _carriers(message):
+        for index, value in enumerate(values):
+            yield from placed(value, (*steps, (field.name, index if several else None)))
 
 
 class Descent:

@@ -49,10 +49,19 @@ def is_address(source: object) -> bool:
     return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
-def expect_unshortened(source: object) -> None:
-    """Refuses an address that pathlib has made a path of, with one slash. Errors: usage.argument."""
+def local_path(source: str | os.PathLike[str]) -> str:
+    """Returns a path as text. Errors: usage.argument (an address that pathlib has made a path of, with one slash; NUL in the
+    path; surrogates that stand for no byte)."""
     if isinstance(source, pathlib.PurePath) and SHORTENED.match(str(source)) and not os.path.lexists(source):
         raise usage("pathlib shortens addresses: pass the address as a text", path=str(source))
+    path = os.fsdecode(source)
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise usage("no file has this path: NUL and lone surrogates cannot be in one", path=path)
+    return path
 
 
 def is_of_fsspec(source: object) -> bool:

@@ -89,8 +89,7 @@ def path_or_bytes(source: Any) -> Any:
         return path if path is not None and _is_current(handle, path) else handle.file()
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
-        _ranges.expect_unshortened(source)
-        return os.path.abspath(os.fspath(source))
+        return os.path.abspath(_ranges.local_path(source))
     return bytes_of(source) if isinstance(source, Bytes | _core.Buffer) or hasattr(source, "read") else serialised(source)
 
 
@@ -109,8 +108,7 @@ def file_of(source: Any, what: str) -> Any:
         advice = "" if what == OUTPUT else "download the archive, with `onnxar get` or fsspec's `get`; "
         raise usage(f"{what} has to be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
     if isinstance(source, str | os.PathLike):
-        _ranges.expect_unshortened(source)
-        return source
+        return _ranges.local_path(source)
     if isinstance(getattr(source, "_handle", None), _core.Archive):
         path = path_or_bytes(source)
         if isinstance(path, str):

@@ -140,6 +140,19 @@ def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
     return metadata
 
 
+def checked(name: Any, array: Any) -> Array:
+    """Returns the array that a tensor gets. Errors: usage.argument."""
+    if not isinstance(name, str):
+        raise usage(f"the name of a tensor must be a text, not {type(name).__name__}: {name!r}")
+    if has_surrogates(name):
+        raise usage("the name has surrogates, so it is not valid Unicode", name)
+    if not isinstance(array, np.ndarray | np.generic):
+        raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
+    if np.ma.is_masked(array):
+        raise usage("the array has masked elements, and a tensor has no mask; its method filled() gives them a value", name)
+    return np.asarray(array)
+
+
 def has_surrogates(text: str) -> bool:
     return any("\ud800" <= letter <= "\udfff" for letter in text)
 

@@ -36,7 +36,7 @@ def save_file(
     copied, one at a time. If the file exists, raises OutputExistsError; with `overwrite`, replaces it, and keeps its side
     files and graphs as `onnxar.save` does. A weight that a graph keeps is not written twice. `progress`: as `onnxar.pack`.
     Errors: usage.argument (an array of objects, strings or dates; a name or metadata that is not text); io.*."""
-    tensors = {name: _tensor(name, _checked(name, array)) for name, array in tensor_dict.items()}
+    tensors = {name: _tensor(name, _weights.checked(name, array)) for name, array in tensor_dict.items()}
     with reporting(progress, "saving") as tell:
         _weights.save(tensors, filename, metadata, overwrite, keep_side_files, tell)
 
@@ -64,13 +64,3 @@ def _tensor(name: str, array: Array) -> _weights.Tensor:
     number = _dtypes.number_of(array, name)
     raw = functools.partial(_dtypes.raw_bytes, array, number)
     return _weights.Tensor(number, array.shape, _dtypes.raw_size(array, number), raw)
-
-
-def _checked(name: str, array: Any) -> Array:
-    if not isinstance(name, str):
-        raise usage(f"the name of a tensor must be a text, not {type(name).__name__}: {name!r}")
-    if _weights.has_surrogates(name):
-        raise usage("the name has surrogates, so it is not valid Unicode", name)
-    if not isinstance(array, np.ndarray | np.generic):
-        raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
-    return np.asarray(array)

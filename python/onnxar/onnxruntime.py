@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
-from onnxar import _core, _dtypes, _operations
+from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
 from onnxar._errors import usage
 from onnxar._sources import Source, fetched, path_or_bytes
@@ -20,6 +21,9 @@ from onnxar._types import Link
 FOLDER = "session.model_external_initializers_file_folder_path"
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
 
+# Weights in memory, by the options that they were given to. ONNX Runtime does not keep them, and reads them for each session.
+_given: weakref.WeakKeyDictionary[ort.SessionOptions, list[ort.OrtValue]] = weakref.WeakKeyDictionary()
+
 
 class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore]
     """onnxruntime.InferenceSession of an archive: a path, bytes, a file object, or an open archive. All other arguments are
@@ -27,9 +31,12 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
     From a file, ONNX Runtime maps the weights. It copies only weights that kernels prepack, which the session option
     `session.disable_prepacking` = "1" disables. As with `onnxar.open`, the archive must not be changed in place while the
-    session exists. Weights of an archive in memory are copied once. `sess_options` gets an entry that names the archive's
-    folder, or the initializers. ONNX Runtime before 1.21 gets a link in a temporary folder, beside a symbolic link to the
-    archive.
+    session exists. `sess_options` gets an entry that names the archive's folder. ONNX Runtime before 1.21 gets a link in a
+    temporary folder, beside a symbolic link to the archive.
+
+    Weights of an archive in memory are copied once, and the archive's bytes are kept as long as the session or its
+    `sess_options`, which get the initializers and are for one session only. `set_providers` reads the weights again. If the
+    archive was replaced in the meantime, the error is onnx.link.stale.
 
     `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
     the weights that they have in common.
@@ -46,6 +53,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         **kwargs: Any,
     ) -> None:
         options = sess_options if sess_options is not None else ort.SessionOptions()
+        if options in _given:
+            raise usage("the session options have the weights of another archive in memory: make new ones for each session")
+        self._options, self._link = options, None
 
         def begin(model: bytes | str) -> None:
             super(InferenceSession, self).__init__(model, options, providers, provider_options, **kwargs)
@@ -54,14 +64,34 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         if not isinstance(source, str | os.PathLike):
             begin(_with_initializers(source, options, graph))
             return
-        link = _operations.link(source, graph=graph)
+        self._link = link = _operations.link(source, graph=graph)
         if _version() >= FIRST_WITH_FOLDER:
-            options.add_session_config_entry(FOLDER, str(link.folder))
-            begin(link.model)
+            self._mapping(lambda: begin(link.model))
         else:
             with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
                 begin(_linked_in(folder, link, os.path.realpath(source)))
-        _operations.verify_link(link)  # the archive may have been replaced in the meantime
+            _operations.verify_link(link)
+
+    def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[Any, Any]] | None = None) -> None:
+        def begin() -> None:
+            super(InferenceSession, self).set_providers(providers, provider_options)
+
+        if self._link is None:
+            begin()
+        else:
+            _operations.verify_link(self._link)
+            self._mapping(begin)
+
+    def _mapping(self, begin: Callable[[], None]) -> None:
+        """Makes the session from a link. The options may since be those of a session of another folder, too. Errors:
+        onnx.link.stale (the archive was replaced in the meantime); usage.argument (the options were changed in the meantime)."""
+        assert self._link is not None
+        folder = str(self._link.folder)
+        self._options.add_session_config_entry(FOLDER, folder)
+        begin()
+        if self.get_session_options().get_session_config_entry(FOLDER) != folder:
+            raise usage("another thread uses these session options: make new ones for each session", path=folder)
+        _operations.verify_link(self._link)
 
 
 def load_adapter(source: Source, name: str) -> Any:
@@ -84,7 +114,7 @@ def load_adapter(source: Source, name: str) -> Any:
 def _source(source: Any) -> Any:
     """Returns the path as it was given, or bytes."""
     source = fetched(source)
-    return source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
+    return _ranges.local_path(source) if isinstance(source, str | os.PathLike) else path_or_bytes(source)
 
 
 def _version() -> tuple[int, ...]:
@@ -107,6 +137,7 @@ def _with_initializers(data: Any, options: ort.SessionOptions, graph: str) -> by
     values = [_value(name, dtype, shape, bytes_of) for name, dtype, shape, bytes_of in rows]
     if values:
         options.add_external_initializers([name for name, *_ in rows], values)
+        _given[options] = values
     return model
 
 

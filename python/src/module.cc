@@ -8,6 +8,10 @@
 // NOLINTNEXTLINE: the macro is nanobind's
 NB_MODULE(_core, module) {
   using namespace onnxar::python;
+  // nanobind's types are those of the process: a second module would end it, or take the types from the first one.
+  static bool loaded = false;
+  if (loaded) throw nanobind::import_error("onnxar._core can be loaded once in a process, by one interpreter");
+  loaded = true;
   nanobind::set_leak_warnings(false);  // an archive may legitimately exist until the interpreter ends
   module.attr("version") = ONNXAR_VERSION_STRING;
   bind_errors(module);

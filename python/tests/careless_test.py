@@ -304,6 +304,28 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["True"])
 
+    def test_a_module_that_is_loaded_again_is_refused(self):
+        said = self.run_program("""
+            for name in [name for name in sys.modules if name.startswith("onnxar")]:
+                del sys.modules[name]
+            try:
+                import onnxar
+            except ImportError as error:
+                print(error_of(onnxar.open, "missing"), error)
+        """)
+        self.assertIn("io.not_found onnxar._core can be loaded once", said)
+
+    @unittest.skipIf(sys.version_info >= (3, 13), "the module of interpreters has another name")
+    def test_another_interpreter_does_no_harm_to_the_first(self):
+        said = self.run_program("""
+            import _xxsubinterpreters
+            try:
+                _xxsubinterpreters.run_string(_xxsubinterpreters.create(), "import onnxar")
+            except _xxsubinterpreters.RunFailedError:
+                print(error_of(onnxar.open, "missing"))
+        """)
+        self.assertEqual(said.split(), ["io.not_found"])
+
     def test_a_model_writer_in_a_circle_with_its_weight_goes_when_the_interpreter_ends(self):
         self.run_program("""
             made = _core.ModelWriter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+import unittest.mock
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +14,7 @@ from support import FolderTest, matmul_model, weights
 
 import onnxar
 import onnxar.numpy
+from onnxar import _proto
 
 
 class EditTest(FolderTest):
@@ -127,6 +129,8 @@ class Edits(EditTest):
             with self.assertRaises(ValueError):
                 e.files["c.json"] = 5
         self.assertEqual(onnxar.open(self.path).side_files(), ["b.json"])
+        with self.assertRaises(ValueError):
+            e.files["late.json"] = b"lost"
 
 
 class TensorsSet(EditTest):
@@ -149,9 +153,30 @@ class TensorsSet(EditTest):
 
     def test_what_is_not_an_array_is_refused(self):
         with onnxar.edit(self.path) as e:
-            for value in ([1.0], 5, None, b"bytes"):
+            for value in ([1.0], 5, None, b"bytes", np.ma.array(weights(64, 64), mask=True)):
                 with self.assertRaises(ValueError):
                     e["w"] = value
+
+    def test_a_name_that_no_tensor_can_have_is_refused(self):
+        for name in (b"w", None, 5, "", "\udce9"):
+            with self.subTest(name), onnxar.edit(self.path) as e, self.assertRaises(onnxar.ArgumentError):
+                e.put(name, weights(64, 64))
+        self.assert_unchanged()
+
+    def test_many_tensors_anywhere_are_found_by_one_walk(self):
+        arrays = {f"k{number}": np.full(300, number, np.float32) for number in range(40)}
+        tensors = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+        nodes = [helper.make_node("Constant", [], [tensor.name], value=tensor) for tensor in tensors]
+        onnxar.save(helper.make_model(helper.make_graph(nodes, "g", [], [])), self.path, overwrite=True)
+        new = {name: -array for name, array in arrays.items()} | {f"new{name}": array for name, array in arrays.items()}
+        with unittest.mock.patch.object(_proto, "placed", wraps=_proto.placed) as walked, onnxar.edit(self.path) as e:
+            for name, array in new.items():
+                e.put(name, array)
+        self.assertLess(walked.call_count, 10 * len(arrays))
+        with onnxar.open(self.path) as archive:
+            self.assertEqual(archive.keys(), new.keys())
+            for name, array in archive.items():
+                np.testing.assert_array_equal(array, new[name], strict=True)
 
     def test_small_empty_and_narrow_arrays_are_set_too(self):
         tensors = [helper.make_tensor("i4", TensorProto.INT4, [3], [1, -2, 3]), numpy_helper.from_array(weights(0, 4), "none"),
@@ -175,6 +200,8 @@ class TensorsSet(EditTest):
 
     def test_a_tensor_in_a_node_and_one_that_moved_are_found(self):
         with onnxar.edit(self.path) as e:
+            e["scale"] = np.zeros((1, 512), np.float32)
+            e.model.graph.node.insert(0, helper.make_node("Identity", ["x"], ["unused"]))
             e["scale"] = np.ones((1, 512), np.float32)
             moved = [onnx.TensorProto.FromString(each.SerializeToString()) for each in e.model.graph.initializer]
             del e.model.graph.initializer[:]

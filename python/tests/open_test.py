@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import gc
+import os
 import pathlib
 import pickle
 import re
@@ -102,6 +103,10 @@ class Tensors(OpenTest):
         with onnxar.open(self.path) as archive:
             self.assertEqual({key: int(array[0]) for key, array in archive.items()}, dict(zip(sites, range(5))))
         self.assertEqual(len(onnxar.numpy.load_file(self.path)), 5)
+
+    def test_what_is_not_there_is_not_looked_for_among_all_names(self):
+        with unittest.mock.patch("difflib.get_close_matches", side_effect=AssertionError), onnxar.open(self.path) as archive:
+            self.assertEqual((archive.get("weight"), archive.get("w ", 5)), (None, 5))
 
     def test_what_is_not_text_names_no_tensor(self):
         with onnxar.open(self.path) as archive:
@@ -350,6 +355,14 @@ class Errors(OpenTest):
                     onnxar.open(path, no_copy=no_copy)
                 self.assertEqual(raised.exception.path, str(path))
                 self.assertEqual(raised.exception.code, code or raised.exception.code)
+
+    def test_a_path_may_be_given_as_bytes_by_an_object(self):
+        class Path(os.PathLike):
+            def __fspath__(path):
+                return os.fsencode(self.path)
+
+        self.assertIn(repr(str(self.path)), repr(onnxar.open(Path())))
+        onnxar.edit(Path()).archive.close()
 
     def test_names_that_are_no_text_are_printed_and_do_no_harm(self):
         error = onnxar.Error("zip.data.crc", "bad\x1b[2J", "n\udcff\n", 1, "p")

@@ -144,7 +144,7 @@ class Protos(FolderTest):
         self.assertEqual(self.names(), set())
 
     def test_bad_arguments_are_refused_before_anything_is_written(self):
-        for arguments in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"checksum": "md5"}):
+        for arguments in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"checksum": "md5"}, {"side_files": [("a.json", b"")]}):
             self.refused("usage.argument", onnxar.save, matmul_model(), self.folder / "m.onnxar", **arguments)
         self.assertEqual(self.names(), set())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import unittest
 
 import numpy as np
@@ -41,6 +43,35 @@ class OfSources(SourcesTest):
         session = onnxar.onnxruntime.InferenceSession(data, providers=CPU)
         del data
         np.testing.assert_array_equal(self.run_of(session), self.expected)
+
+    def test_options_with_weights_in_memory_are_for_one_session(self):
+        options = ort.SessionOptions()
+        session = onnxar.onnxruntime.InferenceSession(self.data, options, providers=CPU)
+        for source in (self.data, self.path):
+            with self.assertRaises(onnxar.ArgumentError):
+                onnxar.onnxruntime.InferenceSession(source, options, providers=CPU)
+        np.testing.assert_array_equal(self.run_of(session), self.expected)
+
+    def test_a_session_that_is_made_anew_has_the_same_weights(self):
+        of_bytes = onnxar.onnxruntime.InferenceSession(bytes(bytearray(self.data)), providers=CPU)
+        gc.collect()
+        dirt = [b"\xff" * (len(self.data) - less) for less in (0, 33) for _ in range(100)]
+        options, other = ort.SessionOptions(), self.folder / "folder" / self.path.name
+        other.parent.mkdir()
+        different = onnx.ModelProto.FromString(self.model.SerializeToString())
+        different.graph.initializer[0].raw_data = weights(64, 64, seed=5).tobytes()
+        onnxar.save(different, other)
+        of_file = onnxar.onnxruntime.InferenceSession(self.path, options, providers=CPU)
+        onnxar.onnxruntime.InferenceSession(other, options, providers=CPU)
+        for session in (of_bytes, of_file):
+            session.set_providers(CPU)
+            np.testing.assert_array_equal(self.run_of(session), self.expected)
+        del dirt
+        os.replace(other, self.path)
+        with self.assertRaises(onnxar.Error) as raised:
+            of_file.set_providers(CPU)
+        self.assertEqual(raised.exception.code, "onnx.link.stale")
+        np.testing.assert_array_equal(self.run_of(of_file), self.expected)
 
     def test_a_session_of_an_archive_is_of_the_state_that_was_opened(self):
         session = onnxar.onnxruntime.InferenceSession(self.in_place_of_the_file(), providers=CPU)

@@ -42,7 +42,7 @@ class SourcesTest(ArchiveTest):
         return archive
 
     def expect_refusals(self, call) -> None:
-        for source in (5, 1.5, [5], {5: self.path}, io.StringIO("text")):
+        for source in (5, 1.5, [5], {5: self.path}, io.StringIO("text"), "a\0b", "\ud800"):
             with self.assertRaises(ValueError) as raised:
                 call(source)
             self.assertNotIn("::", str(raised.exception))
@@ -107,6 +107,21 @@ class Writing(SourcesTest):
         report = onnxar.save(self.model, file)
         self.assertEqual(file.getvalue(), b"before" + self.data)
         self.assertEqual(report.file_bytes, len(self.data))
+
+    def test_a_raw_file_gets_all_bytes_or_there_is_an_error(self):
+        class Raw(io.RawIOBase):
+            def __init__(self, most: int | None) -> None:
+                self.most, self.written = most, b""
+
+            def write(self, data):
+                self.written += bytes(data[: self.most or 0])
+                return self.most and min(self.most, len(data))
+
+        file = Raw(1000)
+        onnxar.save(self.model, file)
+        self.assertEqual(file.written, self.data)
+        with self.assertRaises(BlockingIOError):
+            onnxar.save(self.model, Raw(None))
 
     def test_save_pack_and_unpack_take_every_source(self):
         for name, source in self.sources():
