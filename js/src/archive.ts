@@ -3,7 +3,7 @@ import { MODEL, type Directory, type Entry, type Header, type Limits } from './c
 import { crc32 } from './crc32.js';
 import { OnnxarError, require } from './error.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
-import { openSource, type Openable, type Source, type SourceOptions } from './source.js';
+import { exactly, openSource, type Openable, type Source, type SourceOptions } from './source.js';
 import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor } from './tensors.js';
 import { Window } from './window.js';
 import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces as Parts } from './wire.js';
@@ -273,11 +273,17 @@ export class Archive {
 export async function open(from: Openable, options: OpenOptions = {}): Promise<Archive> {
   const { maxEntries = 2 ** 20, maxDirectorySize = 2 ** 28, maxModelSize = MOST_BYTES } = options;
   const limits = { maxEntries, maxDirectorySize, maxModelSize: Math.min(maxModelSize, MOST_BYTES) };
-  return Archive.open(await openSource(from, options), limits);
+  const source = await openSource(from, options);
+  try {
+    return await Archive.open(source, limits);
+  } catch (error) {
+    if (source !== from) await source.close?.();
+    throw error;
+  }
 }
 
 async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Window> {
-  return new Window(await source.read(begin, end, signal), begin);
+  return new Window(exactly(await source.read(begin, end, signal), end - begin), begin);
 }
 
 /** Some at a time. The error is that of the first that fails, in their order. */

@@ -5,6 +5,16 @@ const LEAST_SPEED = 1024; // bytes a second
 /** So many bytes after a failure make the next one count as the first. */
 const ENOUGH = 1 << 16;
 
+/** URLs in a text without name, password and query, which may be secrets. */
+export function shown(text: string): string {
+  return text.replace(/[?#]\S*/g, '').replace(/\/\/[^/\s]*@/g, '//');
+}
+
+/** A failed or unexpected answer; `status` is 0 if there was none. */
+export function refused(url: string, status: number, what: string): OnnxarError {
+  return new OnnxarError('http', '', undefined, `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`);
+}
+
 /**
  * Waits for the parts of an answer, and ends the request when less than 1 KiB/s came for the time limit. The time begins
  * anew whenever the bytes since its begin reach that speed. Only time that is waited for counts: a consumer may be slow.
@@ -13,6 +23,7 @@ export class Patience {
   readonly #url: string;
   readonly #limit: number;
   readonly #ended = new AbortController();
+  #outer: AbortSignal | undefined;
   #waited = 0;
   #bytes = 0;
 
@@ -25,6 +36,7 @@ export class Patience {
 
   /** For the request: aborts when this ends it, or when the caller's signal does. */
   signal(outer?: AbortSignal): AbortSignal {
+    this.#outer = outer;
     return outer ? AbortSignal.any([this.#ended.signal, outer]) : this.#ended.signal;
   }
 
@@ -33,9 +45,18 @@ export class Patience {
     this.#ended.abort();
   }
 
-  /** The part. Throws if it does not come in time. */
+  /** The part. Throws if it fails, or does not come in time. */
   async wait<T>(part: Promise<T>): Promise<T> {
-    if (this.#limit === Infinity) return part;
+    try {
+      return await (this.#limit === Infinity ? part : this.#inTime(part));
+    } catch (error) {
+      if (this.#outer?.aborted || error instanceof OnnxarError) throw error;
+      const what = error instanceof Error ? error.message : String(error);
+      throw refused(this.#url, 0, `no answer, or it broke off: ${what}`);
+    }
+  }
+
+  async #inTime<T>(part: Promise<T>): Promise<T> {
     const begin = performance.now();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -70,7 +91,7 @@ export class Patience {
       'timeout',
       '',
       undefined,
-      `${this.#url}: ${what}; a longer timeout waits longer, and 0 without end`,
+      `${shown(this.#url)}: ${what}; a longer timeout waits longer, and 0 without end`,
     );
   }
 }
@@ -95,8 +116,8 @@ export interface Asked {
   patience: Patience;
 }
 
-/** The body in pieces. */
-export async function* bodyOf({ answer, patience }: Asked): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+/** The body in pieces. Throws if it has more than `most` bytes. */
+export async function* bodyOf({ answer, patience }: Asked, most = Infinity): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = answer.body?.getReader();
   if (!reader) return;
   try {
@@ -104,6 +125,8 @@ export async function* bodyOf({ answer, patience }: Asked): AsyncGenerator<Uint8
       const { done, value } = await patience.wait(reader.read());
       if (done) return;
       patience.note(value.length);
+      most -= value.length;
+      if (most < 0) throw new OnnxarError('cut', '', undefined, 'more bytes came than were asked for');
       yield value;
     }
   } finally {
@@ -111,14 +134,14 @@ export async function* bodyOf({ answer, patience }: Asked): AsyncGenerator<Uint8
   }
 }
 
-/** All bytes of the body. */
-export async function bytesOf(asked: Asked): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await (await blobOf(asked)).arrayBuffer());
+/** All bytes of the body, `most` at most. */
+export async function bytesOf(asked: Asked, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await (await blobOf(asked, most)).arrayBuffer());
 }
 
-export async function blobOf(asked: Asked): Promise<Blob> {
+export async function blobOf(asked: Asked, most?: number): Promise<Blob> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
-  for await (const piece of bodyOf(asked)) pieces.push(piece);
+  for await (const piece of bodyOf(asked, most)) pieces.push(piece);
   return new Blob(pieces);
 }
 
@@ -131,7 +154,7 @@ export async function* bytesFrom(
   let last = begin; // of the failure
   for (let failures = 0; begin < end;) {
     try {
-      for await (const piece of bodyOf(await ask(begin, end))) {
+      for await (const piece of bodyOf(await ask(begin, end), end - begin)) {
         begin += piece.length;
         yield piece;
       }

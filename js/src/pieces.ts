@@ -27,7 +27,7 @@ export async function piecesOf(source: Source, begin: number, end: number, signa
     const stop = Math.min(end, at + PIECE);
     const piece = at < stop ? await source.read(at, stop, signal) : new Uint8Array(0);
     at = stop;
-    return piece.slice(); // it may be the source's own memory
+    return new Uint8Array(piece); // a copy: it may be the source's own memory, of which slice() of a Buffer is a view
   };
   return { most: 0, next, cancel: () => Promise.resolve() };
 }
@@ -45,7 +45,7 @@ function streamed(stream: ReadableStream<Uint8Array>, most: number): Pieces {
     const reader = stream.getReader();
     return {
       most: 0,
-      next: async () => (await reader.read()).value?.slice() ?? new Uint8Array(0),
+      next: async () => new Uint8Array((await reader.read()).value ?? []),
       cancel: () => reader.cancel(),
     };
   }

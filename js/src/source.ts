@@ -180,8 +180,9 @@ export async function openSource(from: Openable, options: SourceOptions = {}): P
   if (from instanceof Blob) return new BlobSource(from);
   if (from instanceof ArrayBuffer) return new BytesSource(new Uint8Array(from));
   if (from instanceof Uint8Array) return new BytesSource(from);
-  if ('stat' in from) return openHandle(from);
-  if ('read' in from && 'size' in from) return from;
+  const object = Object(from) as FileHandleLike | Source; // undefined is no source, either
+  if ('stat' in object) return openHandle(object);
+  if ('read' in object && 'size' in object) return object;
   throw new OnnxarError(
     'argument',
     '',

@@ -1,6 +1,17 @@
 import { OnnxarError } from './error.js';
 import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
-import { Patience, again, blobOf, bytesFrom, bytesOf, isTimeout, streamOfPieces, type Asked } from './patience.js';
+import {
+  Patience,
+  again,
+  blobOf,
+  bytesFrom,
+  bytesOf,
+  isTimeout,
+  refused,
+  shown,
+  streamOfPieces,
+  type Asked,
+} from './patience.js';
 import { Waiting, inPieces } from './waiting.js';
 
 /** How much of the end is asked for at first: the end records, and for most models the directory and the graph. */
@@ -17,15 +28,12 @@ interface Version {
   from: string;
 }
 
-/** A failed or unexpected answer; `status` is 0 if there was none. */
-function refused(url: string, status: number, what: string): OnnxarError {
-  return new OnnxarError('http', '', undefined, `${url}: ${what}${status ? ` (HTTP ${status})` : ''}`);
-}
-
-/** What Content-Range says: first byte and size, or undefined if it is missing or not exposed by CORS. */
+/** First byte and size of Content-Range, NaN if it is not a range; undefined if it is missing or not exposed by CORS. */
 function contentRange(answer: Answer): { begin: number; size: number | undefined } | undefined {
-  const found = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get('Content-Range') ?? '');
-  return found ? { begin: Number(found[1]), size: found[2] === '*' ? undefined : Number(found[2]) } : undefined;
+  const text = answer.headers.get('Content-Range');
+  if (text === null) return undefined;
+  const found = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(text);
+  return { begin: Number(found?.[1] ?? NaN), size: found && found[2] !== '*' ? Number(found[2]) : undefined };
 }
 
 interface Answer {
@@ -104,7 +112,7 @@ export class UrlSource implements Source {
       modified !== answer.headers.get('Last-Modified') ||
       (range?.size ?? size) !== size;
     if (differs || answer.status === 200 || answer.status === 416) {
-      throw new OnnxarError('changed', '', begin, `${this.url} changed while it was read; open it again`);
+      throw new OnnxarError('changed', '', begin, `${shown(this.url)} changed while it was read; open it again`);
     }
     if (answer.status !== 206) throw refused(this.url, answer.status, 'the server refused a range');
     if ((range?.begin ?? begin) !== begin) throw refused(this.url, answer.status, 'the server sent another range');
@@ -149,12 +157,7 @@ async function ask(
   const patience = new Patience(url, options.timeout);
   const outer = signal ?? options.request?.signal ?? undefined;
   const init: RequestInit = { ...options.request, method, headers: all, signal: patience.signal(outer) };
-  try {
-    return { answer: await patience.wait((options.fetch ?? globalThis.fetch)(url, init)), patience };
-  } catch (error) {
-    if (outer?.aborted || error instanceof OnnxarError) throw error;
-    throw refused(url, 0, `no answer: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  return { answer: await patience.wait((options.fetch ?? globalThis.fetch)(url, init)), patience };
 }
 
 function versionOf(url: string, answer: Response, size: number): Version {
@@ -168,7 +171,7 @@ function versionOf(url: string, answer: Response, size: number): Version {
 
 function lengthOf(answer: Response): number | undefined {
   const said = answer.headers.get('Content-Length');
-  return said === null || answer.headers.get('Content-Encoding') ? undefined : Number(said);
+  return /^\d{1,15}$/.test(said ?? '') && !answer.headers.get('Content-Encoding') ? Number(said) : undefined;
 }
 
 /**
@@ -190,7 +193,7 @@ async function openOnce(url: string, options: SourceOptions): Promise<Source> {
   }
   const { answer } = first;
   if (answer.status === 206) {
-    const bytes = await bytesOf(first);
+    const bytes = await bytesOf(first, SUFFIX);
     const range = contentRange(answer);
     const size = range ? range.size : undefined;
     if (size !== undefined && range!.begin + bytes.length === size) {
@@ -207,7 +210,7 @@ async function openOnce(url: string, options: SourceOptions): Promise<Source> {
 /** The server ignored the range: perhaps only ranges from the end. */
 async function openWithoutSuffix(url: string, options: SourceOptions, first: Asked): Promise<Source> {
   const size = lengthOf(first.answer);
-  if (size === undefined || size <= SMALL) return new BlobSource(await blobOf(first));
+  if (size === undefined || size <= SMALL) return new BlobSource(await blobOf(first, size));
   first.patience.end();
   return openBySize(url, options, size);
 }
@@ -223,10 +226,10 @@ async function openBySize(url: string, options: SourceOptions, size: number): Pr
   const begin = Math.max(0, size - SUFFIX);
   const asked = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
   const { answer } = asked;
-  if (answer.status === 200) return new BlobSource(await blobOf(asked));
+  if (answer.status === 200) return new BlobSource(await blobOf(asked, size));
   const source = new UrlSource(url, versionOf(url, answer, size), new Uint8Array(0), options);
   source.check(answer, begin);
-  const tail = await bytesOf(asked);
+  const tail = await bytesOf(asked, size - begin);
   exactly(tail, size - begin);
   return new UrlSource(url, source.version, tail, options);
 }

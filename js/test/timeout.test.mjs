@@ -12,20 +12,16 @@ const timeout = 300; // ms
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** A server of the file whose bodies `send` sends; the head comes after `delay` ms. */
-async function serving({ delay = 0, send = (body, answer) => answer.end(body) }, use) {
+async function serving({ delay = 0, send = (body, answer) => answer.end(body), head = {} }, use) {
   let requests = 0;
   const server = createServer(async (request, answer) => {
-    const [, from, to] = /bytes=(\d*)-(\d*)/.exec(request.headers.range);
+    const [, from, to] = /bytes=(\d*)-(\d*)/.exec(request.headers.range ?? 'bytes=-1');
     const begin = from === '' ? Math.max(0, file.length - Number(to)) : Number(from);
     const end = from === '' ? file.length : Number(to) + 1;
     const number = ++requests;
     if (delay === Infinity) return;
     await pause(delay);
-    answer.writeHead(206, {
-      ETag: '"a"',
-      'Content-Length': end - begin,
-      'Content-Range': `bytes ${begin}-${end - 1}/${file.length}`,
-    });
+    answer.writeHead(206, { ETag: '"a"', 'Content-Range': `bytes ${begin}-${end - 1}/${file.length}`, ...head });
     await send(file.subarray(begin, end), answer, number);
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
@@ -131,3 +127,24 @@ test('the signal of the caller ends a read that waits', async () => {
     await assert.rejects(onnxar.open(url, { request }), { name: 'TimeoutError' });
   });
 });
+
+const refused = {
+  'an answer of more bytes than were asked for': [
+    'io.short_read',
+    { send: (_, answer) => answer.end(Buffer.alloc(1 << 18)) },
+  ],
+  'a body that breaks off': ['io.http', { send: (_, answer) => void answer.write('PK', () => answer.destroy()) }],
+  'a range of another form': ['io.http', { head: { 'Content-Range': `bytes 0-${2n ** 64n - 1n}/${2n ** 64n}` } }],
+};
+
+for (const [name, [code, how]] of Object.entries(refused)) {
+  test(`${name} is refused, with no secret in the message`, () =>
+    serving(how, async (url) => {
+      const is = (error) => error.code === code && !error.message.includes('hidden');
+      await assert.rejects(onnxar.open(`${url}?key=hidden`), is);
+      await assert.rejects(sourceOf(`${url}?key=hidden`).read(0, 1000), is);
+    }));
+}
+
+test('a password in an address is not in the message', () =>
+  assert.rejects(onnxar.open('http://name:hidden@127.0.0.1:9/'), (error) => !error.message.includes('hidden')));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import * as onnxar from '../dist/index.js';
 import { root } from './support/repository.mjs';
 import { difference, reading } from './support/vectors.mjs';
@@ -48,4 +49,26 @@ test('every small vector gets them from a file of Node', async () => {
     ),
     [],
   );
+});
+
+test('a Buffer is streamed, and stays as it is', async () => {
+  const path = join(folder, 'valid/typical.onnxar');
+  const file = readFileSync(path);
+  const archive = await onnxar.open(file);
+  for (const { name, size } of archive.entries) {
+    assert.equal((await new Response(archive.stream(name)).arrayBuffer()).byteLength, size);
+  }
+  assert.deepEqual(file, readFileSync(path));
+});
+
+test('a file that is refused is closed', async () => {
+  const before = readdirSync('/proc/self/fd').length;
+  for (let i = 0; i < 10; i++) await assert.rejects(onnxar.open(pathToFileURL(import.meta.filename)), { rule: 'E1' });
+  assert.equal(readdirSync('/proc/self/fd').length, before);
+});
+
+test('what is not a source, or gives other bytes, is refused', async () => {
+  for (const source of [undefined, null, 5, {}]) await assert.rejects(onnxar.open(source), { code: 'usage.argument' });
+  const short = { size: 100, read: async () => new Uint8Array(99) };
+  await assert.rejects(onnxar.open(short), { code: 'io.short_read' });
 });

@@ -133,6 +133,12 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
                 path,
                 {Hint::get_whole}};
       }
+      if (os::text_of(path).find("://") != std::string::npos) {
+        return {Code::io_not_found,
+                concat(doing, ": addresses are of http, https and s3; no file has this name"),
+                {},
+                path};
+      }
       return {Code::io_not_found, concat(doing, ": no such file or folder; check the path"), {}, path};
     case os::Reason::permission: return {Code::io_permission, concat(doing, ": ", reason), {}, path};
     case os::Reason::disk_full:

@@ -86,10 +86,10 @@ bool is_same(const zip::Directory& a, const zip::Directory& b) {
   return a.offset() == b.offset() && std::ranges::equal(a.headers(), b.headers());
 }
 
-/// Proves the container, and the CRC-32 of each entry that was not verified with `directory`. Returns the number of
-/// entries. Errors have no path: the file has no name yet.
-std::size_t prove(const PartFile& part, const zip::Directory* directory, std::vector<bool> verified,
-                  std::size_t threads) {
+/// Proves the container, and the CRC-32 of each entry that was not verified with `directory`. Notes what it has in
+/// `report`. Errors have no path: the file has no name yet.
+void prove(const PartFile& part, const zip::Directory* directory, std::vector<bool> verified, std::size_t threads,
+           GetReport& report) {
   const Archive archive = open_range(part.handle(), {}, {});
   const std::vector<Finding> findings = check_container(archive);
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
@@ -100,7 +100,8 @@ std::size_t prove(const PartFile& part, const zip::Directory* directory, std::ve
   base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads), [&](std::size_t i) {
     if (!verified[i]) archive.verify(archive.entry(i));
   });
-  return archive.size();
+  report.entries = archive.size();
+  report.file_bytes = archive.file().size();  // a server may not have told it
 }
 
 /// The directory of the archive on the server. Memory for the whole file is not kept: its addresses may be scarce.
@@ -114,16 +115,19 @@ zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
 }
 
 /// Downloads the file and proves it. `directory` is the one on the server, or null if the server sends whole files
-/// only. Returns the number of entries.
-std::size_t fetch_and_prove(const HttpFile& file, const zip::Directory* directory, PartFile& part,
-                            const GetOptions& options) {
+/// only.
+void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, PartFile& part, const GetOptions& options,
+                     GetReport& report) {
   std::vector<bool> verified;
-  if (directory != nullptr) {
-    verified = fetch_pieces(file, *directory, part, options);
-  } else {
-    fetch_in_one(file, part);
+  bool has_ranges = directory != nullptr;
+  try {
+    if (has_ranges) verified = fetch_pieces(file, *directory, part, options);
+  } catch (const Error& error) {
+    if (error.code() != Code::remote_no_ranges) throw;
+    has_ranges = false;  // the server sends none any more
   }
-  return prove(part, directory, std::move(verified), options.output.threads);
+  if (!has_ranges) fetch_in_one(file, part);
+  prove(part, directory, std::move(verified), options.output.threads, report);
 }
 
 }  // namespace
@@ -140,7 +144,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   PartFile part(std::move(target), version_of(*file), file->size());
   report.resumed_bytes = part.bytes();
   try {
-    report.entries = fetch_and_prove(*file, directory ? &*directory : nullptr, part, options);
+    fetch_and_prove(*file, directory ? &*directory : nullptr, part, options, report);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download begins anew
     throw error.with_path(part.target());

@@ -154,6 +154,8 @@ class HttpFile::Transfers {
     Slot& slot = *std::ranges::find(slots_, handle, [](const Slot& each) { return each.handle.get(); });
     bytes_ += slot.count();
     Request& request = *stop(slot);
+    // libcurl refuses the options of a next try to a handle whose host has no address.
+    if (result != CURLE_OK) slot.handle.reset();
     const Request::Outcome outcome = request.finish(result);
     // What a server cannot do is the result of the first request; `open` decides.
     const bool is_told = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
@@ -250,7 +252,7 @@ void HttpFile::fetch_whole(const Receive& receive) const {
     requests.emplace_back(Wanted::whole, std::vector{base::ByteRange{0, UINT64_MAX}}, receive);
     std::uint64_t rest = 0;
     run(requests, [&rest](Request& request) { rest = request.missing().front().length; });
-    if (!version_.size || UINT64_MAX - rest == *version_.size) return;
+    if (!version_.size || rest == 0) return;
     if (tries >= options_.retries) {
       throw Error(Code::remote_unreachable, "the server sends fewer bytes than it announced", {}, address_.shown);
     }

@@ -113,7 +113,7 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   fault_ = nullptr;
   begun_ = stopped_ = progress_ = false;
   received_ = head_ = 0;
-  if (wanted_ == Wanted::whole) ranges_ = {{0, UINT64_MAX}};  // each try is from the begin
+  if (wanted_ == Wanted::whole) ranges_ = {{0, expected.size.value_or(UINT64_MAX)}};  // each try is from the begin
   set_fields(handle, options);
   set(handle, CURLOPT_URL, address.url.c_str());
   set(handle, CURLOPT_PATH_AS_IS, 1L);  // `..` in a key of S3 is a part of its name
@@ -289,6 +289,9 @@ Request::Outcome Request::finish(CURLcode result) {
   const int status = answer_.status;
   if (stopped_) return wanted_ == Wanted::ranges ? Outcome::too_many : Outcome::no_ranges;
   if (result == CURLE_OPERATION_TIMEDOUT) return Outcome::stalled;
+  if (result == CURLE_OUT_OF_MEMORY && !begun_) {  // what libcurl says of a long line
+    throw Error(Code::remote_answer, "a line in the head of the server's answer is too long", {}, address_.shown);
+  }
   if (result != CURLE_OK) {
     if (may_pass(result)) return Outcome::again;
     throw Error(Code::remote_unreachable, concat("the server cannot be reached: ", failure()), {}, address_.shown);

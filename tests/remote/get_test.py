@@ -86,9 +86,19 @@ class Getting(RemoteCase):
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertEqual(self.left(), [])
 
+        address, file = self.serve(), self.server.files["/m.onnxar"]
+        self.server.accepts = lambda _: setattr(file, "ranges", file.answers == 0) is None
+        self.succeeds("get", address, "-o", self.output, "-f")
+        self.assertEqual(self.output.read_bytes(), self.data)
+        self.assertEqual(self.left(), [])
+
     def test_a_server_that_tells_no_versions_apart_sends_the_whole(self) -> None:
         self.succeeds("get", self.serve(etag="", modified=None), "-o", self.output)
         self.assertEqual(self.output.read_bytes(), self.data)
+
+    def test_a_whole_file_that_does_not_end_is_broken_off(self) -> None:
+        self.refused("remote.answer", IO, "get", self.serve(etag="", modified=None, endless=True, honest=1), "-o", self.output)
+        self.assertEqual(self.left(), [])
 
     def test_what_cannot_be_used_again_is_removed(self) -> None:
         self.refused("remote.unreachable", IO, "get", self.serve(ranges=False, fail=0, cut=100), "-o", self.output)
@@ -106,6 +116,9 @@ class Getting(RemoteCase):
         self.succeeds("get", self.serve(ranges=False), "-o", self.output)
         self.assertEqual(self.output.read_bytes(), self.data)
         self.succeeds("get", self.serve(ranges=False, cut=1), "-o", self.output, "-f")
+        self.assertEqual(self.output.read_bytes(), self.data)
+        address = self.serve(ranges=False, length="", more={"Connection": "close"})  # which does not tell the size
+        self.assertNotIn("0 bytes", self.succeeds("get", address, "-o", self.output, "-f").stderr)
         self.assertEqual(self.output.read_bytes(), self.data)
 
     def test_a_damaged_archive_gets_no_name(self) -> None:

@@ -21,7 +21,9 @@ class Bodies(RemoteCase):
         self.refused("remote.answer", IO, "ls", self.serve(raw=(head, b"4\r\nmore\r\n" * 1000)))
 
     def test_a_head_without_end_is_broken_off(self) -> None:
-        for raw in ((b"HTTP/1.1 206 Part\r\n", b"X-More: and more\r\n" * 100), (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100)):
+        part = b"HTTP/1.1 206 Part\r\n"
+        heads = (part, b"X-More: and more\r\n" * 100), (part + b"X: ", b"on one line " * 100), (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+        for raw in heads:
             with self.subTest(raw=raw[1][:8]):
                 self.refused("remote.answer", IO, "ls", self.serve(raw=raw))
 
@@ -102,6 +104,7 @@ class Addresses(RemoteCase):
         for text in ("http://", "https://", "http:///m", "http://[/m", "http://a:99999/m", "s3://", "s3://bucket", "s3://bucket/", "s3://a/../b:c@d"):
             with self.subTest(text=text):
                 self.assertIn(run("ls", text).returncode, (USAGE, IO))
+        self.assertIn("https", self.refused("io.not_found", IO, "ls", "ftp://host/m"))
 
 
 if __name__ == "__main__":

@@ -135,6 +135,9 @@ class Servers(RemoteCase):
         self.refused("remote.address", USAGE, "ls", "http://")
         self.refused("remote.address", USAGE, "ls", "s3://bucket")
 
+    def test_a_host_that_is_not_found_is_told(self) -> None:
+        self.assertIn("resolve", self.refused("remote.unreachable", IO, "ls", "http://host.invalid/m"))
+
     def test_many_ranges_are_one_request(self) -> None:
         names = [f"w{i}" for i in range(60)]
         rows = [*weights(*names, count=40_000), model_of(*[linked(name, 40_000) for name in names])]
