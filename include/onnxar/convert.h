@@ -175,9 +175,10 @@ struct ExtractedTensor {
 /// others.
 ///
 /// Errors: usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the sites of the candidates;
-/// usage.argument; onnx.model.expansion; onnx.tensor.* (what `check` calls an error; .no_data, .strings;
-/// .not_converted: NumPy has no such type, or typed data with too many values or values out of range); output.exists,
-/// io.*, and as `pack`. Cost: O(model), and the bytes that are written.
+/// usage.argument (also if the model's own file would be replaced); onnx.model.expansion; onnx.tensor.* (what
+/// `check` calls an error; .no_data, .strings; .not_converted: NumPy has no such type, or typed data with too many
+/// values or values out of range); output.exists, io.*, and as `pack`. Cost: O(model), and the bytes that are
+/// written.
 std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::string_view which,
                                      const std::filesystem::path& output, const ExtractOptions& options = {});
 

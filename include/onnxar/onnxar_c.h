@@ -20,7 +20,7 @@
  *           Windows UTF-8.
  * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
- *           Callbacks run on the thread of the call, except `release`.
+ *           Callbacks run on the call's thread, except `release`. None may throw. Do not end a thread during a call.
  * ABI       ONNXAR_C_ABI changes if callers have to be recompiled; a library refuses callers of another ABI. Within one
  *           ABI, functions may be added, and structs that begin with `struct_size` may get members at their end, where
  *           0 means what older callers get. All other structs stay as they are (docs/abi.md).
@@ -194,7 +194,7 @@ onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, o
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
 /* The index of the tensor of this name. If several have it, the initializer of the main graph comes before others.
- * Cost: O(1). Code usage.no_such_tensor: no tensor has this name; the message gives similar ones. */
+ * Code usage.no_such_tensor: there is none; the message gives similar names. Cost: O(1); for the message O(tensors). */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 
@@ -287,7 +287,7 @@ onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options*
                            onnxar_error** error);
 onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error);
-/* `model` may be NULL: then only the options `add` and `remove` apply. */
+/* `model` may be NULL: then only the options `add` and `remove` apply, and at least one of them must be set. */
 onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                              onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,

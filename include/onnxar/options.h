@@ -97,7 +97,7 @@ struct SaveOptions {
   std::string data_file = {};          ///< of onnx_external: the data file's name, no path
   bool file_per_tensor = false;        ///< of onnx_external: a data file for each tensor instead, named by its key
   Checksum checksum = Checksum::none;  ///< of archive: in the links; reads the data twice
-  std::vector<AddedFile> add = {};     ///< of archive: side files; replace those of the same name
+  std::vector<AddedFile> add = {};     ///< of archive: side files, each name once; replace others of the same name
   /// Of archive: another archive, such as the one that is replaced, whose side files are copied if the model has none
   /// of the same name. A file that is not a zip has none. Empty: none.
   std::filesystem::path side_files_of = {};

@@ -181,7 +181,7 @@ class Extracting(LookingTest):
     def test_names_that_are_not_there(self):
         error = self.error_of(onnxar.extract, self.path, "W", self.folder / "w.npy")
         self.assertEqual(error.code, "usage.no_such_tensor")
-        self.assertEqual(self.error_of(onnxar.extract, self.path, "w", self.path).code, "output.exists")
+        self.assertEqual(self.error_of(onnxar.extract, self.path, "w", self.path).code, "usage.argument")
 
 
 class Errors(LookingTest):

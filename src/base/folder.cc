@@ -1,5 +1,6 @@
 #include "base/folder.h"
 
+#include <new>
 #include <ranges>
 #include <system_error>
 #include <utility>
@@ -148,6 +149,8 @@ void Folder::remove(const Remove& remove, const std::string& name) const noexcep
     static_cast<void>(remove(handle(), os::path_of(name)));
   } catch (const Error&) {
     return;  // the folder is not where it was; removing the name by its path could hit a stranger's file
+  } catch (const std::bad_alloc&) {
+    return;  // a file that stays is better than a process that ends
   }
 }
 
@@ -156,7 +159,11 @@ void Folder::remove_file(const std::string& name) const noexcept { remove(os::re
 void Folder::remove_folder(const std::string& name) const noexcept { remove(os::remove_folder, name); }
 
 void Folder::remove_folder_at(os::Handle here, const std::string& name) noexcept {
-  static_cast<void>(os::remove_folder(here, os::path_of(name)));
+  try {
+    static_cast<void>(os::remove_folder(here, os::path_of(name)));
+  } catch (const std::bad_alloc&) {
+    return;  // as above
+  }
 }
 
 fs::path Folder::path() const { return parent_ ? parent_->path() / name_ : name_; }

@@ -84,6 +84,7 @@ onnxar_status give(onnxar_error** error, onnxar_status status, const Make& make)
     *error = new onnxar_error(make());
   } catch (...) {
     *error = &no_memory();
+    return ONNXAR_MEMORY;
   }
   return status;
 }

@@ -22,7 +22,7 @@ constexpr std::array rows = {
     Row{Hint::max_expansion, "if you trust it, a higher `max_expansion` allows more"},
     Row{Hint::max_expansion_of, "if you trust it, raise the limit: max_expansion = {}"},
     Row{Hint::rename_entry, "`pack` and `repack` of the command line can give it another name"},
-    Row{Hint::name_graph, "`pack` of the command line can give it another one"},
+    Row{Hint::name_graph, "the `name` of a model in onnxar_pack_models gives it another one"},
     Row{Hint::external_data, "`data_file` keeps the weights in a file beside the model"},
     Row{Hint::lower_threshold, "a lower `threshold` moves more tensors out of it"},
     Row{Hint::lower_threshold_or_all, "a lower `threshold` moves more tensors out of it"},

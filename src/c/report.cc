@@ -1,7 +1,6 @@
 #include "c/report.h"
 
-#include <memory>
-#include <utility>
+#include <string>
 
 #include "base/checked.h"
 #include "base/text.h"
@@ -30,16 +29,13 @@ onnxar_finding c_finding(const Finding& finding, const std::string& message, con
 
 }  // namespace
 
-void give_report(onnxar_report** report, onnxar_report made) {
-  if (report == nullptr) return;
+void word_findings(onnxar_report& report) {
   // The texts are made here and kept, because C callers get pointers into the report.
-  auto given = std::make_unique<onnxar_report>(std::move(made));
-  for (const Finding& finding : given->findings) {
+  for (const Finding& finding : report.findings) {
     const std::string words = words_of(finding.advice);
-    given->messages.push_back(with_advice(finding.message, words));
-    given->lines.push_back(to_string(finding, words));
+    report.messages.push_back(with_advice(finding.message, words));
+    report.lines.push_back(to_string(finding, words));
   }
-  *report = given.release();
 }
 
 }  // namespace onnxar::c

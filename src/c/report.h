@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,18 @@ struct onnxar_report {  // NOLINT(readability-identifier-naming): a name of C
 
 namespace onnxar::c {
 
-/// Words the findings of `made`, and gives the report to the caller. Does nothing if `report` is null.
-void give_report(onnxar_report** report, onnxar_report made);
+/// Writes the findings of `report` in words of C.
+void word_findings(onnxar_report& report);
+
+/// Runs `verb`, which returns a report, and gives that to the caller. Its memory is allocated first: a caller that is
+/// told of a failure may try again, and a second `undo` would cut off a second edit.
+template <typename Verb>
+void give_report(onnxar_report** report, const Verb& verb) {
+  auto given = std::make_unique<onnxar_report>();
+  *given = verb();
+  if (report == nullptr) return;
+  word_findings(*given);
+  *report = given.release();
+}
 
 }  // namespace onnxar::c

@@ -61,10 +61,12 @@ Bytes bytes_of_tensor(onnxar_tensors& tensors, std::uint64_t index) {
   return given->bytes();
 }
 
-std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name) {
+std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name, bool describe) {
   if (const auto found = tensors.index.index_of(name)) return *found;
   base::NearNames near(name);
-  for (const ArchiveTensor& tensor : tensors.index) near.consider(tensor.name());
+  if (describe) {  // a caller that only asks whether a tensor exists does not wait for a walk over all names
+    for (const ArchiveTensor& tensor : tensors.index) near.consider(tensor.name());
+  }
   throw Error(Code::usage_no_such_tensor,
               base::concat("no tensor of the model has the name ", base::quoted(name), near.text()), {},
               tensors.archive.path());
@@ -113,6 +115,6 @@ ONNXAR_C_EXPORT onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const
   return guarded(error, [&] {
     check_argument(tensors != nullptr, "tensors");
     check_argument(index != nullptr, "index");
-    *index = number_of(*tensors, text_of(name, name_length, "name"));
+    *index = number_of(*tensors, text_of(name, name_length, "name"), error != nullptr);
   });
 }

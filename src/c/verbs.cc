@@ -10,6 +10,7 @@
 #include "c/report.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
+#include "onnxar/error.h"
 #include "onnxar/link.h"
 #include "os/names.h"
 
@@ -85,7 +86,8 @@ ONNXAR_C_EXPORT onnxar_status onnxar_pack(uint32_t abi, const char* model, const
     check_argument(model != nullptr, "model");
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::pack);
-    give_report(report, report_of(pack(os::path_of(model), os::path_of(archive), given.save(), given.load())));
+    give_report(report,
+                [&] { return report_of(pack(os::path_of(model), os::path_of(archive), given.save(), given.load())); });
   });
 }
 
@@ -102,7 +104,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_adde
       files.push_back({os::path_of(model.path), model.name == nullptr ? "" : model.name});
     }
     const VerbOptions given(options, Verb::pack);
-    give_report(report, report_of(pack(files, os::path_of(archive), given.save(), given.load())));
+    give_report(report, [&] { return report_of(pack(files, os::path_of(archive), given.save(), given.load())); });
   });
 }
 
@@ -114,7 +116,9 @@ ONNXAR_C_EXPORT onnxar_status onnxar_unpack(uint32_t abi, const char* archive, c
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
     const VerbOptions given(options, Verb::unpack);
-    give_report(report, report_of(unpack(os::path_of(archive), os::path_of(model), given.save(), given.load())));
+    give_report(report, [&] {
+      return report_of(unpack(os::path_of(archive), os::path_of(model), given.save(), given.load()));
+    });
   });
 }
 
@@ -125,9 +129,11 @@ ONNXAR_C_EXPORT onnxar_status onnxar_check(uint32_t abi, const char* path, const
     check_argument(path != nullptr, "path");
     // The findings are the only result: a check without a report would tell nothing.
     check_argument(report != nullptr, "report");
-    onnxar_report made;
-    made.findings = check(os::path_of(path), VerbOptions(options, Verb::check).check());
-    give_report(report, std::move(made));
+    give_report(report, [&] {
+      onnxar_report made;
+      made.findings = check(os::path_of(path), VerbOptions(options, Verb::check).check());
+      return made;
+    });
   });
 }
 
@@ -138,8 +144,9 @@ ONNXAR_C_EXPORT onnxar_status onnxar_repack(uint32_t abi, const char* zip, const
     check_abi(abi);
     check_argument(zip != nullptr, "zip");
     check_argument(archive != nullptr, "archive");
-    give_report(report,
-                report_of(repack(os::path_of(zip), os::path_of(archive), VerbOptions(options, Verb::repack).repack())));
+    give_report(report, [&] {
+      return report_of(repack(os::path_of(zip), os::path_of(archive), VerbOptions(options, Verb::repack).repack()));
+    });
   });
 }
 
@@ -151,9 +158,13 @@ ONNXAR_C_EXPORT onnxar_status onnxar_replace(uint32_t abi, const char* archive, 
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::replace);
     const ReplaceOptions replacing = given.replace();
-    give_report(report, report_of(model == nullptr
-                                      ? replace(os::path_of(archive), replacing)
-                                      : replace(os::path_of(archive), os::path_of(model), replacing, given.load())));
+    if (model == nullptr && replacing.add.empty() && replacing.remove.empty()) {
+      throw Error(Code::usage_argument, "nothing to replace: give a model, or names in `add` or `remove`");
+    }
+    give_report(report, [&] {
+      return report_of(model == nullptr ? replace(os::path_of(archive), replacing)
+                                        : replace(os::path_of(archive), os::path_of(model), replacing, given.load()));
+    });
   });
 }
 
@@ -162,7 +173,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_undo(uint32_t abi, const char* archive, con
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(undo(os::path_of(archive), VerbOptions(options, Verb::undo).cut())));
+    give_report(report, [&] { return report_of(undo(os::path_of(archive), VerbOptions(options, Verb::undo).cut())); });
   });
 }
 
@@ -171,7 +182,8 @@ ONNXAR_C_EXPORT onnxar_status onnxar_recover(uint32_t abi, const char* archive, 
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(recover(os::path_of(archive), VerbOptions(options, Verb::recover).cut())));
+    give_report(report,
+                [&] { return report_of(recover(os::path_of(archive), VerbOptions(options, Verb::recover).cut())); });
   });
 }
 
@@ -181,8 +193,9 @@ ONNXAR_C_EXPORT onnxar_status onnxar_link(uint32_t abi, const char* archive, con
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
-    give_report(report, report_of(onnxar::link(os::path_of(archive), os::path_of(model),
-                                               VerbOptions(options, Verb::link).link())));
+    give_report(report, [&] {
+      return report_of(onnxar::link(os::path_of(archive), os::path_of(model), VerbOptions(options, Verb::link).link()));
+    });
   });
 }
 
@@ -195,6 +208,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_extract(uint32_t abi, const char* model, co
     check_argument(which != nullptr, "which");
     check_argument(output != nullptr, "output");
     const VerbOptions given(options, Verb::extract);
-    give_report(report, report_of(extract(os::path_of(model), which, os::path_of(output), given.extract())));
+    give_report(report,
+                [&] { return report_of(extract(os::path_of(model), which, os::path_of(output), given.extract())); });
   });
 }

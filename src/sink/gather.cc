@@ -65,16 +65,18 @@ class Gathering {
     }
   }
 
-  /// Adds a file, or puts it in place of one of the same name.
+  /// Adds a file, or puts it in place of one of the same name that was not added by this. Errors: usage.argument.
   void add(const AddedFile& added) {
-    if (!is_graph_name(added.name)) return side_files_.add_or_replace(added_file(added));
-    replaced_.insert(added.name);
-    graphs_.add_or_replace(added_file(added));
+    if (!added_.insert(added.name).second) {
+      throw Error(Code::usage_argument, "two files are added under this name; give one of them another name",
+                  {added.name, std::nullopt}, added.path);
+    }
+    (is_graph_name(added.name) ? graphs_ : side_files_).add_or_replace(added_file(added));
   }
 
   ArchiveCompanions result() && {
     for (const LoadedGraph& graph : model_.graphs) {
-      if (!replaced_.contains(graph.name)) companions_.graphs.push_back({graph.name, &graph, {}});
+      if (!added_.contains(graph.name)) companions_.graphs.push_back({graph.name, &graph, {}});
     }
     companions_.side_files = std::move(side_files_).result();
     companions_.whole_graphs = std::move(graphs_).result();
@@ -125,8 +127,8 @@ class Gathering {
   ArchiveCompanions companions_;
   NamedFiles side_files_;
   NamedFiles graphs_;
-  base::KeyedSet<std::string> own_;       // names of the model's graphs
-  base::KeyedSet<std::string> replaced_;  // names of graphs that an added file replaces
+  base::KeyedSet<std::string> own_;    // names of the model's graphs
+  base::KeyedSet<std::string> added_;  // names of added files
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "sink/file_set.h"
@@ -33,12 +34,13 @@ bool is_one_data_file(const SaveOptions& options) {
 
 void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path = os::path_of(name);
-  const bool is_plain = path.filename() == path && name != "." && !location_fault(name);
+  const bool is_plain = path.filename() == path && name != "." && !location_fault(name) && base::is_utf8(name);
   // Readers take a location that begins with `#` for the memory of a process.
   if (is_plain && !name.starts_with("#")) return;
   throw Error(
       Code::usage_argument,
-      base::concat("the data file ", base::quoted(name), " must be a plain file name: it is written beside the model"),
+      base::concat("the data file ", base::quoted(name),
+                   " must be a plain file name in UTF-8: it is written beside the model, and ONNX's readers open it"),
       {}, output);
 }
 

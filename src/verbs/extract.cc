@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/glob.h"
 #include "base/near_names.h"
+#include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/paths.h"
 #include "base/progress.h"
@@ -178,6 +179,12 @@ class Extractor {
 
   /// Makes the checks that are possible before the first file is opened. Errors: as base::find_target.
   void check_targets() const {
+    for (const ExtractedTensor& row : extracted_) {
+      if (base::are_same(row.path, source_.path())) {
+        throw Error(Code::usage_argument, "is the model that the tensor is read from; choose a different name", {},
+                    row.path);
+      }
+    }
     if (!to_folder_) {
       static_cast<void>(base::find_target(output_, existing()));
       return;

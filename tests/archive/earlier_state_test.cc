@@ -86,18 +86,6 @@ TEST_F(EarlierStateTest, StateWhoseDataIsWrongIsNotGoneBackTo) {
   expect_recovered(bytes, second_);
 }
 
-TEST_F(EarlierStateTest, AnEditOfAnArchiveWhoseWriterBeganACrcAnewIsRecovered) {
-  const Blob data = pattern(3000, 7);
-  ZipBuilder builder;
-  builder.entries = {zip_entry("w", data), zip_entry(model_entry, pattern(50))};
-  const std::uint32_t crc = bitwise_crc32(Bytes(data).subspan(1000));
-  builder.entry("w").in_both([crc](HeaderFields& header) { header.crc = crc; });
-  const Built built = builder.build_placed();
-  Blob torn = built.bytes;
-  torn.insert(torn.end(), first_.bytes.begin(), first_.bytes.begin() + 100);
-  expect_recovered(torn, built);
-}
-
 TEST_F(EarlierStateTest, ADamagedWeightOfTheFirstStateIsNotCalledWhole) {
   Blob bytes = first_.bytes;
   flip_bit(bytes, first_.entry("w").data_offset);

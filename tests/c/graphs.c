@@ -15,8 +15,10 @@ static int is_named(const onnxar_entry* entry, const char* name) {
 /* a.onnxar as a model and as a graph with the same weights, which are there once. */
 static void check_packing(void) {
   const onnxar_added_file models[] = {{NULL, "a.onnxar"}, {"second", "a.onnxar"}};
+  const onnxar_added_file unnamed_models[] = {{NULL, "a.onnxar"}, {NULL, "a.onnxar"}};
   const onnxar_added_file unnamed = {"second", NULL};
   onnxar_report* report = NULL;
+  onnxar_error* error = NULL;
 
   CHECK(onnxar_pack_models(ABI, models, 2, "family.onnxar", NULL, &report, NULL) == ONNXAR_OK);
   CHECK(onnxar_report_number(report, ONNXAR_REPORT_TENSORS) == 4);
@@ -24,6 +26,9 @@ static void check_packing(void) {
   onnxar_report_free(report);
   REFUSED(ONNXAR_USAGE, "output.exists", onnxar_pack_models(ABI, models, 2, "family.onnxar", NULL, NULL, &error));
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_pack_models(ABI, models, 0, "y.onnxar", NULL, NULL, &error));
+  CHECK(onnxar_pack_models(ABI, unnamed_models, 2, "y.onnxar", NULL, NULL, &error) == ONNXAR_USAGE);
+  CHECK(strstr(onnxar_error_message(error), "`name` of a model in onnxar_pack_models") != NULL);
+  onnxar_error_free(error);
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_pack_models(ABI + 1, models, 2, "y.onnxar", NULL, NULL, &error));
   NULL_REFUSED(onnxar_pack_models(ABI, NULL, 2, "y.onnxar", NULL, NULL, &error));
   NULL_REFUSED(onnxar_pack_models(ABI, &unnamed, 1, "y.onnxar", NULL, NULL, &error));

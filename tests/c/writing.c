@@ -318,6 +318,8 @@ static void check_pack_and_unpack(void) {
   CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && !is_there("x.data"));
   options.dry_run = 0;
   CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && is_there("x.data"));
+  options.data_file = "\xff";
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_unpack(ABI, "a.onnxar", "y.onnx", &options, NULL, &error));
   options.data_file = NULL;
   options.overwrite = options.file_per_tensor = 1;
   CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && passes("x.onnx"));
@@ -366,6 +368,8 @@ static void check_repack_and_link(void) {
   CHECK(onnxar_extract(ABI, "a.onnxar", "*", "extracted/", NULL, NULL, NULL) == ONNXAR_OK);
   CHECK(is_there("extracted/a.npy") && is_there("extracted/b.npy"));
   REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_extract(ABI, "a.onnxar", "c", "c.npy", NULL, NULL, &error));
+  options.overwrite = 1;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_extract(ABI, "link.onnx", "a", "./link.onnx", &options, NULL, &error));
   free(a.data);
 }
 
@@ -399,6 +403,7 @@ static void check_edits(void) {
   options.remove_count = 1;
   CHECK(onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, NULL) == ONNXAR_OK);
   REFUSED(ONNXAR_USAGE, "usage.no_such_entry", onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, &error));
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_replace(ABI, "edited.onnxar", NULL, NULL, NULL, &error));
 
   copy_file("a.onnxar", "torn.onnxar");
   CHECK(onnxar_replace(ABI, "torn.onnxar", "inline.onnx", NULL, NULL, NULL) == ONNXAR_OK);
@@ -449,6 +454,7 @@ static void check_options_of_verbs(void) {
   onnxar_report* report = NULL;
   const char* const nothing[] = {NULL};
   const onnxar_added_file unnamed = {NULL, "b.bin"};
+  const onnxar_added_file twice[] = {{"note.txt", "a.bin"}, {"note.txt", "b.bin"}};
 
   options.strict = 1;
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
@@ -460,6 +466,9 @@ static void check_options_of_verbs(void) {
   NULL_REFUSED(onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
   options.add = &unnamed;
   NULL_REFUSED(onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
+  options.add = twice;
+  options.add_count = 2;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
   options = no_options();
   options.remove_count = 1;
   options.remove = nothing;
