@@ -46,7 +46,7 @@ void CalledFunctions::prune(const std::set<FunctionKey>& calls) {
     if (called_[at]) continue;
     called_[at] = true;
     callees_[at] = prune_body(waiting[next]);
-    waiting.insert(waiting.end(), callees_[at].begin(), callees_[at].end());
+    for (const int callee : callees_[at]) waiting.push_back(callee);  // GCC 14 warns falsely of `insert`
   }
   refuse_recursion();
   int i = 0;
