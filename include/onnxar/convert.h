@@ -93,8 +93,8 @@ ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveO
 /// One of several models that go into one archive.
 struct ModelFile {
   std::filesystem::path path;
-  /// Its name among the graphs, without `.onnx`. Empty: the name that it has in its archive, or else the stem of
-  /// `path`.
+  /// Its name among the graphs, with or without `.onnx`. Empty: the name that it has in its archive, or else the stem
+  /// of `path`.
   std::string name = {};
 };
 

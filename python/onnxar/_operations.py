@@ -49,6 +49,7 @@ def pack(
     checksum: str | None = None,
     side_files: SideFiles | None = None,
     rename: Mapping[str, str] | None = None,
+    graph: str = "",
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -62,6 +63,7 @@ def pack(
     data is in `data_dir`.
     The path of a folder means all models in it, with its other files as side files. A list of paths, or a dict of names
     and paths, means several models: the first is the model, the others are graphs, and equal tensors share an entry.
+    `graph` names the graph of an archive that is packed, alone.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
     node attributes, `subgraphs` those of branches and loop bodies; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
@@ -79,7 +81,7 @@ def pack(
             threads=threads, progress=tell,
         )  # fmt: skip
         several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
-        return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion)
+        return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion, graph)
 
 
 class _Several(list[tuple[str, Path]]):
@@ -98,13 +100,13 @@ class _Several(list[tuple[str, Path]]):
 
 
 def packed(
-    model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int
+    model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int, graph: str = ""
 ) -> ConvertReport:  # fmt: skip
     output = file_of(output, OUTPUT)
     folder = os.path.dirname(os.path.abspath(output))
     # While the input is read, one thread sums the output; the others may verify the input.
     load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion,
-                        threads=max(save.threads - 1, 1) if save.threads else 0)  # fmt: skip
+                        threads=max(save.threads - 1, 1) if save.threads else 0, graph=graph)  # fmt: skip
     return report(ConvertReport, _converted(model, output, save, load))
 
 

@@ -95,6 +95,8 @@ class Families(FamilyTest):
         onnxar.unpack(self.archive, out, graph="decoder")
         self.assertEqual(out.read_bytes(), self.files["decoder"].read_bytes())
         self.assertEqual(onnxar.load(self.archive, graph="decoder"), self.models["decoder"])
+        onnxar.pack(self.archive, self.folder / "one.onnxar", graph="decoder")
+        self.assertEqual(onnxar.load(self.folder / "one.onnxar"), self.models["decoder"])
         with open(self.archive, "rb") as file:
             self.assertEqual(onnxar.load(file.read(), graph="decoder"), self.models["decoder"])
         onnxar.extract(self.archive, "factor", self.folder / "f.npy", graph="decoder")

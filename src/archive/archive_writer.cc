@@ -45,7 +45,8 @@ void ArchiveWriter::add_graph(std::string_view name, Bytes model) { add_graph(na
 void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
   const std::string entry = graph_file_name(name);
   parts_->writer.attempt("add_graph", [&] {
-    if (is_graph_name(entry)) return;  // all else that a name can lack is refused by `add`
+    // `add` refuses all else that is wrong with a name.
+    if (is_graph_name(entry) || is_reserved_name(entry)) return;
     throw Error(Code::usage_argument, "a graph needs a name that is not empty and has no slash",
                 {std::string(name), std::nullopt});
   });

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "onnx/tensor_length.h"
 #include "proto/messages.h"
 #include "skeleton/expansion.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
 namespace {
@@ -56,24 +59,47 @@ Bytes whole(const ByteSpan& payload, std::uint64_t size, const schema::TensorPro
       type_of(tensor), size, {site, std::nullopt});
 }
 
-/// Compares two models. The comparison of messages passes each pair of tensors to `tensor`.
+using Graphs = std::map<std::string, schema::ModelProto>;
+
+/// Compares two models, and graphs over the payloads of both. The comparison of messages passes each pair of tensors to
+/// `tensor`.
 class Comparison {
  public:
-  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion, ProgressCallback tell)
+  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion, ProgressCallback tell,
+             Graphs graphs_before = {}, Graphs graphs_after = {})
       : before_(before),
         after_(after),
-        bytes_(distinct_bytes(places_of(before)) + distinct_bytes(places_of(after))),
+        graphs_before_(std::move(graphs_before)),
+        graphs_after_(std::move(graphs_after)),
+        bytes_(distinct_bytes(places_of(before, graphs_before_)) + distinct_bytes(places_of(after, graphs_after_))),
         expansion_(bytes_, max_expansion),
         tell_(std::move(tell)) {}
 
-  Difference run() {
-    MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
-    messages.compare(before_.proto(), after_.proto());
+  Difference run() { return compare(before_.proto(), after_.proto()); }
+
+  /// The names of the graphs that both have, and that differ.
+  std::set<std::string> changed_graphs() {
+    std::set<std::string> changed;
+    for (const auto& [name, before] : graphs_before_) {
+      const auto after = graphs_after_.find(name);
+      if (after != graphs_after_.end() && !compare(before, after->second).none()) changed.insert(name);
+    }
+    return changed;
+  }
+
+  /// Tells that all is compared. Data that only one model has was not, and was not counted.
+  void end() const {
     if (tell_ && done_ != bytes_) tell_(bytes_, bytes_);
-    return std::move(found_);
   }
 
  private:
+  Difference compare(const schema::ModelProto& before, const schema::ModelProto& after) {
+    found_ = {};
+    MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
+    messages.compare(before, after);
+    return std::move(found_);
+  }
+
   void tensor(const TensorPair& pair) {
     TensorChange change;
     if (pair.before != nullptr) {
@@ -144,11 +170,13 @@ class Comparison {
   }
 
   /// Returns the memory of all linked data.
-  static std::vector<Bytes> places_of(const Model& model) {
+  static std::vector<Bytes> places_of(const Model& model, const Graphs& graphs) {
     std::vector<Bytes> places;
-    for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
+    const auto add = [&](const schema::TensorProto& tensor, const TensorInfo&) {
       if (is_linked(tensor)) places.push_back(bytes_if_loaded(model, tensor));
-    });
+    };
+    for_each_tensor(model.proto(), add);
+    for (const auto& [name, graph] : graphs) for_each_tensor(graph, add);
     return places;
   }
   static Bytes bytes_if_loaded(const Model& model, const schema::TensorProto& tensor) try {
@@ -170,6 +198,7 @@ class Comparison {
 
   const Model& before_;
   const Model& after_;
+  Graphs graphs_before_, graphs_after_;
   std::uint64_t bytes_;  // of all distinct linked data
   std::uint64_t done_ = 0;
   Expansion expansion_;
@@ -211,6 +240,11 @@ LoadOptions options_for(const std::filesystem::path& path, const std::filesystem
   return options;
 }
 
+/// The name among the graphs belongs to an archive as a whole, and not to the model that `unpack` would write.
+void drop_name(Model& model) {
+  keep_only(*model.proto().mutable_metadata_props(), [](const auto& each) { return each.key() != model_name_key; });
+}
+
 }  // namespace
 
 std::string_view to_string(Change change) noexcept {
@@ -223,16 +257,24 @@ std::string_view to_string(Change change) noexcept {
 }
 
 Difference diff(const Model& before, const Model& after) {
-  return Comparison(before, after, LoadOptions().max_expansion, {}).run();
+  Comparison comparison(before, after, LoadOptions().max_expansion, {});
+  return comparison.run();
 }
 
 Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load,
                 const ProgressCallback& progress) {
   const LoadOptions once = opening_once(load);
-  const Model first = load_mapped(before, options_for(before, after, once));
-  const Model second = load_mapped(after, options_for(after, before, once));
-  Difference found = Comparison(first, second, load.max_expansion, progress).run();
-  if (load.graph.empty()) found.files = compare_side_files(before, after, once);
+  Model first = load_mapped(before, options_for(before, after, once));
+  Model second = load_mapped(after, options_for(after, before, once));
+  const bool first_is_archive = names_archive(before, once), second_is_archive = names_archive(after, once);
+  const bool whole = load.graph.empty() && first_is_archive && second_is_archive;
+  if (!whole && first_is_archive) drop_name(first);
+  if (!whole && second_is_archive) drop_name(second);
+  Comparison comparison(first, second, load.max_expansion, progress, whole ? first.further_graphs() : Graphs(),
+                        whole ? second.further_graphs() : Graphs());
+  Difference found = comparison.run();
+  if (whole) found.files = compare_side_files(before, after, once, comparison.changed_graphs());
+  comparison.end();
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
@@ -26,7 +27,6 @@ std::optional<Archive> archive_at(const std::filesystem::path& path, const LoadO
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
   SideBytes files;
   for (const ListedEntry& entry : ls(archive, load).entries) {
-    // Further graphs are compared as files, because Model holds only the main graph.
     if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
       files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
     }
@@ -37,7 +37,7 @@ SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
 }  // namespace
 
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
-                                           const LoadOptions& load) {
+                                           const LoadOptions& load, const std::set<std::string>& changed_graphs) {
   const auto first_archive = archive_at(before, load);
   const auto second_archive = archive_at(after, load);
   if (!first_archive || !second_archive) return {};
@@ -48,7 +48,7 @@ std::vector<FileChange> compare_side_files(const std::filesystem::path& before, 
     const auto other = second.find(name);
     if (other == second.end()) {
       changes[name] = {Change::removed, name, bytes.size(), 0, 0};
-    } else if (!std::ranges::equal(bytes, other->second)) {
+    } else if (is_graph_name(name) ? changed_graphs.contains(name) : !std::ranges::equal(bytes, other->second)) {
       const auto differ = std::ranges::mismatch(bytes, other->second).in1 - bytes.begin();
       changes[name] = {Change::changed, name, bytes.size(), other->second.size(), static_cast<std::uint64_t>(differ)};
     }

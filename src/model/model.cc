@@ -140,6 +140,14 @@ schema::ModelProto& Model::proto() & noexcept { return parts_->proto; }
 const schema::ModelProto& Model::proto() const& noexcept { return parts_->proto; }
 const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->loaded.remarks; }
 
+std::map<std::string, schema::ModelProto> Model::further_graphs() const {
+  std::map<std::string, schema::ModelProto> graphs;
+  for (const LoadedGraph& graph : parts_->loaded.graphs) {
+    parse(graphs[graph.name], graph.skeleton, parts_->loaded.max_depth);
+  }
+  return graphs;
+}
+
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
   const Payload* linked = is_linked(tensor) ? &linked_payload(parts_->loaded, tensor) : nullptr;
   return base::annotated([&] { return name_of(tensor); },

@@ -42,11 +42,14 @@ std::optional<std::string> name_of_model(const Archive& archive) {
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name) {
   const ArchiveEntry model = archive.entry(archive.size() - 1);
   if (name.empty() || name == model_entry_name) return model;
-  const std::string file = graph_file_name(name);
-  const auto entry = archive.find(file);
-  if (entry && is_graph_name(file)) return entry;
-  const auto own = name_of_model(archive);
-  return own && graph_file_name(*own) == file ? std::optional(model) : std::nullopt;
+  // `a.onnx` is a graph's whole name if there is one; otherwise it may be `a.onnx.onnx` without the end.
+  for (const std::string& file : {graph_file_name(name), base::concat(name, graph_suffix)}) {
+    const auto entry = archive.find(file);
+    if (entry && is_graph_name(file)) return entry;
+    const auto own = name_of_model(archive);
+    if (own && base::concat(*own, graph_suffix) == file) return model;
+  }
+  return std::nullopt;
 }
 
 Archive Archive::graph(std::string_view name) const {

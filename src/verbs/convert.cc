@@ -52,6 +52,7 @@ ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const 
 FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
   std::unique_ptr<Resolver> source = open_any_resolver(file.path, options);
   std::string name = file.name;
+  if (is_graph_name(name)) name.resize(name.size() - graph_suffix.size());
   if (name.empty()) {
     try {
       name = model_name_of(source->model()).value_or(os::text_of(file.path.stem()));
@@ -60,6 +61,17 @@ FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
     }
   }
   return {std::move(name), std::move(source)};
+}
+
+/// Refuses a file that would take the place of a model which is given, too. Graphs of archives may be replaced.
+void refuse_added_models(const std::vector<FamilyMember>& members, const std::vector<AddedFile>& added) {
+  base::KeyedSet<std::string> graphs;
+  for (const FamilyMember& member : members) graphs.insert(member.name + std::string(graph_suffix));
+  for (const AddedFile& file : added) {
+    if (!graphs.contains(file.name)) continue;
+    throw Error(Code::usage_argument, "a model that is packed has this name, and so has a file that is added",
+                {file.name, std::nullopt}, file.path, {Hint::name_graph});
+  }
 }
 
 ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
@@ -98,6 +110,7 @@ ConvertReport pack(std::span<const ModelFile> models, const fs::path& output, co
   const LoadOptions options = with_folder(load, output, save);
   std::vector<FamilyMember> members;
   for (const ModelFile& file : models) members.push_back(member_of(file, options));
+  refuse_added_models(members, save.add);
   return save_model(load_family(std::move(members), ExternalPolicy::of(save), options), output, save);
 }
 

@@ -26,6 +26,7 @@
 #include "source/open.h"
 #include "verbs/followed_links.h"
 #include "verbs/link_files.h"
+#include "zip/names.h"
 
 namespace onnxar {
 namespace {
@@ -51,7 +52,8 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   return open_range(file, {range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
 }
 
-/// Rewrites the model of an archive so that its links lead to ranges of the archive's file.
+/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges of the archive's
+/// file. What holds for all graphs is read once.
 class Linking {
  public:
   /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
@@ -62,22 +64,22 @@ class Linking {
         source_(resolver_of(open_archive(path_, range), {.graph = std::string(graph)})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
-    const std::string name = copy ? std::string(*copy) : archive_name();
-    if (const auto fault = name_fault(name)) {
+    name_ = copy ? std::string(*copy) : archive_name();
+    if (const auto fault = name_fault(name_)) {
       throw Error(Code::usage_argument,
                   base::concat("ONNX's readers of external data would refuse the archive because its name ", *fault,
                                "; rename it"),
                   {}, path_);
     }
-    refuse_own_name(this->archive(), copy ? os::path_of(name) : path_);
-    const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
-    try {
-      model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
-                                     {}, {link_key_prefix, marker.fields(), model_name_key});
-    } catch (const Error& error) {
-      throw source_->with_place(error);
-    }
-    check_model_size(model_.size(), path_, Hint::pack_threshold);
+    refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
+    marker_ = LinkMarker::of(this->archive(), begin_, name_).fields();
+    rewrite();
+  }
+
+  /// Makes the link of this graph, which takes the place of the one before.
+  void select(const std::string& graph) {
+    source_->select_graph(graph);
+    rewrite();
   }
 
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }
@@ -91,7 +93,19 @@ class Linking {
   [[nodiscard]] LinkReport report(const fs::path& written) const { return {tensors_, nested_, model_.size(), written}; }
 
  private:
-  onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
+  void rewrite() {
+    followed_ = {};
+    tensors_ = nested_ = 0;
+    try {
+      model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {},
+                                     {link_key_prefix, marker_, model_name_key});
+    } catch (const Error& error) {
+      throw source_->with_place(error);
+    }
+    check_model_size(model_.size(), path_, Hint::pack_threshold);
+  }
+
+  onnx::TensorEdit edit(const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source_->payload_of(site);
     const Bytes bytes = payload.bytes();
@@ -103,14 +117,16 @@ class Linking {
     if (!site.is_main_initializer()) ++nested_;
     // Entries are stored, so every payload is a range of the archive's mapping.
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
-    return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
+    return onnx::TensorEdit::link_to({name_, begin_ + offset, bytes.size()});
   }
 
   fs::path path_;
   std::uint64_t begin_;  // offset of the archive in the file
   std::unique_ptr<Resolver> source_;
+  std::string name_;    // of the archive's file
+  std::string marker_;  // the metadata that every link gets
   FollowedLinks followed_;
-  Expansion expansion_;
+  Expansion expansion_;  // of all links together
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
   std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
@@ -183,22 +199,22 @@ LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptio
 }
 
 std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
-  const fs::path path = base::real_path(archive);
-  const Archive opened = open_archive(path, options.range);
-  const std::string model = model_name_of(opened.model()).value_or(os::text_of(path.stem()));
+  Linking linking(archive, options.range, {});
+  const std::string model =
+      model_name_of(linking.archive().model()).value_or(os::text_of(linking.path().stem())) + std::string(graph_suffix);
   LinkFiles files(options.output);
   std::vector<LinkReport> reports;
-  const auto add = [&](std::string_view graph, std::string_view name) {
-    const Linking linking(path, options.range, graph);
-    reports.push_back(add_link(files, linking, path.parent_path() / os::path_of(name), options.output));
+  const auto add = [&](std::string_view name) {
+    reports.push_back(add_link(files, linking, linking.folder() / os::path_of(name), options.output));
   };
-  add({}, graph_file_name(model));
-  for (const ArchiveEntry& graph : opened.graphs()) {
-    if (graph.name == graph_file_name(model)) {
+  add(model);
+  for (const ArchiveEntry& graph : linking.archive().graphs()) {
+    if (zip::equal_folded(graph.name, model)) {
       throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
-                  {std::string(graph.name), std::nullopt}, path);
+                  {std::string(graph.name), std::nullopt}, linking.path());
     }
-    add(graph.name, graph.name);
+    linking.select(std::string(graph.name));
+    add(graph.name);
   }
   std::move(files).publish();
   return reports;

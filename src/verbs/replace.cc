@@ -88,11 +88,14 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
 /// The entry of the graph that is replaced; empty for the model.
 std::string entry_to_replace(const Archive& archive, const std::string& graph) {
   const auto entry = find_graph(archive, graph);
-  if (entry && entry->name == model_entry_name) return {};
+  if (entry) return entry->name == model_entry_name ? std::string() : std::string(entry->name);
   std::string name = graph_file_name(graph);
   if (const auto fault = graph_name_fault(name)) {
     throw Error(Code::usage_argument, base::concat("no graph can have this name: ", *fault), {name, std::nullopt},
                 archive.path());
+  }
+  for (const std::filesystem::path& file : {archive.path(), base::real_path(archive.path())}) {
+    refuse_own_name(name, file);
   }
   return name;
 }

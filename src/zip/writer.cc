@@ -9,6 +9,7 @@
 #include "onnxar/error.h"
 #include "zip/format.h"
 #include "zip/names.h"
+#include "zip/unique_names.h"
 
 namespace onnxar::zip {
 
@@ -39,8 +40,8 @@ void Writer::add_name(std::string_view name) {
     throw Error(Code::zip_name_prefix, "an entry has the name of this entry's folder", place);
   }
   if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is a folder of another entry", place);
-  if (names_.insert(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()), name_of)) {
-    throw Error(Code::zip_name_duplicate, "another entry has this name, ignoring case", place);
+  if (const auto taken = names_.insert(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()), name_of)) {
+    throw name_clash(name_at(*taken), place);
   }
   note_folders(name);
 }

@@ -270,6 +270,8 @@ class Refused(GraphsCase):
         for name in ("own.onnxar", "OWN.onnxar", "link.onnxar"):
             at = path if name != "link.onnxar" else link
             self.refuses(USAGE, Fault("usage.own_name", name), at, "replace", link, "--add", f"{name}={file}")
+        path = self.several(name="Own.onnx")
+        self.refuses(USAGE, Fault("usage.own_name", "own.onnx"), path, "replace", path, self.model(), "--model", "own")
 
     def test_model_keeps_its_name_once(self) -> None:
         pairs = b"".join(wire.block(14, wire.pair(NAME_KEY, name)) for name in ("a", "z"))

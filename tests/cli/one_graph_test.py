@@ -100,11 +100,26 @@ class Reading(GraphCase):
         self.assertIn('name: "v"', text)
         self.assertNotIn('name: "x"', text)
 
+    def test_diff_compares_the_data_of_every_graph(self) -> None:
+        other = self.folder / "other.onnxar"
+        add = ("--add", f"t.json={self.folder / 't'}")
+        self.succeeds("pack", self.a, self.b, *add, "--checksum", "sha1", "-o", other)
+        self.succeeds("diff", self.family, other)
+        b = self.model(wire.tensor("v", seed="other"), wire.tensor("w"), name="other/b.onnx")
+        self.succeeds("pack", self.a, b, *add, "-o", other, "-f")
+        size = len(entries_of(other)["b.onnx"])
+        done = run("diff", self.family, other)
+        self.assertEqual(done.returncode, FOUND)
+        self.assertEqual(done.stdout.decode(), f"changed file b.onnx: {size} bytes -> {size} bytes, of other data\n")
+        self.assertIn("(v)", run("diff", self.family, other, "--model", "b").stdout.decode())
+
     def test_diff(self) -> None:
         self.succeeds("diff", self.family, self.family, "--model", "b")
         for pair in ((self.family, self.b), (self.b, self.family)):
             self.succeeds("diff", *pair, "--model", "b")
             self.assertEqual(run("diff", *pair).returncode, FOUND)
+        self.succeeds("diff", self.family, self.a)  # its name among the graphs is not the model's
+        self.succeeds("diff", self.family, self.a, "--model", "a")
         self.assertEqual(run("diff", self.a, self.b, "--model", "b").returncode, USAGE)
 
 

@@ -78,6 +78,19 @@ TEST_F(FamilyTest, ModelsOfOneNameAreRefusedWhateverTheCase) {
   EXPECT_THAT(error.message(), HasSubstr("MODEL.onnx"));
   EXPECT_FALSE(fs::exists(output()));
   packed({{a}, {b, "other"}});
+  packed({{a}, {b, "other.onnx"}});
+  EXPECT_THAT(names(), ElementsAre("other.onnx", "__MODEL_PROTO"));
+}
+
+TEST_F(FamilyTest, AddedFilesDoNotDisplaceEachOtherOrAModel) {
+  const auto a = file("a.onnx", model_of({})), b = file("b.onnx", model_of({}));
+  const auto adding = [&](const std::vector<std::string>& names) {
+    SaveOptions save = saved_as(Format::archive);
+    for (const std::string& name : names) save.add.push_back({name, b});
+    return refusal_of([&] { pack(std::vector<ModelFile>{{a}, {b}}, output(), save); });
+  };
+  EXPECT_EQ(adding({"b.onnx"}), (ErrorContext{Code::usage_argument, "b.onnx"}));
+  EXPECT_EQ(adding({"t.json", "t.json"}), (ErrorContext{Code::usage_argument, "t.json"}));
 }
 
 TEST_F(FamilyTest, NamesThatNoGraphCanHaveAreRefused) {

@@ -114,6 +114,26 @@ TEST_F(GraphsTest, TheModelGoesByItsOwnName) {
   EXPECT_EQ(archive.graphs().size(), 1U);
 }
 
+TEST_F(GraphsTest, NamesThatEndInTheSuffixTwiceMayLackIt) {
+  const Message named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "a.onnx")}});
+  std::vector<ZipEntry> graphs;
+  for (const auto* name : {"b.onnx", "b.onnx.onnx", "c.onnx.onnx"}) {
+    graphs.push_back(zip_entry(name, model_of({}).view()));
+  }
+  const auto path = folder_.write_file("named", archive_of(named, std::move(graphs)).bytes);
+  const Archive archive = Archive::open(path);
+  for (const auto& [name, entry] : std::vector<std::pair<std::string, std::string>>{{"b", "b.onnx"},
+                                                                                    {"b.onnx", "b.onnx"},
+                                                                                    {"b.onnx.onnx", "b.onnx.onnx"},
+                                                                                    {"c.onnx", "c.onnx.onnx"},
+                                                                                    {"a.onnx", "__MODEL_PROTO"},
+                                                                                    {"a.onnx.onnx", "__MODEL_PROTO"}}) {
+    const Archive found = archive.graph(name);
+    EXPECT_EQ(found.model_entry().name, entry) << name;
+  }
+  EXPECT_EQ(code_of([&] { static_cast<void>(archive.graph("c")); }), Code::usage_no_such_entry);
+}
+
 TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   const Error error = error_of([this] {
     ArchiveWriter archive = writer();
@@ -142,9 +162,13 @@ TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
 }
 
 TEST_F(GraphsTest, WriterRefusesANameThatIsNoGraphsAndFails) {
-  const std::pair<std::string, Code> names[] = {{"", Code::usage_argument},         {".onnx", Code::usage_argument},
-                                                {"a/b", Code::usage_argument},      {"a/b.onnx", Code::usage_argument},
-                                                {"x\\y", Code::zip_name_character}, {"con", Code::zip_name_device}};
+  const std::pair<std::string, Code> names[] = {{"", Code::usage_argument},
+                                                {".onnx", Code::usage_argument},
+                                                {"a/b", Code::usage_argument},
+                                                {"a/b.onnx", Code::usage_argument},
+                                                {"x\\y", Code::zip_name_character},
+                                                {"con", Code::zip_name_device},
+                                                {"__MODEL_PROTO", Code::archive_name_reserved}};
   for (const auto& [name, code] : names) {
     ArchiveWriter archive = writer();
     EXPECT_EQ(error_of([&] { archive.add_graph(name, model_of({}).view()); }).code(), code) << name;

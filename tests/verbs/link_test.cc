@@ -292,6 +292,25 @@ TEST_F(LinkTest, LinkInMemoryFindsItsArchiveInTheFolder) {
   EXPECT_EQ(code_of([&] { verify_link(link.model, link.folder); }), Code::onnx_link_stale);
 }
 
+// A link has a copy of data that runtimes do not look for outside, and each of thousands of graphs may name it.
+TEST_F(LinkTest, LinksOfAllGraphsTogetherHaveOneLimit) {
+  constexpr std::size_t size = 16384;
+  const Message node_of_a = node("Other", {}, {"b"}, {attribute_t("t", linked_floats("", size, "a"))});
+  const Message other = model({.graph = graph({.nodes = {node_of_a}})});
+  const auto start_with_graphs = [&](std::size_t count) {
+    std::vector<ZipEntry> entries = {zip_entry("a", pattern(4 * size))};
+    for (std::size_t i = 0; i < count; ++i) entries.push_back(zip_entry(std::to_string(i) + ".onnx", other.view()));
+    start_with(archive_of(model_of({}), std::move(entries)));
+  };
+  start_with_graphs(4);
+  const auto links = link_graphs(archive_, unsynced_link());
+  ASSERT_EQ(links.size(), 5U);
+  EXPECT_EQ(links[4].path.filename(), "3.onnx");
+  EXPECT_EQ(folder_.read_file("3.onnx"), make_link(archive_, {}, "3").model);
+  start_with_graphs(16);
+  EXPECT_EQ(code_of([&] { link_graphs(archive_, {.output = {.overwrite = true}}); }), Code::onnx_model_expansion);
+}
+
 // --- Links as new models of their archive ----------------------------------------------------------------------------
 
 TEST_F(LinkTest, GoesBackIntoItsArchiveAsItWas) {

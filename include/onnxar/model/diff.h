@@ -50,12 +50,15 @@ struct TensorChange {
   std::optional<DataDifference> data;  ///< set if only the data differs, not type or shape
 };
 
-/// A difference in an archive's side file, such as `tokenizer.json`.
+/// A difference in an archive's side file, such as `tokenizer.json`, or in a further graph, which is compared as the
+/// model is. `--model` and LoadOptions::graph show what differs in a graph.
 struct FileChange {
   Change change = Change::changed;
   std::string name;
   std::uint64_t bytes_before = 0, bytes_after = 0;
-  std::uint64_t first = 0;  ///< of a changed file: offset of the first byte that differs, or that only one file has
+  /// Of a changed file: offset of the first byte that differs, or that only one file has; the size if the bytes of a
+  /// graph are equal, and the data that it names is not.
+  std::uint64_t first = 0;
 };
 
 struct Difference {
@@ -78,9 +81,10 @@ struct Difference {
 /// overlapping tensors would have more than 8 times the existing bytes compared (in the function of two paths
 /// LoadOptions::max_expansion times). Cost: O(fields) + O(bytes).
 [[nodiscard]] Difference diff(const Model& before, const Model& after);
-/// Compares two files in any form; weights stay in their mappings. Side files are compared if both are archives,
-/// because no other form has any. `load.external_data_dir` is used for both. `progress` counts the bytes that are
-/// compared, of both models. Errors: as Model::load.
+/// Compares two files in any form; weights stay in their mappings. Side files and further graphs are compared if both
+/// are archives, because no other form has any; so is the model's name among the graphs (`onnxar.model.name`).
+/// `load.external_data_dir` is used for both. `progress` counts the bytes that are compared, of both models. Errors: as
+/// Model::load.
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
                               const LoadOptions& load = {}, const ProgressCallback& progress = {});
 

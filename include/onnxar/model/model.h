@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -112,6 +114,10 @@ class Model {
   /// `payload`); onnx.external.data_beside and onnx.tensor.length (the message of a linked tensor was given data, or
   /// another shape), which name the tensor.
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+
+  /// The further graphs of the archive that the model was loaded from, by the names of their entries; `save` writes
+  /// them with the model. Their tensors link to payloads of this model. Errors: onnx.model.*. Cost: O(messages).
+  [[nodiscard]] std::map<std::string, schema::ModelProto> further_graphs() const;
 
   /// Remarks of loading: data that could not be split off, keys that were dropped.
   [[nodiscard]] const std::vector<Finding>& remarks() const& noexcept;

@@ -110,7 +110,10 @@ void print_line(const FileChange& file) {
   if (file.change != Change::added) std::cout << file.bytes_before << " bytes";
   if (file.change == Change::changed) std::cout << " -> ";
   if (file.change != Change::removed) std::cout << file.bytes_after << " bytes";
-  if (file.change == Change::changed) std::cout << ", the first that differs is " << file.first;
+  if (file.change == Change::changed) {
+    const bool same_bytes = file.first == file.bytes_before && file.first == file.bytes_after;
+    std::cout << (same_bytes ? ", of other data" : ", the first that differs is " + std::to_string(file.first));
+  }
   std::cout << '\n';
 }
 
@@ -153,7 +156,8 @@ Verb add_diff(CLI::App& app) {
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "Exit: 0 the same, 1 different. Nodes are matched by name, else by outputs. The location of data is ignored. "
-      "Side files are compared if both models are archives.\nExample: onnxar diff model.onnx model.onnxar");
+      "Side files and further graphs are compared if both models are archives; `--model` shows what differs in a "
+      "graph.\nExample: onnxar diff model.onnx model.onnxar");
   return {verb, [arguments] { return compare(*arguments); }};
 }
 
