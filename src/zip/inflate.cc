@@ -67,8 +67,8 @@ void InflateSource::refuse(const std::string& message) const {
 }
 
 void InflateSource::read(const ByteSink& sink) const {
-  constexpr std::size_t buffer_size = 256U << 10U;  // fits in a core's L2 cache, where the sink reads it again
-  std::vector<std::byte> buffer(buffer_size);
+  constexpr std::uint64_t most = 256U << 10U;  // fits in a core's L2 cache, where the sink reads it again
+  std::vector<std::byte> buffer(base::in_memory(std::min(size_, most - 1) + 1));  // a byte more shows a wrong size
   Inflater inflater;
   Bytes rest = compressed_;
   std::uint64_t made = 0;

@@ -45,6 +45,7 @@ void check_sums(const Inspection& found) {
 void check_printable(std::string text) {
   std::ranges::replace(text, '\\', ' ');
   std::ranges::replace(text, '\n', ' ');
+  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; })) return;  // most is, and `escaped` is slow
   require(escaped(text) == text, "nothing that is printed commands a terminal");
 }
 

@@ -22,7 +22,8 @@ import dictionary
 import seeds
 
 HERE = Path(__file__).resolve().parent
-LIMITS = ["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"]
+# What libFuzzer calls entropic takes a third of the time, and reaches no more. Inputs are short, so that there are many.
+LIMITS = ["-max_len=8192", "-entropic=0", "-timeout=10", "-rss_limit_mb=2048"]
 
 
 def known_targets() -> list[str]:

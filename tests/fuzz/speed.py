@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from run import LIMITS
+
 
 def run(command: list[object]) -> tuple[str, float]:
     """The output, and the processor time."""
@@ -38,8 +40,8 @@ def same(program: Path, inputs: Path, count: int) -> tuple[int, float]:
 def fuzzing(program: Path, inputs: Path, count: int) -> tuple[int, float]:
     """The number of executions is less than `count` after a fault."""
     with tempfile.TemporaryDirectory() as new:
-        log, time = run([program, f"-runs={count}", "-seed=1", "-max_len=65536", "-timeout=10", "-rss_limit_mb=2048",
-                         "-print_final_stats=1", f"-artifact_prefix={new}/", new, inputs])  # fmt: skip
+        log, time = run([program, f"-runs={count}", "-seed=1", *LIMITS, "-print_final_stats=1",
+                         f"-artifact_prefix={new}/", new, inputs])  # fmt: skip
     found = re.search(r"number_of_executed_units: *(\d+)", log)
     return (int(found[1]) if found else 0), time
 

@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "os/error.h"
 
 namespace onnxar::os::memory {
+namespace {
+
+/// Whether a path has no part to remove, as far as a short look can tell: paths of hidden files are said to have one.
+bool is_plain(std::string_view path) {
+  return !path.empty() && path.front() != '.' && path.back() != '/' && path.find("//") == std::string_view::npos &&
+         path.find("/.") == std::string_view::npos;
+}
+
+}  // namespace
 
 namespace fs = std::filesystem;
 
@@ -69,13 +79,16 @@ Files& files() {
 
 std::string normal(const fs::path& path) {
   const char* text = path.c_str();  // a system call would end at a NUL, too
+  if (*text == '/' && is_plain(text)) return text;
   std::string plain = (fs::path("/") / text).lexically_normal().native();
   while (plain.size() > 1 && plain.back() == '/') plain.pop_back();
   return plain;
 }
 
 std::optional<std::string> beneath(const Opening& folder, const fs::path& relative) {
-  const fs::path path(relative.c_str());
+  const std::string_view text = relative.c_str();
+  if (is_plain(text) && text.front() != '/' && folder.path.size() > 1) return folder.path + "/" + relative.c_str();
+  const fs::path path(text);
   if (path.is_absolute()) return std::nullopt;
   int depth = 0;
   for (const fs::path& part : path) {
