@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/joined_thread.h"
+#include "base/parallel.h"
 #include "onnx/fields.h"
 #include "onnxar/model/model.h"
 #include "wire/encode.h"

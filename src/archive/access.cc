@@ -4,10 +4,14 @@
 
 #include "archive/archive_directory.h"
 #include "archive/parts.h"
-#include "base/attempt.h"
 #include "base/checked.h"
+#include "base/errors.h"
+#include "base/text.h"
 
 namespace onnxar {
+std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
+  return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
+}
 
 Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                             const OpenOptions& options, const base::FileOrigin* origin) {

@@ -1,18 +1,30 @@
 // Access to private parts of an Archive, for this library.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
-#include "archive/aligned_copies.h"
 #include "archive/entry_ranges.h"
+#include "archive/parts.h"
 #include "base/file_origin.h"
-#include "base/ranged_memory.h"
+#include "base/memory.h"
 #include "onnxar/archive.h"
 #include "zip/directory.h"
 
 namespace onnxar {
+
+// The size from which on protobuf reads no message: the limit of models and graphs (P8, G2).
+
+/// Whether protobuf can read a message of `size` bytes.
+constexpr bool fits_protobuf(std::uint64_t size) noexcept { return size <= model_size_maximum; }
+
+/// Words the message for a model that does not fit: with `the model is` it returns
+/// `the model is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB`.
+std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size);
 
 /// Static functions that open and read an Archive in ways that the public interface does not offer.
 class ArchiveAccess {

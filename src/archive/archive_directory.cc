@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "archive/foreign_hint.h"
+#include "archive/file_kind.h"
 #include "archive/keys.h"
 #include "base/text.h"
-#include "zip/directory_reader.h"
+#include "zip/directory.h"
 
 namespace onnxar {
 

@@ -1,7 +1,7 @@
 // Reads and proves the directory of an archive.
 #pragma once
 
-#include "base/ranged_memory.h"
+#include "base/memory.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"

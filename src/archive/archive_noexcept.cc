@@ -1,7 +1,7 @@
 // The noexcept overloads of Archive. Each calls the overload that throws.
 #include <utility>
 
-#include "base/attempt.h"
+#include "base/errors.h"
 #include "onnxar/archive.h"
 
 namespace onnxar {

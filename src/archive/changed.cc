@@ -4,10 +4,16 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/file_kind.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 
 namespace onnxar {
+Error with_archive(const Error& error, const Archive& archive) {
+  const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
+  return with_change(with_foreign_hint(error, archive.file(), ranges).with_path(archive.path()), archive);
+}
+
 namespace {
 
 /// Whether the file still has the archive's directory at its offset, or cannot be read. Reads by a system call:

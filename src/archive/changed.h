@@ -12,6 +12,12 @@
 
 namespace onnxar {
 
+// Completes the errors of using an open archive.
+
+/// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
+/// opened.
+Error with_archive(const Error& error, const Archive& archive);
+
 /// Whether the file of an archive changed after it was opened, other than by growing. The bytes that were read may then
 /// belong to two states. False for bytes in memory. Reads the directory again, by system calls and not from the
 /// mapping.

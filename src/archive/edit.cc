@@ -13,8 +13,8 @@
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "archive/writer_parts.h"
-#include "base/extended_files.h"
-#include "base/mapped_ranges.h"
+#include "base/file_origin.h"
+#include "base/output_file.h"
 #include "base/text.h"
 
 namespace onnxar {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "base/byte_range.h"
-#include "base/ranged_memory.h"
+#include "base/memory.h"
+#include "base/ranges.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 

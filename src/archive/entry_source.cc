@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/archive_errors.h"
 #include "archive/changed.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/paths.h"
-#include "zip/crc_fault.h"
 #include "zip/format.h"
+#include "zip/shared_checks.h"
 
 namespace onnxar {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "archive/spool.h"
+#include "archive/foreign_zip.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 

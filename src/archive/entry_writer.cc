@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/keys.h"
-#include "archive/model_size.h"
-#include "base/callables.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/exact_source.h"
 #include "base/mapped_file.h"
 #include "base/ranges.h"

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/annotate.h"
+#include "base/checked.h"
+#include "base/errors.h"
 #include "base/little_endian.h"
 #include "onnxar/archive.h"
 #include "wire/cursor.h"
@@ -114,6 +115,72 @@ void refuse_other_kind(Bytes file) {
   const Advice advice = advice_on_other_kind(file);
   if (advice.hint == Hint::none || looks_like_zip(file)) return;
   base::annotated([&advice] { return base::Annotation{.advice = advice}; }, [file] { return has_graph(file); });
+}
+
+bool is_portable_name_fault(Code code) noexcept {
+  return code == Code::zip_name_character || code == Code::zip_name_part_too_long || code == Code::zip_name_part_end ||
+         code == Code::zip_name_device;
+}
+
+bool is_foreign_fault(Code code) noexcept {
+  if (is_portable_name_fault(code)) return true;
+  switch (code) {
+    case Code::zip_end_comment:
+    case Code::zip_entry_descriptor:
+    case Code::zip_entry_method:
+    case Code::zip_entry_sizes:
+    case Code::zip_entry_flags:
+    case Code::zip_entry_comment:
+    case Code::zip_entry_attributes:
+    case Code::zip_entry_first_offset:
+    case Code::zip_entry_order:
+    case Code::zip_extra_malformed:
+    case Code::zip_extra_unknown:
+    case Code::zip_extra_alignment:
+    case Code::zip_name_directory:
+    case Code::zip_padding_alignment:
+    case Code::archive_model_not_last: return true;
+    default: return false;
+  }
+}
+
+bool may_be_foreign_zip(Code code) noexcept {
+  if (code == Code::zip_data_crc) return false;  // the data is damaged, but its form as a zip is right
+  return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
+}
+
+namespace {
+
+/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
+Error with_foreign_hint(const Error& error, Bytes file) {
+  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
+  if (is_no_archive) return with_kind(error, file);
+  if (!is_foreign_fault(error.code())) return error;
+  const Advice other = advice_on_kind(file);  // not every zip holds a model
+  if (other.hint != Hint::none) return base::annotate(error, {.advice = other});
+  const bool is_name = is_portable_name_fault(error.code());
+  return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
+}
+
+/// The first bytes of the file, by which the kind of a file that is no archive is told. All of it if it is small.
+Bytes front_of(const base::RangedMemory& ranges) {
+  constexpr std::uint64_t small = 1U << 20U, front = 4096;
+  const std::uint64_t size = ranges.bytes().size();
+  const std::uint64_t length = size <= small ? size : front;
+  ranges.need({0, length});
+  return base::section(ranges.bytes(), 0, length);
+}
+
+}  // namespace
+
+Error with_foreign_hint(const Error& error, Bytes file, const base::RangedMemory* ranges) {
+  if (ranges == nullptr) return with_foreign_hint(error, file);
+  if (kind(error.code()) != Kind::format) return error;
+  try {
+    return with_foreign_hint(error, front_of(*ranges));
+  } catch (const Error&) {
+    return error;  // what is known says more than that the front cannot be read
+  }
 }
 
 }  // namespace onnxar

@@ -1,6 +1,7 @@
 // Tells what a file is that was taken for an archive or a model, so that errors can say what to do with it.
 #pragma once
 
+#include "base/memory.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
@@ -17,5 +18,23 @@ Error with_kind(const Error& error, Bytes file);
 /// Refuses bytes that are not a protobuf message, and adds advice_on_kind to the error, which alone would only name the
 /// first byte that is wrong. Does nothing for bytes of unknown kind. Errors: wire.*.
 void refuse_other_kind(Bytes file);
+
+// Tells from the error of a file that is not an archive whether it may be a foreign zip.
+
+/// Whether a name breaks a rule that only writers of archives obey. `pack` and `repack` can rename such an entry.
+bool is_portable_name_fault(Code code) noexcept;
+
+/// Whether zip files that zip tools write usually have this fault. Damaged files have other faults.
+bool is_foreign_fault(Code code) noexcept;
+
+/// Whether a file with this fault may be a foreign zip: the fault concerns its form as a zip, or the position of the
+/// model. zip::ForeignDirectory then decides whether the file is read.
+bool may_be_foreign_zip(Code code) noexcept;
+
+// Tells zip files of other makers, and files of other kinds, from broken archives.
+
+/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
+/// Of a file that is read by ranges (`ranges` is not null), looks at its first bytes only.
+Error with_foreign_hint(const Error& error, Bytes file, const base::RangedMemory* ranges);
 
 }  // namespace onnxar

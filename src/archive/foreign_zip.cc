@@ -1,12 +1,64 @@
 #include "archive/foreign_zip.h"
 
 #include <optional>
+#include <string>
 
+#include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
+#include "zip/format.h"
 #include "zip/names.h"
 
 namespace onnxar {
+void ZipExpansion::add(const zip::ForeignEntry& entry) {
+  if (budget_.add(entry.size)) return;
+  // The sum does not wrap: sizes are at most a thousand times the stored ones, and entries do not overlap.
+  refuse(budget_.made() + entry.size, {std::string(entry.name), entry.central_offset});
+}
+
+void ZipExpansion::check(std::uint64_t bytes) const {
+  if (!budget_.allows(bytes)) refuse(bytes, {});
+}
+
+void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
+  const std::uint64_t needed = (bytes - 1) / budget_.input() + 1;
+  throw Error(Code::zip_limit_expansion,  // F35
+              base::concat("a zip file of ", base::human_size(budget_.input()), " would expand to ",
+                           base::human_size(bytes), " or more, and the limit is ", budget_.times(), " times the file"),
+              place, {}, {Hint::max_expansion_of, std::to_string(needed)});
+}
+
+void Spool::make_file() {
+  base::OutputFile file = base::OutputFile::create_nameless(folder_);
+  // A sparse file of the whole capacity can be mapped once. Growing it would need new mappings and move the bytes.
+  file.set_size(capacity_);
+  mapping_.emplace(file.map());
+  file_.emplace(std::move(file));
+}
+
+Bytes Spool::place_of(std::uint64_t header_offset, std::uint64_t size) {
+  const std::scoped_lock lock(mutex_);
+  if (!file_) make_file();
+  const auto [place, added] = places_.try_emplace(header_offset, Place{end_, size, false});
+  if (added) end_ = base::align_up(end_ + size, zip::alignment_minimum);
+  return base::section(mapping_->bytes(), place->second.offset, size);
+}
+
+Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
+  const std::scoped_lock lock(mutex_);
+  Place& place = places_.at(header_offset);
+  if (!place.filled) {
+    std::uint64_t offset = place.offset;
+    // Written by system calls: if the disk is full, they fail, while a store to the mapping raises SIGBUS.
+    fill([&](Bytes piece) {
+      file_->write_at(offset, piece);
+      offset += piece.size();
+    });
+  }
+  place.filled = true;  // not reached if `fill` threw, so the next call fills again
+  return base::section(mapping_->bytes(), place.offset, place.size);
+}
+
 namespace {
 
 using base::concat;

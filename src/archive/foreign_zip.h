@@ -1,18 +1,98 @@
 // Finds the model in a foreign zip, and recognises the exporter that wrote it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "archive/zip_expansion.h"
+#include "base/checked.h"
+#include "base/keyed_hash.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "zip/foreign_directory.h"
+#include "zip/format.h"
 
 namespace onnxar {
+
+// Limits the number of bytes that a foreign zip may expand to.
+
+/// The budget of a zip file. Entries that are used are counted in it before they are inflated.
+class ZipExpansion {
+ public:
+  ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : budget_(input_bytes, times) {}
+
+  /// Counts the bytes of an entry that is going to be used. Errors: zip.limit.expansion.
+  void add(const zip::ForeignEntry& entry);
+  /// Compares `bytes`, the total size of the output, with the limit. Errors: zip.limit.expansion.
+  void check(std::uint64_t bytes) const;
+  /// The maximum number of bytes.
+  [[nodiscard]] std::uint64_t most() const noexcept { return budget_.most(); }
+
+ private:
+  [[noreturn]] void refuse(std::uint64_t bytes, const Place& place) const;
+
+  base::ByteBudget budget_;
+};
+
+/// The capacity that a Spool needs for the deflated entries that are used: the sum of their stated sizes, but not more
+/// than the limit.
+template <typename IsUsed>
+std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion,
+                              const IsUsed& is_used) {
+  std::uint64_t stated = 0, deflated = 0;
+  for (const zip::ForeignEntry& entry : directory.entries()) {
+    if (!entry.deflated || !is_used(entry)) continue;
+    stated += entry.size;  // at most a thousand times the stored size, and entries do not overlap: no sum wraps
+    ++deflated;
+  }
+  return std::min(stated, expansion.most()) + deflated * zip::alignment_minimum;
+}
+
+// A temporary file for bytes that are too large to be kept in memory.
+
+/// A nameless file that is mapped as a whole while it is empty: one descriptor and one mapping serve any number of
+/// entries of a zip. `place_of` assigns a range to an entry, and `bytes` writes it. Entries are identified by their
+/// header offsets, which differ within a zip. Threads: all members may be called concurrently.
+class Spool {
+ public:
+  /// The file is created in `folder` (empty: the current one) for the first entry. It has room for `capacity` bytes.
+  Spool(std::filesystem::path folder, std::uint64_t capacity) : folder_(std::move(folder)), capacity_(capacity) {}
+
+  /// Returns the range in which the bytes of an entry will be. Pages that were not written take no space on the disk.
+  /// Errors: io.*.
+  /// REQUIRES: the places of all entries, each at a multiple of zip::alignment_minimum, fit the capacity.
+  Bytes place_of(std::uint64_t header_offset, std::uint64_t size);
+  /// Returns the bytes of an entry. `fill` passes the verified bytes to a sink. It is called once per entry, and again
+  /// if it threw. REQUIRES: place_of(header_offset, ...) was called. Errors: io.* and the errors of `fill`.
+  using Fill = std::function<void(const ByteSink&)>;
+  Bytes bytes(std::uint64_t header_offset, const Fill& fill);
+
+ private:
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    bool filled = false;
+  };
+
+  void make_file();
+
+  std::filesystem::path folder_;
+  std::uint64_t capacity_;
+  std::mutex mutex_;
+  std::optional<base::OutputFile> file_;
+  std::optional<base::MappedFile> mapping_;
+  base::KeyedMap<std::uint64_t, Place> places_;
+  std::uint64_t end_ = 0;
+};
 
 enum class Dialect : std::uint8_t {
   archive,  ///< `__MODEL_PROTO` and the entries that it names: an archive that breaks rules of form only
@@ -25,7 +105,7 @@ enum class Dialect : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
 
 /// Whether a model may have a tensor with a stand-in. A room above implements it, because this one does not know
-/// protobuf (`may_have_stand_ins` in source/stand_ins.h). Errors: those of reading `model`.
+/// protobuf (`may_have_stand_ins` in source/foreign_zip_resolver.h). Errors: those of reading `model`.
 using HasStandIns = std::function<bool(const ByteSource& model)>;
 
 /// The model of a zip file.

@@ -1,6 +1,7 @@
 #include "archive/keys.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/keyed_hash.h"
 #include "base/text.h"
@@ -79,6 +80,48 @@ std::string KeyMaker::make(std::string_view tensor_name) {
   while (true) {
     const std::string suffix = base::concat("_", ++counter);
     if (parts_->taken.insert(folded_stem + suffix).second) return stem + suffix;
+  }
+}
+
+namespace {
+
+using base::concat;
+
+/// Identifiers are refused, because readers take an entry with such a name for the data of a tensor.
+void check_new_name(const RenamedEntry& renamed) {
+  const Place place{renamed.to, std::nullopt};
+  zip::check_name(renamed.to, place);
+  check_reserved(renamed.to, place);
+  if (!is_identifier(renamed.to)) return;
+  throw Error(Code::usage_argument,
+              "an entry cannot be renamed to a C identifier: these names are reserved for tensors; add an extension",
+              place);
+}
+
+}  // namespace
+
+Renames::Renames(const std::vector<RenamedEntry>& list) {
+  for (const RenamedEntry& renamed : list) {
+    check_new_name(renamed);
+    if (by_old_name_.try_emplace(renamed.from, Rename{renamed.to}).second) continue;
+    throw Error(Code::usage_argument, concat("two new names are given for the entry ", base::quoted(renamed.from)));
+  }
+}
+
+std::string_view Renames::operator()(std::string_view name) {
+  const auto found = by_old_name_.find(name);
+  if (found == by_old_name_.end()) return name;
+  found->second.met = true;
+  return found->second.name;
+}
+
+void Renames::expect_all_met(std::string_view what) const {
+  for (const auto& [old_name, rename] : by_old_name_) {
+    if (!rename.met) {
+      throw Error(Code::usage_argument,
+                  concat("cannot rename ", base::quoted(old_name), ": the input has no ", what, " of this name"), {},
+                  {}, {Hint::list_entries});
+    }
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "archive/model_reading.h"
+#include "archive/repack_plan.h"
 #include "onnxar/edit.h"
 
 namespace onnxar {

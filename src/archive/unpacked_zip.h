@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "archive/foreign_zip.h"
-#include "archive/spool.h"
-#include "archive/zip_expansion.h"
 #include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "zip/foreign_directory.h"

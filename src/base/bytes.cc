@@ -1,6 +1,6 @@
 #include "onnxar/bytes.h"
 
-#include "base/callables.h"
+#include "base/errors.h"
 
 namespace onnxar {
 

@@ -4,7 +4,6 @@
 #include "onnxar/error.h"
 
 namespace onnxar::base {
-
 void refuse_address_space(std::uint64_t number, const std::filesystem::path& path) {
   throw Error(Code::io_address_space,
               concat("a size of ", number, " does not fit in the addresses of this ", 8 * sizeof(void*),

@@ -109,4 +109,38 @@ inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noex
 /// Has the processor load the cache line of `address`, which need not be mapped.
 inline void prefetch_line(const void* address) noexcept { __builtin_prefetch(address); }
 
+// Limits how many bytes may be made of an input.
+
+/// Counts bytes that are made of an input, up to a multiple of the input's own size. Input is not trusted, and few
+/// bytes of it can ask for many: deflate expands a thousandfold, and tensors may overlap. The multiple bounds the cost
+/// of every file by its size. Ordinary files stay far below it.
+class ByteBudget {
+ public:
+  /// Allows `input` bytes to become `times` as many.
+  constexpr ByteBudget(std::uint64_t input, std::uint64_t times) noexcept : input_(input), times_(times) {}
+
+  /// Counts `bytes` more; false, and nothing is counted, if they are too many.
+  [[nodiscard]] bool add(std::uint64_t bytes) noexcept {
+    const auto sum = checked_add(made_, bytes);
+    if (!sum || !allows(*sum)) return false;
+    made_ = *sum;
+    return true;
+  }
+  /// Whether `bytes` in all are within the budget, regardless of the bytes counted so far.
+  [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept { return bytes <= most(); }
+  /// The most bytes that may be made in all. A product beyond 64 bits sets no limit.
+  [[nodiscard]] std::uint64_t most() const noexcept {
+    return checked_multiply(input_, times_).value_or(std::numeric_limits<std::uint64_t>::max());
+  }
+
+  [[nodiscard]] std::uint64_t input() const noexcept { return input_; }
+  [[nodiscard]] std::uint64_t times() const noexcept { return times_; }
+  [[nodiscard]] std::uint64_t made() const noexcept { return made_; }
+
+ private:
+  std::uint64_t input_;
+  std::uint64_t times_;
+  std::uint64_t made_ = 0;
+};
+
 }  // namespace onnxar::base

@@ -3,9 +3,15 @@
 #include <exception>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/text.h"
 
 namespace onnxar::base {
+std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place& place, std::uint64_t limit) {
+  const auto sum = checked_add(total, size);
+  if (sum && *sum <= limit) return *sum;
+  throw Error(Code::usage_argument, concat("the data would be over the limit of ", human_size(limit)), place);
+}
 
 // The aliasing constructor with an empty owner makes a pointer that owns nothing.
 ExactSource::ExactSource(const ByteSource& source, std::string what, Place place)

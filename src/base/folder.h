@@ -87,4 +87,15 @@ class Folder {
   os::FileIdentity identity_;
 };
 
+// Opens files that must lie in a folder.
+
+/// Opens `relative` for reading by a path that does not leave `folder` at any step: not by `..`, an absolute path or a
+/// symbolic link, even if another process moves folders meanwhile (os::open_beneath).
+///
+/// A link is followed if its target stays in the folder. A link that leaves it is followed only if the real path of its
+/// target lies in `second_folder`: caches keep a model and its data as links into one folder of blobs. Both folders are
+/// real paths. Sets `failed` if the file cannot be opened, with the reason `outside` if the path leaves the folders.
+os::File open_beneath(const std::filesystem::path& folder, const std::filesystem::path& second_folder,
+                      const std::filesystem::path& relative, std::error_code& failed);
+
 }  // namespace onnxar::base

@@ -1,11 +1,18 @@
 // Reads mapped pages ahead of use, allocates memory, and copies files into memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
 
 #include "base/open_file.h"
+#include "base/ranges.h"
 #include "onnxar/bytes.h"
+#include "onnxar/random_access.h"
 
 namespace onnxar::base {
 
@@ -29,5 +36,49 @@ std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment);
 /// fails); io.changed (the file was shortened meanwhile); std::bad_alloc.
 ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
                  const std::filesystem::path& path);
+
+// Memory with room for a whole file, which is filled range by range.
+
+/// Addresses for all bytes of a file that is read by ranges, so that code for mapped files works on them. Pages whose
+/// bytes were not read have no memory, and access to them faults: nothing takes the place of bytes that are not there.
+/// Ranges that were read stay. Not copyable. Threads: any; ranges are read one call at a time.
+class RangedMemory {
+ public:
+  /// Errors: io.address_space (the file is larger than the addresses that the system gives).
+  explicit RangedMemory(std::shared_ptr<const RandomAccess> source);
+  RangedMemory(const RangedMemory&) = delete;
+  RangedMemory& operator=(const RangedMemory&) = delete;
+  ~RangedMemory();
+
+  /// All bytes of the file. Only those that `need` was called for may be accessed.
+  [[nodiscard]] Bytes bytes() const& noexcept { return room_.first(size_); }
+  Bytes bytes() const&& = delete;
+  [[nodiscard]] const RandomAccess& source() const noexcept { return *source_; }
+
+  /// Reads what is missing of the ranges, in one call of the source. REQUIRES: they lie in the file.
+  /// Errors: std::bad_alloc; io.failed (no memory for the pages); those of the source.
+  void need(std::span<const ByteRange> ranges) const;
+  void need(const ByteRange& range) const { need({&range, 1}); }
+
+  /// Fills `target` with the bytes from `offset` on, without keeping them in this memory. Reads ahead, up to 32 MiB, if
+  /// callers read small ranges one after the other. REQUIRES: the range lies in the file. Errors: as `need`.
+  void copy(std::uint64_t offset, std::span<std::byte> target) const;
+
+ private:
+  [[nodiscard]] bool has(const ByteRange& range) const;
+  [[nodiscard]] std::vector<ByteRange> missing_of(std::span<const ByteRange> ranges) const;
+  void fill(std::span<const ByteRange> missing) const;
+  void add(const ByteRange& range) const;
+  void read_ahead(std::uint64_t offset, std::uint64_t length) const;
+
+  std::shared_ptr<const RandomAccess> source_;
+  std::size_t size_;
+  std::span<std::byte> room_;   // whole pages
+  mutable std::mutex reading_;  // held while the source reads
+  mutable std::mutex state_;
+  mutable std::map<std::uint64_t, std::uint64_t> present_;  // begin -> end of ranges in memory, which do not touch
+  mutable std::vector<std::byte> ahead_;                    // with `reading_`
+  mutable std::uint64_t ahead_at_ = 0;
+};
 
 }  // namespace onnxar::base

@@ -8,16 +8,59 @@
 #include <optional>
 #include <string>
 
-#include "base/extension.h"
 #include "base/folder.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
-#include "base/output_name.h"
 #include "base/output_target.h"
 #include "onnxar/bytes.h"
 #include "os/file.h"
 
 namespace onnxar::base {
+
+// Keeps track of files that are being extended, so that a signal handler can cut them back.
+
+/// Notes that the file is to be cut back to `size` if a signal ends the process. At most 16 files are noted at a time;
+/// further files stay extended in that case.
+void note_extended_file(os::Handle file, std::uint64_t size) noexcept;
+/// Forgets the file. Has no effect on a file that was not noted. REQUIRES: the handle is still open.
+void forget_extended_file(os::Handle file) noexcept;
+/// Cuts all noted files back; from then on `is_abandoned` is true. First waits until the `ExtendingWrite`s of other
+/// threads have ended, for 2 s at most. Safe in signal handlers: it only makes system calls and uses lock-free atomics.
+void cut_back_extended_files() noexcept;
+/// Whether the process is about to end. A thread that writes to a noted file must then stop.
+bool is_abandoned() noexcept;
+
+/// Must live from before `is_abandoned` is asked until the write has ended. A thread has one at a time. More
+/// than 64 threads at a time are not waited for.
+class ExtendingWrite {
+ public:
+  ExtendingWrite() noexcept;
+  ExtendingWrite(const ExtendingWrite&) = delete;
+  ExtendingWrite& operator=(const ExtendingWrite&) = delete;
+  ~ExtendingWrite();
+};
+
+// Bytes added to the end of an existing file, which are cut off again unless they are kept.
+
+/// Knows how much of a file is old. The caller, which writes to the file, owns the handle.
+class Extension {
+ public:
+  /// Keeps the first `old_size` bytes, which are the whole file.
+  explicit Extension(std::uint64_t old_size) noexcept : old_size_(old_size) {}
+
+  [[nodiscard]] std::uint64_t old_size() const noexcept { return old_size_; }
+  /// Must be called before the first change. From then on a signal that ends the process, or `cut_off`, cuts the file
+  /// back (extended_files.h).
+  void begin(os::Handle file) noexcept;
+  /// Ends the protection: from here on a signal does not cut the file back.
+  void leave_to_readers(os::Handle file) const noexcept;
+  /// Cuts the file back, if it was changed.
+  void cut_off(os::Handle file) const noexcept;
+
+ private:
+  std::uint64_t old_size_;
+  bool begun_ = false;
+};
 
 enum class Sync : std::uint8_t { none, full };
 

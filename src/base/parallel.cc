@@ -8,8 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/joined_thread.h"
-
 namespace onnxar::base {
 namespace {
 

@@ -1,11 +1,38 @@
 // Runs loops on several threads.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <thread>
+#include <type_traits>
+#include <utility>
 
 namespace onnxar::base {
+
+// A thread that the destructor joins. std::jthread would do, but libc++ 19 has it only with a special flag.
+
+class JoinedThread {
+ public:
+  template <typename Work, typename... Arguments>
+    requires(!std::same_as<std::remove_cvref_t<Work>, JoinedThread>)
+  explicit JoinedThread(Work&& work, Arguments&&... arguments)
+      : thread_(std::forward<Work>(work), std::forward<Arguments>(arguments)...) {}
+  JoinedThread(JoinedThread&&) = default;
+  JoinedThread& operator=(JoinedThread&&) = delete;
+  JoinedThread(const JoinedThread&) = delete;
+  JoinedThread& operator=(const JoinedThread&) = delete;
+  ~JoinedThread() { join(); }
+
+  /// Waits for the end of the thread, unless that was done before.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
 
 /// Work on at least this many bytes is worth a further thread, which costs about 30 us to start.
 inline constexpr std::size_t worth_a_thread = 2U << 20U;

@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 namespace onnxar::base {
-
 std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
                         std::uint64_t size) {
   const std::string range =

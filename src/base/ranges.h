@@ -8,6 +8,16 @@
 
 namespace onnxar::base {
 
+// A range of a file.
+
+struct ByteRange {
+  std::uint64_t offset = 0;  ///< bytes
+  std::uint64_t length = 0;
+
+  [[nodiscard]] constexpr std::uint64_t end() const noexcept { return offset + length; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
 /// The length of the range that begins at `offset` of `size` bytes: `length`, or without it all bytes from `offset` on.
 /// Empty if the range leaves the bytes. Cannot wrap, because it only subtracts a smaller number from a larger one.
 inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::optional<std::uint64_t> length,

@@ -4,11 +4,79 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 
-#include "base/utf8.h"
+#include "base/little_endian.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
+namespace {
+
+struct SecondByte {
+  std::size_t length;       // of the whole sequence
+  unsigned char low, high;  // range of the second byte, which excludes overlong forms and surrogates
+};
+
+SecondByte second_byte(unsigned char lead) noexcept {
+  if (lead >= 0xc2 && lead <= 0xdf) return {2, 0x80, 0xbf};
+  if (lead == 0xe0) return {3, 0xa0, 0xbf};
+  if (lead == 0xed) return {3, 0x80, 0x9f};
+  if (lead >= 0xe1 && lead <= 0xef) return {3, 0x80, 0xbf};
+  if (lead == 0xf0) return {4, 0x90, 0xbf};
+  if (lead >= 0xf1 && lead <= 0xf3) return {4, 0x80, 0xbf};
+  if (lead == 0xf4) return {4, 0x80, 0x8f};
+  return {0, 0, 0};
+}
+
+unsigned char byte_at(std::string_view text, std::size_t i) noexcept { return static_cast<unsigned char>(text[i]); }
+
+}  // namespace
+
+std::size_t utf8_sequence_length(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  if (byte_at(text, 0) < 0x80) return 1;
+  const SecondByte rule = second_byte(byte_at(text, 0));
+  if (rule.length == 0 || text.size() < rule.length) return 0;
+  if (byte_at(text, 1) < rule.low || byte_at(text, 1) > rule.high) return 0;
+  for (std::size_t i = 2; i < rule.length; ++i) {
+    if ((byte_at(text, i) & 0xc0U) != 0x80) return 0;
+  }
+  return rule.length;
+}
+
+char32_t utf8_code_point(std::string_view text) noexcept {
+  constexpr std::array<unsigned char, 4> lead_bits = {0x7f, 0x1f, 0x0f, 0x07};
+  const std::size_t length = utf8_sequence_length(text);
+  if (length == 0) return 0;
+  char32_t point = static_cast<char32_t>(byte_at(text, 0) & lead_bits[length - 1]);
+  for (std::size_t i = 1; i < length; ++i) point = (point << 6U) | (byte_at(text, i) & 0x3fU);
+  return point;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept {
+  std::size_t end = std::min(most, text.size());
+  // A sequence that `end` cuts begins at one of the three bytes before it.
+  for (std::size_t begin = end - std::min<std::size_t>(end, 3); begin < end; ++begin) {
+    if (begin + utf8_sequence_length(text.substr(begin)) > end) end = begin;
+  }
+  return text.substr(0, end);
+}
+
+bool begins_with_control(std::string_view text) noexcept {
+  if (text.empty()) return false;
+  const unsigned char first = byte_at(text, 0);
+  if (first == 0xc2) return text.size() > 1 && byte_at(text, 1) < 0xa0;
+  return first < 0x20 || first == 0x7f;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 std::string hex(std::uint64_t value) {
   std::array<char, 19> text{};
@@ -58,6 +126,54 @@ std::string join(std::span<const Piece> pieces) {
   std::string line;
   for (const Piece& piece : pieces) piece.append_to(line);
   return line;
+}
+
+namespace {
+
+constexpr std::size_t most_names = 5;
+/// Longer names are rarely typed by hand, and comparing two of them takes quadratic time.
+constexpr std::size_t longest = 256;
+
+/// The number of insertions, removals and replacements that turn one name into the other (the Levenshtein distance);
+/// empty if it exceeds `limit`. Computes one row of the table at a time, and only the cells within `limit` of the
+/// diagonal: all others exceed it.
+std::optional<std::size_t> distance(std::string_view a, std::string_view b, std::size_t limit) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return std::nullopt;
+  const std::size_t far = limit + 1;
+  std::vector<std::size_t> row(b.size() + 1, far);
+  for (std::size_t j = 0; j <= std::min(limit, b.size()); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    const std::size_t first = i > limit ? i - limit : 1;
+    const std::size_t last = std::min(b.size(), i + limit);
+    std::size_t diagonal = row[first - 1];
+    row[first - 1] = first == 1 ? std::min(i, far) : far;
+    for (std::size_t j = first; j <= last; ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1, far});
+    }
+  }
+  if (row[b.size()] > limit) return std::nullopt;
+  return row[b.size()];
+}
+
+}  // namespace
+
+void NearNames::consider(std::string_view name) {
+  if (name.empty() || wanted_.empty() || name.size() > longest || wanted_.size() > longest) return;
+  std::optional<std::size_t> far = distance(wanted_, name, std::max<std::size_t>(2, wanted_.size() / 4));
+  // Names that merely contain the wanted name rank after all names that differ by a few edits.
+  if (!far && name.find(wanted_) != std::string_view::npos) far = name.size();
+  if (!far || std::ranges::find(nearest_, name, &std::pair<std::size_t, std::string>::second) != nearest_.end()) return;
+  const auto place = std::ranges::upper_bound(nearest_, *far, {}, &std::pair<std::size_t, std::string>::first);
+  nearest_.emplace(place, *far, name);
+  if (nearest_.size() > most_names) nearest_.pop_back();
+}
+
+std::string NearNames::text() const {
+  std::string text;
+  for (const auto& [far, name] : nearest_) text += (text.empty() ? "; near names: " : ", ") + base::quoted(name);
+  return text;
 }
 
 }  // namespace onnxar::base

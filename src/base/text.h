@@ -9,8 +9,47 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace onnxar::base {
+
+// Strict UTF-8: no overlong forms, no surrogates, no code points above U+10FFFF (Unicode 15, table 3-7).
+
+/// The length (1 to 4) of the well-formed sequence at the front of `text`; 0 if it does not begin with one.
+std::size_t utf8_sequence_length(std::string_view text) noexcept;
+
+/// The code point at the front of `text`; 0 if the sequence is not well-formed.
+char32_t utf8_code_point(std::string_view text) noexcept;
+
+/// The first `most` bytes, or up to 3 fewer so that no character is cut.
+std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept;
+
+/// Whether `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
+/// bytes in UTF-8, and some terminals obey them as well.
+bool begins_with_control(std::string_view text) noexcept;
+
+bool is_utf8(std::string_view text) noexcept;
+
+// Tests on eight ASCII characters at once, in a 64-bit word.
+
+constexpr std::uint64_t every_byte(std::uint64_t byte) noexcept { return byte * 0x0101010101010101ULL; }
+
+/// Returns a word in which the top bit is set for exactly the bytes from `first` to `last`; bytes from 0x80 on never
+/// match. For a byte below 0x80, adding 0x80 - first sets its top bit from `first` on, and adding 0x7f - last beyond
+/// `last`. The sums stay below 0x100, so no byte carries into the next one.
+constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, unsigned char last) noexcept {
+  const std::uint64_t low_bits = word & every_byte(0x7f);
+  const std::uint64_t from_first = low_bits + every_byte(0x80U - first);
+  const std::uint64_t beyond_last = low_bits + every_byte(0x7fU - last);
+  return (from_first ^ beyond_last) & ~word & every_byte(0x80);
+}
+
+/// Returns the word with its capital letters made small.
+constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
+  // 0x80 >> 2 is 0x20, the bit that small letters have and capitals do not.
+  return word | (bytes_between(word, 'A', 'Z') >> 2U);
+}
 
 /// `0x40`
 std::string hex(std::uint64_t value);
@@ -65,5 +104,22 @@ template <typename... Pieces>
 std::string concat(const Pieces&... pieces) {
   return join(std::array{Piece(pieces)...});
 }
+
+// Suggests names for a name that was not found.
+
+/// Collects the names that are most similar to a name that was not found. Not synchronised.
+class NearNames {
+ public:
+  explicit NearNames(std::string_view wanted) : wanted_(wanted) {}
+
+  /// Adds `name` if it is similar. Names of more than 256 bytes never are. Cost: O(length * allowed edits).
+  void consider(std::string_view name);
+  /// `; near names: "a", "b"`, or an empty string if no name is near.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::string wanted_;
+  std::vector<std::pair<std::size_t, std::string>> nearest_;  // by distance, nearest first
+};
 
 }  // namespace onnxar::base

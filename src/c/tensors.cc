@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/near_names.h"
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "onnx/domains.h"
+#include "onnx/sites.h"
 
 namespace onnxar {
 namespace shape_rules {

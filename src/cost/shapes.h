@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
-#include "cost/budget.h"
 #include "cost/open_dimensions.h"
+#include "cost/size.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

@@ -11,11 +11,10 @@
 
 #include "base/text.h"
 #include "diff/data_difference.h"
-#include "diff/file_difference.h"
 #include "diff/message_difference.h"
-#include "onnx/tensor_length.h"
+#include "onnx/tensor_view.h"
 #include "proto/messages.h"
-#include "skeleton/expansion.h"
+#include "skeleton/payload_memory.h"
 #include "tensors/graph_entries.h"
 
 namespace onnxar {

@@ -5,7 +5,7 @@
 
 #include "base/keyed_hash.h"
 #include "base/text.h"
-#include "onnx/domains.h"
+#include "onnx/sites.h"
 
 namespace onnxar {
 namespace {

@@ -12,8 +12,7 @@
 #include "base/text.h"
 #include "diff/matching.h"
 #include "graph/walk.h"
-#include "onnx/domains.h"
-#include "onnx/site_text.h"
+#include "onnx/sites.h"
 #include "proto/messages.h"
 
 namespace onnxar {

@@ -4,7 +4,6 @@
 
 #include "archive/opening.h"
 #include "base/paths.h"
-#include "freeze/filling.h"
 #include "freeze/prune.h"
 #include "freeze/weights.h"
 #include "proto/messages.h"

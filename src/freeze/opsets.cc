@@ -5,7 +5,7 @@
 #include <string>
 
 #include "graph/walk.h"
-#include "onnx/domains.h"
+#include "onnx/sites.h"
 #include "proto/messages.h"
 
 namespace onnxar {

@@ -1,7 +1,7 @@
 #include "freeze/prune_graph.h"
 
 #include "base/text.h"
-#include "onnx/domains.h"
+#include "onnx/sites.h"
 #include "onnxar/tensor.h"
 #include "proto/messages.h"
 

@@ -32,4 +32,10 @@ class Weights {
 /// `freeze`.
 std::unique_ptr<Weights> open_weights(const FreezeOptions& options);
 
+// Fills tensors without data from another file.
+
+/// Fills initializers without data, and inputs without an initializer, from `weights`, and counts them in `report`.
+/// Errors: as `freeze`; the model may then be partly changed.
+void fill(Model& model, Weights& weights, FreezeReport& report);
+
 }  // namespace onnxar

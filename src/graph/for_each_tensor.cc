@@ -1,5 +1,5 @@
 // The public walks over the tensors of a model: see onnxar/model/model.h.
-#include "base/callables.h"
+#include "base/errors.h"
 #include "graph/walk.h"
 #include "onnxar/model/model.h"
 #include "proto/messages.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "onnx/site_text.h"
+#include "onnx/sites.h"
 
 namespace onnxar {
 namespace {

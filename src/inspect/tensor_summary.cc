@@ -10,8 +10,8 @@
 #include "base/keyed_hash.h"
 #include "graph/walk.h"
 #include "inspect/file_map.h"
-#include "onnx/domains.h"
-#include "tensors/describe.h"
+#include "onnx/sites.h"
+#include "tensors/external_tensor.h"
 
 namespace onnxar {
 namespace {

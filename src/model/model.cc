@@ -4,18 +4,18 @@
 #include <limits>
 #include <utility>
 
-#include "base/annotate.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
-#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
+#include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
 #include "proto/messages.h"
 #include "sink/save.h"
 #include "skeleton/load.h"
 #include "skeleton/payload_memory.h"
 #include "source/open.h"
-#include "tensors/message_view.h"
+#include "tensors/archive_walk.h"
 #include "text/text_writer.h"
 
 namespace onnxar {

@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "base/annotate.h"
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/errors.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "numpy/numpy_format.h"

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "archive/spool.h"
-#include "archive/zip_expansion.h"
+#include "archive/foreign_zip.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "onnxar/bytes.h"

@@ -9,7 +9,6 @@
 #include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "onnxar/error.h"
 
 namespace onnxar {

@@ -1,13 +1,53 @@
 #include "onnx/external_data.h"
 
+#include <optional>
+
 #include "base/ranges.h"
 #include "base/text.h"
 #include "onnx/fields.h"
-#include "onnx/string_entry.h"
 #include "onnxar/error.h"
 #include "wire/encode.h"
 
 namespace onnxar::onnx {
+namespace {
+
+std::optional<StringEntry> read_undamaged(Bytes model, wire::Range range) try {
+  return read_string_entry(model, range);
+} catch (const Error&) {
+  return std::nullopt;  // the specification's rules are about tensors, so damage in other metadata is not an error
+}
+
+}  // namespace
+
+StringEntry read_string_entry(Bytes model, wire::Range range) {
+  StringEntry entry;
+  wire::Cursor cursor(model, range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.type != wire::Type::length_delimited) continue;
+    if (field.number == entry_field::key) entry.key = as_text(field.value.of(model));
+    if (field.number == entry_field::value) entry.value = as_text(field.value.of(model));
+  }
+  return entry;
+}
+
+void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value) {
+  std::string entry;
+  wire::append_bytes_field(entry, entry_field::key, key);
+  wire::append_bytes_field(entry, entry_field::value, value);
+  wire::append_bytes_field(out, number, entry);
+}
+
+std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix) {
+  std::vector<MetadataEntry> found;
+  wire::Cursor cursor(model, {0, model.size()});
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number != model_field::metadata_props || field.type != wire::Type::length_delimited) continue;
+    const auto entry = read_undamaged(model, field.value);
+    if (entry && entry->key.starts_with(prefix)) found.push_back({*entry, field.whole});
+  }
+  return found;
+}
+
 namespace {
 
 constexpr std::string_view memory_prefix = "#onnxar:";

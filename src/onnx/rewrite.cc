@@ -1,7 +1,7 @@
 #include "onnx/rewrite.h"
 
+#include "onnx/external_data.h"
 #include "onnx/fields.h"
-#include "onnx/string_entry.h"
 #include "wire/encode.h"
 #include "wire/splice.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdio>
 #include <optional>
 
 #include "base/text.h"
@@ -9,6 +11,35 @@
 #include "onnxar/error.h"
 
 namespace onnxar::onnx {
+namespace {
+
+/// FNV-1a. Without a key, because sites are compared across runs and machines.
+std::uint64_t hash_of(std::string_view text) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+}  // namespace
+
+void append_step(std::string& site, std::string_view step) {
+  constexpr std::size_t head = 100;
+  if (site.empty() && step.starts_with('.')) step.remove_prefix(1);
+  if (site.size() + step.size() > longest_site) {
+    std::array<char, 18> digits{};
+    std::snprintf(digits.data(), digits.size(), "~%016llx", static_cast<unsigned long long>(hash_of(site)));
+    site.resize(std::min(site.size(), head));
+    site += digits.data();
+  }
+  site += step;
+}
+
+std::string_view name_for_path(std::string_view attribute) noexcept {
+  const bool fits =
+      attribute.size() <= longest_name_in_site && std::ranges::all_of(attribute, base::is_identifier_character);
+  return fits ? attribute : std::string_view();
+}
+
 namespace {
 
 /// One step of the schema on the way to tensors: a field of `parent` holds a `child`.

@@ -1,6 +1,7 @@
 // Finds every tensor of a model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -8,12 +9,45 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/site_text.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/bytes.h"
 #include "wire/splice.h"
 
 namespace onnxar::onnx {
+
+// Domains of operators. The default domain has two spellings. All code that compares domains uses these functions.
+
+/// The name of the default domain, which has ONNX's own operators. Models may also write it as an empty string.
+inline constexpr std::string_view default_domain = "ai.onnx";
+
+constexpr bool is_default_domain(std::string_view domain) noexcept {
+  return domain.empty() || domain == default_domain;
+}
+
+/// Gives each domain one spelling, for comparing and counting: the default domain is empty.
+constexpr std::string_view canonical_domain(std::string_view domain) noexcept {
+  return is_default_domain(domain) ? std::string_view() : domain;
+}
+
+/// The domain for output: the default domain has its name.
+constexpr std::string_view domain_name(std::string_view domain) noexcept {
+  return is_default_domain(domain) ? default_domain : domain;
+}
+
+// The text of a site, which is a place in a model.
+
+/// Limits of the bytes of a site, and of an attribute's name in it. They keep the list of all sites linear in the
+/// model's size, which deep nesting and long names could make quadratic. Sites of ordinary models are far shorter.
+inline constexpr std::size_t longest_site = 200;
+inline constexpr std::size_t longest_name_in_site = 64;
+
+/// Appends a step, `.node[3]`, `.attr.value` or `[2]`, to a site; the first step loses its dot. If the site would be
+/// too long, its middle is replaced by `~` and 16 digits, a hash of all steps so far:
+/// `graph.node[0].attr.body.no~0123456789abcdef.initializer[7]`.
+void append_step(std::string& site, std::string_view step);
+
+/// An attribute's name for a site. Empty if it is not an identifier or is too long; the site then has its number.
+std::string_view name_for_path(std::string_view attribute) noexcept;
 
 /// The kind of a tensor's place. Kinds are distinguished where the rules for moving data out differ (W8).
 enum class SiteKind : std::uint8_t {

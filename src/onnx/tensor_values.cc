@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "onnx/fields.h"
-#include "onnx/tensor_length.h"
+#include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
 #include "onnxar/error.h"
 

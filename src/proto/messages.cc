@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "archive/model_size.h"
+#include "archive/access.h"
 #include "onnxar/error.h"
 
 namespace onnxar {

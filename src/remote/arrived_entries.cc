@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/parallel.h"
-#include "zip/crc_fault.h"
+#include "zip/shared_checks.h"
 
 namespace onnxar {
 

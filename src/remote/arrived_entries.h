@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/joined_thread.h"
 #include "base/mapped_file.h"
+#include "base/parallel.h"
 #include "remote/part_file.h"
 #include "zip/directory.h"
 

@@ -8,8 +8,7 @@
 #include "base/checked.h"
 #include "onnxar/error.h"
 #include "remote/failures.h"
-#include "remote/pieces.h"
-#include "remote/stall_clock.h"
+#include "remote/part_file.h"
 #include "remote/waiting.h"
 
 namespace onnxar {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/byte_range.h"
+#include "base/ranges.h"
 #include "onnxar/remote.h"
 #include "remote/request.h"
 

@@ -4,14 +4,31 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/output_file.h"
 #include "base/output_target.h"
+#include "base/ranges.h"
 #include "onnxar/bytes.h"
+#include "onnxar/random_access.h"
 #include "os/file.h"
 
 namespace onnxar {
+
+// How ranges of a file are asked for: joined, cut, and several in one request.
+
+/// Of a large range, so that several connections share it. An answer with several ranges is kept in memory until its
+/// end, so it has no more bytes either.
+inline constexpr std::uint64_t piece_size = 8U << 20U;
+
+/// Joins ranges that nearly touch, and cuts large ones. Leaves out what is from `end` on.
+std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end);
+
+/// The pieces as those of one request each, in their order: at most 100, and together at most `piece_size` bytes unless
+/// it is one.
+std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteRange> pieces);
 
 /// The hidden files `.NAME.part` and `.NAME.part.list` beside an output. They stay when the process ends, even if it is
 /// killed, and the next object for the same version of the same file goes on with them. The list is written after the

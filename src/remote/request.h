@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/byte_range.h"
+#include "base/ranges.h"
 #include "onnxar/bytes.h"
 #include "remote/address.h"
 #include "remote/answer.h"

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include "base/keyed_digest.h"
 #include "base/keyed_hash.h"
 #include "onnxar/tensor.h"
 #include "source/payload.h"

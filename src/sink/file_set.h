@@ -17,7 +17,6 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "os/file.h"
-#include "sink/file_targets.h"
 #include "sink/publication.h"
 
 namespace onnxar {

@@ -6,11 +6,10 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
-#include "base/annotate.h"
+#include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
-#include "sink/companion_names.h"
 #include "sink/side_files.h"
 #include "tensors/archive_walk.h"
 #include "tensors/entry_uses.h"

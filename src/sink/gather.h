@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "onnxar/options.h"
-#include "sink/archive_companions.h"
+#include "sink/side_files.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {

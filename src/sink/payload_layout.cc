@@ -1,17 +1,17 @@
 #include "sink/payload_layout.h"
 
-#include "archive/model_size.h"
-#include "base/annotate.h"
-#include "base/announced_size.h"
+#include "archive/access.h"
+#include "base/errors.h"
+#include "base/exact_source.h"
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
-#include "skeleton/expansion.h"
-#include "source/graph_rules.h"
-#include "tensors/describe.h"
+#include "skeleton/payload_memory.h"
+#include "source/family_resolver.h"
+#include "tensors/external_tensor.h"
 #include "zip/layout.h"
 
 namespace onnxar {

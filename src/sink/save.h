@@ -5,8 +5,8 @@
 
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
-#include "sink/archive_companions.h"
 #include "sink/destination.h"
+#include "sink/side_files.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {

@@ -6,8 +6,8 @@
 
 #include "archive/entry_source.h"
 #include "archive/output_options.h"
-#include "base/annotate.h"
-#include "base/announced_size.h"
+#include "base/errors.h"
+#include "base/exact_source.h"
 #include "base/output_target.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -15,9 +15,9 @@
 #include "sink/payload_layout.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
-#include "source/checksum.h"
-#include "source/graph_rules.h"
-#include "tensors/entries_by_content.h"
+#include "source/family_resolver.h"
+#include "source/payload.h"
+#include "tensors/entry_uses.h"
 #include "zip/layout.h"
 
 namespace onnxar {

@@ -4,23 +4,22 @@
 #include <memory>
 #include <utility>
 
+#include "archive/access.h"
 #include "archive/keys.h"
-#include "archive/model_size.h"
-#include "base/announced_size.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
+#include "base/exact_source.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "sink/file_set.h"
-#include "sink/file_targets.h"
 #include "sink/payload_layout.h"
+#include "sink/publication.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
 #include "source/external_files.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
 #include "zip/layout.h"
 
 namespace onnxar {

@@ -6,16 +6,15 @@
 #include <string_view>
 #include <utility>
 
-#include "archive/model_size.h"
+#include "archive/access.h"
 #include "archive/writer_parts.h"
-#include "base/annotate.h"
 #include "base/crc32.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnx/tensor_values.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
 #include "tensors/archive_walk.h"
-#include "tensors/describe.h"
 #include "tensors/entry_uses.h"
 #include "tensors/external_tensor.h"
 

@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "base/annotate.h"
 #include "base/append.h"
+#include "base/errors.h"
 #include "base/text.h"
+#include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
-#include "onnx/string_entry.h"
 #include "os/names.h"
 #include "skeleton/splitter.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
 #include "source/model_folder.h"
 #include "source/open.h"
 

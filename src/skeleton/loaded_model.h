@@ -18,7 +18,6 @@
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "skeleton/policy.h"
-#include "source/companions.h"
 #include "source/payload.h"
 #include "source/resolver.h"
 

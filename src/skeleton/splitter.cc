@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "base/annotate.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
-#include "source/checksum.h"
 #include "source/link_marker.h"
-#include "tensors/describe.h"
+#include "source/payload.h"
 #include "tensors/external_tensor.h"
 
 namespace onnxar {

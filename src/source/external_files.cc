@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/beneath.h"
 #include "base/checked.h"
+#include "base/folder.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/error.h"

@@ -1,14 +1,86 @@
 #include "source/foreign_zip_resolver.h"
 
+#include <algorithm>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "archive/keys.h"
 #include "base/checked.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/rewrite.h"
 #include "os/names.h"
+#include "os/search.h"
 #include "source/external_files.h"
-#include "source/stand_ins.h"
+#include "source/file_resolver.h"
+#include "wire/encode.h"
 
 namespace onnxar {
+namespace {
+
+/// Searches a stream for a short string, which may span two pieces.
+class Search {
+ public:
+  explicit Search(std::string_view wanted) : wanted_(wanted) {}
+
+  void add(Bytes piece) {
+    if (piece.empty()) return;  // an empty piece may have a null address, which memmem does not accept
+    const std::string_view text = as_text(piece);
+    const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
+    found_ = found_ || contains(border) || contains(text);
+    const std::string end = last_ + std::string(text.substr(text.size() - std::min(text.size(), wanted_.size() - 1)));
+    last_ = end.substr(end.size() - std::min(end.size(), wanted_.size() - 1));
+  }
+  [[nodiscard]] bool found() const noexcept { return found_; }
+
+ private:
+  [[nodiscard]] bool contains(std::string_view text) const { return os::contains(text, wanted_); }
+
+  std::string_view wanted_;
+  std::string last_;  // the last bytes that were added, one fewer than `wanted_` has
+  bool found_ = false;
+};
+
+bool is_stand_in(const onnx::TensorSite& site) {
+  const onnx::TensorView& tensor = site.tensor;
+  return tensor.raw_data && !tensor.is_external() && as_text(tensor.raw_data->of(site.model)) == stand_in;
+}
+
+}  // namespace
+
+// The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
+// before it is known whether the zip is accepted.
+bool may_have_stand_ins(const ByteSource& model) {
+  std::string field;
+  wire::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
+  Search search(field);
+  model.read([&search](Bytes piece) { search.add(piece); });
+  return search.found();
+}
+
+std::vector<std::byte> link_stand_ins(Bytes model,
+                                      const std::function<std::optional<std::uint64_t>(std::string_view)>& size_of,
+                                      const LoadOptions& options) {
+  const auto link = [&](const onnx::TensorSite& site) {
+    if (!is_stand_in(site)) return onnx::TensorEdit::keep();
+    const auto size = size_of(site.tensor.name);
+    // Ten bytes of real data may happen to be this text.
+    if (!size && site.tensor.expected_size() == stand_in.size()) return onnx::TensorEdit::keep();
+    // Missing data is an error when the link is resolved. Until then the link has the length that the shape requires.
+    const std::uint64_t length = size.value_or(site.tensor.expected_size().value_or(0));
+    return onnx::TensorEdit::link_to({std::string(site.tensor.name), 0, length});
+  };
+  const wire::Rope rope = onnx::rewrite_tensors(model, link, {options.max_depth});
+  if (rope.size() > options.max_skeleton_size) {
+    throw Error(Code::onnx_model_too_large,
+                base::concat("the model without its tensors is ", base::human_size(rope.size()), ", over the limit of ",
+                             base::human_size(options.max_skeleton_size)));
+  }
+  return rope.flat();
+}
+
 namespace {
 
 using base::concat;
@@ -138,6 +210,47 @@ SourceCompanions ForeignZipResolver::companions() {
     }
   }
   return found;
+}
+
+namespace {
+
+GraphBytes mapped(const std::filesystem::path& path) {
+  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+  const Bytes bytes = file->bytes();
+  return {bytes, std::move(file)};
+}
+
+}  // namespace
+
+ForeignFolderResolver::ForeignFolderResolver(const std::filesystem::path& model, const LoadOptions& options)
+    : Resolver(options, model, mapped(model)), files_(model, options.external_data_dir) {
+  try {
+    const auto size_of = [this](std::string_view name) { return this->size_of(name); };
+    const auto linked = std::make_shared<const std::vector<std::byte>>(link_stand_ins(this->model(), size_of, options));
+    set_graph({*linked, linked});
+    is_linked_ = true;
+  } catch (const Error& error) {
+    throw with_place(error);
+  }
+}
+
+std::optional<std::uint64_t> ForeignFolderResolver::size_of(std::string_view tensor_name) {
+  try {
+    // The stand-in's text may be real data, so a missing file, or a name that is not a path, is not an error here.
+    return files_.resolve({std::string(tensor_name), 0, std::nullopt}, std::nullopt, 0).bytes.size();
+  } catch (const Error& error) {
+    if (error.code() == Code::onnx_external_missing || error.code() == Code::onnx_external_bad_location) return {};
+    throw;
+  }
+}
+
+Resolved ForeignFolderResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  // Not said to be whole: PyTorch's exporter writes no checksums, so there is nothing to compare a file with.
+  return {resolve_in(files_, site.tensor, slice).payload};
+}
+
+std::vector<Finding> ForeignFolderResolver::remarks() const {
+  return {{Severity::note, Code::zip_foreign, {}, "the input was read as a folder that PyTorch exported"}};
 }
 
 }  // namespace onnxar

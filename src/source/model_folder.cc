@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "archive/keys.h"
-#include "base/beneath.h"
+#include "base/folder.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/text.h"

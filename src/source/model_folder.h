@@ -10,7 +10,7 @@
 
 #include "base/keyed_hash.h"
 #include "onnxar/error.h"
-#include "source/companions.h"
+#include "source/resolver.h"
 
 namespace onnxar {
 

@@ -4,17 +4,13 @@
 #include <vector>
 
 #include "archive/file_kind.h"
-#include "archive/foreign_faults.h"
 #include "archive/opening.h"
 #include "base/text.h"
 #include "onnx/text_format.h"
 #include "source/archive_resolver.h"
 #include "source/file_resolver.h"
-#include "source/foreign_folder_resolver.h"
 #include "source/foreign_zip_resolver.h"
 #include "source/link_marker.h"
-#include "source/link_resolver.h"
-#include "source/memory_resolver.h"
 #include "zip/end_records.h"
 
 namespace onnxar {

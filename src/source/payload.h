@@ -4,13 +4,53 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/file_origin.h"
 #include "onnx/external_data.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 
 namespace onnxar {
+
+// The `checksum` of external data: SHA-1 of the whole file that the location names, 40 hexadecimal digits
+// (onnx.proto, TensorProto.external_data).
+
+inline constexpr std::size_t checksum_length = 40;
+
+/// The checksum in lower case; nothing if `text` does not have 40 hexadecimal digits.
+std::optional<std::string> parse_checksum(std::string_view text);
+
+/// Words the fault of a text that is not a checksum.
+std::string no_checksum(std::string_view text);
+
+/// The checksum of all bytes of a source, in lower case. Cost: reads the source.
+std::string checksum_of(const ByteSource& source);
+
+/// Passes on the bytes of a source and sums them. If the sum differs from `checksum`, `read` throws `mismatch` as an
+/// error of the file at `path` after the last byte. Threads: `read` may be called on any number at once.
+class ChecksumSource final : public ByteSource {
+ public:
+  ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Finding mismatch,
+                 std::filesystem::path path)
+      : source_(std::move(source)),
+        checksum_(std::move(checksum)),
+        mismatch_(std::move(mismatch)),
+        path_(std::move(path)) {}
+  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
+  void read(const ByteSink& sink) const override;
+  void locate(const std::function<void(const Location&)>& visit) const override;
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+  std::string checksum_;
+  Finding mismatch_;
+  std::filesystem::path path_;
+};
 
 /// The data of one tensor. Copying shares it.
 struct Payload {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/annotate.h"
-#include "source/checksum.h"
+#include "base/errors.h"
+#include "source/payload.h"
 #include "tensors/external_tensor.h"
 
 namespace onnxar {

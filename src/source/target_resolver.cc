@@ -5,8 +5,8 @@
 #include "archive/access.h"
 #include "base/open_file.h"
 #include "os/names.h"
-#include "source/checksum.h"
-#include "source/entry_payloads.h"
+#include "source/archive_resolver.h"
+#include "source/payload.h"
 #include "tensors/external_tensor.h"
 
 namespace onnxar {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "source/model_marker.h"
+#include "source/link_marker.h"
 #include "source/resolver.h"
 
 namespace onnxar {

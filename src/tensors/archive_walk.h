@@ -4,11 +4,20 @@
 #include <functional>
 
 #include "onnx/sites.h"
+#include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "onnxar/resolve.h"
 
 namespace onnxar {
+
+// Converts a tensor message of any protobuf library to the form that the wire parser gives.
+
+/// Converts `message`, so that the same rules apply to messages and to serialised tensors. The result views the
+/// message. All of its offsets are 0, and the ranges of typed fields are unknown. Errors: onnx.tensor.dims,
+/// onnx.external_data.duplicate_key.
+onnx::TensorView view_of(const TensorMessage& message);
 
 /// Visits every tensor of the model. Errors: as Archive::model and onnx::walk_tensors.
 void walk_archive(const Archive& archive, const LoadOptions& options,

@@ -1,12 +1,13 @@
 #include "tensors/external_tensor.h"
 
+#include <utility>
+
 #include "archive/access.h"
 #include "base/checked.h"
 #include "base/text.h"
-#include "onnx/tensor_length.h"
+#include "onnx/tensor_view.h"
 
 namespace onnxar {
-
 void check_link(const onnx::TensorView& tensor) {
   const Place place{"", tensor.range.begin};
   if (tensor.type == DataType::string) {  // M15
@@ -55,6 +56,26 @@ EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, con
 
 Bytes bytes_of(const Archive& archive, const EntryPart& part) {
   return ArchiveAccess::part(archive, part.entry, part.bytes);
+}
+
+std::string describe(const onnx::TensorSite& site) {
+  return base::concat("tensor ", base::quoted(site.tensor.name), " (", site.path(), ")");
+}
+
+Finding no_data(const onnx::TensorSite& site, Place place) {
+  const auto size = site.tensor.expected_size();
+  const std::string amount = size ? base::concat(*size, " bytes") : "elements";
+  std::string message =
+      base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount));
+  return {Severity::warning,
+          Code::onnx_tensor_no_data,  // R11
+          std::move(place),
+          std::move(message),
+          {Hint::dump_or_freeze}};
+}
+
+TensorInfo info_of(const onnx::TensorSite& site) {
+  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
 }
 
 }  // namespace onnxar

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "onnx/sites.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
+#include "onnxar/error.h"
+#include "onnxar/tensor.h"
 
 namespace onnxar {
 
@@ -33,5 +37,17 @@ struct EntryPart {
 EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
 /// The bytes at such a place, which are read now if the archive is read by ranges. Errors: as Archive::bytes.
 Bytes bytes_of(const Archive& archive, const EntryPart& part);
+
+// How messages and reports describe a tensor.
+
+/// Names a tensor and its site: `tensor "w" (graph.initializer[3])`.
+std::string describe(const onnx::TensorSite& site);
+
+/// The warning that a tensor with elements has no data (R11). `place` is that of the tensor in the input.
+/// REQUIRES: site.tensor.lacks_data()
+Finding no_data(const onnx::TensorSite& site, Place place);
+
+/// The public description of a tensor. Copies its name.
+TensorInfo info_of(const onnx::TensorSite& site);
 
 }  // namespace onnxar

@@ -1,16 +1,21 @@
 #include "tensors/graph_entries.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "archive/access.h"
 #include "archive/keys.h"
 #include "base/text.h"
-#include "onnx/string_entry.h"
+#include "onnx/external_data.h"
+#include "onnxar/listing.h"
 #include "tensors/archive_walk.h"
+#include "tensors/entry_uses.h"
 
 namespace onnxar {
-
 namespace {
 
 /// Lists the names that could have been meant.
@@ -57,6 +62,27 @@ Archive Archive::graph(std::string_view name) const {
   throw Error(Code::usage_no_such_entry,
               base::concat("the archive has no graph of this name; it has ", names_in(*this, name_of_model(*this))),
               {std::string(name), std::nullopt}, path());
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive) {
+  std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  try {
+    for (const onnx::MetadataEntry& found : onnx::find_metadata(archive.model(), "")) {
+      pairs.emplace_back(found.entry.key, found.entry.value);
+    }
+  } catch (const Error& error) {
+    throw with_place_in(error, archive);
+  }
+  return pairs;
+}
+
+std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_of(archive, options);
+  std::vector<ArchiveEntry> files;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (uses.kind_of(i) == EntryKind::side_file) files.push_back(archive.entry(i));
+  }
+  return files;
 }
 
 }  // namespace onnxar

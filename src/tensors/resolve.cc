@@ -1,13 +1,11 @@
 #include "onnxar/resolve.h"
 
-#include "base/annotate.h"
-#include "base/attempt.h"
+#include "base/errors.h"
 #include "base/text.h"
-#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
+#include "onnx/tensor_view.h"
 #include "tensors/archive_walk.h"
 #include "tensors/external_tensor.h"
-#include "tensors/message_view.h"
 
 namespace onnxar {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "archive/model_size.h"
+#include "archive/access.h"
 #include "base/text.h"
 #include "onnxar/model/model.h"
 #include "proto/messages.h"

@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/callables.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "graph/walk.h"
 #include "onnx/external_data.h"
 #include "onnxar/model/model.h"
 #include "proto/messages.h"
 #include "sink/save.h"
-#include "skeleton/expansion.h"
 #include "skeleton/load.h"
-#include "source/graph_rules.h"
+#include "skeleton/payload_memory.h"
+#include "source/family_resolver.h"
 #include "text/text_losses.h"
 
 namespace onnxar {

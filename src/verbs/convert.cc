@@ -8,7 +8,7 @@
 #include "os/names.h"
 #include "sink/save.h"
 #include "skeleton/load.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
 #include "source/model_folder.h"
 #include "source/open.h"
 

@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "archive/output_options.h"
-#include "base/annotate.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/glob.h"
-#include "base/near_names.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/paths.h"
@@ -21,9 +20,9 @@
 #include "onnxar/convert.h"
 #include "os/names.h"
 #include "sink/publication.h"
-#include "skeleton/expansion.h"
+#include "skeleton/payload_memory.h"
 #include "source/open.h"
-#include "tensors/describe.h"
+#include "tensors/external_tensor.h"
 
 namespace onnxar {
 namespace {

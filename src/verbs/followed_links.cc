@@ -1,6 +1,6 @@
 #include "verbs/followed_links.h"
 
-#include "onnx/domains.h"
+#include "onnx/sites.h"
 
 namespace onnxar {
 namespace {

@@ -9,15 +9,14 @@
 
 #include "archive/access.h"
 #include "archive/keys.h"
-#include "archive/model_size.h"
 #include "base/text.h"
-#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
+#include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
-#include "source/checksum.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
+#include "source/payload.h"
 #include "tensors/external_tensor.h"
-#include "verbs/slice_uses.h"
+#include "verbs/replace_plan.h"
 
 namespace onnxar {
 namespace {

@@ -1,12 +1,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/callables.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/model_stream.h"
-#include "skeleton/expansion.h"
 #include "skeleton/load.h"
+#include "skeleton/payload_memory.h"
 #include "source/open.h"
 #include "verbs/faults.h"
 

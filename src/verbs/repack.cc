@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/annotate.h"
+#include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "os/names.h"
-#include "source/graph_rules.h"
-#include "source/stand_ins.h"
+#include "source/family_resolver.h"
+#include "source/foreign_zip_resolver.h"
 
 namespace onnxar {
 namespace {

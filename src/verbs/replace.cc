@@ -6,20 +6,19 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
-#include "base/announced_size.h"
+#include "base/exact_source.h"
 #include "base/open_file.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "skeleton/load.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
 #include "source/link_marker.h"
 #include "source/open.h"
 #include "tensors/graph_entries.h"
 #include "verbs/replace_model.h"
 #include "verbs/replace_plan.h"
-#include "verbs/replaced_files.h"
 
 namespace onnxar {
 namespace {

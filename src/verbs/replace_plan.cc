@@ -1,19 +1,77 @@
 #include "verbs/replace_plan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "archive/keys.h"
 #include "base/open_file.h"
 #include "base/text.h"
+#include "onnx/external_data.h"
 #include "onnx/fields.h"
-#include "onnx/string_entry.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
-#include "source/graph_rules.h"
-#include "tensors/describe.h"
+#include "sink/side_files.h"
+#include "source/family_resolver.h"
+#include "tensors/external_tensor.h"
 
 namespace onnxar {
+std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& place, std::size_t graph) {
+  if (slice.empty()) return {};
+  const auto [known, added] = uses_.try_emplace(Extent(slice), Use{tensor, place, graph});
+  Use& use = known->second;
+  if (added) return {};
+  // The last graph is enough to know: graphs are checked one after the other.
+  if (use.graph == graph) return use.tensor;
+  use.tensor = tensor;
+  use.graph = graph;
+  return {};
+}
+
+std::vector<Finding> SliceUses::overlaps() const {
+  // In order of address, each slice is compared only with the earlier one that reaches farthest. That finds every slice
+  // that overlaps an earlier one, and keeps the work linear; comparing all pairs would be quadratic.
+  std::vector<Finding> found;
+  std::uintptr_t farthest = 0;
+  const Use* before = nullptr;
+  for (const auto& [slice, use] : uses_) {
+    if (before != nullptr && slice.begin() < farthest) {  // R3
+      found.push_back({Severity::warning, Code::archive_entry_overlapping_links, use.place,
+                       base::concat(use.tensor, ": its data overlaps that of ", before->tensor)});
+    }
+    if (slice.end() > farthest) {
+      farthest = slice.end();
+      before = &use;
+    }
+  }
+  return found;
+}
+
+ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
+  std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
+  for (const AddedFile& file : options.add) {
+    added_.push_back({file.name, added_file(file).source});
+    if (editor.archive().find(file.name)) removed.push_back(file.name);
+  }
+  // A graph that cannot be read may name any entry, so the editor removes nothing else before it.
+  std::ranges::stable_partition(removed, is_graph_name);
+  for (const std::string_view name : removed) {
+    editor.remove(name);
+    removed_.insert(editor.archive().find(name)->index);
+  }
+  std::ranges::stable_partition(added_, [](const NewFile& file) { return !is_graph_name(file.name); });
+}
+
+void ReplacedFiles::expect_free_name_of(Bytes model, const Archive& archive) const {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (stays(i)) names.push_back(archive.entry(i).name);
+  }
+  for (const NewFile& file : added_) names.push_back(file.name);
+  expect_free_model_name(model, names, archive.path());
+}
+
 namespace {
 
 /// The entries that tensors name before the edit, from one walk of the graphs and the model. Damage in them ends only

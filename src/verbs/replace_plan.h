@@ -4,23 +4,79 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnx/external_data.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/bytes.h"
 #include "onnxar/convert.h"
-#include "skeleton/expansion.h"
+#include "onnxar/edit.h"
+#include "onnxar/error.h"
 #include "skeleton/loaded_model.h"
+#include "skeleton/payload_memory.h"
 #include "skeleton/policy.h"
-#include "tensors/entries_by_content.h"
+#include "source/payload.h"
 #include "tensors/entry_uses.h"
-#include "verbs/replaced_files.h"
 #include "wire/rope.h"
 
 namespace onnxar {
+
+// Finds slices of data that tensors share, and slices that overlap.
+
+/// Collects the slices of all tensors. A slice is identified by its address, because different names may lead to the
+/// same bytes.
+class SliceUses {
+ public:
+  /// Adds the data of `tensor`, at `place` in the graph with this number. Returns the tensor of the same graph that has
+  /// exactly this slice already, or an empty text. Graphs share weights by intent, so other graphs do not count.
+  /// Cost: O(log n).
+  std::string add(Bytes slice, const std::string& tensor, const Place& place, std::size_t graph);
+
+  /// One warning per slice that overlaps an earlier one without being equal to it. Cost: O(n).
+  [[nodiscard]] std::vector<Finding> overlaps() const;
+
+ private:
+  struct Use {
+    std::string tensor;  // of the last graph that has one
+    Place place;         // of the first tensor
+    std::size_t graph;   // the last one
+  };
+
+  std::map<Extent, Use> uses_;
+};
+
+// Plans the side files and further graphs that an edit of an archive adds, replaces or removes.
+
+/// Plans the files of an edit: marks entries in the editor as removed, and opens the new files. Writes nothing. The
+/// options must outlive it.
+class ReplacedFiles {
+ public:
+  /// Errors: as ArchiveEditor::remove; those of opening the files.
+  ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options);
+
+  struct NewFile {
+    std::string_view name;
+    std::shared_ptr<const ByteSource> source;
+  };
+  /// The files to add: side files before graphs, as in every archive.
+  [[nodiscard]] const std::vector<NewFile>& added() const noexcept { return added_; }
+  /// Whether the entry stays in the archive, perhaps at another offset.
+  [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
+
+  /// Refuses a model whose name among the graphs is the name of an entry that stays or is added (G4). Errors:
+  /// archive.graph.name. Cost: O(fields of ModelProto itself + entries).
+  void expect_free_name_of(Bytes model, const Archive& archive) const;
+
+ private:
+  std::vector<NewFile> added_;
+  std::set<std::size_t> removed_;
+};
 
 /// The tensors that become entries if they have at least `threshold` bytes.
 ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options);

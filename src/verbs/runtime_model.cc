@@ -5,10 +5,10 @@
 #include "onnx/rewrite.h"
 #include "onnxar/link.h"
 #include "sink/payload_layout.h"
-#include "skeleton/expansion.h"
+#include "skeleton/payload_memory.h"
 #include "source/link_marker.h"
 #include "source/open.h"
-#include "tensors/describe.h"
+#include "tensors/external_tensor.h"
 
 namespace onnxar {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/announced_size.h"
 #include "base/checked.h"
+#include "base/exact_source.h"
 
 namespace onnxar::wire {
 

@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/announced_size.h"
 #include "base/checked.h"
+#include "base/exact_source.h"
 #include "wire/encode.h"
 
 namespace onnxar::wire {

@@ -9,8 +9,8 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/format.h"
 #include "zip/records.h"
-#include "zip/rules.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {

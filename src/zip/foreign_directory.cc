@@ -11,12 +11,10 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
-#include "zip/crc_fault.h"
 #include "zip/format.h"
 #include "zip/inflate.h"
 #include "zip/names.h"
 #include "zip/shared_checks.h"
-#include "zip/unique_names.h"
 
 namespace onnxar::zip {
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
+#include "base/little_endian.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "onnxar/bytes.h"
 #include "zip/format.h"
 
 namespace onnxar::zip {
@@ -173,5 +175,23 @@ std::string name_without_omissions(std::string_view name) {
 bool equal_folded(std::string_view a, std::string_view b) noexcept {
   return std::ranges::equal(a, b, {}, base::folded, base::folded);
 }
+
+// At most half of the slots are taken, so probe sequences stay short and always meet a vacant slot.
+NameIndex::NameIndex(std::size_t count) : slots_(std::bit_ceil(count * 2 + 1)), mask_(slots_.size() - 1) {}
+
+NameIndex::PrefixHasher::PrefixHasher(std::string_view name) : rest_(name), hash_(base::process_key()) {}
+
+std::uint64_t NameIndex::PrefixHasher::up_to(std::size_t length) {
+  constexpr std::size_t word_size = sizeof(std::uint64_t);
+  for (; absorbed_ + word_size <= length; absorbed_ += word_size) {
+    // Whole words are absorbed once; the shorter word at the end of each prefix goes to `finish`, which keeps the
+    // state.
+    hash_.absorb(base::folded_word(base::load<std::uint64_t>(as_bytes(rest_), 0)));
+    rest_.remove_prefix(word_size);
+  }
+  return hash_.finish(base::folded_word(base::short_word(rest_.substr(0, length - absorbed_))), length);
+}
+
+std::uint64_t NameIndex::hash_of(std::string_view name) { return PrefixHasher(name).up_to(name.size()); }
 
 }  // namespace onnxar::zip

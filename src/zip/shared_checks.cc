@@ -1,9 +1,17 @@
 #include "zip/shared_checks.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "zip/records.h"
 
 namespace onnxar::zip {
+Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual) {
+  return {Code::zip_data_crc,  // T1, F34
+          base::concat("the data has CRC-32 ", base::hex(actual), ", ", who, " says ", base::hex(stated),
+                       ": it was damaged; fetch the file again"),
+          std::move(place)};
+}
 
 std::string known_versions() { return base::concat(version_plain, " to ", version_zip64); }
 

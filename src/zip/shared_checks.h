@@ -7,10 +7,34 @@
 #include <string_view>
 
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "zip/format.h"
-#include "zip/header_context.h"
 
 namespace onnxar::zip {
+
+// The header that is being read, for error messages.
+
+/// Throws errors that name one header: `refuse(Code::zip_entry_flags, "...")`. The Place is built only when an error is
+/// thrown: it owns a string, and a directory may have a million headers.
+class HeaderContext {
+ public:
+  /// The header of the entry `name`, which begins at `offset` in the file.
+  HeaderContext(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
+
+  [[noreturn]] void operator()(Code code, std::string_view message, Hint hint = Hint::none) const {
+    throw Error(code, std::string(message), {std::string(name_), offset_}, {}, {hint});
+  }
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+
+ private:
+  std::string_view name_;
+  std::uint64_t offset_;
+};
+
+// The error for a wrong CRC-32.
+
+/// Returns the error for an entry whose data has the CRC-32 `actual`, while `who` ("the archive") states another one.
+Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual);
 
 /// Words the range of versions that `is_known_version` accepts: `10 to 45`.
 std::string known_versions();

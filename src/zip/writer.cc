@@ -9,7 +9,6 @@
 #include "onnxar/error.h"
 #include "zip/format.h"
 #include "zip/names.h"
-#include "zip/unique_names.h"
 
 namespace onnxar::zip {
 

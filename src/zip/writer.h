@@ -15,7 +15,7 @@
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 #include "zip/layout.h"
-#include "zip/name_index.h"
+#include "zip/names.h"
 
 namespace onnxar::zip {
 

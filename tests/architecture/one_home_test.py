@@ -30,11 +30,11 @@ class Codes(unittest.TestCase):
 
 # A fact -> its spelling in the code, the folders to search, and the only file that may contain it.
 HOMES = {
-    "the default domain": (r'"ai\.onnx"', "src/onnx/domains.h"),
-    "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/domains.h"),
+    "the default domain": (r'"ai\.onnx"', "src/onnx/sites.h"),
+    "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/sites.h"),
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
-    "whether a model is too long": (r"[<>]=? *model_size_maximum|model_size_maximum *[<>]", "src/archive/model_size.h"),
-    "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/model_size.cc"),
+    "whether a model is too long": (r"[<>]=? *model_size_maximum|model_size_maximum *[<>]", "src/archive/access.h"),
+    "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/access.cc"),
     "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
     "the size from which data leaves the model": (r"threshold = \d{2,}", "include/onnxar/bytes.h"),
     "how much larger an output may be": (r"expansion = \d+", "include/onnxar/bytes.h"),
@@ -49,18 +49,18 @@ HOMES = {
     "the folder of a file": (r"has_parent_path", "src/base/paths.h"),
     "what only compilers offer": (r"\b__(?:builtin_\w+|int128)\b", "src/base/checked.h"),
     "a range that leaves its whole": (r'" leaves? "', "src/base/ranges.cc"),
-    "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_length.cc"),
+    "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_view.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
     "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.h"),
     "the versions that are read": (r'version_plain, " to "|10 to 45', "src/zip/shared_checks.cc"),
     "the size of a zip": (r"\+ (?:zip::)?end_records_size\(", "src/zip/layout.cc"),
-    "a tensor's description": (r"site\.tensor\.dims, site\.path\(\)", "src/tensors/describe.cc"),
+    "a tensor's description": (r"site\.tensor\.dims, site\.path\(\)", "src/tensors/external_tensor.cc"),
     "inflating and the CRC-32": (r"data_source\([^()]*\)->read\(\[&\]", "src/zip/foreign_directory.cc"),
-    "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/crc_fault.cc"),
+    "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/shared_checks.cc"),
     "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
     "a key that clashes with a folder": (r"substr\(0, (?:\w+\.)*find\('/'\)\)", "src/archive/keys.cc"),
-    "a budget of bytes": (r"checked_multiply\(input", "src/base/byte_budget.h"),
+    "a budget of bytes": (r"checked_multiply\(input", "src/base/checked.h"),
 }
 
 
@@ -69,7 +69,7 @@ class ContextsOfErrors(unittest.TestCase):
         # `annotate` adds any context; functions that add one kind are with_place, with_tensor, with_change and so on.
         declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?annotate\w*\(")
         found = {path for path, text in sources("include", "src").items() if declared.search(text)}
-        self.assertEqual(found, {"src/base/annotate.cc", "src/base/annotate.h"})
+        self.assertEqual(found, {"src/base/errors.cc", "src/base/errors.h"})
 
 
 class OneHome(unittest.TestCase):

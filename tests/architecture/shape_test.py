@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-LONGEST_FILE = 350
+LONGEST_FILE = 400
 
 
 def unit_of(path: str) -> str:

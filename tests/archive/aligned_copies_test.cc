@@ -1,10 +1,9 @@
 // Copies of data of the model: aligned, made once for each key, within a limit.
-#include "archive/aligned_copies.h"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "archive/parts.h"
 #include "support/sources.h"
 
 namespace onnxar::testing {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/joined_thread.h"
+#include "base/parallel.h"
 #include "support/child.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

@@ -1,7 +1,7 @@
 // Which faults zip tools cause, and which files may be foreign zips.
-#include "archive/foreign_faults.h"
-
 #include <gtest/gtest.h>
+
+#include "archive/file_kind.h"
 
 namespace onnxar::testing {
 namespace {

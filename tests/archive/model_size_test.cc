@@ -1,7 +1,7 @@
 // The limit of models and graphs.
-#include "archive/model_size.h"
-
 #include <gtest/gtest.h>
+
+#include "archive/access.h"
 
 namespace onnxar::testing {
 namespace {

@@ -1,8 +1,7 @@
 // New names for entries.
-#include "archive/new_names.h"
-
 #include <gtest/gtest.h>
 
+#include "archive/keys.h"
 #include "support/refusal.h"
 
 namespace onnxar::testing {

@@ -1,10 +1,9 @@
 // The temporary file for entries that are too large for memory.
-#include "archive/spool.h"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "archive/foreign_zip.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"

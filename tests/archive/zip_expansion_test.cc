@@ -1,8 +1,7 @@
 // How many bytes a foreign zip may expand to.
-#include "archive/zip_expansion.h"
-
 #include <gtest/gtest.h>
 
+#include "archive/foreign_zip.h"
 #include "support/refusal.h"
 #include "support/zip_builder.h"
 

@@ -1,9 +1,9 @@
 // Outer layers add context to errors, and keep the context that inner layers gave.
-#include "base/annotate.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "base/errors.h"
 
 namespace onnxar::testing {
 namespace {

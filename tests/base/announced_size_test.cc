@@ -1,10 +1,9 @@
 // Sums of announced sizes end at a limit and never wrap.
-#include "base/announced_size.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
+#include "base/exact_source.h"
 #include "support/refusal.h"
 
 namespace onnxar::base {

@@ -1,7 +1,7 @@
 // Words of eight characters, compared with tests of single characters.
-#include "base/ascii_words.h"
-
 #include <gtest/gtest.h>
+
+#include "base/text.h"
 
 namespace onnxar::testing {
 namespace {

@@ -1,8 +1,7 @@
 // Opening files that must lie in a folder: no path leads out, except through the links of a cache.
-#include "base/beneath.h"
-
 #include <gtest/gtest.h>
 
+#include "base/folder.h"
 #include "beneath_folders.h"
 #include "support/special_files.h"
 

@@ -1,9 +1,9 @@
 // A budget of bytes that may be made of an input.
-#include "base/byte_budget.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "base/checked.h"
 
 namespace onnxar::testing {
 namespace {

@@ -1,9 +1,8 @@
 // Bytes after the old end of a file, cut off again unless they are kept.
-#include "base/extension.h"
-
 #include <gtest/gtest.h>
 
 #include "base/open_file.h"
+#include "base/output_file.h"
 #include "os/output.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"

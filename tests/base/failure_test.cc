@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "base/attempt.h"
+#include "base/errors.h"
 #include "onnxar/error.h"
 
 namespace onnxar::testing {

@@ -1,5 +1,3 @@
-#include "base/keyed_digest.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
 

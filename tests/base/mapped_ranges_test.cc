@@ -1,6 +1,4 @@
 // Which mapped file an address lies in.
-#include "base/mapped_ranges.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "base/mapped_file.h"
 #include "onnxar/edit.h"
 #include "support/temp_dir.h"
@@ -17,7 +16,6 @@ namespace onnxar::testing {
 namespace {
 
 using base::MappedFile;
-using base::MappedRange;
 
 TEST(MappedFileAt, NamesTheFileOfEachByteAndOfNoOther) {
   const TempDir folder;
@@ -46,35 +44,35 @@ TEST(MappedFileAt, FollowsMappingsThatMoveAndForgetsThoseThatEnd) {
 
 TEST(MappedFileAt, NamesWhatATerminalMayShow) {
   const std::array<std::byte, 10> bytes{};
-  const MappedRange range(bytes,
-                          "a\x1b"
-                          "b");
+  const base::MappedRange range(bytes,
+                                "a\x1b"
+                                "b");
   EXPECT_EQ(base::mapped_file_at(bytes.data()), "a\\x1bb");
 }
 
 TEST(MappedFileAt, KnowsOnlySoManyFilesAndTakesPlacesAnew) {
   constexpr std::size_t most = 1024;
   const std::vector<std::byte> bytes(3 * most);
-  std::vector<std::unique_ptr<MappedRange>> ranges;
+  std::vector<std::unique_ptr<base::MappedRange>> ranges;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    ranges.push_back(std::make_unique<MappedRange>(Bytes(bytes).subspan(i, 1), std::to_string(i)));
+    ranges.push_back(std::make_unique<base::MappedRange>(Bytes(bytes).subspan(i, 1), std::to_string(i)));
   }
   EXPECT_EQ(base::mapped_file_at(bytes.data()), "0");
   EXPECT_EQ(base::mapped_file_at(&bytes.back()), "") << "too many";
   ranges.front().reset();
   EXPECT_EQ(base::mapped_file_at(bytes.data()), "");
-  const MappedRange another(Bytes(bytes).last(1), "another");
+  const base::MappedRange another(Bytes(bytes).last(1), "another");
   EXPECT_EQ(base::mapped_file_at(&bytes.back()), "another");
 }
 
 TEST(MappedFileAt, IsRightWhileOtherThreadsMapFiles) {
   const std::array<std::byte, 64> bytes{};
-  const MappedRange range(Bytes(bytes).first(8), "ours");
+  const base::MappedRange range(Bytes(bytes).first(8), "ours");
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < 4; ++i) {
     threads.emplace_back([&, i] {
-      while (!done) const MappedRange other(Bytes(bytes).subspan(8 * i, 8), "theirs");
+      while (!done) const base::MappedRange other(Bytes(bytes).subspan(8 * i, 8), "theirs");
     });
   }
   int wrong = 0;

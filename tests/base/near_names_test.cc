@@ -1,6 +1,6 @@
-#include "base/near_names.h"
-
 #include <gmock/gmock.h>
+
+#include "base/text.h"
 
 namespace onnxar::testing {
 namespace {

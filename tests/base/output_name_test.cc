@@ -1,12 +1,11 @@
 // The names of a new file: none, a hidden one, its own.
-#include "base/output_name.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/output_target.h"
+#include "base/text.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include "base/ranged_memory.h"
+#include "base/memory.h"
 #include "os/pages.h"
 #include "support/ranged_blob.h"
 

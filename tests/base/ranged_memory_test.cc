@@ -1,11 +1,10 @@
-#include "base/ranged_memory.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <numeric>
 #include <thread>
 
+#include "base/memory.h"
 #include "os/pages.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"

@@ -1,9 +1,9 @@
 // UTF-8 is compared with its definition: exactly the encodings of code points are well-formed.
-#include "base/utf8.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "base/text.h"
 
 namespace onnxar::testing {
 namespace {

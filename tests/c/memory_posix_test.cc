@@ -27,7 +27,7 @@ thread_local int allocations_left = -1;  // negative: any number
 namespace onnxar::testing {
 namespace {
 
-constexpr std::string_view model("\x3a\x00", 2);  // an empty graph
+constexpr std::string_view model_bytes("\x3a\x00", 2);  // an empty graph
 
 /// Calls `action` with memory for 0, 1, 2, ... allocations, until it is enough. `after` is called after each failure.
 template <typename Action, typename After>
@@ -52,7 +52,7 @@ onnxar_status write_archive(const char* path, onnxar_error** error) {
   onnxar_writer* writer = nullptr;
   onnxar_status status = onnxar_create(ONNXAR_C_ABI, path, &options, &writer, error);
   if (status == ONNXAR_OK) status = onnxar_add(writer, "a", 1, "1234", 4, error);
-  if (status == ONNXAR_OK) status = onnxar_finish(writer, model.data(), model.size(), error);
+  if (status == ONNXAR_OK) status = onnxar_finish(writer, model_bytes.data(), model_bytes.size(), error);
   onnxar_writer_free(writer);
   return status;
 }

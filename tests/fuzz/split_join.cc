@@ -6,11 +6,11 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
+#include "onnx/external_data.h"
 #include "onnx/sites.h"
-#include "onnx/string_entry.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
-#include "source/graph_rules.h"
+#include "source/family_resolver.h"
 #include "source/link_marker.h"
 #include "support/samples.h"
 #include "wire/cursor.h"

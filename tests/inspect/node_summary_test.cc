@@ -1,10 +1,10 @@
 // Nodes in one line: the text of each kind of attribute.
-#include "inspect/node_summary.h"
-
 #include <gmock/gmock.h>
 
 #include <limits>
 #include <string>
+
+#include "inspect/graph_summary.h"
 
 namespace onnxar::testing {
 namespace {

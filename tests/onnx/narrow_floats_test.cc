@@ -1,12 +1,12 @@
 // Values of narrow floating point types, against the tables of their specifications.
-#include "onnx/narrow_floats.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
+
+#include "onnx/typed_data.h"
 
 namespace onnxar::testing {
 namespace {

@@ -1,6 +1,4 @@
 // Sites are short for all names and depths.
-#include "onnx/site_text.h"
-
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,4 @@
 // Pairs of strings are read, written, and found in the model's metadata.
-#include "onnx/string_entry.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/external_data.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

@@ -1,7 +1,7 @@
 // The sentences about the amount of data of a tensor.
-#include "onnx/tensor_length.h"
-
 #include <gtest/gtest.h>
+
+#include "onnx/tensor_view.h"
 
 namespace onnxar::testing {
 namespace {

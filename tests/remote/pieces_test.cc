@@ -1,10 +1,10 @@
-#include "remote/pieces.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <utility>
 #include <vector>
+
+#include "remote/part_file.h"
 
 namespace onnxar::testing {
 namespace {

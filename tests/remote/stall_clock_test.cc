@@ -1,7 +1,7 @@
 // When a transfer counts as too slow.
-#include "remote/stall_clock.h"
-
 #include <gtest/gtest.h>
+
+#include "remote/waiting.h"
 
 namespace onnxar::testing {
 namespace {

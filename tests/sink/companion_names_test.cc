@@ -1,8 +1,7 @@
-#include "sink/companion_names.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sink/side_files.h"
 #include "support/refusal.h"
 
 namespace onnxar::testing {

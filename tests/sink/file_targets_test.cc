@@ -1,11 +1,10 @@
-#include "sink/file_targets.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
+#include "sink/publication.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"

@@ -1,13 +1,12 @@
 // Tensors may share bytes, so a small input may describe a huge output. The limit keeps outputs in proportion to
 // inputs.
-#include "skeleton/expansion.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 
 #include "onnxar/convert.h"
 #include "onnxar/link.h"
+#include "skeleton/payload_memory.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

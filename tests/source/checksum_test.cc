@@ -1,10 +1,9 @@
-#include "source/checksum.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
+#include "source/payload.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
 

@@ -1,6 +1,4 @@
 // G3 and G4: what the metadata of graphs may say.
-#include "source/graph_rules.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "source/family_resolver.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -1,12 +1,11 @@
 // The search for stand-ins in a model that comes in pieces.
-#include "source/stand_ins.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
 #include "source/foreign.h"
+#include "source/foreign_zip_resolver.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

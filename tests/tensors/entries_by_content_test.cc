@@ -1,9 +1,8 @@
-#include "tensors/entries_by_content.h"
-
 #include <gtest/gtest.h>
 
 #include "support/samples.h"
 #include "support/sources.h"
+#include "tensors/entry_uses.h"
 
 namespace onnxar::testing {
 namespace {

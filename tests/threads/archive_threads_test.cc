@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/joined_thread.h"
+#include "base/parallel.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/listing.h"

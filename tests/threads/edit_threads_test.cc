@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/joined_thread.h"
+#include "base/parallel.h"
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "support/refusal.h"

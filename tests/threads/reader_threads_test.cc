@@ -5,7 +5,7 @@
 #include <barrier>
 #include <vector>
 
-#include "base/joined_thread.h"
+#include "base/parallel.h"
 #include "reader/reading.h"
 #include "support/samples.h"
 

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::size_t elements = 300;
+constexpr std::size_t elements_of_each = 300;
 
 class FamilyTest : public ::testing::Test {
  protected:
@@ -36,28 +36,28 @@ class FamilyTest : public ::testing::Test {
 };
 
 TEST_F(FamilyTest, TheFirstIsTheModelAndEqualTensorsShareAnEntry) {
-  const auto a = file("a.onnx", model_of({floats("w", elements, 1), floats("own", elements, 2)}));
-  const auto b = file("b.onnx", model_of({floats("v", elements, 3), floats("same_as_w", elements, 1)}));
+  const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1), floats("own", elements_of_each, 2)}));
+  const auto b = file("b.onnx", model_of({floats("v", elements_of_each, 3), floats("same_as_w", elements_of_each, 1)}));
   const ConvertReport report = packed({{a}, {b, "second"}});
   EXPECT_THAT(names(), ElementsAre("w", "own", "v", "second.onnx", "__MODEL_PROTO"));
   EXPECT_EQ(report.tensors_outside, 4U);
   EXPECT_EQ(report.payloads, 3U);
-  EXPECT_EQ(report.payload_bytes, std::size_t{12} * elements);
+  EXPECT_EQ(report.payload_bytes, std::size_t{12} * elements_of_each);
   EXPECT_EQ(report.graphs, 1U);
   EXPECT_EQ(report.file_bytes, fs::file_size(output()));
   EXPECT_TRUE(passed(check(output(), {.data = true, .strict = true})));
 }
 
 TEST_F(FamilyTest, ADryRunTellsTheSameSizes) {
-  const auto a = file("a.onnx", model_of({floats("w", elements, 1)}));
-  const auto b = file("b.onnx", model_of({floats("w", elements, 1), floats("v", elements, 2)}));
+  const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1)}));
+  const auto b = file("b.onnx", model_of({floats("w", elements_of_each, 1), floats("v", elements_of_each, 2)}));
   const ConvertReport told = pack(std::vector<ModelFile>{{a}, {b}}, output(), saved_as(Format::archive, dry_output));
   EXPECT_FALSE(fs::exists(output()));
   EXPECT_EQ(told.file_bytes, packed({{a}, {b}}).file_bytes);
 }
 
 TEST_F(FamilyTest, TensorsOfOneModelShareTooButNotWhereItIsPackedAlone) {
-  const auto a = file("a.onnx", model_of({floats("w", elements, 1), floats("again", elements, 1)}));
+  const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1), floats("again", elements_of_each, 1)}));
   EXPECT_EQ(packed({{a}}).payloads, 1U);
   EXPECT_EQ(pack(a, folder_ / "alone", saved_as(Format::archive)).payloads, 2U);
 }
@@ -104,8 +104,8 @@ TEST_F(FamilyTest, NamesThatNoGraphCanHaveAreRefused) {
 }
 
 TEST_F(FamilyTest, AFaultNamesTheFileThatHasItAndARemarkTheGraph) {
-  const auto good = file("good.onnx", model_of({floats("w", elements)}));
-  const auto bad = file("bad.onnx", model_of({linked_floats("w", elements, "nowhere")}));
+  const auto good = file("good.onnx", model_of({floats("w", elements_of_each)}));
+  const auto bad = file("bad.onnx", model_of({linked_floats("w", elements_of_each, "nowhere")}));
   for (const auto& models : {std::vector<ModelFile>{{good}, {bad}}, std::vector<ModelFile>{{bad}, {good}}}) {
     const Error error = refused(models);
     EXPECT_EQ(error.code(), Code::onnx_external_missing);
@@ -119,9 +119,9 @@ TEST_F(FamilyTest, AFaultNamesTheFileThatHasItAndARemarkTheGraph) {
 }
 
 TEST_F(FamilyTest, ArchivesBringTheirGraphsSideFilesAndName) {
-  const auto a = file("a.onnx", model_of({floats("w", elements, 1)}));
-  const auto b = file("b.onnx", model_of({floats("w", elements, 1), floats("v", elements, 2)}));
-  const auto c = file("c.onnx", model_of({floats("u", elements, 2)}));
+  const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1)}));
+  const auto b = file("b.onnx", model_of({floats("w", elements_of_each, 1), floats("v", elements_of_each, 2)}));
+  const auto c = file("c.onnx", model_of({floats("u", elements_of_each, 2)}));
   SaveOptions with_file = saved_as(Format::archive);
   with_file.add.push_back({"t.json", folder_.write_file("t", pattern(5))});
   const fs::path ab = folder_ / "ab.onnxar";
@@ -150,8 +150,8 @@ TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
 }
 
 TEST_F(FamilyTest, UnpackGivesEveryModelBackByteForByte) {
-  const Message a = model_of({floats("w", elements, 1)}),
-                b = model_of({floats("w", elements, 1), floats("v", elements, 2)});
+  const Message a = model_of({floats("w", elements_of_each, 1)}),
+                b = model_of({floats("w", elements_of_each, 1), floats("v", elements_of_each, 2)});
   packed({{file("a.onnx", a)}, {file("b.onnx", b)}});
   unpack(output(), folder_ / "back/", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("back/a.onnx"), a.view());
@@ -159,11 +159,11 @@ TEST_F(FamilyTest, UnpackGivesEveryModelBackByteForByte) {
 }
 
 TEST_F(FamilyTest, DamageInDataThatIsNotWrittenIsFound) {
-  const auto a = file("a.onnx", model_of({floats("w", elements, 1)}));
+  const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1)}));
   const fs::path archive = folder_ / "damaged";
-  pack(file("b.onnx", model_of({floats("w", elements, 2)})), archive, saved_as(Format::archive));
+  pack(file("b.onnx", model_of({floats("w", elements_of_each, 2)})), archive, saved_as(Format::archive));
   Blob bytes = folder_.read_file("damaged");  // the bytes become those of `a`, and the CRC-32 stays
-  std::ranges::copy(pattern(4 * elements, 1), bytes.begin() + 64);
+  std::ranges::copy(pattern(4 * elements_of_each, 1), bytes.begin() + 64);
   folder_.write_file("damaged", bytes);
   EXPECT_EQ(refused({{a}, {archive}}).code(), Code::zip_data_crc);
 }

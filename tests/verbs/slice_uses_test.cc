@@ -1,9 +1,8 @@
-#include "verbs/slice_uses.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/wire_builder.h"
+#include "verbs/replace_plan.h"
 
 namespace onnxar::testing {
 namespace {

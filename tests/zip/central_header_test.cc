@@ -1,11 +1,10 @@
 // One header of the directory at a time. The vectors of spec/vectors show each refusal; here are values between theirs.
-#include "zip/central_header.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "zip/headers.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

@@ -1,8 +1,7 @@
 // The directory read step by step: which ranges are wanted, and that no other byte is read.
-#include "zip/directory_reader.h"
-
 #include <gtest/gtest.h>
 
+#include "zip/directory.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

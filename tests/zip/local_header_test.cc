@@ -1,9 +1,7 @@
 // Local headers: where the data is, and padding of any content. The vectors of spec/vectors show each refusal.
-#include "zip/local_header.h"
-
 #include <gtest/gtest.h>
 
-#include "zip/central_header.h"
+#include "zip/headers.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

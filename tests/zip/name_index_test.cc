@@ -1,6 +1,4 @@
 // Finding names, and names that clash.
-#include "zip/name_index.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,6 +8,7 @@
 #include "onnxar/bytes.h"
 #include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
+#include "zip/names.h"
 
 namespace onnxar::testing {
 namespace {

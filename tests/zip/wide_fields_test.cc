@@ -1,9 +1,8 @@
 // Sizes and offsets that a directory header says through its zip64 field.
-#include "zip/wide_fields.h"
-
 #include <gtest/gtest.h>
 
-#include "zip/central_header.h"
+#include "zip/extra_fields.h"
+#include "zip/headers.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

@@ -1,4 +1,4 @@
-#include "archive/aligned_copies.h"
+#include "archive/parts.h"
 
 #include <algorithm>
 #include <utility>

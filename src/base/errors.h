@@ -3,12 +3,39 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/text.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
+
+// Calls for callers without exceptions.
+
+/// Returns the result of `call`. If it throws, sets `failure` to the exception and returns an empty `Result`, which is
+/// a std::optional, or a bool that `call` makes true.
+template <typename Result, typename Call>
+Result attempt(Failure& failure, const Call& call) noexcept {
+  failure = Failure();
+  try {
+    return Result(call());
+  } catch (...) {
+    failure = Failure::of_current_exception();
+    return Result();
+  }
+}
+
+// Checks functions that callers pass in.
+
+/// Refuses an empty function at once; to call it later would throw std::bad_function_call in the middle of the work.
+/// `what` names it in the message: "the ByteSink". Errors: usage.argument.
+template <typename Signature>
+void check_callable(const std::function<Signature>& function, std::string_view what) {
+  if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));
+}
 
 /// The context that is added. Empty parts add nothing.
 struct Annotation {

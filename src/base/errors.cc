@@ -1,4 +1,4 @@
-#include "base/annotate.h"
+#include "base/errors.h"
 
 #include <utility>
 
