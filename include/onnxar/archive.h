@@ -179,8 +179,8 @@ class Archive {
   /// (spec/graphs.md). In the order of the file. Valid as long as the archive. Cost: O(entries).
   [[nodiscard]] std::vector<ArchiveEntry> graphs() const&;
   std::vector<ArchiveEntry> graphs() const&& = delete;
-  /// The archive as one of its graphs has it: `model` is the graph, and so is the model of every function that takes
-  /// the result. `name` is the graph's, with or without `.onnx`; that of the model among the graphs
+  /// A view of the archive whose `model()` is the named graph, also for every function that takes the result. `name` is
+  /// the graph's, with or without `.onnx`; that of the model among the graphs
   /// (`onnxar.model.name`) and `__MODEL_PROTO` give the archive as it is. Shares mapping and directory with this
   /// archive, which it may outlive. Errors: usage.no_such_entry; those of reading the model's metadata. Cost:
   /// O(fields of ModelProto itself).

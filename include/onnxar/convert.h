@@ -66,7 +66,7 @@ struct ConvertReport {
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
 /// locked: bytes copied from an archive are compared with their CRC-32, and a file that changed while it was read is
 /// io.changed. Memory: twice the model without its large payloads, and about 1 KiB per tensor. Payloads are not
-/// collected in memory, except for an entry that an edit added and of which tensors use parts.
+/// collected in memory, except for an appended entry that tensors slice.
 ///
 /// On file systems whose files can share blocks (XFS, btrfs), payloads of at least 1 MiB that begin at a multiple of
 /// 4096 bytes in their source, as all of this size do in an archive, are not copied. Output and source share the blocks
@@ -220,7 +220,7 @@ struct ReplaceReport {
 /// archive byte for byte is linked to that entry. Other data that is to be external becomes a new entry with a new key.
 /// Entries that tensors no longer name stay. A link to a whole entry keeps its checksum.
 ///
-/// With `options.graph`, `model` becomes that graph, which is not to have a weight after it in the file, as with
+/// With `options.graph`, `model` becomes that graph. No weight may follow the graph in the file, as with
 /// ArchiveEditor::remove. All the above holds for it.
 ///
 /// Further graphs stay, and so does the model's name among them (rule G4). Side files and graphs can be replaced and

@@ -163,8 +163,9 @@ void onnxar_owner_release(onnxar_owner* owner);
  * after that of the last one. Code usage.no_such_entry: none is left. */
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
-/* The archive as one of its graphs has it, for every function that takes an archive. `name` may lack the ".onnx", and
- * may be that of the model. Both share the memory, and each is closed by itself. Code usage.no_such_entry. */
+/* A view of the archive whose model is the named graph, for every function that takes an archive. `name` may lack the
+ * ".onnx", and may be that of the model. Both share the memory, and each is closed by itself. Code usage.no_such_entry.
+ */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
 
