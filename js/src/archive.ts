@@ -37,9 +37,10 @@ export class Archive {
   /** The entries in the order of the file; the model is the last. */
   readonly entries: readonly Entry[];
   readonly source: Source;
+  /** Of the directory, which has the CRC-32 of each entry: two files with the same one have the same entries. */
+  readonly directoryCrc32: number;
   readonly #directory: Directory;
   readonly #headers: Header[];
-  readonly #directoryCrc: number;
   readonly #byName: Map<string, Header>;
   readonly #places = new Map<Header, number>();
 
@@ -47,7 +48,7 @@ export class Archive {
     this.source = source;
     this.#directory = directory;
     this.#headers = headers;
-    this.#directoryCrc = directoryCrc;
+    this.directoryCrc32 = directoryCrc;
     this.#byName = new Map(headers.map((header) => [header.name, header]));
     this.entries = headers.map(({ name, size, crc32 }) => ({ name, size, crc32 }));
   }
@@ -79,6 +80,12 @@ export class Archive {
   graphs(): string[] {
     const isGraph = ({ name }: Header): boolean => /^[^/]+\.onnx$/.test(name);
     return [MODEL, ...this.#headers.filter(isGraph).map(({ name }) => name)];
+  }
+
+  /** The bytes of the file from an entry's local header to the next one's, by the directory alone. */
+  extent(name: string): { begin: number; end: number } {
+    const { offset, following } = this.#header(name);
+    return { begin: offset, end: following };
   }
 
   /** Where an entry's data begins in the file, in bytes. */
@@ -158,7 +165,7 @@ export class Archive {
       ...(offset ? pair(14, 'onnxar.link.offset', String(offset)) : []),
       ...pair(14, 'onnxar.link.size', String(this.source.size)),
       ...pair(14, 'onnxar.link.model_crc32', String(this.#headers.at(-1)!.crc32)),
-      ...pair(14, 'onnxar.link.directory_crc32', String(this.#directoryCrc)),
+      ...pair(14, 'onnxar.link.directory_crc32', String(this.directoryCrc32)),
     ];
     const linked = await this.rewrite(graph, REACH.file, async ({ entry }) => ({
       location,
@@ -269,13 +276,16 @@ export class Archive {
   }
 }
 
+export function limitsOf(options: OpenOptions): Limits {
+  const { maxEntries = 2 ** 20, maxDirectorySize = 2 ** 28, maxModelSize = MOST_BYTES } = options;
+  return { maxEntries, maxDirectorySize, maxModelSize: Math.min(maxModelSize, MOST_BYTES) };
+}
+
 /** Opens an archive: reads its end and proves its directory. */
 export async function open(from: Openable, options: OpenOptions = {}): Promise<Archive> {
-  const { maxEntries = 2 ** 20, maxDirectorySize = 2 ** 28, maxModelSize = MOST_BYTES } = options;
-  const limits = { maxEntries, maxDirectorySize, maxModelSize: Math.min(maxModelSize, MOST_BYTES) };
   const source = await openSource(from, options);
   try {
-    return await Archive.open(source, limits);
+    return await Archive.open(source, limitsOf(options));
   } catch (error) {
     if (source !== from) await source.close?.();
     throw error;

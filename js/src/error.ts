@@ -92,6 +92,8 @@ const RULES = {
 const OTHERS = {
   changed: ['io.changed', 'the file changed while it was read; open it again'],
   timeout: ['remote.timeout', 'the server is too slow'],
+  full: ['io.disk_full', 'there is not enough room'],
+  closed: ['io.permission', 'this page may not keep files; read the archive by its URL instead'],
   http: ['io.http', 'the server refused'],
   cut: ['io.short_read', 'the source gave another number of bytes than it was asked for'],
   unknown: ['usage.entry', 'there is no entry with this name'],

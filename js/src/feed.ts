@@ -1,5 +1,5 @@
 import type { Archive } from './archive.js';
-import { builtin } from './source.js';
+import { builtin, isStalling } from './source.js';
 import { REACH } from './tensors.js';
 
 /** What tells the runtimes apart. */
@@ -14,7 +14,7 @@ export type OnProgress = (read: number, total: number) => void;
 /** External data as onnxruntime takes it. */
 export interface External {
   path: string;
-  data: Uint8Array;
+  data: Uint8Array | Blob;
 }
 
 export const isNode = ({ versions = {} }: RuntimeEnv): boolean => 'node' in versions && !('web' in versions);
@@ -96,6 +96,18 @@ export class Feed {
       };
       const properties = { byteLength: { value: size }, length: { value: size }, subarray: { value: take } };
       made.push({ path, data: Object.defineProperties(new Uint8Array(0), properties) });
+    }
+    return made;
+  }
+
+  /** Parts of the archive's Blob, for a runtime that reads them when it takes them; undefined where that cannot be. */
+  async slices(): Promise<External[] | undefined> {
+    const blob = isStalling() ? undefined : this.#archive.source.blob?.();
+    if (!blob) return undefined;
+    const made: External[] = [];
+    for (const [path, size] of this.#wanted()) {
+      const offset = await this.#archive.offset(path);
+      made.push({ path, data: blob.slice(offset, offset + size) });
     }
     return made;
   }

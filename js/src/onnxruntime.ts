@@ -16,6 +16,12 @@ export interface SessionOptions {
   open?: OpenOptions;
   /** Called while weights are read, with bytes. Not for files that onnxruntime-node maps. */
   onProgress?: OnProgress;
+  /**
+   * The runtime is a JSPI build of onnxruntime-web 1.30 or newer, which reads Blobs itself: weights of a Blob, as a store
+   * gives it, are not read ahead, and their CRC-32s are not compared again. For windows; in workers, where Chromium may stop
+   * such reads for ever, it changes nothing.
+   */
+  blobs?: boolean;
   /** Options of the runtime. */
   session?: object;
 }
@@ -53,9 +59,10 @@ async function mapped<Session>(
 async function fed<Session>(
   ort: Runtime<Session>,
   archive: Archive,
-  { graph = MODEL, session, onProgress }: SessionOptions,
+  { graph = MODEL, session, onProgress, blobs }: SessionOptions,
 ): Promise<Session> {
   const feed = new Feed(archive, onProgress);
   const model = await feed.model(graph);
-  return ort.InferenceSession.create(model, withExternal(session, await weightsFor(ort.env, feed)));
+  const weights = (blobs && (await feed.slices())) || (await weightsFor(ort.env, feed));
+  return ort.InferenceSession.create(model, withExternal(session, weights));
 }

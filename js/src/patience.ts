@@ -10,9 +10,19 @@ export function shown(text: string): string {
   return text.replace(/[?#]\S*/g, '').replace(/\/\/[^/\s]*@/g, '//');
 }
 
+const passing = new WeakSet();
+
 /** A failed or unexpected answer; `status` is 0 if there was none. */
 export function refused(url: string, status: number, what: string): OnnxarError {
-  return new OnnxarError('http', '', undefined, `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`);
+  const said = `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`;
+  const error = new OnnxarError('http', '', undefined, said);
+  if (status === 0 || status === 429 || status >= 500) passing.add(error);
+  return error;
+}
+
+/** Whether the same request may succeed later: the connection broke, or the server has too much to do. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof OnnxarError && (error.code === 'io.short_read' || passing.has(error));
 }
 
 /**
@@ -45,14 +55,21 @@ export class Patience {
     this.#ended.abort();
   }
 
-  /** The part. Throws if it fails, or does not come in time. */
+  /** The part. Throws if it fails, does not come in time, or the caller's signal is aborted. */
   async wait<T>(part: Promise<T>): Promise<T> {
+    const outer = this.#outer;
+    let stop = (): void => undefined;
+    const stopped = new Promise<never>((_, reject) => (stop = (): void => reject(outer!.reason as Error)));
+    outer?.addEventListener('abort', stop); // Node's fetch leaves some reads waiting when its own signal is aborted
+    if (outer?.aborted) stop();
     try {
-      return await (this.#limit === Infinity ? part : this.#inTime(part));
+      return await Promise.race([stopped, this.#limit === Infinity ? part : this.#inTime(part)]);
     } catch (error) {
-      if (this.#outer?.aborted || error instanceof OnnxarError) throw error;
+      if (outer?.aborted || error instanceof OnnxarError) throw error;
       const what = error instanceof Error ? error.message : String(error);
       throw refused(this.#url, 0, `no answer, or it broke off: ${what}`);
+    } finally {
+      outer?.removeEventListener('abort', stop);
     }
   }
 

@@ -60,6 +60,11 @@ class BytesSource implements Source {
   }
 }
 
+/** In workers of Chromium 156, a stream of a Blob that fills memory of its reader sometimes stops for ever. */
+export function isStalling(): boolean {
+  return 'WorkerGlobalScope' in globalThis;
+}
+
 export class BlobSource implements Source {
   readonly size: number;
   readonly #blob: Blob;
@@ -75,7 +80,8 @@ export class BlobSource implements Source {
   }
 
   stream(begin: number, end: number): Promise<ReadableStream<Uint8Array>> {
-    return Promise.resolve(this.#blob.slice(begin, end).stream());
+    const stream = this.#blob.slice(begin, end).stream();
+    return Promise.resolve(isStalling() ? stream.pipeThrough(new TransformStream()) : stream);
   }
 
   readSync(into: Uint8Array, begin: number): boolean {

@@ -107,14 +107,14 @@ export class UrlSource implements Source {
   check(answer: Answer, begin: number): void {
     const { etag, modified, size } = this.version;
     const range = contentRange(answer);
+    if (![200, 206, 416].includes(answer.status)) throw refused(this.url, answer.status, 'the server refused a range');
     const differs =
       (etag ?? answer.headers.get('ETag')) !== answer.headers.get('ETag') ||
       modified !== answer.headers.get('Last-Modified') ||
       (range?.size ?? size) !== size;
-    if (differs || answer.status === 200 || answer.status === 416) {
+    if (differs || answer.status !== 206) {
       throw new OnnxarError('changed', '', begin, `${shown(this.url)} changed while it was read; open it again`);
     }
-    if (answer.status !== 206) throw refused(this.url, answer.status, 'the server refused a range');
     if ((range?.begin ?? begin) !== begin) throw refused(this.url, answer.status, 'the server sent another range');
   }
 

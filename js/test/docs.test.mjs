@@ -16,6 +16,8 @@ const blocks = [...text.matchAll(BLOCK)];
 const IMPORTS = {
   'onnxruntime-web': '/package/node_modules/onnxruntime-web/dist/ort.bundle.min.mjs',
   'onnxar/onnxruntime': '/package/dist/onnxruntime.js',
+  'onnxar/store': '/package/dist/store.js',
+  'onnxar/metadata': '/package/dist/metadata.js',
 };
 
 async function inPage(script) {
@@ -43,7 +45,7 @@ async function inPage(script) {
 const inNode = (script) => execFileSync(process.execPath, [join(files, 'docs', script)], { encoding: 'utf8' }).trim();
 
 test('the page has a program for each runtime', () => {
-  assert.equal(blocks.length, 3);
+  assert.equal(blocks.length, 5);
   assert.equal(text.split('```js').length - 1, blocks.length);
 });
 

@@ -123,6 +123,8 @@ test('the signal of the caller ends a read that waits', async () => {
   await serving({ delay: Infinity }, async (url) => {
     const signal = AbortSignal.timeout(100);
     await assert.rejects(onnxar.open(url, { signal }), { name: 'TimeoutError' });
+    const deaf = () => new Promise(() => {}); // a fetch that does not heed its signal
+    await assert.rejects(onnxar.open(url, { signal: AbortSignal.timeout(100), fetch: deaf }), { name: 'TimeoutError' });
     const request = { signal: AbortSignal.timeout(100) };
     await assert.rejects(onnxar.open(url, { request }), { name: 'TimeoutError' });
   });

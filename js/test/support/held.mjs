@@ -1,6 +1,7 @@
-// A session of the archive, or of the same model with its weights in one file beside it. Runs in Node and in browsers;
-// tools/memory.mjs looks at the process meanwhile.
+// A session of the archive, also by way of the store, or of the same model with its weights in one file beside it. Runs in
+// Node and in browsers; tools/memory.mjs looks at the process meanwhile.
 import { createSession } from '../../dist/onnxruntime.js';
+import { Store } from '../../dist/store.js';
 
 const heaps = [];
 const { Memory } = WebAssembly;
@@ -13,6 +14,10 @@ WebAssembly.Memory = class extends Memory {
 
 const forms = {
   archive: (ort, base) => createSession(ort, new URL('memory.onnxar', base)),
+  // Downloaded first, which is measured, too.
+  store: async (ort, base) => createSession(ort, await new Store().get(new URL('memory.onnxar', base))),
+  'store, as Blobs': async (ort, base) =>
+    createSession(ort, await new Store().get(new URL('memory.onnxar', base)), { blobs: true }),
   // In pages the runtime fetches the files. In Node, its WebAssembly is given their bytes, and the other one a path.
   async 'external data'(ort, base, read) {
     const [model, data] = [new URL('memory.onnx', base), new URL('memory.bin', base)];

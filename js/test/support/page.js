@@ -39,13 +39,19 @@ function inWorker(call, argument) {
 
 const sum = (data) => data.reduce((total, value) => total + value, 0);
 
+/** The archive as a URL, a Blob, or from the store. */
+async function sourceOf({ url, asFile, isKept }) {
+  if (isKept) return new (await import('../../dist/store.js')).Store().get(url);
+  return asFile ? (await fetch(url)).blob() : url;
+}
+
 /** Runs a model of tokens with a build of the runtime; counts what was read at once. */
-async function run({ build, url, asFile }) {
+async function run({ build, blobs = false, ...from }) {
   const ort = await runtime(build);
   const { createSession } = await import('../../dist/onnxruntime.js');
-  const source = asFile ? await (await fetch(url)).blob() : url;
   const progress = [];
-  const session = await createSession(ort, source, { onProgress: (read, total) => progress.push([read, total]) });
+  const onProgress = (read, total) => progress.push([read, total]);
+  const session = await createSession(ort, await sourceOf(from), { onProgress, blobs });
   const tokens = new ort.Tensor('int64', BigInt64Array.from([1n, 2n, 3n, 4n]), [1, 4]);
   const outputs = await session.run({ [session.inputNames[0]]: tokens });
   return { sum: sum(Object.values(outputs)[0].data), steps: progress.length, last: progress.at(-1) };
@@ -79,7 +85,7 @@ async function twice(url) {
 }
 
 /** transformers.js as it is published for pages, with the runtime from this server in the place of a foreign one. */
-async function classified(url) {
+async function classified(from) {
   const transformers = await import('../../node_modules/@huggingface/transformers/dist/transformers.min.js');
   const { withArchive } = await import('../../dist/transformers.js');
   const { wasm } = transformers.env.backends.onnx;
@@ -89,7 +95,7 @@ async function classified(url) {
   );
   wasm.wasmPaths = dist.href;
   wasm.numThreads = 1;
-  return (await import('./sessions.mjs')).classified(transformers, withArchive, url);
+  return (await import('./sessions.mjs')).classified(transformers, withArchive, await sourceOf(from));
 }
 
 /** For tools/memory.mjs. */

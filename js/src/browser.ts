@@ -1,0 +1,183 @@
+import { OnnxarError } from './error.js';
+import { NOTE, lengthOf, parsed, pieceCount, type Bytes, type Note, type Place } from './place.js';
+
+/** Only for https: and localhost; older browsers have parts of it. */
+const storage = (): Partial<StorageManager> | undefined => (navigator as Partial<Navigator>).storage;
+
+/** The Origin Private File System or, where there is none, IndexedDB. */
+export async function browserPlace(): Promise<Place> {
+  const root = await storage()
+    ?.getDirectory?.()
+    .catch(() => undefined); // some private windows have none
+  if (root && 'createWritable' in FileSystemFileHandle.prototype) {
+    return new FilePlace(await root.getDirectoryHandle('onnxar', { create: true }));
+  }
+  return new DatabasePlace(await openDatabase());
+}
+
+/** Pieces that are Blobs each. Together they are a Blob, of which the browser reads what is used. */
+abstract class BlobPlace {
+  protected abstract blob(folder: string, index: number): Promise<Blob | undefined>;
+
+  async has(folder: string, index: number, note: Note): Promise<boolean> {
+    return (await this.blob(folder, index))?.size === lengthOf(note, index);
+  }
+
+  async whole(folder: string, note: Note): Promise<Blob> {
+    const blob = new Blob(await this.#some(folder, 0, pieceCount(note)));
+    if (blob.size !== note.size) throw new OnnxarError('changed');
+    return blob;
+  }
+
+  async read(folder: string, { piece }: Note, begin: number, end: number): Promise<Uint8Array> {
+    const first = Math.floor(begin / piece);
+    const blob = new Blob(await this.#some(folder, first, Math.ceil(end / piece)));
+    return new Uint8Array(await blob.slice(begin - first * piece, end - first * piece).arrayBuffer());
+  }
+
+  async room(): Promise<number> {
+    const estimate = await storage()?.estimate?.();
+    return estimate?.quota === undefined ? Infinity : estimate.quota - (estimate.usage ?? 0);
+  }
+
+  #some(folder: string, begin: number, end: number): Promise<Blob[]> {
+    const indices = Array.from({ length: Math.max(end - begin, 0) }, (_, i) => begin + i);
+    return Promise.all(indices.map(async (index) => (await this.blob(folder, index)) ?? new Blob()));
+  }
+}
+
+class FilePlace extends BlobPlace implements Place {
+  readonly #root: FileSystemDirectoryHandle;
+
+  constructor(root: FileSystemDirectoryHandle) {
+    super();
+    this.#root = root;
+  }
+
+  async notes(): Promise<Map<string, Note>> {
+    const found = new Map<string, Note>();
+    for await (const folder of this.#root.keys()) {
+      const note = parsed(await (await this.#file(folder, NOTE))?.text());
+      if (note) found.set(folder, note); // if not, another tab is making it, or was closed
+    }
+    return found;
+  }
+
+  async note(folder: string, note: Note): Promise<void> {
+    await this.#write(folder, NOTE, [JSON.stringify(note)]);
+  }
+
+  put(folder: string, index: number, _: Note, bytes: AsyncIterable<Bytes>): Promise<void> {
+    return this.#write(folder, String(index), bytes);
+  }
+
+  async drop(folder: string, index: number): Promise<void> {
+    await (await this.#root.getDirectoryHandle(folder)).removeEntry(String(index));
+  }
+
+  async delete(folder: string): Promise<void> {
+    await this.#root.removeEntry(folder, { recursive: true });
+  }
+
+  protected blob(folder: string, index: number): Promise<Blob | undefined> {
+    return this.#file(folder, String(index));
+  }
+
+  async #file(folder: string, name: string): Promise<File | undefined> {
+    try {
+      return await (await (await this.#root.getDirectoryHandle(folder)).getFileHandle(name)).getFile();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The file has what it had until all is written: an empty file is one whose write did not end. */
+  async #write(folder: string, name: string, all: Iterable<string> | AsyncIterable<Bytes>): Promise<void> {
+    const place = await this.#root.getDirectoryHandle(folder, { create: true });
+    const file = await (await place.getFileHandle(name, { create: true })).createWritable();
+    try {
+      for await (const each of all) await file.write(each);
+      await file.close();
+    } catch (error) {
+      await file.abort().catch(() => undefined); // a failed write has ended it already
+      throw error;
+    }
+  }
+}
+
+// --- IndexedDB -------------------------------------------------------------------------------------------------------
+
+function done<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = (): void => resolve(request.result);
+    request.onerror = (): void => reject(request.error!);
+  });
+}
+
+async function openDatabase(): Promise<IDBDatabase> {
+  try {
+    const opening = indexedDB.open('onnxar', 1);
+    opening.onupgradeneeded = (): void => {
+      opening.result.createObjectStore('notes');
+      opening.result.createObjectStore('pieces');
+    };
+    return await done(opening);
+  } catch {
+    throw new OnnxarError('closed');
+  }
+}
+
+class DatabasePlace extends BlobPlace implements Place {
+  readonly #database: IDBDatabase;
+
+  constructor(database: IDBDatabase) {
+    super();
+    this.#database = database;
+  }
+
+  async notes(): Promise<Map<string, Note>> {
+    const { notes } = this.#stores('readonly');
+    const [folders, all] = await Promise.all([done(notes.getAllKeys()), done(notes.getAll() as IDBRequest<Note[]>)]);
+    return new Map(folders.map((folder, i) => [folder as string, all[i]!]));
+  }
+
+  async note(folder: string, note: Note): Promise<void> {
+    await this.#change(({ notes }) => notes.put(note, folder));
+  }
+
+  async put(folder: string, index: number, _: Note, bytes: AsyncIterable<Bytes>): Promise<void> {
+    const all: Blob[] = [];
+    for await (const each of bytes) all.push(new Blob([each]));
+    await this.#change(({ pieces }) => pieces.put(new Blob(all), [folder, index]));
+  }
+
+  async drop(folder: string, index: number): Promise<void> {
+    await this.#change(({ pieces }) => pieces.delete([folder, index]));
+  }
+
+  async delete(folder: string): Promise<void> {
+    await this.#change(({ notes, pieces }) => {
+      notes.delete(folder);
+      pieces.delete(IDBKeyRange.bound([folder], [folder, []]));
+    });
+  }
+
+  protected blob(folder: string, index: number): Promise<Blob | undefined> {
+    return done(this.#stores('readonly').pieces.get([folder, index]) as IDBRequest<Blob | undefined>);
+  }
+
+  #stores(mode: IDBTransactionMode): { all: IDBTransaction; notes: IDBObjectStore; pieces: IDBObjectStore } {
+    const all = this.#database.transaction(['notes', 'pieces'], mode);
+    return { all, notes: all.objectStore('notes'), pieces: all.objectStore('pieces') };
+  }
+
+  /** Ends when the change is on the disk; a full one fails only then. */
+  #change(make: (stores: { notes: IDBObjectStore; pieces: IDBObjectStore }) => void): Promise<void> {
+    const { all, ...stores } = this.#stores('readwrite');
+    return new Promise((resolve, reject) => {
+      all.oncomplete = (): void => resolve();
+      all.onabort = (): void => reject(all.error ?? new OnnxarError('changed'));
+      make(stores);
+    });
+  }
+}

@@ -1,0 +1,171 @@
+import type { Archive } from './archive.js';
+import { OnnxarError } from './error.js';
+import type { OnProgress } from './feed.js';
+import { isPassing } from './patience.js';
+import { piecesOf } from './pieces.js';
+import { lengthOf, pieceCount, type Bytes, type Note, type Place } from './place.js';
+import type { Source } from './source.js';
+
+const AT_ONCE = 4; // pieces
+const MOST_FAILURES = 4; // one after the other, without a byte between them
+const FIRST_PAUSE = 250; // ms before a request is sent again; twice as long each time
+
+export interface DownloadOptions {
+  onProgress?: OnProgress;
+  signal?: AbortSignal;
+}
+
+/** An archive on its way into a store: what is there is read from its place, and the rest from the server. */
+export class Download implements Source {
+  readonly size: number;
+  readonly #place: Place;
+  readonly #remote: Source;
+  readonly #options: DownloadOptions;
+  readonly #there = new Set<number>();
+  /** Entries whose CRC-32 is not known to be right, in the order of the file. */
+  #unchecked: string[] = [];
+  #archive!: Archive;
+  #folder = '';
+  #note!: Note;
+  #bytes = 0;
+
+  constructor(place: Place, remote: Source, options: DownloadOptions) {
+    this.#place = place;
+    this.#remote = remote;
+    this.#options = options;
+    this.size = remote.size;
+  }
+
+  read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    if (!this.#isThere(begin, end)) return this.#remote.read(begin, end, signal);
+    return this.#place.read(this.#folder, this.#note, begin, end);
+  }
+
+  /** Looks what is there of an archive that was opened with this source; gives how many bytes are missing. */
+  async begin(archive: Archive, folder: string, note: Note): Promise<number> {
+    this.#archive = archive;
+    this.#folder = folder;
+    this.#note = note;
+    for (let index = 0; index < pieceCount(note); index++) {
+      if (await this.#place.has(folder, index, note)) this.#add(index);
+    }
+    return this.size - this.#bytes;
+  }
+
+  /** Gets what is missing, and once more what has a wrong CRC-32. */
+  async run(): Promise<void> {
+    this.#unchecked = this.#archive.entries.map(({ name }) => name);
+    const damaged = await this.#round();
+    this.#unchecked = [...damaged.keys()];
+    if (damaged.size === 0) return;
+    for (const error of (await this.#round()).values()) throw error;
+  }
+
+  /** Gives the errors of entries whose data is wrong, whose pieces are dropped. */
+  async #round(): Promise<Map<string, OnnxarError>> {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([ended.signal, ...(this.#options.signal ? [this.#options.signal] : [])]);
+    const damaged = new Map<string, OnnxarError>();
+    const missing = Array.from({ length: pieceCount(this.#note) }, (_, i) => i).filter((i) => !this.#there.has(i));
+    let checking = Promise.resolve();
+    const check = (): Promise<void> => (checking = checking.then(() => this.#check(damaged, signal)));
+    const worker = async (): Promise<void> => {
+      try {
+        for (let index = missing.shift(); index !== undefined; index = missing.shift()) {
+          await this.#get(index, signal);
+          await check();
+        }
+        await check();
+      } catch (error) {
+        ended.abort(error); // the others need not go on
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    ended.signal.throwIfAborted();
+    for (const name of damaged.keys()) await this.#drop(name);
+    return damaged;
+  }
+
+  async #get(index: number, signal: AbortSignal): Promise<void> {
+    if (!(await this.#place.has(this.#folder, index, this.#note))) {
+      const begin = index * this.#note.piece;
+      const bytes = this.#pieces(begin, begin + lengthOf(this.#note, index), signal);
+      await this.#place.put(this.#folder, index, this.#note, bytes);
+    }
+    this.#add(index);
+  }
+
+  /** The bytes of a range. Where the connection breaks, the rest is asked for again. */
+  async *#pieces(begin: number, end: number, signal: AbortSignal): AsyncGenerator<Bytes> {
+    for (let failures = 0; begin < end;) {
+      try {
+        for await (const bytes of once(this.#remote, begin, end, signal)) {
+          failures = 0;
+          begin += bytes.length;
+          yield bytes;
+        }
+        if (begin < end) throw new OnnxarError('cut');
+      } catch (error) {
+        if (!isPassing(error) || signal.aborted || failures === MOST_FAILURES) throw error;
+        await pause(FIRST_PAUSE * 2 ** failures++);
+      }
+    }
+  }
+
+  /** Compares the CRC-32s of entries, in their order, as far as they are there. */
+  async #check(damaged: Map<string, OnnxarError>, signal: AbortSignal): Promise<void> {
+    for (let name = this.#unchecked[0]; name !== undefined; name = this.#unchecked[0]) {
+      const { begin, end } = this.#archive.extent(name);
+      if (!this.#isThere(begin, end)) return;
+      try {
+        await this.#archive.verify(name, signal);
+      } catch (error) {
+        if (!(error instanceof OnnxarError)) throw error;
+        damaged.set(name, error);
+      }
+      this.#unchecked.shift();
+    }
+  }
+
+  async #drop(name: string): Promise<void> {
+    for (const index of this.#indices(this.#archive.extent(name))) {
+      if (!this.#there.delete(index)) continue; // two entries share a piece
+      this.#bytes -= lengthOf(this.#note, index);
+      await this.#place.drop(this.#folder, index);
+    }
+  }
+
+  #add(index: number): void {
+    this.#there.add(index);
+    this.#bytes += lengthOf(this.#note, index);
+    this.#options.onProgress?.(this.#bytes, this.size);
+  }
+
+  #isThere(begin: number, end: number): boolean {
+    return this.#there.size > 0 && this.#indices({ begin, end }).every((index) => this.#there.has(index));
+  }
+
+  #indices({ begin, end }: { begin: number; end: number }): number[] {
+    const { piece } = this.#note;
+    const first = Math.floor(begin / piece);
+    return Array.from({ length: Math.ceil(end / piece) - first }, (_, i) => first + i);
+  }
+}
+
+/** The bytes of one answer. */
+async function* once(remote: Source, begin: number, end: number, signal: AbortSignal): AsyncGenerator<Bytes> {
+  const pieces = await piecesOf(remote, begin, end, signal);
+  try {
+    let bytes = await pieces.next(new Uint8Array(pieces.most));
+    while (bytes.length > 0) {
+      yield bytes;
+      bytes = await pieces.next(new Uint8Array(bytes.buffer));
+    }
+  } finally {
+    await pieces.cancel().catch(() => undefined); // its failure was told
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}

@@ -1,0 +1,185 @@
+// Metadata of models against what onnx finds in them. ONNXAR is the command, which packs them.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { open } from '../dist/index.js';
+import { parseOnnxMetadata } from '../dist/metadata.js';
+import { archive, model } from './support/archive.mjs';
+import { serveRanges } from './support/ranges.mjs';
+import { root } from './support/repository.mjs';
+
+const skip = !process.env.ONNXAR && 'ONNXAR is not set';
+const folder = mkdtempSync(join(tmpdir(), 'onnxar-metadata-'));
+let server;
+
+before(async () => (server = await serveRanges()));
+after(() => {
+  server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function served(bytes, options) {
+  server.files.m = { bytes, etag: '"1"' };
+  server.requests.length = 0;
+  return parseOnnxMetadata(`${server.here}/files/m?key=hidden`, options);
+}
+
+/** In the words of support/metadata.py. */
+function plainly({ header, inputs, outputs, producer, opsets }) {
+  const tensors = { ...header };
+  delete tensors.__metadata__;
+  const values = (all) => all.map(({ name, dtype, shape }) => [name, dtype, shape ?? null]);
+  const shapes = Object.entries(tensors).map(([name, { dtype, shape }]) => [name, [dtype, shape]]);
+  return { tensors: Object.fromEntries(shapes), inputs: values(inputs), outputs: values(outputs), producer, opsets };
+}
+
+test(
+  'names, types, shapes and values are those that onnx finds, whatever the form of the model',
+  { skip },
+  async () => {
+    const script = new URL('support/metadata.py', import.meta.url).pathname;
+    const said = JSON.parse(execFileSync('/usr/bin/python3', ['-B', script, folder], { encoding: 'utf8' }));
+    const read = (name) => readFileSync(join(folder, name));
+    for (const [name, requests, graphs] of [
+      ['plain.onnx', 1, { '': 'plain' }],
+      ['inside.onnx', 1, { '': 'inside' }],
+      ['plain.onnxar', 2, { __MODEL_PROTO: 'plain' }],
+      ['family.onnxar', 2, { __MODEL_PROTO: 'encoder', 'decoder.onnx': 'decoder' }],
+    ]) {
+      const bytes = read(name);
+      const metadata = await served(bytes);
+      assert.equal(server.requests.length, requests, name);
+      assert.deepEqual(await parseOnnxMetadata(new Blob([bytes])), metadata);
+      assert.equal(metadata.format, name.endsWith('onnxar') ? 'onnxar' : 'onnx');
+      assert.equal(metadata.size.file, bytes.length);
+      const found = Object.fromEntries(metadata.graphs.map((graph) => [graph.name, plainly(graph)]));
+      for (const [graph, wanted] of Object.entries(graphs))
+        assert.deepEqual(found[graph], said[wanted], `${name} ${graph}`);
+      assert.equal(metadata.graphs.length, Object.keys(graphs).length);
+    }
+  },
+);
+
+test('parameters and data are counted, and what two graphs share once', { skip }, async () => {
+  const sizeOf = (name) => statSync(join(folder, name)).size;
+  const plain = await served(readFileSync(join(folder, 'plain.onnx')));
+  assert.deepEqual(plain.parameterCount, { F32: 5249, F16: 1024, I64: 3, U8: 2000, BOOL: 5, STRING: 2 });
+  assert.equal(plain.parameterTotal, 5249 + 1024 + 3 + 2000 + 5 + 2);
+  assert.deepEqual(plain.size, { file: sizeOf('plain.onnx'), model: sizeOf('plain.onnx'), data: sizeOf('plain.bin') });
+  const family = await served(readFileSync(join(folder, 'family.onnxar')));
+  assert.equal(family.graphs[0].parameterCount.F32, 5249);
+  assert.equal(family.parameterCount.F32, 5249 + 1, 'only the inline scalar is there twice');
+  assert.ok(family.size.data + family.size.model < family.size.file);
+});
+
+test('tensors are at the same place of the same entries as the reader says', { skip }, async () => {
+  for (const name of ['plain.onnxar', 'family.onnxar']) {
+    const bytes = readFileSync(join(folder, name));
+    const [archive, { graphs }] = [await open(bytes), await served(bytes)];
+    for (const { name: graph, header } of graphs) {
+      for (const { name, entry, offset, length, shape } of await archive.tensors(graph)) {
+        if (entry === undefined) continue;
+        const info = header[name];
+        assert.deepEqual([info.location, info.data_offsets], [entry, [offset, offset + length]]);
+        assert.deepEqual(info.shape, shape);
+      }
+    }
+  }
+});
+
+test('good archives of the specification have the graphs that the reader finds, and take two requests', async () => {
+  const valid = join(root(), 'spec/vectors/valid');
+  let count = 0;
+  for (const name of readdirSync(valid).filter((each) => each.endsWith('.onnxar'))) {
+    const bytes = readFileSync(join(valid, name));
+    const { graphs, size } = await served(bytes);
+    assert.equal(size.file, bytes.length);
+    assert.deepEqual(graphs.map((graph) => graph.name).sort(), (await open(bytes)).graphs().sort(), name);
+    assert.ok(server.requests.length <= 2);
+    count++;
+  }
+  assert.ok(count > 50);
+});
+
+test('a directory of more than a MiB takes three requests', async () => {
+  const empty = Buffer.alloc(4);
+  const names = Array.from(
+    { length: 12_000 },
+    (_, i) => `weight.of.a.model.with.long.names.${String(i).padStart(40, '0')}`,
+  );
+  const proto = model(names.map((name) => [name, 4, name, 0]));
+  const bytes = archive([...names.map((name) => [name, empty]), ['__MODEL_PROTO', proto]]);
+  const metadata = await served(bytes);
+  assert.equal(server.requests.length, 3);
+  assert.equal(metadata.parameterTotal, 4 * names.length);
+  assert.deepEqual(metadata.graphs[0].header[names[11_999]].shape, [4]);
+});
+
+test('a model that is too far from the end is refused before a fourth request', async () => {
+  const names = Array.from({ length: 12_000 }, (_, i) => `w${String(i).padStart(60, '0')}`);
+  const proto = Buffer.concat([model([]), Buffer.from([0x0a + 0x28, 0x80, 0x80, 0x80, 0x10]), Buffer.alloc(1 << 25)]);
+  const bytes = archive([...names.map((name) => [name, Buffer.alloc(4)]), ['__MODEL_PROTO', proto]]);
+  await assert.rejects(served(bytes), /too far from its end for three requests; use onnxar/);
+  assert.equal(server.requests.length, 3);
+});
+
+const good = archive([['__MODEL_PROTO', model([])]]);
+for (const [what, bytes, message] of [
+  ['a text', Buffer.from('no model at all, but a text'), /it is damaged, or neither an ONNX model nor an archive/],
+  ['an archive that was cut', good.subarray(0, -1), /does not end in an end record; it is damaged/],
+  ['an empty file', Buffer.alloc(0), /it has no graph/],
+  ['a zip without a model', archive([['a', Buffer.alloc(4)]]), /its last entry is not __MODEL_PROTO/],
+  ['a model with a field that is cut', model([]).subarray(0, -3), /is cut/],
+  ['a directory of more headers than there are', withCount(good, 9), /its directory is damaged/],
+]) {
+  test(`${what} is refused, and the message has the address without its secrets`, async () => {
+    for (const how of [() => served(bytes), () => parseOnnxMetadata(new Blob([bytes]))]) {
+      const error = await how().catch((thrown) => thrown);
+      assert.match(error.message, message);
+      assert.ok(!error.message.includes('hidden'));
+    }
+  });
+}
+
+function withCount(bytes, count) {
+  const made = Buffer.from(bytes);
+  made.writeUInt16LE(count, made.length - 12);
+  return made;
+}
+
+test('each byte of an archive may be another: the answer is metadata or one error', async () => {
+  const bytes = Buffer.from(
+    archive([
+      ['w', Buffer.alloc(8)],
+      ['__MODEL_PROTO', model([['w', 8, 'w', 0]])],
+    ]),
+  );
+  let refused = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    for (const flip of [1, 0x80, 0xff]) {
+      bytes[at] ^= flip;
+      await parseOnnxMetadata(new Blob([bytes])).catch((error) => {
+        assert.match(error.message, /it is damaged, or neither|raise maxModelSize/);
+        refused++;
+      });
+      bytes[at] ^= flip;
+    }
+  }
+  assert.ok(refused > 100);
+});
+
+test('a missing file, a server without ranges and a file that changes are told', async () => {
+  await assert.rejects(
+    parseOnnxMetadata(`${server.here}/files/none`),
+    /answered 404; look whether the address is right/,
+  );
+  await assert.rejects(served(Buffer.alloc(1 << 20), { maxModelSize: 1000 }), /1048576 bytes would have to be read/);
+  server.fault = (number) => (number === 2 && (server.files.m.etag = '"2"'), {});
+  await assert.rejects(served(good), /changed while it was read; read it again/);
+  server.fault = () => ({});
+  const fetchWhole = (url) => fetch(url);
+  await assert.rejects(served(good, { fetch: fetchWhole }), /sends no ranges; download it, and give a Blob/);
+});

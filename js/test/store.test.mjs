@@ -1,0 +1,122 @@
+// The store in Node, where it is a folder. test/store_browser.test.mjs has the faults.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { open } from '../dist/index.js';
+import { Store } from '../dist/store.js';
+import { weights } from './support/archive.mjs';
+import { serveRanges } from './support/ranges.mjs';
+
+const piece = 1 << 16;
+const [one, other] = [weights(30, 100_000), weights(30, 100_000, 2)];
+/** The last 128 KiB come when the archive is opened. */
+const pieces = Math.ceil((one.length - (1 << 17)) / piece);
+let server, folder, url;
+
+before(async () => (server = await serveRanges()));
+after(() => server.stop());
+beforeEach(() => {
+  if (folder) rmSync(folder, { recursive: true, force: true });
+  folder = mkdtempSync(join(tmpdir(), 'onnxar-store-'));
+  Object.assign(server, { files: { a: { bytes: one, etag: '"1"' } }, requests: [], fault: () => ({}) });
+  url = `${server.here}/files/a`;
+});
+after(() => rmSync(folder, { recursive: true }));
+
+const made = (options) => new Store({ folder, piece, ...options });
+const asked = () => server.requests.splice(0).filter(({ range }) => /^bytes=\d/.test(range)).length;
+const same = (where, bytes) => assert.equal(Buffer.compare(readFileSync(fileURLToPath(where)), bytes), 0);
+
+test('an archive is the same file of the folder at each visit, and the second makes no request', async () => {
+  const steps = [];
+  const first = await made().get(url, { onProgress: (...step) => steps.push(step) });
+  same(first, one);
+  assert.equal(asked(), pieces);
+  assert.deepEqual(steps.at(-1), [one.length, one.length]);
+  assert.equal(steps.length, Math.ceil(one.length / piece));
+  const second = await made().get(`${url}#part`);
+  assert.equal(second.href, first.href);
+  assert.deepEqual(server.requests, []);
+  const archive = await open(second);
+  for (const { name } of archive.entries) await archive.verify(name);
+  await archive.close();
+});
+
+test('what is there when a get is ended stays, and is not asked for again', async () => {
+  const stop = new AbortController();
+  const onProgress = (bytes) => bytes > one.length / 2 && stop.abort();
+  await assert.rejects(made().get(url, { onProgress, signal: stop.signal }), { name: 'AbortError' });
+  const before = asked();
+  assert.deepEqual(
+    (await made().list()).map((kept) => [kept.url, kept.size, kept.complete]),
+    [[url, one.length, false]],
+  );
+  same(await made().get(url), one);
+  assert.ok(before + asked() <= pieces + 4, 'at most the pieces that were on their way came twice');
+});
+
+test('gets of one archive at the same time are one download', async () => {
+  const [first, second] = await Promise.all([made().get(url), made().get(url)]);
+  assert.equal(first.href, second.href);
+  assert.equal(asked(), pieces);
+});
+
+test('a damaged piece that was kept is found by its CRC-32 and asked for again', async () => {
+  const stop = new AbortController();
+  const onProgress = (bytes) => bytes > one.length / 2 && stop.abort();
+  await assert.rejects(made().get(url, { onProgress, signal: stop.signal }));
+  const [name] = readdirSync(folder);
+  const path = join(folder, name, 'model.onnxar');
+  truncateSync(path, 1000);
+  truncateSync(path, one.length); // zeros
+  same(await made().get(url), one);
+});
+
+test('an archive that changed is noticed by a refresh, which keeps the old one if the new one fails', async () => {
+  const old = await made().get(url);
+  server.files.a = { bytes: other, etag: '"2"' };
+  server.fault = (count) => (count > 5 + pieces ? { status: 403 } : {});
+  await assert.rejects(made().get(url, { refresh: true }), { code: 'io.http' });
+  same(await made().get(url), one);
+  server.fault = () => ({});
+  same(await made().get(url, { refresh: true }), other);
+  assert.throws(() => readFileSync(fileURLToPath(old)), { code: 'ENOENT' });
+  asked();
+  same(await made().get(url, { refresh: true }), other);
+  assert.equal(server.requests.length, 1, 'one request tells that it is the same');
+});
+
+test('archives that were not used for longest go when there are too many bytes', async () => {
+  const store = made({ most: one.length * 2 });
+  for (const name of ['a', 'b', 'c']) server.files[name] = server.files.a;
+  const at = (name) => `${server.here}/files/${name}`;
+  const names = async () =>
+    (await store.list())
+      .map((kept) => kept.url.at(-1))
+      .sort()
+      .join('');
+  for (const name of ['a', 'b', 'a', 'c']) await store.get(at(name));
+  assert.equal(await names(), 'ac');
+  await store.delete(at('a'));
+  assert.equal(await names(), 'c');
+  await assert.rejects(made({ most: 1000 }).get(at('a')), { code: 'io.disk_full' });
+  assert.match((await made({ most: 1000 }).get(at('a')).catch(String)).toString(), /needs \d+ bytes.*delete others/);
+});
+
+test('a server without ranges sends the file', async () => {
+  const { createServer } = await import('node:http');
+  const whole = createServer((_, answer) => answer.writeHead(200, { 'Content-Length': one.length }).end(one));
+  await new Promise((done) => whole.listen(0, '127.0.0.1', done));
+  same(await made().get(`http://127.0.0.1:${whole.address().port}/x`), one);
+  whole.closeAllConnections();
+  whole.close();
+});
+
+test('what is no archive is not kept', async () => {
+  server.files.a = { bytes: Buffer.alloc(100_000) };
+  await assert.rejects(made().get(url), { code: 'zip.end.missing' });
+  assert.deepEqual(await made().list(), []);
+});
