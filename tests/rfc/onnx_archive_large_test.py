@@ -21,8 +21,7 @@ import onnx_archive
 model, data, output = sys.argv[1:]
 with open(data, "rb") as file:
     weights = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-sources = {"weights.bin": weights}
-onnx_archive.save(onnx.load(model, load_external_data=False), output, sources=sources)
+onnx_archive.save(onnx.load(model, load_external_data=False), output, data=lambda tensor: weights)
 """
 
 

@@ -1,0 +1,86 @@
+"""The patches of upstream/ are well formed and carry what is elsewhere in this project, and limits of their texts hold.
+
+Usage: PYTHONPATH=tests upstream_test.py  (`./dev upstream` applies and tries them)
+"""
+
+from __future__ import annotations
+
+import re
+import unittest
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+UPSTREAM = SOURCE / "upstream"
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+MOST_WORDS, MOST_LINES = 1500, 400
+
+
+def hunks(patch: Path) -> list[tuple[re.Match[str], list[str]]]:
+    """Each hunk's header, and as many lines as it says that it has."""
+    lines, found = patch.read_text().split("\n"), []
+    for i, line in enumerate(lines):
+        if header := HUNK.match(line):
+            old, new = int(header[2] or 1), int(header[4] or 1)
+            body: list[str] = []
+            for each in lines[i + 1 :]:
+                if old <= 0 and new <= 0:
+                    break
+                body.append(each)
+                old -= each[:1] in (" ", "-")
+                new -= each[:1] in (" ", "+")
+            found.append((header, body))
+    return found
+
+
+def added_file(patch: Path, name: str) -> str:
+    (_, _, text) = patch.read_text().partition(f"\n+++ b/{name}\n")
+    header, *lines = text.split("\n")
+    count = int(HUNK.match(header)[4])  # type: ignore[index]
+    return "".join(line[1:] + "\n" for line in lines[:count])
+
+
+class Patches(unittest.TestCase):
+    def test_each_project_has_patches_and_a_description(self) -> None:
+        self.assertEqual({each.name for each in UPSTREAM.iterdir()}, {"onnx", "onnx_ir", "netron", "onnxruntime"})
+        for folder in UPSTREAM.iterdir():
+            names = {each.name for each in folder.iterdir()} - {"screenshot.png"}
+            self.assertIn("description.md", names)
+            self.assertTrue(all(re.fullmatch(r"000[1-9]-.*\.patch", name) for name in names - {"description.md"}), names)
+            self.assertGreater(len(names), 1)
+
+    def test_hunks_have_the_lines_that_their_headers_announce(self) -> None:
+        seen = 0
+        for patch in UPSTREAM.glob("*/*.patch"):
+            for header, body in hunks(patch):
+                with self.subTest(f"{patch.name} {header[0]}"):
+                    self.assertFalse([line for line in body if line[:1] not in (" ", "-", "+", "\\")])
+                    self.assertEqual(sum(line[:1] in (" ", "-") for line in body), int(header[2] or 1))
+                    self.assertEqual(sum(line[:1] in (" ", "+") for line in body), int(header[4] or 1))
+                    seen += 1
+        self.assertGreaterEqual(seen, 30)
+
+    def test_nobody_has_signed_off_yet(self) -> None:
+        for patch in UPSTREAM.glob("*/*.patch"):
+            self.assertNotIn("Signed-off-by", patch.read_text(), patch)
+
+    def test_the_patch_for_onnx_carries_the_module_and_the_reader(self) -> None:
+        python, reader, _ = sorted((UPSTREAM / "onnx").glob("*.patch"))
+        module = (SOURCE / "spec" / "rfc" / "onnx_archive.py").read_text()
+        self.assertEqual(added_file(python, "onnx/archive.py"), module)
+        self.assertLessEqual(module.count("\n"), MOST_LINES)
+        for name in ("onnxar_reader.h", "onnxar_reader.c"):
+            self.assertEqual(added_file(reader, f"onnx/common/{name}"), (SOURCE / "reader" / name).read_text())
+
+    def test_the_releases_are_those_that_the_texts_name(self) -> None:
+        releases = re.search(r"^RELEASES = (.*)$", (SOURCE / "tests" / "upstream" / "run.py").read_text(), re.MULTILINE)
+        page = (SOURCE / "docs" / "upstream.md").read_text()
+        for folder, version in re.findall(r'"(\w+)": "[\w-]+==([0-9.]+)"', releases[1]):  # type: ignore[index]
+            self.assertIn(f"upstream/{folder}/description.md) {version}|", page)
+            self.assertIn(f" {version} (the ", (UPSTREAM / folder / "description.md").read_text())
+
+    def test_the_proposal_is_short(self) -> None:
+        self.assertLessEqual(len((SOURCE / "spec" / "rfc" / "proposal.md").read_text().split()), MOST_WORDS)
+
+
+if __name__ == "__main__":
+    unittest.main()
