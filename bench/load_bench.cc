@@ -11,8 +11,8 @@
 
 #include "base/parallel.h"
 #include "onnx/fields.h"
+#include "onnx/wire.h"
 #include "onnxar/model/model.h"
-#include "wire/encode.h"
 
 namespace onnxar {
 namespace {
@@ -31,11 +31,11 @@ class SparseModel {
     const std::string front = head();
     std::string begin;
     std::string field;
-    wire::append_tag(field, onnx::graph_field::initializer, wire::Type::length_delimited);
-    wire::append_varint(field, front.size() + large_tensor);
+    onnx::append_tag(field, onnx::graph_field::initializer, onnx::Type::length_delimited);
+    onnx::append_varint(field, front.size() + large_tensor);
     field += front;
-    wire::append_tag(begin, onnx::model_field::graph, wire::Type::length_delimited);
-    wire::append_varint(begin, tensors * (field.size() + large_tensor));
+    onnx::append_tag(begin, onnx::model_field::graph, onnx::Type::length_delimited);
+    onnx::append_varint(begin, tensors * (field.size() + large_tensor));
     std::ofstream out(path_, std::ios::binary);
     out << begin;
     for (std::size_t i = 0; i < tensors; ++i) {
@@ -55,11 +55,11 @@ class SparseModel {
   /// The bytes of a tensor before its data.
   static std::string head() {
     std::string out;
-    wire::append_varint_field(out, onnx::tensor_field::dims, large_tensor);
-    wire::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::uint8));
-    wire::append_bytes_field(out, onnx::tensor_field::name, "weight");
-    wire::append_tag(out, onnx::tensor_field::raw_data, wire::Type::length_delimited);
-    wire::append_varint(out, large_tensor);
+    onnx::append_varint_field(out, onnx::tensor_field::dims, large_tensor);
+    onnx::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::uint8));
+    onnx::append_bytes_field(out, onnx::tensor_field::name, "weight");
+    onnx::append_tag(out, onnx::tensor_field::raw_data, onnx::Type::length_delimited);
+    onnx::append_varint(out, large_tensor);
     return out;
   }
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "convert/load.h"
 #include "onnx/fields.h"
+#include "onnx/wire.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
-#include "skeleton/load.h"
-#include "wire/encode.h"
 #include "zip/layout.h"
 
 namespace onnxar {
@@ -24,10 +24,10 @@ constexpr std::size_t tensor_bytes = 4096;
 
 std::string tensor(std::size_t index, std::size_t size) {
   std::string out;
-  wire::append_varint_field(out, onnx::tensor_field::dims, size);
-  wire::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::uint8));
-  wire::append_bytes_field(out, onnx::tensor_field::name, "decoder.layers.weight." + std::to_string(index));
-  wire::append_bytes_field(out, onnx::tensor_field::raw_data, std::string(size, 'x'));
+  onnx::append_varint_field(out, onnx::tensor_field::dims, size);
+  onnx::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::uint8));
+  onnx::append_bytes_field(out, onnx::tensor_field::name, "decoder.layers.weight." + std::to_string(index));
+  onnx::append_bytes_field(out, onnx::tensor_field::raw_data, std::string(size, 'x'));
   return out;
 }
 
@@ -39,10 +39,10 @@ class ModelFolder {
     fs::create_directories(folder_);
     std::string graph;
     for (std::int64_t i = 0; i < tensors; ++i) {
-      wire::append_bytes_field(graph, onnx::graph_field::initializer, tensor(static_cast<std::size_t>(i), size));
+      onnx::append_bytes_field(graph, onnx::graph_field::initializer, tensor(static_cast<std::size_t>(i), size));
     }
     std::string model;
-    wire::append_bytes_field(model, onnx::model_field::graph, graph);
+    onnx::append_bytes_field(model, onnx::model_field::graph, graph);
     std::ofstream(path()) << model;
   }
   ModelFolder(const ModelFolder&) = delete;

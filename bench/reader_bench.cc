@@ -11,9 +11,9 @@
 
 #include "onnx/fields.h"
 #include "onnx/sites.h"
+#include "onnx/wire.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "wire/encode.h"
 
 namespace onnxar {
 namespace {
@@ -24,21 +24,21 @@ constexpr std::size_t floats = 16;  // of each tensor
 
 std::string pair(std::string_view key, std::string_view value) {
   std::string out;
-  wire::append_bytes_field(out, onnx::entry_field::key, key);
-  wire::append_bytes_field(out, onnx::entry_field::value, value);
+  onnx::append_bytes_field(out, onnx::entry_field::key, key);
+  onnx::append_bytes_field(out, onnx::entry_field::value, value);
   return out;
 }
 
 std::string linked_tensor(const std::string& name) {
   std::string out;
-  wire::append_varint_field(out, onnx::tensor_field::dims, floats);
-  wire::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::float32));
-  wire::append_bytes_field(out, onnx::tensor_field::name, name);
+  onnx::append_varint_field(out, onnx::tensor_field::dims, floats);
+  onnx::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::float32));
+  onnx::append_bytes_field(out, onnx::tensor_field::name, name);
   for (const std::string& each :
        {pair("location", name), pair("offset", "0"), pair("length", std::to_string(floats * sizeof(float)))}) {
-    wire::append_bytes_field(out, onnx::tensor_field::external_data, each);
+    onnx::append_bytes_field(out, onnx::tensor_field::external_data, each);
   }
-  wire::append_varint_field(out, onnx::tensor_field::data_location, 1);
+  onnx::append_varint_field(out, onnx::tensor_field::data_location, 1);
   return out;
 }
 
@@ -56,10 +56,10 @@ class LinkedArchive {
     for (std::int64_t i = 0; i < tensors; ++i) {
       const std::string name = "decoder_layers_weight_" + std::to_string(i);
       writer.add(name, data);
-      wire::append_bytes_field(graph, onnx::graph_field::initializer, linked_tensor(name));
+      onnx::append_bytes_field(graph, onnx::graph_field::initializer, linked_tensor(name));
     }
     std::string model;
-    wire::append_bytes_field(model, onnx::model_field::graph, graph);
+    onnx::append_bytes_field(model, onnx::model_field::graph, graph);
     writer.finish(as_bytes(model));
   }
   LinkedArchive(const LinkedArchive&) = delete;

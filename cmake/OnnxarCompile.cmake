@@ -5,13 +5,11 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
-# The folders of src/os and tools/onnxar/os with the sources for the system that this build is for.
+# The folder of src/os and tools/onnxar/os with the sources for the system that this build is for.
 if(CMAKE_SYSTEM_NAME STREQUAL Windows)
   set(onnxar_systems os/windows)
-elseif(CMAKE_SYSTEM_NAME STREQUAL Darwin)
-  set(onnxar_systems os/posix os/darwin)
-elseif(CMAKE_SYSTEM_NAME STREQUAL Linux)
-  set(onnxar_systems os/posix os/linux)
+elseif(CMAKE_SYSTEM_NAME MATCHES "^(Darwin|Linux)$")
+  set(onnxar_systems os/posix)
 else()
   message(FATAL_ERROR "onnxar does not support ${CMAKE_SYSTEM_NAME}: src/os has no folder for it")
 endif()
@@ -32,9 +30,10 @@ function(onnxar_warnings target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
     -Woverloaded-virtual
-    # GCC 12 warns falsely of overlap if a literal is put before a std::string (GCC bug 105329, fixed in 13), and of
-    # uninitialised strings inside optionals that were moved from. Clang and the sanitizers look for both faults.
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-maybe-uninitialized>
+    # GCC 12 warns falsely of overlap if a literal is put before a std::string (GCC bug 105329, fixed in 13), and versions up
+    # to 14 of uninitialised values inside empty optionals. Clang and the sanitizers look for both faults.
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     # Clang warns of a deprecated function that libstdc++ 12's stable_sort calls.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
     # In a unity build a name of one file may hide a name of a different file.

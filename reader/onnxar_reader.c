@@ -1,4 +1,4 @@
-/* onnxar_reader: see onnxar_reader.h, which also has the licence.
+/* onnxar_reader: see onnxar_reader.h. Copyright 2026 The onnxar authors. SPDX-License-Identifier: Apache-2.0
  *
  * The order is that of the specification: the end of the file, names, the directory, places, local headers, the wire
  * format, tensors, stage check. Each refusal names its rule, such as "E3", by which the table below finds the code and
@@ -349,7 +349,7 @@ static const char* broken_by_name(const byte* name, size_t length) {
   int first = 4, broken;
   if (length > LONGEST_NAME) return "N2";
   for (size_t i = 0; i < length; ++i) {
-    if ((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '.' && name[i] <= '9')) continue; /* most are */
+    if ((name[i] >= '_' && name[i] <= 'z') || (name[i] >= '.' && name[i] <= '9')) continue; /* most are */
     if (name[i] < 0x20 || name[i] > 0x7E || strchr("\\:*?\"<>|;", name[i])) return "N14";
   }
   if (name[0] == '/') return "N6";
@@ -496,17 +496,17 @@ static int check_places(reader* r, fault* e) {
   }
   return 1;
 }
-/* A polynomial of the bytes without case, modulo 2^31 - 1. For most keys few names of any set have one hash. */
-static uint32_t hash_step(reader* r, uint32_t hash, byte c) {
-  const uint64_t sum = (uint64_t)hash * r->hash_key + folded(c);
+/* A polynomial of the bytes without case, three a step, modulo 2^31 - 1. For most keys few names share a hash. */
+static uint32_t hash_step(reader* r, uint32_t hash, const byte* at, size_t count) {
+  uint64_t sum = (uint64_t)hash * r->hash_key;
+  for (size_t i = 0; i < count; ++i) sum += (uint64_t)folded(at[i]) << 8 * i;
   return (uint32_t)((sum & 0x7FFFFFFF) + (sum >> 31)); /* fits, as the key has 30 bits */
 }
 static uint32_t hash_of(reader* r, const byte* name, size_t length) {
   uint32_t hash = 1;
-  for (size_t i = 0; i < length; ++i) hash = hash_step(r, hash, name[i]);
-  return hash;
+  for (; length >= 3; name += 3, length -= 3) hash = hash_step(r, hash, name, 3);
+  return length > 0 ? hash_step(r, hash, name, length) : hash;
 }
-
 /* The place in the table of an entry with this name without case, or of none. Counts the places that it passes. */
 static uint32_t* find_place(reader* r, const byte* name, size_t length, uint32_t hash, uint64_t* passed) {
   const size_t last = ((size_t)1 << r->table_bits) - 1;
@@ -559,13 +559,13 @@ static int index_names(onnxar_reader* r, fault* e) {
 static int check_folders(reader* r, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
     const struct entry* entry = &r->entries[i];
-    const byte* name = name_of(entry);
-    const size_t length = length_of(entry);
+    const byte *name = name_of(entry), *at = name, *slash = name, *end = name + length_of(entry);
     uint64_t passed = 0;
-    uint32_t hash = 1;
-    for (size_t k = memchr(name, '/', length) ? 0 : length; k < length; ++k) {
-      if (name[k] == '/' && *find_place(r, name, k, hash, &passed) != 0) return refuse_header(r, e, "N12", entry);
-      hash = hash_step(r, hash, name[k]);
+    uint32_t hash = 1; /* of the bytes before `at` */
+    for (; (slash = (const byte*)memchr(slash, '/', (size_t)(end - slash))) != NULL; ++slash) {
+      for (; slash - at >= 3; at += 3) hash = hash_step(r, hash, at, 3);
+      const uint32_t all = slash > at ? hash_step(r, hash, at, (size_t)(slash - at)) : hash;
+      if (*find_place(r, name, (size_t)(slash - name), all, &passed)) return refuse_header(r, e, "N12", entry);
     }
   }
   return 1;
@@ -976,8 +976,6 @@ static const char* judge_link(walker* w, int held, uint64_t* offset, uint64_t* l
   if (w->raw.at || held > 0) return "M16";
   if (location->length == 0) return "M8";
   if (begins(*location, "*/_ORT_") || begins(*location, "#onnxar:")) return "M14";
-  *offset = 0;
-  *length = w->bytes;
   if (w->keys[OFFSET].at && !read_decimal(w->keys[OFFSET], offset)) return "M11";
   if (w->keys[LENGTH].at && !read_decimal(w->keys[LENGTH], length)) return "M12";
   return w->has_bytes && *length != w->bytes ? "M18" : NULL;
@@ -1008,7 +1006,7 @@ static const char* find_data(reader* r, struct text location, uint64_t offset, c
 static int judge_tensor(walker* w) {
   const int has_length = w->has_bytes || w->keys[LENGTH].at;
   onnxar_reader_range range = {w->raw.at, OAR_NO_OFFSET, w->raw.length};
-  uint64_t offset, length;
+  uint64_t offset = 0, length = w->bytes;
   int held = w->raw.length > 0; /* how many fields hold values */
   const char* broken;
   for (int number = FLOAT_DATA; number < TYPED_FIELDS; ++number) {

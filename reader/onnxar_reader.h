@@ -40,8 +40,7 @@
  *   provided that callbacks and allocator may. A walk is used by one thread at a time.
  * - Trust: whatever the bytes are, a call reads no byte out of bounds, and its work grows in proportion to the file.
  * Opening does stage open of the specification; stage use of an entry comes before its bytes, M8 to M21 before a
- * tensor. CRC-32s are compared on demand. What was proved is not proved again: a mapped file that is shortened faults
- * on access, so replace archives by renaming.
+ * tensor. CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
  * - Define for onnxar_reader.c: OAR_NO_MMAP to read files into memory instead of mapping them (which only POSIX systems
  * do); OAR_NO_STDIO to leave onnxar_reader_open out; OAR_API for what precedes each function, such as `static`. */
 #ifndef ONNXAR_READER_H
@@ -102,12 +101,13 @@ typedef struct onnxar_reader_source {
 } onnxar_reader_source;
 
 /* Each proves stage open. `options` may be NULL. A failure sets *archive to NULL.
- *
  * Memory stays as it is until the archive is closed. If it begins at a multiple of 64 bytes (or of 4096, for larger
  * alignments), so does each weight in it. Of a source, the end of the file and the directory are read, and local
  * headers where P5 demands it: two reads if a usual writer made the archive. */
+#ifndef OAR_NO_STDIO
 OAR_API int onnxar_reader_open(const char* path, const onnxar_reader_options* options, onnxar_reader** archive,
                                onnxar_reader_error* error);
+#endif
 OAR_API int onnxar_reader_open_memory(const void* data, size_t size, const onnxar_reader_options* options,
                                       onnxar_reader** archive, onnxar_reader_error* error);
 OAR_API int onnxar_reader_open_source(const onnxar_reader_source* source, const onnxar_reader_options* options,

@@ -20,7 +20,7 @@ import command_page
 import error_page
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "src/*.md")
+PAGES = ("*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "src/*.md", "upstream/*/*.md")
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 

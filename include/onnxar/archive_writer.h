@@ -1,4 +1,4 @@
-// Writing an ONNX archive: add the weights, of any number and size, then the model.
+// Writes an ONNX archive: first the weights, of any number and size, then the model.
 //
 //   onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create("model.onnxar");
 //   onnxar::KeyMaker keys;
@@ -7,8 +7,6 @@
 //   writer.finish(model);  // a serialised ModelProto; the file appears now
 //
 // To save a whole model, see `pack` (convert.h), Model::save (model/model.h) and ModelWriter (model_stream.h).
-//
-// Threads: one writer or KeyMaker takes one call at a time; different ones are independent of each other.
 #pragma once
 
 #include <cstddef>
@@ -26,43 +24,40 @@
 
 namespace ONNXAR_API onnxar {
 
-/// How files are written, for every function that writes. The options of a function say which members do not apply.
+/// For every function that writes files. The options of a function say which members do not apply.
 struct OutputOptions {
-  bool overwrite = false;   ///< replace an existing output, atomically and with its mode; otherwise it is an error
+  bool overwrite = false;   ///< replace an existing output, atomically and with its mode
   bool sync = true;         ///< sync files and folder before returning
   bool dry_run = false;     ///< find every fault that planning can find, and write nothing
-  std::size_t threads = 0;  ///< threads that write and sum: 1 is only the caller's; 0: one for each core
+  std::size_t threads = 0;  ///< that write and sum; 1: only the caller's; 0: one for each core
 };
 
 struct WriterOptions {
-  /// Every entry begins at a multiple of this, a power of two from 64 to 32768; entries of at least 1 MiB begin at a
-  /// multiple of 4096 or more.
+  /// Of every entry, a power of two from 64 to 32768; entries of at least 1 MiB get at least 4096.
   std::uint64_t alignment = default_alignment;
-  /// `finish` syncs and replaces. A writer has no dry run: `dry_run` is usage.argument.
+  /// `dry_run` is usage.argument.
   OutputOptions output = {};
-  /// Whether `finish` verifies that the model is a ModelProto, and that each of its links names an entry and a part of
-  /// it with the length that type and dims require. Cost: O(fields of the model); no weight is read. Switch it off for
-  /// a model that is known to be good, or that is not a model yet.
+  /// `finish` verifies that the model is a ModelProto, and that each link names a part of an entry with the length that
+  /// type and dims require. Cost: O(fields of the model). Switch it off for a model that is known to be good, or that
+  /// is not a model yet.
   bool verify_model = true;
 };
 
-/// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry.
+/// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry. Owns the
+/// file; move-only.
 ///
-/// The file has no name until `finish` gives it the target's name, complete and synced. A reader never sees half an
-/// archive, and a writer that is destroyed or killed leaves no file. Equal calls write equal bytes: the file contains
-/// nothing about time or machine. Owns the file; move-only.
+/// `finish` gives the complete, synced file its name. A reader never sees half an archive, and a writer that is
+/// destroyed or killed leaves no file. Equal calls write equal bytes, at any time and on any machine.
 ///
-/// A writer that failed stays failed. After an exception of any kind from a member, every later call throws
-/// usage.writer_failed with the first failure, and nothing is published. A caller that loses an exception therefore
-/// cannot replace a whole archive by one with a missing entry. To try again, make a new writer. After `finish`, every
-/// call throws usage.writer_finished. A writer that was moved from can only be assigned to and destroyed.
+/// A writer that failed stays failed: after any exception, every later call throws usage.writer_failed with the first
+/// failure, and nothing is published. So a lost exception cannot lead to an archive with a missing entry. After
+/// `finish`, every call throws usage.writer_finished.
 ///
-/// Threads: one call at a time. A second call during the first, from a different thread or from a source that the first
-/// call reads, changes nothing, throws usage.writer_busy and fails the writer; the first call then fails too. Sources
-/// and callbacks run on the thread of the call.
+/// Threads: one call at a time. A second call during the first, from another thread or from a source, throws
+/// usage.writer_busy, and both fail.
 class ArchiveWriter {
  public:
-  /// Errors: output.exists, io.* (no such folder, permission), usage.argument (the alignment, a dry run).
+  /// Errors: output.exists, io.*, usage.argument (the alignment, a dry run).
   static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
 
   ArchiveWriter(ArchiveWriter&& other) noexcept;
@@ -71,30 +66,28 @@ class ArchiveWriter {
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
   ~ArchiveWriter();
 
-  /// Reserves disk space. Call it if the total is known: a full disk is noticed at once, and writing is faster.
+  /// Reserves disk space for an archive of `bytes` bytes: a full disk is noticed at once, and writing is faster.
   /// Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
-  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (`KeyMaker` makes good ones).
-  /// Errors: zip.name.* (the name is not portable ASCII, breaks another rule of names, or differs from an existing one
-  /// only in case), archive.name.reserved, io.source_size (the source gives more or fewer bytes than its size),
-  /// usage.argument (an empty StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a
-  /// source pass through. The writer has failed after each of them.
+  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). Errors: zip.name.*
+  /// (among others, names that differ only in case), archive.name.reserved, io.source_size (the source gives more or
+  /// fewer bytes than its size), usage.argument (an empty StreamReader, or one that returns more than the buffer
+  /// holds), io.*; exceptions of a source pass through.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
-  /// The first `size` bytes of a stream, read in pieces of at most 1 MiB. Later bytes are not read.
+  /// The first `size` bytes of a stream, in pieces of at most 1 MiB. Later bytes are not read.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
-  /// Adds a further model as a graph over the same entries: a serialised ModelProto, which becomes the entry
-  /// `NAME.onnx` (spec/graphs.md). `name` may already end so. Graphs come after weights and side files. `finish`
-  /// verifies them as it does the model. Errors: as `add`; usage.argument (an empty name, or one with a slash).
+  /// Adds a further model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
+  /// lack `.onnx`. Graphs come after weights and side files; `finish` verifies them too. Errors: as `add`;
+  /// usage.argument (an empty name, or one with a slash).
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 
   /// Writes the model and the directory, and publishes the file. Errors: as `add`; archive.model.too_large;
-  /// output.exists if the target appeared during writing; with WriterOptions::verify_model, errors of the model:
-  /// wire.*, onnx.model.invalid, onnx.external_data.missing (a location that is not an entry), .out_of_range, .marker
-  /// (memory of a process), onnx.tensor.length and the like, naming the tensor.
+  /// output.exists; with WriterOptions::verify_model also wire.*, onnx.model.invalid, onnx.external_data.* (.missing:
+  /// the location is not an entry; .marker: it is memory of a process) and onnx.tensor.*, naming the tensor.
   void finish(Bytes model);
   void finish(const ByteSource& model);
 

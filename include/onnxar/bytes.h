@@ -1,15 +1,13 @@
 // Bytes: views, owners and sources.
 //
-// `Bytes` is a view and owns nothing. A `ByteSpan` is *owned* (it holds its own buffer) or *borrowed* (the storage is
-// elsewhere). A borrowed span may hold a share of the owner, which keeps the storage alive as long as any copy of the
-// span exists. A `ByteSource` hands out bytes front to back and in pieces; they need not be in memory.
+//   const onnxar::ByteSpan owned = onnxar::ByteSpan::own(std::vector<std::byte>(100));
+//   const onnxar::ByteSpan view = onnxar::ByteSpan::borrow(owned.bytes());  // the caller keeps `owned` alive
 //
-// The bytes of tensors are raw data as ONNX defines it: numbers are little-endian, on hosts of either byte order. A
-// big-endian host that reads elements through a pointer has to reverse their bytes; the library itself never does.
+// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host. A big-endian host has to
+// reverse the bytes of elements that it reads through a pointer.
 //
-// Threads: the library calls a function or source that it was given (ByteSink, StreamReader, ByteSource, and those of
-// options.h) on the thread that called the library, one call at a time, and never after the library's function
-// returned.
+// Threads: the library calls the functions and sources that it was given on the thread of the call, one at a time, and
+// never after the call.
 #pragma once
 
 #include <bit>
@@ -33,25 +31,24 @@
 
 namespace ONNXAR_API onnxar {
 
+/// A view; owns nothing.
 using Bytes = std::span<const std::byte>;
 
-/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it, and
-/// members that return a view of the object are deleted for a temporary object: such a view would dangle.
+/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it.
 template <typename T>
 concept TemporaryContainer =
     !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
 
-/// The default alignment of data in archives and data files, in bytes. 64 bytes are a cache line, and serve every
-/// vector instruction.
+/// The default alignment, in bytes: a cache line, enough for every vector instruction.
 inline constexpr std::uint64_t default_alignment = 64;
 
-/// The default of every option `threshold`, in bytes: payloads of at least this many are kept beside the model.
+/// The default of every `threshold`, in bytes: payloads of at least this many are kept beside the model.
 inline constexpr std::uint64_t default_threshold = 1024;
 
-/// The default of every option `max_expansion`: how many times as large as the input the output may be.
+/// The default of every `max_expansion`: how many times as large as the input an output may be.
 inline constexpr std::uint64_t default_expansion = 8;
 
-/// The default of LoadOptions::max_depth: the number of nested messages that protobuf's own parsers read (M6).
+/// The default of LoadOptions::max_depth: as deep as protobuf's own parsers read (M6).
 inline constexpr std::size_t most_nested_messages = 100;
 
 /// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
@@ -62,13 +59,11 @@ inline std::size_t alignment_of(Bytes bytes) noexcept {
                              std::countr_zero(reinterpret_cast<std::uintptr_t>(bytes.data()) | page));
 }
 
-/// The bytes of `text`, as a view of the same storage.
+/// A view of the same storage, as are those of `as_text`, which assumes no encoding.
 inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-/// The characters of `bytes`, as a view of the same storage. No encoding is assumed.
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// When the pages of a mapping are read.
+/// When the pages of a mapping, or the ranges of a file, are read.
 enum class Prefetch : std::uint8_t {
   none,       ///< each page at its first access
   will_need,  ///< in the background: the call starts it and returns
@@ -83,10 +78,9 @@ enum class Prefetch : std::uint8_t {
 /// | borrowed + owner   | shared storage   | the last span (or copy) with a share | copies pointer and share |
 /// | borrowed, no owner | the caller       | the caller, longer than every copy   | copies the pointer       |
 ///
-/// Moving keeps the mode and leaves the source empty. Threads: several may read one span; changing it needs a lock.
+/// Moving keeps the mode and empties the source. Threads: several may read one span; changing it needs a lock.
 class ByteSpan {
  public:
-  /// An empty span.
   ByteSpan() = default;
 
   static ByteSpan own(std::vector<std::byte> buffer) {
@@ -96,20 +90,15 @@ class ByteSpan {
     return span;
   }
 
-  /// A view of storage that the caller keeps alive.
-  static ByteSpan borrow(Bytes bytes) { return borrow(bytes, nullptr); }
-  template <TemporaryContainer T>
-  static ByteSpan borrow(T&& bytes) = delete;
-  template <TemporaryContainer T>
-  static ByteSpan borrow(T&& bytes, std::shared_ptr<const void> owner) = delete;
-
-  /// A view of storage that lives at least as long as `owner`.
-  static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner) {
+  /// A view of storage that lives as long as `owner`; without one, the caller keeps it alive.
+  static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner = nullptr) {
     ByteSpan span;
     span.view_ = bytes;
     span.owner_ = std::move(owner);
     return span;
   }
+  template <TemporaryContainer T>
+  static ByteSpan borrow(T&& bytes, std::shared_ptr<const void> owner = nullptr) = delete;
 
   ByteSpan(const ByteSpan&) = default;
   ByteSpan& operator=(const ByteSpan&) = default;
@@ -120,17 +109,16 @@ class ByteSpan {
   }
   ~ByteSpan() = default;
 
-  /// The bytes. Valid as long as this span (owned) or its storage (borrowed) exists.
+  /// Valid as long as this span (owned) or its storage (borrowed).
   [[nodiscard]] Bytes bytes() const& noexcept { return owned_ ? Bytes(buffer_) : view_; }
   Bytes bytes() const&& = delete;
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// As alignment_of. Where it is at least `alignof(T)`, elements may be read through a `const T*`
-  /// by a little-endian host.
+  /// As alignment_of. If it is at least `alignof(T)`, a little-endian host may read through a `const T*`.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
-  /// The share that keeps borrowed storage alive. Null if the span is owned, or if the caller keeps the storage alive.
+  /// The share that keeps borrowed storage alive; null if there is none.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
 
  private:
@@ -150,17 +138,16 @@ class ByteSpan {
 /// Takes one piece, which is valid only during the call.
 using ByteSink = std::function<void(Bytes)>;
 
-/// Reports the progress of a call that reads or writes much data: `done` of `total` bytes. Called on the thread of the
-/// call, about every 16 MiB or after a tensor, with growing numbers; the last time with `done == total`, before any
-/// output gets its name. An exception from it cancels the call, which then leaves no output, and passes through.
+/// `done` of `total` bytes of a long call. Called about every 16 MiB or after a tensor, with growing numbers; the last
+/// time with `done == total`, before any output gets its name. An exception from it passes through and cancels the
+/// call, which then leaves no output.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Fills the front of a buffer and returns the number of bytes it wrote; 0 means the end of the stream. The buffer is
-/// never longer than the rest of the announced size, and the last call is the one that completes it.
+/// Fills the front of a buffer and returns the number of bytes; 0 ends the stream. The buffer is at most as long as the
+/// rest of the announced size, and the call that completes it is the last one.
 using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
 
-/// A range of a file to copy from. The constructor is explicit, so that `{pointer, length}` means bytes in memory and
-/// never a path.
+/// A range of a file to copy from. The constructor is explicit, so `{pointer, length}` means memory and never a path.
 struct FileRange {
   explicit FileRange(std::filesystem::path file, std::uint64_t first = 0, std::optional<std::uint64_t> count = {})
       : path(std::move(file)), offset(first), length(count) {}
@@ -174,15 +161,15 @@ namespace detail {
 struct MappedFrom;
 }
 
-/// A run of bytes in memory that a source hands out as views.
+/// Bytes in memory that a source hands out as views.
 struct Location {
   Bytes bytes;                               ///< alive as long as the source
-  bool verified = false;                     ///< `read` compares them with a checksum: do not use them without it
-  const detail::MappedFrom* file = nullptr;  ///< set by this library: the file that they are mapped from; null: none
+  bool verified = false;                     ///< `read` compares them with a checksum; do not use them without it
+  const detail::MappedFrom* file = nullptr;  ///< set by this library: the file that they are mapped from
 };
 
-/// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any
-/// size, and no writer collects them in memory.
+/// Bytes of a known size for a writer to copy, such as mapped memory, a conversion or a caller's stream. Pieces may
+/// have any size, and no writer collects them in memory.
 class ByteSource {
  public:
   ByteSource() = default;
@@ -191,20 +178,18 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Hands out exactly size() bytes, or throws. `sink` is never empty, and is valid only during this call, on its
-  /// thread. An exception of `sink` ends the reading; the library throws it again even if the source catches it.
-  /// Writers ask for the size once, and verify the number of bytes (io.source_size).
+  /// Hands out exactly size() bytes, or throws. `sink` is never empty, and valid only during this call, on its thread.
+  /// An exception of `sink` ends the reading; the library throws it again even if the source catches it. Writers ask
+  /// for the size once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
-  /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of
-  /// them only. A writer can then have the file system share their blocks. A source that hands out the pieces of
-  /// another source should pass the call on to it. The default visits nothing.
+  /// Visits runs of bytes that are in memory before they are read, in any order and not necessarily all, so that a
+  /// writer can have the file system share their blocks. A source over another source should pass the call on.
   virtual void locate(const std::function<void(const Location&)>& /*visit*/) const {}
 };
 
-/// A view as a ByteSource.
+/// A view as a source; `bytes` must outlive it.
 class SpanSource final : public ByteSource {
  public:
-  /// `bytes` must outlive the source.
   explicit SpanSource(Bytes bytes) : bytes_(bytes) {}
   template <TemporaryContainer T>
   explicit SpanSource(T&& bytes) = delete;

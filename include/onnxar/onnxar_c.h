@@ -40,7 +40,7 @@ extern "C" {
 #if defined(_WIN32)
 typedef void* onnxar_native_handle; /* a HANDLE of an open file, which the library borrows */
 #else
-typedef int onnxar_native_handle; /* a descriptor, likewise */
+typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #endif
 
 /* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
@@ -85,7 +85,6 @@ typedef struct onnxar_open_options {
   int32_t copy_in;             /* not 0: read the file into memory instead of mapping it */
   uint64_t num_threads;        /* threads that read with copy_in; 0: one for each core */
 } onnxar_open_options;
-/* One entry, as the central directory describes it. */
 typedef struct onnxar_entry {
   uint64_t index;
   const char* name; /* UTF-8 */
@@ -94,7 +93,7 @@ typedef struct onnxar_entry {
   uint32_t crc32;
   uint32_t reserved; /* 0 */
 } onnxar_entry;
-/* Where an entry's bytes are. */
+/* Of an entry's bytes. */
 typedef struct onnxar_location {
   uint64_t offset;    /* of the first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
@@ -104,18 +103,17 @@ const char* onnxar_version(void);
 uint32_t onnxar_version_number(void);
 uint32_t onnxar_c_abi(void);
 /* --- opening ------------------------------------------------------------------------------------------------------ */
-/* Maps and opens the file at `path`. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file
- * cannot be read; code archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
+/* Maps the file. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file cannot be read; code
+ * archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
 onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
                                onnxar_archive** archive, onnxar_error** error);
-/* Opens an archive in a part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller
- * keeps the descriptor, and may close it after the call. */
+/* A part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller keeps the descriptor,
+ * and may close it after the call. */
 onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
-/* Opens an archive in memory, which should begin on a page. When the archive is closed and the last owner is released,
- * `release(context)` is called once, on any thread; it is not called if opening fails. If `release` is NULL, the caller
- * keeps the bytes alive longer than that. */
+/* Memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is closed
+ * and the last owner released, but not if opening fails. Without `release` the caller keeps the bytes alive longer. */
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);
@@ -138,8 +136,8 @@ onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxa
                             onnxar_error** error);
 onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
                                onnxar_error** error);
-/* Copies the entry's bytes to `buffer` and compares the CRC-32 of the copy. ONNXAR_USAGE: `size` is not the entry's.
- * Code zip.data.crc: the bytes are damaged. After an error the content of `buffer` is undefined. */
+/* Copies an entry and compares the CRC-32 of the copy. ONNXAR_USAGE: `size` is not the entry's. Code zip.data.crc: the
+ * bytes are damaged. After an error the content of `buffer` is undefined. */
 onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
                                 onnxar_error** error);
 /* The serialised ModelProto. */
@@ -153,19 +151,18 @@ onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int
 /* Compares the CRC-32 of the entry's bytes, and reads all of them. Code zip.data.crc: the bytes are damaged. */
 onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
 /* A new share in the memory of the archive: its views stay valid until all shares are released, even after
- * onnxar_close. A share in memory that was opened without `release` keeps nothing alive. */
+ * onnxar_close. Without `release` in onnxar_open_memory it keeps nothing alive. */
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
 
 /* --- several models ----------------------------------------------------------------------------------------------- */
-/* The first further graph (an entry NAME.onnx) among the entries from `from` on: begin with 0, and go on with the index
- * after that of the last one. Code usage.no_such_entry: none is left. */
+/* The first further graph (an entry NAME.onnx) from the index `from` on: begin with 0, and continue after the last one.
+ * Code usage.no_such_entry: no more graphs. */
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
-/* A view of the archive whose model is the named graph, for every function that takes an archive. `name` may lack the
- * ".onnx", and may be that of the model. Both share the memory, and each is closed by itself. Code usage.no_such_entry.
- */
+/* A view of the archive whose model is the named graph. `name` may lack ".onnx", and may be that of the model. Both
+ * share the memory, and are closed separately. Code usage.no_such_entry. */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
 
@@ -184,18 +181,17 @@ typedef struct onnxar_tensor {
  * Cost: O(model); no weight is read. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
 void onnxar_tensors_free(onnxar_tensors* tensors);
-/* The number of tensors; 0 for NULL. */
+/* 0 for NULL. */
 uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
-/* Code usage.no_such_tensor: `index` is not below the count. */
+/* Code usage.no_such_tensor. */
 onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
                                 onnxar_error** error);
-/* The tensor's raw bytes, from an entry or from the model; values in typed fields are decoded. Elements below 8 bits
- * are packed. ONNXAR_FORMAT: loading refuses the tensor, for a link that leads nowhere or for data whose length does
- * not fit type and dims; code onnx.tensor.strings: strings have no raw bytes. */
+/* The raw bytes, from an entry or the model; typed values are decoded, and elements below 8 bits packed. ONNXAR_FORMAT:
+ * a link that leads nowhere, or data whose length does not fit type and dims; code onnx.tensor.strings. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
-/* The index of the tensor of this name. If several have it, the initializer of the main graph comes before others.
- * Code usage.no_such_tensor: there is none; the message gives similar names. Cost: O(1); for the message O(tensors). */
+/* By name; if several have it, the initializer of the main graph comes first. Code usage.no_such_tensor, with similar
+ * names in the message. Cost: O(1), for that message O(tensors). */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 
@@ -211,19 +207,19 @@ typedef struct onnxar_writer_options {
 } onnxar_writer_options;
 /* Fills the front of `buffer` and returns the number of bytes; 0: the stream ends. If it returns ONNXAR_READ_FAILED,
  * the call that reads fails with ONNXAR_USAGE, code c.callback. */
-typedef size_t (*onnxar_reader)(void* context, void* buffer, size_t size);
+typedef size_t (*onnxar_read_callback)(void* context, void* buffer, size_t size);
 #define ONNXAR_READ_FAILED SIZE_MAX
 /* Begins an archive. onnxar_finish gives the file its name, so readers never see half an archive. After a failure,
  * except by a NULL argument, all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error);
-/* Reserves disk space for an archive of `bytes` bytes, so that a full disk is noticed at once. */
+/* Reserves disk space for `bytes` in all, so that a full disk is noticed at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
 /* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. */
 onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
-                                onnxar_reader read, void* context, onnxar_error** error);
+                                onnxar_read_callback read, void* context, onnxar_error** error);
 /* Adds a further model, a serialised ModelProto, as the graph NAME.onnx. `name` may lack the ".onnx". */
 onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length, const void* model,
                                size_t size, onnxar_error** error);

@@ -1,6 +1,7 @@
-// Sessions of ONNX Runtime from archives, for programs that use ONNX Runtime's C++ API. This library itself neither
-// includes nor links ONNX Runtime. A session from any of these functions computes what a session of the inline model
-// computes:
+// Sessions of ONNX Runtime from archives, for programs that use its C++ API. The library itself does not need it.
+//
+//   Ort::Env env;
+//   Ort::Session session = onnxar::ort::session_from_archive(env, "model.onnxar", Ort::SessionOptions());
 //
 // | function             | the archive is               | the weights are                 |
 // |----------------------|------------------------------|---------------------------------|
@@ -8,13 +9,13 @@
 // | session_from_link    | a file with a link beside it | mapped by ONNX Runtime, no copy |
 // | session_from_memory  | open, wherever its bytes are | copied once by ONNX Runtime     |
 //
-// session_from_memory costs a copy because ONNX Runtime does not take values that own their buffer as external
-// initializers (seen in 1.23 and 1.31). Kernels that rearrange weights copy them in all three cases; with the session
-// option `session.disable_prepacking` = "1" every kernel uses them in place.
+// All compute what a session of the inline model computes. The copy is needed because ONNX Runtime does not take values
+// that own their buffer as external initializers (seen in 1.23 and 1.31). Kernels that rearrange weights copy them in
+// all three cases, unless the session option `session.disable_prepacking` is "1".
 //
-// Once a session is made, it needs neither the `Archive` nor the file's name. The file must not be shortened while it
-// is mapped. Errors: onnxar::Error for faults of the archive, Ort::Exception for models that ONNX Runtime refuses.
-// Threads: calls are independent of each other; the session options are only read.
+// A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped.
+// Errors: onnxar::Error for faults of the archive, Ort::Exception for models that ONNX Runtime refuses. Threads: calls
+// are independent of each other; the session options are only read.
 #pragma once
 
 #include <onnxruntime_cxx_api.h>
@@ -33,9 +34,8 @@
 
 namespace onnxar::ort {
 
-/// A session of the archive at `archive`, or in a part of that file, through a link in memory (link.h). `graph` names
-/// one of its graphs, as Archive::graph; sessions of several share the pages of common weights. Needs ONNX Runtime 1.22
-/// or later.
+/// Through a link in memory (link.h). `graph` is named as for Archive::graph; sessions of several graphs share the
+/// pages of common weights. Needs ONNX Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const ArchiveRange& range = {},
                                          std::string_view graph = {}) {
@@ -45,15 +45,14 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
   return {env, link.model.data(), link.model.size(), in_folder};
 }
 
-/// A session of the `.onnx` file at `link`. If it is a link, its archive is verified first (verify_link).
+/// Of an `.onnx` file. If it is a link, its archive is verified first (verify_link).
 inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem::path& link,
                                       const Ort::SessionOptions& options) {
   verify_link(link);
   return {env, link.c_str(), options};
 }
 
-/// A session of an open archive, which may be in memory, part of another file, or removed since (make_runtime_model).
-/// Archive::graph gives the archive of one of its graphs.
+/// The archive may be in memory, in another file, or removed since (make_runtime_model). See also Archive::graph.
 inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& archive,
                                         const Ort::SessionOptions& options) {
   const RuntimeModel runtime_model = make_runtime_model(archive);
@@ -72,9 +71,8 @@ inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& arch
   return {env, runtime_model.model.data(), runtime_model.model.size(), with_weights};
 }
 
-/// The adapter in a side file of an open archive, such as "style.onnx_adapter", for
-/// Ort::RunOptions::AddActiveLoraAdapter. ONNX Runtime copies it from the archive's bytes, whose CRC-32 is compared
-/// first: it trusts what an adapter says of itself. Errors: usage.no_such_entry; zip.data.crc.
+/// The adapter in a side file such as "style.onnx_adapter", for Ort::RunOptions::AddActiveLoraAdapter. ONNX Runtime
+/// copies it and trusts it, so its CRC-32 is compared first. Errors: usage.no_such_entry; zip.data.crc.
 inline Ort::LoraAdapter adapter_from_archive(const Archive& archive, std::string_view name) {
   const auto entry = archive.find(name);
   if (!entry) {

@@ -2,10 +2,11 @@
 //
 //   MyModelProto model;                                            // any package, full or lite, proto2 or proto3
 //   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
-//   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
+//   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { use(tensor, data);
+//   });
 //
-// This header needs no protobuf: its templates use the members that protoc gives every class for onnx.proto. Threads:
-// as Archive; `visit` is called on the thread of the call. The calls that give a tensor's bytes:
+// Needs no protobuf: the templates use the members that protoc gives every class for onnx.proto. Threads: as Archive.
+// The calls that give a tensor's bytes:
 //
 // | you have                                   | call                                          | header         |
 // |--------------------------------------------|-----------------------------------------------|----------------|
@@ -38,8 +39,8 @@
 
 namespace ONNXAR_API onnxar {
 
-/// The fields of a TensorProto that describe its data, as views of the message. `tensor_message` makes one from a
-/// generated class; programs that read models without protobuf may fill it in.
+/// The description of a tensor's data, as views of the message. `tensor_message` makes one from a generated class;
+/// programs without protobuf may fill it in.
 struct TensorMessage {
   std::string_view name;
   DataType type = DataType::undefined;
@@ -50,23 +51,16 @@ struct TensorMessage {
   std::vector<std::pair<std::string_view, std::string_view>> external_data;  ///< keys and values
 };
 
-/// The raw bytes of a tensor: external data where it is in the archive, else raw_data, which may be longer than type
-/// and dims require. Absent if the message holds the values in typed fields (strings always do): read them there.
-/// Numbers are little-endian on every host; elements below 8 bits are packed. Valid as long as archive and message.
-///
-/// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
-/// a tensor with a link has no other data. Checksums of links are not compared (`check` does that). Nothing is copied,
-/// so data in the message may have any address. Errors, all naming the tensor: onnx.external*, onnx.tensor.dims,
-/// .length (also raw_data that is too short), .no_type, .data_beside (two fields of values), .wrong_field; at an
-/// entry's first use those of Archive::locate. Cost: O(1), some 100 ns.
+/// The raw bytes of a tensor: external data in the archive, else raw_data, which may be longer than type and dims
+/// require. Absent if the message holds values in typed fields (strings always do): read them there. Elements below 8
+/// bits are packed. Nothing is copied, so data in the message may have any address. Valid as long as archive and
+/// message.
+/// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and a
+/// tensor has one field of data. Checksums of links are not compared. Errors, all naming the tensor: onnx.external*,
+/// onnx.tensor.*; at an entry's first use as Archive::locate. Cost: O(1), about 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
-/// Without exceptions: absent either after a failure, or because of typed fields.
-[[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor,
-                                           Failure& failure) noexcept;
-std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor, Failure& failure) = delete;
 
-/// A generated class of ONNX's TensorProto.
 template <typename T>
 concept GeneratedTensor = requires(const T& tensor) {
   tensor.external_data();
@@ -74,11 +68,9 @@ concept GeneratedTensor = requires(const T& tensor) {
   tensor.raw_data();
 };
 
-/// A generated class of ONNX's ModelProto.
 template <typename T>
 concept GeneratedModel = requires(const T& model) { model.graph().initializer(); };
 
-/// Views of a generated message.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] TensorMessage tensor_message(const TensorProto& tensor) {
   TensorMessage message;
@@ -102,23 +94,13 @@ template <GeneratedTensor TensorProto>
   return resolve(archive, tensor_message(tensor));
 }
 template <GeneratedTensor TensorProto>
-[[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorProto& tensor, Failure& failure) {
-  return resolve(archive, tensor_message(tensor), failure);
-}
-template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor) = delete;
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor) = delete;
-template <GeneratedTensor TensorProto>
-std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor, Failure& failure) = delete;
-template <GeneratedTensor TensorProto>
-std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor, Failure& failure) = delete;
 
-/// Walks the archive's own model as loading does. Refuses messages that protobuf libraries read in different ways: a
-/// graph or a key of external_data that is given twice, and nesting that is too deep. Errors: wire.*, onnx.*. Cost:
-/// O(model).
+/// Walks the archive's own model as loading does, and refuses what protobuf libraries read in different ways: a graph
+/// or a key of external_data that is given twice, nesting that is too deep. Errors: wire.*, onnx.*. Cost: O(model).
 void prove_model(const Archive& archive);
-bool prove_model(const Archive& archive, Failure& failure) noexcept;
 
 namespace detail {
 
@@ -170,44 +152,25 @@ class TensorWalk {
 
 }  // namespace detail
 
-/// Calls `visit(tensor, data)` for every tensor of a model, with the result of `resolve`: initializers, sparse values
-/// and indices, node attributes, subgraphs, function bodies and defaults, training info. For classes made from an
-/// onnx.proto of ONNX 1.10 or newer. Calls prove_model first, then `visit` in the order of the model. Errors: as both;
-/// usage.argument (an empty std::function); exceptions of `visit` pass through.
+/// Calls `visit(tensor, data)` for every tensor of a model, in its order, with the result of `resolve`: initializers,
+/// sparse values and indices, node attributes, subgraphs, function bodies and defaults, training info. For an
+/// onnx.proto of ONNX 1.10 or newer. Calls prove_model first. Errors: as both; usage.argument (an empty std::function);
+/// exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
-    if (!visit) detail::throw_usage_error("the function that is to visit the tensors is empty");
+    if (!visit) throw Error(Code::usage_argument, "the function that is to visit the tensors is empty");
   }
   prove_model(archive);
   detail::TensorWalk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); }).model(model);
 }
-/// Without exceptions: calls `visit` for the tensors before the first failure, and returns whether it reached all.
-/// REQUIRES: `visit` is not an empty std::function.
-template <GeneratedModel ModelProto, typename Visit>
-bool resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit, Failure& failure) {
-  if (!prove_model(archive, failure)) return false;
-  const auto visit_until_failure = [&](const auto& tensor) {
-    if (failure) return;
-    const std::optional<Bytes> data = resolve(archive, tensor, failure);
-    if (!failure) visit(tensor, data);
-  };
-  detail::TensorWalk(visit_until_failure).model(model);
-  return !failure;
-}
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
-template <GeneratedModel ModelProto, typename Visit>
-bool resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit, Failure& failure) = delete;
 
-// --- Writing links ---------------------------------------------------------------------------------------------------
-
-/// Verifies a link before it is written; the archive need not have its entry yet. Errors, all naming the tensor:
-/// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.dims, .length (not the one that type and
-/// dims require), .no_type.
+/// Verifies a link before it is written; its entry need not exist yet. Errors, all naming the tensor:
+/// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.* (.length: not what type and dims
+/// require).
 void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length);
-bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
-                Failure& failure) noexcept;
 
 namespace detail {
 /// Makes the link of a message the only data that it has.
@@ -234,20 +197,12 @@ void write_link(TensorProto& tensor, std::string_view location, std::uint64_t of
 }
 }  // namespace detail
 
-/// Makes the data of `tensor` the `length` bytes at `offset` of the entry `location`, the inverse of `resolve`: sets
-/// external_data and data_location, and removes raw_data, typed values and the old link with its checksum. Name, type
-/// and dims stay. Errors: as `check_link`; the message is then unchanged.
+/// The inverse of `resolve`: makes `length` bytes at `offset` of the entry `location` the only data of a tensor. Name,
+/// type and dims stay. Errors: as `check_link`; the message is then unchanged.
 template <GeneratedTensor TensorProto>
 void link_tensor(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
   check_link(tensor_message(std::as_const(tensor)), location, offset, length);
   detail::write_link(tensor, location, offset, length);
-}
-template <GeneratedTensor TensorProto>
-bool link_tensor(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
-                 Failure& failure) {
-  if (!check_link(tensor_message(std::as_const(tensor)), location, offset, length, failure)) return false;
-  detail::write_link(tensor, location, offset, length);
-  return true;
 }
 
 }  // namespace ONNXAR_API onnxar

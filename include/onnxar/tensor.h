@@ -1,5 +1,7 @@
-// Tensors as ONNX describes them: data types, shapes, sizes (onnx.proto, TensorProto). Threads: all functions here may
-// be called from any thread.
+// Tensors as ONNX describes them (onnx.proto, TensorProto). Threads: all functions may be called concurrently.
+//
+//   const std::int64_t dims[] = {64, 3, 7, 7};
+//   const auto bytes = onnxar::payload_size(onnxar::DataType::float16, dims);  // 18816
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,7 @@
 
 namespace ONNXAR_API onnxar {
 
-/// TensorProto.DataType. Tensors of other values are kept, and measured by their byte length.
+/// Tensors of other types are kept, and measured by their byte length.
 enum class DataType : std::int32_t {
   undefined = 0,
   float32 = 1,
@@ -45,21 +47,20 @@ enum class DataType : std::int32_t {
   int2 = 26,
 };
 
-/// The name in TensorProto.DataType, such as "FLOAT"; the number for an unknown type.
+/// As in onnx.proto, such as "FLOAT"; the number for an unknown type.
 [[nodiscard]] std::string to_string(DataType type);
 
-/// The bits of one element in raw data; 0 for strings and unknown types.
+/// Of one element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
-/// The bytes of raw data of this type and shape, which is little-endian on every host (complex numbers: real part
-/// first). Elements below 8 bits are packed, from the lowest bits of a byte on, and the last byte is padded. No
-/// dimensions mean one element. Absent for strings, unknown types, negative dimensions, and products beyond 64 bits.
+/// The bytes of raw data. Elements below 8 bits are packed from the lowest bits on, and the last byte is padded;
+/// complex numbers have the real part first. No dimensions mean one element. Absent for strings, unknown types,
+/// negative dimensions, and products beyond 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 
 /// `[64,3,7,7]`; `[]` without dimensions.
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
 
-/// The description of one tensor of a model.
 struct TensorInfo {
   std::string name;  ///< TensorProto.name, unchanged
   DataType type = DataType::undefined;

@@ -282,11 +282,10 @@ function random(ort, { type, shape }) {
 const run = () =>
   doing('Loading the runtime and the weights', async () => {
     const { archive } = shown;
-    const blobs = 'Suspending' in WebAssembly;
-    const ort = await import(blobs ? RUNTIME : RUNTIME_WITHOUT_JSPI);
+    const ort = await import('Suspending' in WebAssembly ? RUNTIME : RUNTIME_WITHOUT_JSPI);
     ort.env.wasm.numThreads = 1;
     const begin = performance.now();
-    const session = await createSession(ort, archive, { graph: at('graph').value, onProgress: progress, blobs });
+    const session = await createSession(ort, archive, { graph: at('graph').value, onProgress: progress });
     const loaded = performance.now();
     const inputs = session.inputMetadata.map((input) => [input.name, random(ort, input)]);
     const outputs = await session.run(Object.fromEntries(inputs));

@@ -16,7 +16,7 @@ from onnxar._errors import (
     NotFoundError,
     OutputExistsError,
 )
-from onnxar._looking import diff, dump, freeze, inspect, show
+from onnxar._looking import diff, dump, freeze, show
 from onnxar._model import load, load_ir, save
 from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
 from onnxar._ranges import put
@@ -80,7 +80,6 @@ __all__ = [
     "edit",
     "extract",
     "freeze",
-    "inspect",
     "link",
     "load",
     "load_ir",

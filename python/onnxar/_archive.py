@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onnxar import _core, _deprecated, _dtypes, _operations, _ranges, _summary
-from onnxar._errors import Finding, NotFoundError, fault, printable, usage
+from onnxar import _core, _dtypes, _operations, _ranges, _summary
+from onnxar._errors import Error, Finding, NotFoundError, fault, printable, usage
 from onnxar._http import TIMEOUT
 from onnxar._options import Path, expect_natural
 from onnxar._progress import Count, Progress, reporting
@@ -166,10 +166,10 @@ class Archive(Mapping[str, Array]):
         return self._path
 
     def __repr__(self) -> str:
-        return _summary.archive_line(self)
+        return _line_of(self)
 
     def _repr_html_(self) -> str:
-        return _summary.archive_html(self)
+        return _html_of(self)
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
@@ -303,7 +303,6 @@ class Archive(Mapping[str, Array]):
         key, _ = self._find(name)
         return TensorSlice(self, self.info(key), key)
 
-    @_deprecated.threshold
     def consolidate(
         self, threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8, threads: int = 0,
         progress: Progress = None,
@@ -433,7 +432,6 @@ def cat(archive: Source, name: str | None = None) -> bytes:
         return known.model() if name is None else bytes(known.entry(name))
 
 
-@_deprecated.threads
 def open_archive(
     source: Source,
     *,
@@ -482,3 +480,30 @@ def open_archive(
 async def open_async(source: Source, **options: Any) -> Archive:
     """As `onnxar.open`, on another thread."""
     return await asyncio.to_thread(open_archive, source, **options)
+
+
+def _line_of(archive: Archive) -> str:
+    return f"<onnxar.Archive {_summary.cut(archive.path or 'in memory', 40)!r}{_contents(archive)}>"
+
+
+def _contents(archive: Archive) -> str:
+    if archive.closed:
+        return " (closed)"
+    try:
+        entries, files, graphs = archive.entries(), len(archive.side_files()), len(archive.graphs())
+        said = f": {_summary.counted(len(archive), 'tensor')}, {_summary.size(sum(entry.size for entry in entries))}"
+    except Error as error:  # what is printed in a debugger must not raise
+        return f": {error.code}"
+    return said + (f", {_summary.counted(files, 'file')}" if files else "") + (f", {_summary.counted(graphs, 'graph')}" if graphs else "")
+
+
+def _html_of(archive: Archive) -> str:
+    summary = _summary.Summary(_line_of(archive), columns=("tensor", "type", "shape"))
+    if not archive.closed:
+        try:
+            keys = list(archive)
+            infos = [(key, archive.info(key)) for key in keys[:_summary.ROWS]]
+        except Error:
+            return summary.html()
+        summary.rows, summary.all_rows = [(key, info.dtype, _summary.shape(info.shape)) for key, info in infos], len(keys)
+    return summary.html()

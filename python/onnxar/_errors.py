@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 
-from onnxar import _hints
+from onnxar import _core
 
 
 class Error(Exception):
@@ -123,8 +123,10 @@ def class_of(code: str) -> type[Error]:
 
 
 def in_words(message: str, hint: str, value: str) -> str:
-    """Appends the library's advice, in the words of this package, to a message."""
-    advice = _hints.in_words(hint, value)
+    """Appends the library's advice, in the words of this package, to a message. What a file is comes first."""
+    advice = _core.hint_words(hint, value)
+    if advice and hint.startswith("kind."):
+        return f"{advice} ({message})"
     return f"{message}; {advice}" if advice else message
 
 
@@ -146,3 +148,6 @@ def usage(message: str, entry: str = "", path: str = "") -> Error:
 def printable(text: str) -> str:
     """Escapes control characters, and the surrogates of bytes that are not UTF-8."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+_core.raise_by(make_error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from onnxar import _command, _deprecated, _ranges
+from onnxar import _command, _ranges
 from onnxar._errors import usage
 from onnxar._options import Path, expect_natural, save_options
 from onnxar._progress import Progress, reporting
@@ -40,9 +40,6 @@ def show(
     return inspection
 
 
-inspect = _deprecated.renamed("inspect", show)
-
-
 def dump(
     model: Model, *, with_data: bool = False, graph: str | None = None, data_dir: Path | None = None, max_expansion: int = 8,
     progress: Progress = None,
@@ -72,7 +69,6 @@ def diff(
     return difference
 
 
-@_deprecated.threshold
 def freeze(
     model: Model,
     output: Path,

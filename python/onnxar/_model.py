@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, overload
 
-from onnxar import _core, _deprecated, _ir, _operations, _proto, _ranges
+from onnxar import _core, _ir, _operations, _proto, _ranges
 from onnxar._archive import Archive, open_archive
 from onnxar._errors import usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 SERIALISED_AT_MOST = 512 << 20
 
 
-@_deprecated.threads
 def load(
     source: Source, *, graph: str = "", verify: bool = True, max_expansion: int = 8, threads: int = 0, progress: Progress = None
 ) -> onnx.ModelProto:  # fmt: skip
@@ -109,7 +108,6 @@ def save(model: Any, path: None = None, threshold: int = 1024, alignment: int = 
          threads: int = 0, progress: Progress = None, max_expansion: int = 8) -> bytes: ...  # fmt: skip
 
 
-@_deprecated.threshold
 def save(
     model: Any,
     path: Path | IO[bytes] | None = None,

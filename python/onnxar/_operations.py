@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onnxar import _core, _deprecated
+from onnxar import _core
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, reporting
@@ -23,7 +23,6 @@ from onnxar._types import (
 )
 
 
-@_deprecated.threads
 def check(
     path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None, threads: int = 0,
     progress: Progress = None,
@@ -36,7 +35,6 @@ def check(
     return [Finding(*row) for row in rows]
 
 
-@_deprecated.threshold
 def pack(
     model: Model | Sequence[Path] | Mapping[str, Path],
     output: Path,
@@ -120,7 +118,6 @@ def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.Lo
     return _core.convert_bytes(source, output, save, load)
 
 
-@_deprecated.threshold
 def unpack(
     model: Model,
     output: Path,
@@ -164,7 +161,6 @@ def unpack(
         return report(ConvertReport, _converted(model, output, save, load))
 
 
-@_deprecated.threads
 def repack(
     source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
     dry_run: bool = False, max_expansion: int = 8, rename: Mapping[str, str] | None = None, threads: int = 0,
@@ -181,7 +177,6 @@ def repack(
         return report(RepackReport, _core.repack(source, output, alignment, save, max_expansion))
 
 
-@_deprecated.threads
 def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, graph: str = "", data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
@@ -198,7 +193,6 @@ def extract(
     return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
 
 
-@_deprecated.threshold
 def replace(
     archive: Path,
     model: Model | None = None,

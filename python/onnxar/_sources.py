@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from onnxar import _core, _ranges
-from onnxar._errors import usage
+from onnxar._errors import Error, usage
 from onnxar._options import Path
 
 if TYPE_CHECKING:
     import onnx
 
-    from onnxar._archive import Archive
+
+class OpenArchive(Protocol):
+    """An onnxar.Archive. Its module uses this one, so it is not named here."""
+
+    @property
+    def _handle(self) -> _core.Archive: ...
+
 
 OUTPUT = "the output"
 Bytes = bytes | bytearray | memoryview | mmap.mmap
-Source: TypeAlias = "Path | Bytes | IO[bytes] | Archive"
+Source: TypeAlias = "Path | Bytes | IO[bytes] | OpenArchive"
 Model: TypeAlias = "Source | onnx.ModelProto"
 
 
@@ -94,8 +100,6 @@ def path_or_bytes(source: Any) -> Any:
 
 
 def _is_current(handle: _core.Archive, path: str) -> bool:
-    from onnxar._errors import Error
-
     try:
         return handle.same_state(_core.Archive.open(path))
     except Error:

@@ -5,14 +5,8 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from onnxar._errors import Error, printable
-
-if TYPE_CHECKING:
-    from onnxar._archive import Archive
-    from onnxar._types import DataDifference, Difference, Link, TensorForm
-    from onnxar.inspection import CostEstimate, Inspection
+from onnxar._errors import printable
 
 WIDTH, ROWS = 79, 16  # of a summary; with its heads it has fewer than 24 lines
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
@@ -92,100 +86,3 @@ def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
 
 def _html_row(tag: str, row: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<{tag}>{escaped(cut(cell, WIDTH))}</{tag}>" for cell in row) + "</tr>"
-
-
-# --- archives and links ---
-
-
-def archive_line(archive: Archive) -> str:
-    return f"<onnxar.Archive {cut(archive.path or 'in memory', 40)!r}{_contents(archive)}>"
-
-
-def _contents(archive: Archive) -> str:
-    if archive.closed:
-        return " (closed)"
-    try:
-        entries, files, graphs = archive.entries(), len(archive.side_files()), len(archive.graphs())
-        said = f": {counted(len(archive), 'tensor')}, {size(sum(entry.size for entry in entries))}"
-    except Error as error:  # what is printed in a debugger must not raise
-        return f": {error.code}"
-    return said + (f", {counted(files, 'file')}" if files else "") + (f", {counted(graphs, 'graph')}" if graphs else "")
-
-
-def archive_html(archive: Archive) -> str:
-    summary = Summary(archive_line(archive), columns=("tensor", "type", "shape"))
-    if not archive.closed:
-        try:
-            keys = list(archive)
-            infos = [(key, archive.info(key)) for key in keys[:ROWS]]
-        except Error:
-            return summary.html()
-        summary.rows, summary.all_rows = [(key, info.dtype, shape(info.shape)) for key, info in infos], len(keys)
-    return summary.html()
-
-
-def link_line(link: Link) -> str:
-    return f"Link(model=<{counted(len(link.model), 'byte')}>, folder={cut(str(link.folder), 40)!r})"
-
-
-# --- inspections ---
-
-
-def of_inspection(found: Inspection) -> Summary:
-    opsets = ", ".join(f"{opset.domain or 'ai.onnx'} {opset.version}" for opset in found.opsets)
-    producer = f"{found.producer.name} {found.producer.version}".strip() or "unknown"
-    graph = found.graph
-    lines = [
-        f"producer    {producer}; IR {found.ir_version}; {opsets}",
-        f"graph       {graph.name or 'without a name'}: {counted(graph.all_nodes, 'node')}, "
-        + (f"{counted(graph.subgraphs, 'subgraph')}, " if graph.subgraphs else "") + f"depth {graph.depth}",
-        *(f"{kind:<11} {value.name}: {value.type} {shape(value.shape)}" for kind, values in
-          (("input", graph.inputs), ("output", graph.outputs)) for value in values[:3]),
-        f"parameters  {found.parameters:,} in {counted(found.tensors.tensors, 'tensor')} of {size(found.tensors.bytes)}",
-        f"cost        {_cost(found.cost)}",
-    ]  # fmt: skip
-    lines += [f"{remark.severity:<11} {remark.message}" for remark in found.remarks[:2]]
-    rows: list[Sequence[str]] = [(each.op, each.domain or "ai.onnx", f"{each.nodes:,}") for each in graph.ops]
-    head = f"<onnxar.Inspection of an {found.form} of {size(found.storage.file_bytes)}>"
-    return Summary(head, lines, ("operator", "domain", "nodes"), rows)
-
-
-def _cost(cost: CostEstimate) -> str:
-    if cost.multiply_adds is not None:
-        return f"{cost.multiply_adds:,} multiply-adds"
-    if cost.polynomial is not None:
-        return f"{cost.polynomial} multiply-adds"
-    missing = ", ".join(dict.fromkeys(each.op for each in cost.not_known))
-    return f"at least {cost.at_least:,} multiply-adds; not known: {missing}"
-
-
-# --- differences ---
-
-
-def of_difference(found: Difference) -> Summary:
-    compared = f"{counted(found.compared, 'tensor')} compared"
-    if found.same:
-        return Summary(f"<onnxar.Difference: none, {compared}>")
-    rows: list[Sequence[str]] = [(each.change, each.name or each.site, _change(each.before, each.after)) for each in found.graph]
-    rows += [(each.change, each.name or each.site, _data(each.data) if each.data else _change(_form(each.before), _form(each.after)))
-             for each in found.tensors]  # fmt: skip
-    rows += [(each.change, each.name, _change(_bytes(each.before), _bytes(each.after))) for each in found.files]
-    counts = f"{len(found.graph)} in the graph, {len(found.tensors)} in tensors, {len(found.files)} in files"
-    return Summary(f"<onnxar.Difference: {counts}; {compared}>", [], ("change", "where", "what"), rows)
-
-
-def _change(before: str | None, after: str | None) -> str:
-    return f"{before} -> {after}" if before is not None and after is not None else before or after or ""
-
-
-def _form(form: TensorForm | None) -> str | None:
-    return None if form is None else f"{form.dtype} {shape(form.shape)}"
-
-
-def _bytes(count: int | None) -> str | None:
-    return None if count is None else size(count)
-
-
-def _data(data: DataDifference) -> str:
-    most = "" if data.max_absolute is None else f", by up to {data.max_absolute:.3g}"
-    return f"{data.differing:,} of {data.elements:,} elements{most}"

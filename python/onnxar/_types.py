@@ -7,7 +7,7 @@ import functools
 import pathlib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from onnxar import _summary
@@ -168,10 +168,39 @@ class Difference:
     compared: int
 
     def __repr__(self) -> str:
-        return _summary.of_difference(self).text()
+        return _summary_of(self).text()
 
     def _repr_html_(self) -> str:
-        return _summary.of_difference(self).html()
+        return _summary_of(self).html()
+
+
+def _summary_of(found: Difference) -> _summary.Summary:
+    compared = f"{_summary.counted(found.compared, 'tensor')} compared"
+    if found.same:
+        return _summary.Summary(f"<onnxar.Difference: none, {compared}>")
+    rows: list[Sequence[str]] = [(each.change, each.name or each.site, _change(each.before, each.after)) for each in found.graph]
+    rows += [(each.change, each.name or each.site, _data(each.data) if each.data else _change(_form(each.before), _form(each.after)))
+             for each in found.tensors]  # fmt: skip
+    rows += [(each.change, each.name, _change(_bytes(each.before), _bytes(each.after))) for each in found.files]
+    counts = f"{len(found.graph)} in the graph, {len(found.tensors)} in tensors, {len(found.files)} in files"
+    return _summary.Summary(f"<onnxar.Difference: {counts}; {compared}>", [], ("change", "where", "what"), rows)
+
+
+def _change(before: str | None, after: str | None) -> str:
+    return f"{before} -> {after}" if before is not None and after is not None else before or after or ""
+
+
+def _form(form: TensorForm | None) -> str | None:
+    return None if form is None else f"{form.dtype} {_summary.shape(form.shape)}"
+
+
+def _bytes(count: int | None) -> str | None:
+    return None if count is None else _summary.size(count)
+
+
+def _data(data: DataDifference) -> str:
+    most = "" if data.max_absolute is None else f", by up to {data.max_absolute:.3g}"
+    return f"{data.differing:,} of {data.elements:,} elements{most}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,10 +234,10 @@ class Link:
     folder: pathlib.Path
 
     def __repr__(self) -> str:
-        return _summary.link_line(self)
+        return f"Link(model=<{_summary.counted(len(self.model), 'byte')}>, folder={_summary.cut(str(self.folder), 40)!r})"
 
     def _repr_html_(self) -> str:
-        return _summary.escaped(_summary.link_line(self))
+        return _summary.escaped(repr(self))
 
 
 Report = TypeVar("Report", ConvertReport, ReplaceReport, RepackReport, EarlierState)

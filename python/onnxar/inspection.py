@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from onnxar import _summary
 from onnxar._errors import Finding, usage
@@ -259,7 +259,35 @@ class Inspection:
     nodes: list[NodeSummary] | None
 
     def __repr__(self) -> str:
-        return _summary.of_inspection(self).text()
+        return _summary_of(self).text()
 
     def _repr_html_(self) -> str:
-        return _summary.of_inspection(self).html()
+        return _summary_of(self).html()
+
+
+def _summary_of(found: Inspection) -> _summary.Summary:
+    opsets = ", ".join(f"{opset.domain or 'ai.onnx'} {opset.version}" for opset in found.opsets)
+    producer = f"{found.producer.name} {found.producer.version}".strip() or "unknown"
+    graph = found.graph
+    lines = [
+        f"producer    {producer}; IR {found.ir_version}; {opsets}",
+        f"graph       {graph.name or 'without a name'}: {_summary.counted(graph.all_nodes, 'node')}, "
+        + (f"{_summary.counted(graph.subgraphs, 'subgraph')}, " if graph.subgraphs else "") + f"depth {graph.depth}",
+        *(f"{kind:<11} {value.name}: {value.type} {_summary.shape(value.shape)}" for kind, values in
+          (("input", graph.inputs), ("output", graph.outputs)) for value in values[:3]),
+        f"parameters  {found.parameters:,} in {_summary.counted(found.tensors.tensors, 'tensor')} of {_summary.size(found.tensors.bytes)}",
+        f"cost        {_cost(found.cost)}",
+    ]  # fmt: skip
+    lines += [f"{remark.severity:<11} {remark.message}" for remark in found.remarks[:2]]
+    rows: list[Sequence[str]] = [(each.op, each.domain or "ai.onnx", f"{each.nodes:,}") for each in graph.ops]
+    head = f"<onnxar.Inspection of an {found.form} of {_summary.size(found.storage.file_bytes)}>"
+    return _summary.Summary(head, lines, ("operator", "domain", "nodes"), rows)
+
+
+def _cost(cost: CostEstimate) -> str:
+    if cost.multiply_adds is not None:
+        return f"{cost.multiply_adds:,} multiply-adds"
+    if cost.polynomial is not None:
+        return f"{cost.polynomial} multiply-adds"
+    missing = ", ".join(dict.fromkeys(each.op for each in cost.not_known))
+    return f"at least {cost.at_least:,} multiply-adds; not known: {missing}"

@@ -335,7 +335,7 @@ void bind_archive(nb::module_& module) {
       .def("data", data_of)
       .def("array", array_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
-      .def("graphs", [](const Archive& of) { return names_found([&] { return graphs(of); }); })
+      .def("graphs", [](const Archive& of) { return names_found([&] { return of.graphs(); }); })
       .def("graph", [](const Archive& of, const std::string& name) { return of.graph(name); })
       .def("is_graph", [](const Archive& of) { return of.model_entry().name != model_entry_name; })
       .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })

@@ -1,17 +1,39 @@
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "binding.h"
 
 namespace onnxar::python {
 namespace {
 
+struct HintWords {
+  std::string_view id;
+  std::string_view words;
+};
+
+constexpr std::array words_of_hints = {
+#define ONNXAR_HINT(identifier, id, cpp, c, command, python) HintWords{id, python},
+#include "onnxar/error_hints.inc"
+#undef ONNXAR_HINT
+};
+
+/// The advice in words of this package; empty for the id of a hint that a later version gives.
+nb::object hint_words(const std::string& id, const std::string& value) {
+  const auto* const row = std::ranges::find(words_of_hints, id, &HintWords::id);
+  return text(row == words_of_hints.end() ? std::string() : filled(row->words, {Hint::none, value}));
+}
+
 /// Raises the library's error as the class that onnxar/_errors.py defines for its code.
-void translate(const std::exception_ptr& thrown, void* raise_class) {
+void translate(const std::exception_ptr& thrown, void* make_error) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const nb::object make = nb::borrow(static_cast<PyObject*>(raise_class));
+    const nb::object make = nb::borrow(static_cast<PyObject*>(make_error));
     const nb::object offset = error.offset() ? nb::object(nb::int_(*error.offset())) : nb::none();
     const std::u8string path = error.path().u8string();  // on POSIX systems its bytes as they are
     const nb::object instance = make(text(id(error.code())), text(error.message()), text(error.entry()), offset,
@@ -40,9 +62,13 @@ nb::list findings(const std::vector<Finding>& findings) {
   return rows;
 }
 
-void bind_errors(nb::module_& /*module*/) {
-  nb::object make = nb::module_::import_("onnxar._errors").attr("make_error");
-  nb::register_exception_translator(translate, make.release().ptr());  // kept as long as the process
+void bind_errors(nb::module_& module) {
+  module.def("hint_words", hint_words, nb::arg("id"), nb::arg("value"));
+  // Called by onnxar/_errors.py, which uses this module. The function is kept as long as the process.
+  module.def(
+      "raise_by",
+      [](nb::object make_error) { nb::register_exception_translator(translate, make_error.release().ptr()); },
+      nb::arg("make_error"));
 }
 
 }  // namespace onnxar::python

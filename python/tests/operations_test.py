@@ -134,16 +134,6 @@ class Operations(FolderTest):
         made = onnxar._errors.make_error("zip.data.crc", "it differs", "w", None, "", "none.such", "")
         self.assertEqual(made.message, "it differs")
 
-    def test_names_that_were_given_up_work_and_warn(self):
-        with self.assertWarnsRegex(DeprecationWarning, "size_threshold is deprecated, use threshold"):
-            onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0)
-        with self.assertRaises(TypeError):
-            onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0, threshold=0)
-        with self.assertWarnsRegex(DeprecationWarning, "onnxar.inspect is deprecated, use onnxar.show"):
-            self.assertEqual(onnxar.inspect(self.archive), onnxar.show(self.archive))
-        with self.assertWarnsRegex(DeprecationWarning, "num_threads is deprecated, use threads"):
-            onnxar.open(self.archive, no_copy=False, num_threads=2).close()
-
     def test_ls_and_cat_are_those_of_the_shell(self):
         with onnxar.open(self.archive) as archive:
             self.assertEqual(onnxar.ls(self.archive), archive.entries())

@@ -7,7 +7,6 @@ import inspect
 import io
 import itertools
 import unittest
-import warnings
 
 import numpy as np
 import onnx
@@ -142,16 +141,6 @@ class Threads(ProgressTest):
                     call(threads=-1)
                 self.assertIn("threads is -1", str(raised.exception))
         self.assertEqual(onnxar.load(self.path, threads=1), onnxar.load(self.path, threads=3))
-
-    def test_num_threads_is_the_deprecated_name(self):
-        for name, call in self.calls().items():
-            if name in ("edit", "freeze", "diff"):  # newer than the name
-                continue
-            with self.subTest(name), self.assertWarns(DeprecationWarning):
-                call(num_threads=1)
-        with warnings.catch_warnings(), self.assertRaises(TypeError):
-            warnings.simplefilter("ignore")
-            onnxar.check(self.path, num_threads=1, threads=1)
 
 
 class Arguments(unittest.TestCase):

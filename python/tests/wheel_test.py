@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import importlib.metadata
 import importlib.resources
 import inspect
@@ -82,6 +83,25 @@ class Typed(unittest.TestCase):
                 self.assertIsNot(signature.return_annotation, inspect.Signature.empty, name)
                 for parameter in signature.parameters.values():
                     self.assertIsNot(parameter.annotation, inspect.Parameter.empty, f"{name} {parameter}")
+
+
+def imported_by(source: str) -> set[str]:
+    """The modules of the package that a module imports, also in functions and for types."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module == "onnxar":
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onnxar."):
+            found.add(node.module.removeprefix("onnxar."))
+    return found
+
+
+class Modules(unittest.TestCase):
+    def test_imports_have_no_cycle(self):
+        modules = {file.name.removesuffix(".py"): imported_by(file.read_text())
+                   for file in importlib.resources.files("onnxar").iterdir() if file.name.endswith(".py")}  # fmt: skip
+        self.assertLess({"_errors", "_core"}, modules["_archive"])
+        graphlib.TopologicalSorter(modules).prepare()  # raises CycleError
 
 
 class Neighbours(unittest.TestCase):

@@ -1,14 +1,23 @@
 #include "archive/access.h"
 
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "archive/archive_directory.h"
-#include "archive/parts.h"
+#include "archive/file_kind.h"
+#include "archive/keys.h"
 #include "base/checked.h"
 #include "base/errors.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "zip/directory.h"
+#include "zip/format.h"
 
 namespace onnxar {
+
 std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
   return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
 }
@@ -53,11 +62,12 @@ const base::RangedMemory* ArchiveAccess::ranges(const Archive& archive) noexcept
 
 bool ArchiveAccess::has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
   if (ranges(archive) == nullptr) return true;
-  Failure failure;
-  return base::attempt<bool>(failure, [&] {
+  try {
     ranges(archive)->need({offset, archive.file().size() - offset});
     return true;
-  });
+  } catch (const std::exception&) {  // also those of the caller's RandomAccess
+    return false;
+  }
 }
 
 Bytes ArchiveAccess::place(const Archive& archive, const ArchiveEntry& entry) {
@@ -70,6 +80,165 @@ Bytes ArchiveAccess::part(const Archive& archive, const ArchiveEntry& entry, Byt
   if (ranges(archive) == nullptr) return place;
   const Bytes whole = ArchiveAccess::place(archive, entry);
   return archive.part_at(entry.index, static_cast<std::uint64_t>(place.data() - whole.data()), place.size());
+}
+
+namespace {
+
+ByteSpan copy_of(const ByteSource& source) {
+  const std::uint64_t size = source.size();
+  std::shared_ptr<std::byte> memory = base::allocate(base::in_memory(size), AlignedCopies::alignment);
+  std::byte* end = memory.get();
+  source.read([&end](Bytes piece) { end = std::ranges::copy(piece, end).out; });
+  const Bytes bytes(memory.get(), base::in_memory(size));
+  return ByteSpan::borrow(bytes, std::move(memory));
+}
+
+}  // namespace
+
+ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint64_t limit) {
+  // Held while copying, so that two threads do not make the same copy.
+  const std::scoped_lock lock(mutex_);
+  if (const auto kept = kept_.find(key); kept != kept_.end()) return kept->second;
+  ByteSpan copy = copy_of(source);
+  // In two comparisons, because the sum of both sizes could wrap.
+  if (copy.size() <= limit && bytes_ <= limit - copy.size()) {
+    kept_.emplace(key, copy);
+    bytes_ += copy.size();
+  }
+  return copy;
+}
+
+std::uint64_t EntryRanges::likely_data_offset(std::size_t index) const noexcept {
+  const bool is_regular = directory_->regular_header_size(index) != 0;
+  return is_regular ? directory_->limit_of(index) - directory_->entries()[index].size
+                    : directory_->proved_data_offset(index);  // opening proved it
+}
+
+base::ByteRange EntryRanges::whole(std::size_t index) const noexcept {
+  const std::uint64_t begin = directory_->entries()[index].header_offset;
+  return {begin, directory_->limit_of(index) - begin};
+}
+
+/// The local header as the directory suggests it. Opening proved the headers for which it suggests none.
+base::ByteRange EntryRanges::header(std::size_t index) const noexcept {
+  return {directory_->entries()[index].header_offset, directory_->regular_header_size(index)};
+}
+
+/// The end records of a superseded state, if there is one after the data.
+base::ByteRange EntryRanges::tail(std::size_t index) const noexcept {
+  const std::uint64_t limit = directory_->limit_of(index);
+  const std::uint64_t length = std::min(limit, zip::end_records_maximum);
+  return {limit - length, length};
+}
+
+void EntryRanges::prove(std::size_t index) const {
+  read(index, {});
+  const std::uint64_t begin = directory_->entries()[index].header_offset;
+  const std::uint64_t data = directory_->proved_data_offset(index);
+  const bool tail_follows = data + directory_->entries()[index].size != directory_->limit_of(index);
+  const std::array ranges = {base::ByteRange{begin, data - begin}, tail_follows ? tail(index) : base::ByteRange{}};
+  memory_->need(ranges);
+}
+
+/// REQUIRES: `header(index)` was read.
+void EntryRanges::prove_read(std::size_t index) const {
+  if (directory_->proved_data_offset(index) != 0) return;
+  const base::ByteRange regular = header(index);
+  directory_->prove_regular(base::section(memory_->bytes(), regular.offset, regular.length), index);
+  if (directory_->proved_data_offset(index) != 0) return;
+  // The header is longer or shorter, or faulty: all that proving it can read.
+  const base::ByteRange room = whole(index);
+  const std::array ranges = {base::ByteRange{room.offset, std::min(room.length, zip::local_header_maximum)},
+                             tail(index)};
+  memory_->need(ranges);
+  static_cast<void>(directory_->prove_local(memory_->bytes(), index));
+}
+
+void EntryRanges::read_headers() const {
+  std::vector<base::ByteRange> headers;
+  for (std::size_t i = 0; i < directory_->entries().size(); ++i) {
+    if (directory_->proved_data_offset(i) == 0) headers.push_back(header(i));
+  }
+  memory_->need(headers);
+}
+
+void EntryRanges::read(std::size_t index, const base::ByteRange& part) const {
+  const auto from = [&part](std::uint64_t data) { return base::ByteRange{data + part.offset, part.length}; };
+  if (directory_->proved_data_offset(index) == 0) {
+    const std::array ranges = {header(index), from(likely_data_offset(index))};
+    memory_->need(ranges);
+    prove_read(index);
+  }
+  memory_->need(from(directory_->proved_data_offset(index)));  // reads only what is missing
+}
+
+void EntryRanges::read(std::span<const std::size_t> indices) const {
+  std::vector<base::ByteRange> ranges;
+  for (const std::size_t index : indices) ranges.push_back(whole(index));
+  memory_->need(ranges);
+  for (const std::size_t index : indices) prove_read(index);
+}
+
+std::uint64_t EntryRanges::data_offset_in(Bytes room, std::size_t index) const {
+  if (directory_->proved_data_offset(index) == 0) {
+    directory_->prove_regular(room.first(directory_->regular_header_size(index)), index);
+    read(index, {});  // has nothing to do, unless the header is irregular
+  }
+  return directory_->proved_data_offset(index);
+}
+
+namespace {
+
+static_assert(OpenOptions().max_entries == zip::Limits().entries);
+static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
+
+void check_reserved_names(const zip::Directory& directory) {
+  for (const zip::DirectoryEntry& entry : directory.entries()) {
+    if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
+      throw Error(Code::archive_name_reserved,  // N13
+                  "this version does not know the meaning of this reserved name; a newer reader is needed",
+                  {std::string(entry.name), entry.central_offset});
+    }
+  }
+}
+
+void check_model(const zip::Directory& directory, const OpenOptions& options) {
+  // The checks of spec/checking.md, steps 41 to 43, which need the directory only: the model itself is not read.
+  const auto model = directory.find(model_entry_name);
+  const zip::DirectoryEntry& last = directory.entries().back();
+  if (!model) {
+    throw Error(Code::archive_model_missing,  // P6
+                base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
+                {"", directory.offset()});
+  }
+  const zip::DirectoryEntry& entry = directory.entries()[*model];
+  if (*model + 1 != directory.entries().size()) {
+    throw Error(Code::archive_model_not_last,  // P7
+                base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
+                {std::string(entry.name), entry.central_offset});
+  }
+  if (entry.size > options.max_model_size) {
+    throw Error(Code::archive_model_too_large,  // P8
+                base::concat("a model of ", base::human_size(entry.size), " is over the limit of ",
+                             base::human_size(options.max_model_size)),
+                {std::string(entry.name), entry.central_offset});
+  }
+}
+
+}  // namespace
+
+zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options) {
+  try {
+    zip::Need need;
+    if (ranges != nullptr) need = [ranges](std::span<const base::ByteRange> wanted) { ranges->need(wanted); };
+    zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size}, need);
+    // In the order of spec/checking.md, steps 41 to 44.
+    check_model(directory, options);
+    check_reserved_names(directory);
+    return directory;
+  } catch (const Error& error) {
+    throw with_foreign_hint(error, file, ranges);
+  }
 }
 
 }  // namespace onnxar

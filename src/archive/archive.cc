@@ -5,19 +5,15 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/archive_directory.h"
-#include "archive/changed.h"
 #include "archive/entry_source.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
-#include "archive/parts.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/memory.h"
-#include "base/ranges.h"
 #include "base/text.h"
 #include "zip/directory.h"
-#include "zip/records.h"
+#include "zip/format.h"
 
 namespace onnxar {
 
@@ -25,10 +21,6 @@ Archive::Archive(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts
 Archive::Archive(Archive&& other) noexcept = default;
 Archive& Archive::operator=(Archive&& other) noexcept = default;
 Archive::~Archive() = default;
-
-Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
-  return open_at_rest(path, options);
-}
 
 Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) {
   return open_range(os::handle_of(range.descriptor), {range.offset, range.length}, options);
@@ -196,10 +188,7 @@ void ArchiveAccess::read(const Archive& archive, std::span<const std::size_t> in
 
 zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
   try {
-    if (ranges(archive) != nullptr) {
-      entry_ranges(archive).prove(index);
-      entry_ranges(archive).read_header(index);
-    }
+    if (ranges(archive) != nullptr) entry_ranges(archive).prove(index);
     return archive.parts_->opened->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
     throw with_archive(error, archive);

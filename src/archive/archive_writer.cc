@@ -1,35 +1,56 @@
 #include "onnxar/archive_writer.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
+#include "archive/entry_writer.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
-#include "archive/output_options.h"
-#include "archive/writer_parts.h"
+#include "base/buffered_output.h"
+#include "base/checked.h"
+#include "base/errors.h"
+#include "base/exact_source.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
+#include "base/text.h"
+#include "onnx/sites.h"
+#include "onnx/tensor_values.h"
 #include "onnxar/archive.h"
+#include "onnxar/error.h"
+#include "os/file.h"
 
 namespace onnxar {
+
+struct ArchiveWriter::Parts {
+  os::File lock;  // on the file that is replaced; the first member, so that it is released last
+  EntryWriter writer;
+  base::Sync sync;
+  bool verify_model;
+};
 
 ArchiveWriter::ArchiveWriter(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 ArchiveWriter::ArchiveWriter(ArchiveWriter&& other) noexcept = default;
 ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&& other) noexcept = default;
 ArchiveWriter::~ArchiveWriter() = default;
 
-std::unique_ptr<ArchiveWriter::Parts> ArchiveWriter::Parts::create(const std::filesystem::path& target,
-                                                                   const WriterOptions& options,
-                                                                   EntryWriter::ProveModel prove) {
+ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   zip::check_alignment(options.alignment);
-  refuse_dry_run(options.output);
+  if (options.output.dry_run) {
+    throw Error(Code::usage_argument, "a writer does not support dry_run; archive_size computes the size of the file");
+  }
   auto file = base::OutputFile::create(target, existing_of(options.output));
   // Held until the output has its name, so that no edit of the old file is lost (X8).
   auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
-  return std::make_unique<Parts>(
-      Parts{std::move(lock),
-            EntryWriter(zip::Writer({std::move(file), options.output.sync}, options.output.threads), options.alignment,
-                        target),
-            sync_of(options.output), std::move(prove)});
+  zip::Writer writer({std::move(file), options.output.sync}, options.output.threads);
+  return ArchiveWriter(
+      std::make_unique<Parts>(Parts{std::move(lock), EntryWriter(std::move(writer), options.alignment, target),
+                                    sync_of(options.output), options.verify_model}));
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
@@ -55,7 +76,8 @@ void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {
-  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, parts_->prove);
+  const auto prove = parts_->verify_model ? EntryWriter::ProveModel(prove_written) : nullptr;
+  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, prove);
 }
 
 std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
@@ -64,6 +86,200 @@ std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint
   std::vector<std::pair<std::string_view, std::uint64_t>> all(names_and_sizes.begin(), names_and_sizes.end());
   all.emplace_back(model_entry_name, model_size);
   return zip::file_size(all, alignment);
+}
+
+void write_file(const std::filesystem::path& target, Bytes bytes, const OutputOptions& options) {
+  // Found before a dry run ends, so that it reports a target that cannot be written.
+  base::OutputTarget found = base::find_target(target, existing_of(options));
+  if (options.dry_run) return;
+  base::BufferedOutput out(base::OutputFile::create(std::move(found), existing_of(options)), options.sync);
+  out.append(bytes);
+  std::move(out).finish().publish(sync_of(options));
+}
+
+namespace {
+
+/// Presents a caller's stream as a source.
+class StreamSource final : public ByteSource {
+ public:
+  StreamSource(std::uint64_t size, const StreamReader& read) : size_(size), read_(read) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  /// Never asks for more bytes than the entry has left, because the next entry may follow in the same stream.
+  void read(const ByteSink& sink) const override {
+    std::vector<std::byte> buffer(base::in_memory(std::min<std::uint64_t>(size_, 1U << 20U)));
+    for (std::uint64_t left = size_; left != 0;) {
+      const std::span<std::byte> room =
+          std::span(buffer).first(base::in_memory(std::min<std::uint64_t>(left, buffer.size())));
+      const std::size_t count = read_(room);
+      if (count == 0) return;
+      if (count > room.size()) {
+        throw Error(Code::usage_argument, base::concat("a StreamReader returned ", count, ", but was asked for ",
+                                                       room.size(), " bytes or less"));
+      }
+      sink(Bytes(buffer).first(count));
+      left -= count;
+    }
+  }
+
+ private:
+  std::uint64_t size_;
+  const StreamReader& read_;
+};
+
+}  // namespace
+
+EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
+    : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {}
+
+EntryWriter::EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target)
+    : open_(std::move(open)), alignment_(alignment), target_(std::move(target)) {}
+
+zip::Writer& EntryWriter::writer() {
+  if (!writer_) writer_.emplace(open_());
+  return *writer_;
+}
+
+template <typename Action>
+decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
+  try {
+    return steps_.take(name, action);
+  } catch (const Error& error) {
+    throw error.with_path(target_);
+  }
+}
+
+void EntryWriter::reserve(std::uint64_t size) {
+  step("reserve", [&] { writer().reserve(size); });
+}
+
+void EntryWriter::attempt(std::string_view step_name, const std::function<void()>& action) { step(step_name, action); }
+
+void EntryWriter::add(std::string_view name, const FileRange& range) {
+  step("add", [&] {
+    check_reserved(name, {std::string(name), std::nullopt});
+    const auto file = base::MappedFile::open(range.path);
+    const std::uint64_t size = file.bytes().size();
+    const auto length = base::length_within(range.offset, range.length, size);
+    if (!length) {
+      throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
+                  {std::string(name), std::nullopt}, range.path);
+    }
+    write(name, base::MappedSource(base::section(file.bytes(), range.offset, *length), file.origin()));
+  });
+}
+
+void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
+  step("add", [&] {
+    check_reserved(name, {std::string(name), std::nullopt});
+    base::check_callable(read, "the StreamReader");
+    write(name, StreamSource(size, read));
+  });
+}
+
+void EntryWriter::add(std::string_view name, const ByteSource& source) {
+  step("add", [&] {
+    check_reserved(name, {std::string(name), std::nullopt});
+    write(name, source);
+  });
+}
+
+void EntryWriter::write(std::string_view name, const ByteSource& source) {
+  // Asks for the size once: a source that answers differently later could break the alignment.
+  const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
+  writer().add(name, zip::entry_alignment(alignment_, exact.size()), exact);
+}
+
+void EntryWriter::check_model_size(std::uint64_t size) const {
+  if (fits_protobuf(size)) return;
+  throw Error(Code::archive_model_too_large, oversize_text("the model alone is", size),
+              {std::string(model_entry_name), std::nullopt}, target_, {Hint::lower_threshold});
+}
+
+/// Reads the models back from the file, so that the proof covers the bytes that readers will find.
+void EntryWriter::prove_models(const ProveModel& prove) {
+  const Entries entries = writer().sorted_sizes();
+  for (std::size_t i = 0; i < writer().added(); ++i) {
+    const std::string_view name = writer().added_name(i);
+    if (name != model_entry_name && !is_graph_name(name)) continue;
+    const base::MappedFile model = writer().map_added(i);
+    prove(name, model.bytes(), entries);
+  }
+}
+
+void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
+                         const ProveModel& prove) {
+  step(step_name, [&] {
+    // Asks for the size once, so that the model that was checked is the model that is written.
+    const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
+    check_model_size(exact.size());
+    write(model_entry_name, exact);
+    if (prove) prove_models(prove);
+    base::OutputFile file = std::move(writer()).finish(before_end);
+    steps_.close();  // throws if another thread called meanwhile: the file must not be published then
+    file.publish(sync);
+  });
+}
+
+namespace {
+
+using base::concat;
+
+/// The size of the entry with this name, compared exactly; nothing if `entries` do not have it.
+std::optional<std::uint64_t> size_of(const EntryWriter::Entries& entries, std::string_view name) {
+  const auto found = std::ranges::equal_range(entries, name, {}, [](const auto& entry) { return entry.first; });
+  if (found.empty()) return std::nullopt;
+  return found.front().second;
+}
+
+std::vector<std::string_view> names_of(const EntryWriter::Entries& entries) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, size] : entries) names.push_back(name);
+  return names;
+}
+
+/// Proves the link of one tensor against the entries of the archive. Errors: as `resolve`.
+void prove_target(const onnx::TensorView& tensor, const EntryWriter::Entries& entries) {
+  const onnx::ExternalSlice slice = proved_link(tensor);
+  const auto size = size_of(entries, slice.location);
+  if (!size) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);
+  static_cast<void>(onnx::length_in(slice, tensor.expected_size(), *size, "entry", tensor.range.begin));
+}
+
+void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entries, bool with_values) {
+  try {
+    if (with_values) onnx::prove_type(site.tensor);
+    if (site.tensor.is_external()) prove_target(site.tensor, entries);
+    if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
+  } catch (const Error& error) {
+    throw base::annotate(error, {.prefix = describe(site), .place = Place{}});
+  }
+}
+
+void prove_metadata(const std::optional<MetadataFault>& fault) {
+  if (fault) throw Error(fault->code, fault->message);
+}
+
+}  // namespace
+
+void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+  const bool is_graph = name != model_entry_name;
+  try {
+    if (is_graph && !fits_protobuf(model.size())) {  // G2
+      throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
+    }
+    // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
+    // them unchanged; `check` reports them.
+    onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
+    prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
+  } catch (const Error& error) {
+    const std::string message =
+        is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this file is not a valid one: ",
+                          error.message(), "; in a folder, as `extra/", name, "`, it is a side file")
+                 : concat("an archive cannot end with this model: ", error.message());
+    const bool is_missing = !is_graph && error.code() == Code::onnx_external_missing;
+    throw Error(error.code(), message, {std::string(name), std::nullopt}, {},
+                is_missing ? Advice{Hint::add_entry_first} : error.advice());
+  }
 }
 
 }  // namespace onnxar

@@ -1,10 +1,23 @@
 #include "archive/check.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <ranges>
 #include <utility>
+#include <vector>
 
 #include "archive/access.h"
+#include "archive/file_kind.h"
+#include "archive/opening.h"
+#include "base/checked.h"
+#include "base/crc32.h"
 #include "base/keyed_hash.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
 #include "base/text.h"
+#include "onnxar/edit.h"
+#include "zip/end_records.h"
 
 namespace onnxar {
 namespace {
@@ -86,5 +99,144 @@ class ContainerCheck {
 }  // namespace
 
 std::vector<Finding> check_container(const Archive& archive) { return ContainerCheck(archive).run(); }
+
+namespace {
+
+/// Returns the result of `action`, which reads bytes in memory, or false if they are not those of an archive.
+template <typename Action>
+bool passes(const Action& action) {
+  try {
+    return action();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+EarlierState state_of(const Archive& archive) {
+  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  return {
+      .size = archive.file().size(), .entries = archive.size(), .model_size = model.size, .model_crc32 = model.crc32};
+}
+
+/// Returns the state that `file` ends with, if its container has no error and the CRC-32 of its model is right.
+std::optional<EarlierState> whole_state(Bytes file) {
+  std::optional<EarlierState> state;
+  passes([&] {
+    const Archive archive = Archive::open(file, nullptr);
+    const auto is_error = [](const Finding& finding) { return finding.severity == Severity::error; };
+    if (std::ranges::any_of(check_container(archive), is_error)) return false;
+    archive.verify(archive.entry(archive.size() - 1));
+    state = state_of(archive);
+    return true;
+  });
+  return state;
+}
+
+/// Whether the container of a state has no error. `sound` holds the ends of the earlier states without errors. A gap
+/// between entries must end at one of these, because a superseded tail does.
+bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
+  return passes([&] {
+    const Archive archive = Archive::open(file, nullptr);
+    const zip::Directory& directory = ArchiveAccess::directory(archive);
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      const ArchiveEntry entry = archive.entry(i);
+      const std::uint64_t limit = directory.limit_of(i);
+      const bool tail = archive.locate(entry).offset + entry.size != limit;
+      if (tail && !std::ranges::binary_search(sound, limit)) return false;
+    }
+    return true;
+  });
+}
+
+/// Returns the ends of the states whose containers have no error. Checks the states in ascending order, so that each is
+/// opened only once. Each has a separate directory, so the total cost is linear in the file's size.
+std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends) {
+  std::vector<std::uint64_t> sound;
+  for (const std::uint64_t end : ends) {
+    if (is_sound(file.first(base::in_memory(end)), sound)) sound.push_back(end);
+  }
+  return sound;
+}
+
+/// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every state has
+/// a model of its own, because nothing may follow a model before the directory. Earlier entries belong to earlier
+/// states, so that no byte is summed twice.
+std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
+  std::optional<EarlierState> state;
+  passes([&] {
+    const Archive archive = Archive::open(file, nullptr);
+    std::size_t added = archive.size();
+    for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
+      const ArchiveEntry entry = archive.entry(added - 1);
+      if (base::crc32(0, archive.bytes(entry)) != entry.crc32) return false;
+    }
+    state = state_of(archive);
+    return true;
+  });
+  return state;
+}
+
+/// Cuts the file off after `state`. The state before an edit is a prefix of the file, so nothing has to be rewritten.
+/// REQUIRES: this process has no mapping of the file left, since Windows does not cut a mapped file.
+EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState state, const CutOptions& options) {
+  if (options.dry_run || state.size == state.file_size) return state;
+  base::OutputFile kept = base::OutputFile::extend(std::move(file), path, state.size);
+  kept.set_size(state.size);
+  kept.publish(options.sync ? base::Sync::full : base::Sync::none);
+  return state;
+}
+
+/// The state that `recover` restores, with the size of the file. Errors: archive.unrecoverable, io.*.
+EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path) {
+  const auto mapping = base::MappedFile::map(file, path);
+  const Bytes bytes = mapping.bytes();
+  const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
+  const std::vector<std::uint64_t> sound = sound_states(bytes, ends);
+  // The last state that is complete wins, because it holds the most edits.
+  for (const std::uint64_t end : std::views::reverse(sound)) {
+    const auto at = std::ranges::lower_bound(ends, end);
+    auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at));
+    if (!state) continue;
+    state->file_size = bytes.size();
+    return *state;
+  }
+  const Advice other = advice_on_kind(bytes);
+  throw Error(Code::archive_unrecoverable, "no prefix of the file is a complete archive, so nothing can be recovered",
+              {}, path, other.hint == Hint::none ? Advice{Hint::make_anew} : other);
+}
+
+/// The state that `undo` restores, with the size of the file. Errors: usage.nothing_to_undo, archive.unrecoverable,
+/// those of opening.
+EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path& path) {
+  const Archive archive = open_locked(file, path, {});
+  const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
+  if (ends.size() < 2 || ends.back() != archive.file().size()) {
+    throw Error(Code::usage_nothing_to_undo, "the archive was not edited since it was written", {}, path);
+  }
+  // Verified before anything is cut: the last edit may be the only whole state of a damaged file.
+  const std::uint64_t end = ends[ends.size() - 2];
+  auto state = whole_state(archive.file().first(base::in_memory(end)));
+  if (!state) {
+    throw Error(Code::archive_unrecoverable,
+                base::concat("the state before the last edit, the first ", end, " bytes, is damaged; nothing was cut"),
+                {"", end}, path);
+  }
+  state->file_size = archive.file().size();
+  return *state;
+}
+
+}  // namespace
+
+EarlierState recover(const std::filesystem::path& path, const CutOptions& options) {
+  os::File file = lock_for_editing(path);
+  const EarlierState state = last_whole_state(file, path);
+  return cut(std::move(file), path, state, options);
+}
+
+EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {
+  os::File file = lock_for_editing(path);
+  const EarlierState state = state_before_last_edit(file, path);
+  return cut(std::move(file), path, state, options);
+}
 
 }  // namespace onnxar

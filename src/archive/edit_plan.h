@@ -1,4 +1,5 @@
 // Plans an edit: the entries that it keeps, moves and removes, and the size of the file, before anything is written.
+// Defined in edit.cc.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -68,44 +67,7 @@ class EntrySource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// An entry of which parts are read, by any thread. The whole entry is verified once. If it may change, it is copied to
-/// the spool, because a copy in memory could be as large as the file.
-class SlicedEntry {
- public:
-  /// `spool` has room for the entry; it is null only if the entry may not change.
-  SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
-      : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
-  /// Returns `part` of the verified entry, in the mapping or in the spool. Errors: zip.data.crc, io.changed; io.* when
-  /// copying.
-  [[nodiscard]] Bytes verified(Bytes part) const;
-  /// Visits the location of `part`, unless the entry may change.
-  void locate(Bytes part, const std::function<void(const Location&)>& visit) const;
-
- private:
-  void verify_once() const;
-
-  EntrySource whole_;
-  std::uint64_t header_offset_;
-  Bytes bytes_;
-  std::shared_ptr<Spool> spool_;
-  // A std::once_flag would do, but after an exception some systems' C libraries, that of Windows among them, hang.
-  mutable std::mutex mutex_;
-  mutable bool verified_ = false;
-  mutable Bytes copy_;
-};
-
-/// Hands out a part of an entry, after the entry was verified. Errors: zip.data.crc when read.
-class SliceSource final : public ByteSource {
- public:
-  SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
-  [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
-  void read(const ByteSink& sink) const override { sink(entry_->verified(part_)); }
-  void locate(const std::function<void(const Location&)>& visit) const override { entry_->locate(part_, visit); }
-
- private:
-  std::shared_ptr<const SlicedEntry> entry_;
-  Bytes part_;
-};
+class SlicedEntry;
 
 /// Makes sources for parts of the entries of one archive, which must outlive them. Not synchronised, but the sources
 /// may be read by any thread.

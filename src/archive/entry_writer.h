@@ -1,4 +1,4 @@
-// Adds entries and the model, from memory, files and streams.
+// Adds entries and the model, from memory, files and streams. Defined in archive_writer.cc.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,6 @@ class EntryWriter {
 
   /// All entries of the new archive with their sizes, sorted by name.
   using Entries = std::vector<std::pair<std::string_view, std::uint64_t>>;
-  /// Returns the size of the entry with this name, compared exactly; nothing if `entries` do not have it.
-  static std::optional<std::uint64_t> size_of(const Entries& entries, std::string_view name);
   /// Proves the model or an added graph from the bytes in the file, before the file is published. If it throws, nothing
   /// is published.
   using ProveModel = std::function<void(std::string_view name, Bytes model, const Entries& entries)>;
@@ -57,7 +55,7 @@ class EntryWriter {
   template <typename Action>
   decltype(auto) step(std::string_view name, const Action& action);
   void write(std::string_view name, const ByteSource& source);
-  void prove_written(const ProveModel& prove);
+  void prove_models(const ProveModel& prove);
 
   zip::Writer& writer();
 
@@ -68,7 +66,9 @@ class EntryWriter {
   std::filesystem::path target_;
 };
 
-/// Refuses a dry run: a writer receives entries call by call, and does not plan. Errors: usage.argument.
-void refuse_dry_run(const OutputOptions& options);
+/// Proves a model or a graph that is the entry `name` of an archive with these entries: its links, and of a graph also
+/// the values and rules G. Errors have no offset: the file is discarded, so an offset in it would lead nowhere. Errors:
+/// wire.*, onnx.*, archive.model.too_large, archive.graph.*.
+void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries);
 
 }  // namespace onnxar

@@ -9,8 +9,10 @@
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/little_endian.h"
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/wire.h"
 #include "onnxar/archive.h"
-#include "wire/cursor.h"
 #include "zip/format.h"
 
 namespace onnxar {
@@ -36,15 +38,6 @@ constexpr std::array magics = {
     Magic{0, "\x80\x02"sv, Hint::kind_other, "a Python pickle; export its model to ONNX first"},
 };
 
-/// safetensors: the length of a JSON object, and the object.
-bool is_safetensors(Bytes file) {
-  constexpr std::uint64_t longest = 100'000'000;  // the limit of the format
-  constexpr std::size_t length_size = 8;
-  if (file.size() <= length_size || file[length_size] != std::byte{'{'}) return false;
-  const auto length = base::load<std::uint64_t>(file, 0);
-  return length >= 2 && length <= longest && length <= file.size() - length_size;
-}
-
 /// The kinds of zip files are told by the name of their first entry.
 Advice kind_of_zip(Bytes file) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
@@ -59,19 +52,21 @@ Advice kind_of_zip(Bytes file) {
   return {};
 }
 
+bool is_white_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 bool is_text(Bytes file) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 256)));
-  return !begin.empty() &&
-         std::ranges::all_of(begin, [](char c) { return (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r'); });
+  const auto is_printed = [](char c) { return (c > ' ' && c < 0x7f) || is_white_space(c); };
+  return !begin.empty() && std::ranges::all_of(begin, is_printed);
 }
 
 /// Whether the message has the field `graph` of a ModelProto. Errors: wire.* (it is not a message).
 bool has_graph(Bytes file) {
-  constexpr std::uint32_t graph = 7;
-  wire::Cursor cursor(file, {0, file.size()});
-  wire::Field field;
+  onnx::Cursor cursor(file, {0, file.size()});
   bool found = false;
-  while (cursor.next(field)) found = found || (field.number == graph && field.type == wire::Type::length_delimited);
+  for (onnx::Field field; cursor.next(field);) {
+    found = found || (field.number == onnx::model_field::graph && field.type == onnx::Type::length_delimited);
+  }
   return found;
 }
 
@@ -85,7 +80,7 @@ bool is_plain_model(Bytes file) {
 
 Advice advice_on_other_kind(Bytes file) {
   if (looks_like_zip(file)) return kind_of_zip(file);
-  if (is_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
+  if (looks_like_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 16)));
   for (const Magic& magic : magics) {
     if (begin.size() > magic.offset && begin.substr(magic.offset).starts_with(magic.bytes)) {
@@ -101,7 +96,43 @@ bool is_text_of_model(Bytes file) {
          (begin.find("ir_version:") != std::string_view::npos || begin.find("graph {") != std::string_view::npos);
 }
 
+/// Skips white space and comments, which go from `#` to the end of the line.
+void skip_blank(std::string_view& text) noexcept {
+  while (!text.empty() && (is_white_space(text.front()) || text.front() == '#')) {
+    const std::size_t length = text.front() == '#' ? std::min(text.find('\n'), text.size()) : 1;
+    text.remove_prefix(length);
+  }
+}
+
+/// Serialised models have a control character near the front: the tag of a field, or the length of a short string.
+bool has_control(std::string_view text) noexcept {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && !is_white_space(c); });
+}
+
 }  // namespace
+
+bool looks_like_safetensors(Bytes file) noexcept {
+  constexpr std::uint64_t longest = 100'000'000;  // the limit of the format
+  constexpr std::size_t length_size = 8;
+  if (file.size() <= length_size || file[length_size] != std::byte{'{'}) return false;
+  const auto length = base::load<std::uint64_t>(file, 0);
+  return length >= 2 && length <= longest && length <= file.size() - length_size;
+}
+
+bool looks_like_text(Bytes bytes) noexcept {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  constexpr std::size_t nearby = 256;
+  std::string_view text = as_text(bytes);
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  skip_blank(text);
+  const std::string_view begin = text.substr(0, nearby);
+  const auto* const name_end = std::ranges::find_if_not(text, base::is_identifier_character);
+  if (name_end == text.begin() || base::is_digit(text.front())) return false;
+  text.remove_prefix(static_cast<std::size_t>(name_end - text.begin()));
+  skip_blank(text);
+  const bool has_value = !text.empty() && (text.front() == ':' || text.front() == '{' || text.front() == '<');
+  return has_value && !has_control(begin);
+}
 
 Advice advice_on_kind(Bytes file) {
   if (file.empty()) return {Hint::make_anew};
@@ -162,7 +193,7 @@ Error with_foreign_hint(const Error& error, Bytes file) {
   return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
 }
 
-/// The first bytes of the file, by which the kind of a file that is no archive is told. All of it if it is small.
+/// The first bytes of a file that is not an archive, which tell its kind. All of it if it is small.
 Bytes front_of(const base::RangedMemory& ranges) {
   constexpr std::uint64_t small = 1U << 20U, front = 4096;
   const std::uint64_t size = ranges.bytes().size();

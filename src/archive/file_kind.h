@@ -19,6 +19,14 @@ Error with_kind(const Error& error, Bytes file);
 /// first byte that is wrong. Does nothing for bytes of unknown kind. Errors: wire.*.
 void refuse_other_kind(Bytes file);
 
+/// Whether the file begins as safetensors: with the length of a JSON object, and the object.
+bool looks_like_safetensors(Bytes file) noexcept;
+
+/// Whether the bytes are a model in text format instead of a serialised one: after white space and comments they begin
+/// with the name of a field and its value, and the next 256 bytes contain no control character. Reads only these bytes
+/// and the comments before them.
+bool looks_like_text(Bytes bytes) noexcept;
+
 // Tells from the error of a file that is not an archive whether it may be a foreign zip.
 
 /// Whether a name breaks a rule that only writers of archives obey. `pack` and `repack` can rename such an entry.

@@ -1,15 +1,24 @@
 #include "archive/foreign_zip.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "archive/opening.h"
 #include "base/checked.h"
+#include "base/crc32.h"
 #include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/wire.h"
 #include "onnxar/archive.h"
+#include "onnxar/error.h"
+#include "os/process.h"
 #include "zip/format.h"
 #include "zip/names.h"
 
 namespace onnxar {
+
 void ZipExpansion::add(const zip::ForeignEntry& entry) {
   if (budget_.add(entry.size)) return;
   // The sum does not wrap: sizes are at most a thousand times the stored ones, and entries do not overlap.
@@ -71,6 +80,29 @@ bool has_onnx_suffix(std::string_view name) {
   return name.size() > suffix.size() && zip::equal_folded(name.substr(name.size() - suffix.size()), suffix);
 }
 
+/// Searches a stream for a short string, which may span two pieces.
+class Search {
+ public:
+  explicit Search(std::string_view wanted) : wanted_(wanted) {}
+
+  void add(Bytes piece) {
+    if (piece.empty()) return;  // an empty piece may have a null address, which memmem does not accept
+    const std::string_view text = as_text(piece);
+    const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
+    found_ = found_ || contains(border) || contains(text);
+    const std::string end = last_ + std::string(text.substr(text.size() - std::min(text.size(), wanted_.size() - 1)));
+    last_ = end.substr(end.size() - std::min(end.size(), wanted_.size() - 1));
+  }
+  [[nodiscard]] bool found() const noexcept { return found_; }
+
+ private:
+  [[nodiscard]] bool contains(std::string_view text) const { return os::contains(text, wanted_); }
+
+  std::string_view wanted_;
+  std::string last_;  // the last bytes that were added, one fewer than `wanted_` has
+  bool found_ = false;
+};
+
 /// Returns the top-level folder that contains all files; empty if the files have no common folder.
 std::string common_folder(const zip::ForeignDirectory& directory) {
   std::optional<std::string_view> folder;
@@ -124,12 +156,21 @@ std::string_view to_string(Dialect dialect) noexcept {
   return "a zip";
 }
 
+// The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
+// before it is known whether the zip is accepted.
+bool may_have_stand_ins(const ByteSource& model) {
+  std::string field;
+  onnx::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
+  Search search(field);
+  model.read([&search](Bytes piece) { search.add(piece); });
+  return search.found();
+}
+
 bool is_left_out(const zip::ForeignEntry& entry) noexcept {  // F8
   return entry.folder || entry.name.starts_with(finder_folder);
 }
 
-ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion,
-                                const HasStandIns& has_stand_ins) {
+ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion) {
   std::string folder = common_folder(directory);
   const auto plain = directory.find(folder + std::string(model_entry_name));
   const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));
@@ -139,8 +180,131 @@ ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directo
   const std::size_t index = suffixed ? *suffixed : plain ? *plain : find_onnx_file(directory, folder);
   expansion.add(entries[index]);
   Dialect dialect = suffixed ? Dialect::tf2onnx : Dialect::files;
-  if (plain) dialect = has_stand_ins(*zip::data_source(file, entries[index])) ? Dialect::pytorch : Dialect::archive;
+  if (plain)
+    dialect = may_have_stand_ins(*zip::data_source(file, entries[index])) ? Dialect::pytorch : Dialect::archive;
   return {index, dialect, std::move(folder)};
+}
+
+namespace {
+
+/// Runs `action`, and adds the path to its errors. An error of the format becomes io.changed if the file was changed.
+template <typename Action>
+auto errors_with_change(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw with_change(error.with_path(path), file, path);
+  }
+}
+
+/// Hands out an entry, a stored one from the mapping and a deflated one inflated, and compares its CRC-32 at the end.
+class VerifiedSource final : public ByteSource {
+ public:
+  VerifiedSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path,
+                 std::size_t threads)
+      : file_(file), entry_(entry), path_(path), threads_(threads) {}
+  [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
+  void read(const ByteSink& sink) const override {
+    if (entry_.deflated) return inflate(sink);
+    const Bytes bytes = stored();
+    const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
+    errors_with_change(path_, file_, [&] { zip::expect_crc(entry_, crc); });
+  }
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    if (!entry_.deflated) visit({stored(), true, file_.origin()});
+  }
+
+ private:
+  [[nodiscard]] Bytes stored() const { return base::section(file_.bytes(), entry_.data_offset, entry_.size); }
+  void inflate(const ByteSink& sink) const {
+    try {
+      zip::read_verified(file_.bytes(), entry_, sink);
+    } catch (const Error& error) {
+      const bool is_of_entry = error.code() == Code::zip_data_inflate || error.code() == Code::zip_data_crc;
+      if (!is_of_entry) throw;  // it comes from the sink, and has the sink's path
+      throw with_change(error.with_path(path_), file_, path_);
+    }
+  }
+
+  const base::MappedFile& file_;
+  const zip::ForeignEntry& entry_;
+  const std::filesystem::path& path_;
+  std::size_t threads_;
+};
+
+Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
+  return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { zip::read_verified(file, entry, sink); });
+}
+
+/// Hands out a part of an entry, which is inflated to the spool at the first read.
+class SpooledSource final : public ByteSource {
+ public:
+  SpooledSource(Spool& spool, const base::MappedFile& file, const zip::ForeignEntry& entry, Bytes part,
+                const std::filesystem::path& path)
+      : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
+  [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
+  void read(const ByteSink& sink) const override {
+    errors_with_change(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
+    sink(part_);
+  }
+
+ private:
+  Spool& spool_;
+  const base::MappedFile& file_;
+  const zip::ForeignEntry& entry_;
+  Bytes part_;
+  const std::filesystem::path& path_;
+};
+
+}  // namespace
+
+UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion)
+    : path_(path),
+      folder_(std::move(folder)),
+      file_(base::MappedFile::open(path)),
+      directory_(errors_with_change(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
+      expansion_(file_.bytes().size(), max_expansion),
+      model_(
+          errors_with_change(path, file_, [&] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      used_(directory_.entries().size()) {
+  used_[model_.index] = true;
+}
+
+void UnpackedZip::use(std::size_t index) {
+  if (used_[index]) return;  // an entry that several tensors share is counted once
+  errors_with_change(path_, file_, [&] { expansion_.add(entry(index)); });
+  used_[index] = true;
+}
+
+Bytes UnpackedZip::place_of(std::size_t index) {
+  use(index);
+  if (!entry(index).deflated) return base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
+  if (!spool_) {
+    const auto is_used = [](const zip::ForeignEntry& entry) { return !is_left_out(entry); };
+    spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_, is_used));
+  }
+  return spool_->place_of(entry(index).header_offset, entry(index).size);
+}
+
+Bytes UnpackedZip::bytes(std::size_t index) {
+  const Bytes place = place_of(index);
+  if (!entry(index).deflated) return place;
+  return errors_with_change(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
+}
+
+void UnpackedZip::verify(std::size_t index) const {
+  if (entry(index).deflated) return;  // verified when it was inflated
+  const Bytes data = base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
+  errors_with_change(path_, file_, [&] { zip::expect_crc(entry(index), base::crc32(0, data)); });
+}
+
+std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {
+  use(index);
+  return std::make_unique<VerifiedSource>(file_, entry(index), path_, threads);
+}
+
+std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::size_t index, Bytes part) const {
+  return std::make_unique<SpooledSource>(*spool_, file_, entry(index), part, path_);
 }
 
 }  // namespace onnxar

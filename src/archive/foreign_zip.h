@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/keyed_hash.h"
@@ -104,9 +106,14 @@ enum class Dialect : std::uint8_t {
 /// Describes the dialect for messages: `a PyTorch export (ZIP_ARCHIVE)`.
 [[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
 
-/// Whether a model may have a tensor with a stand-in. A room above implements it, because this one does not know
-/// protobuf (`may_have_stand_ins` in source/foreign_zip_resolver.h). Errors: those of reading `model`.
-using HasStandIns = std::function<bool(const ByteSource& model)>;
+/// The text that PyTorch's exporter wrote into `raw_data` of a tensor whose bytes are in the entry of the tensor's
+/// name.
+inline constexpr std::string_view stand_in = "__EXTERNAL";
+
+/// Whether the bytes of the model contain `stand_in` as a field raw_data. Does not parse the messages around the field,
+/// so the answer may be wrong for a model with the same bytes elsewhere; then `link_stand_ins` (convert) finds no
+/// tensor to link. Errors: those of reading `model`. Cost: O(bytes), in constant memory.
+bool may_have_stand_ins(const ByteSource& model);
 
 /// The model of a zip file.
 struct ForeignModel {
@@ -119,9 +126,56 @@ struct ForeignModel {
 [[nodiscard]] bool is_left_out(const zip::ForeignEntry& entry) noexcept;
 
 /// Finds the model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx`, in the root or in the
-/// top-level folder that contains all files. Asks `has_stand_ins` about a model named `__MODEL_PROTO`. Counts the model
-/// in `expansion`. Errors: archive.model.missing (none, or several); zip.data.inflate, zip.limit.expansion.
+/// top-level folder that contains all files. Counts the model in `expansion`. Errors: archive.model.missing (none, or
+/// several); zip.data.inflate, zip.limit.expansion.
 [[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory,
-                                              ZipExpansion& expansion, const HasStandIns& has_stand_ins);
+                                              ZipExpansion& expansion);
+
+// A foreign zip whose entries can be read in place.
+
+/// Stored entries are views of the mapped file. Deflated entries are views of a nameless file, and each is inflated to
+/// it when it is first read. So entries are not held in memory, and entries that are not read are not inflated. Owns
+/// both files. Move-only. Not synchronised, except where noted.
+class UnpackedZip {
+ public:
+  /// Reads the directory and finds the model. Inflated entries go to a file in `folder`. The entries that are used may
+  /// inflate to `max_expansion` times the size of the zip. Errors: io.*, zip.*, archive.model.missing. Cost:
+  /// O(entries), and O(bytes) of the model.
+  UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion);
+
+  [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
+  [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// The file that the bytes of stored entries are mapped from.
+  [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_.origin(); }
+  [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
+  [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
+
+  /// Returns the bytes of an entry. A deflated entry is inflated and verified; a stored entry is not verified.
+  /// Errors: zip.*, io.*.
+  [[nodiscard]] Bytes bytes(std::size_t index);
+  /// Returns the range of an entry's bytes. A deflated entry is inflated later, when `bytes` is called or a source is
+  /// read. Errors: zip.limit.expansion; io.*.
+  [[nodiscard]] Bytes place_of(std::size_t index);
+  /// Compares the CRC-32 of a stored entry. Errors: zip.data.crc.
+  void verify(std::size_t index) const;
+  /// Returns a source of the bytes of an entry. It verifies them while it is read, with up to `threads` threads (0: one
+  /// per core), and may be read by any thread. The zip must outlive it. Errors: zip.limit.expansion.
+  [[nodiscard]] std::unique_ptr<const ByteSource> source(std::size_t index, std::size_t threads);
+  /// Returns a source of `part`, a part of the range that `place_of` returned for a deflated entry.
+  [[nodiscard]] std::unique_ptr<const ByteSource> inflated_source(std::size_t index, Bytes part) const;
+
+ private:
+  void use(std::size_t index);
+
+  std::filesystem::path path_;
+  std::filesystem::path folder_;
+  base::MappedFile file_;
+  zip::ForeignDirectory directory_;
+  ZipExpansion expansion_;
+  ForeignModel model_;
+  std::vector<bool> used_;  // by index: whether the entry is counted in expansion_
+  std::unique_ptr<Spool> spool_;
+};
 
 }  // namespace onnxar

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "os/names.h"
 #include "zip/names.h"
 
 namespace onnxar {
@@ -51,7 +52,7 @@ std::string key_stem(std::string_view name) {
   std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');
   if (stem.empty()) stem = "tensor";
   if (is_digit(stem.front())) stem.insert(0, "_");
-  if (is_reserved_name(stem) || zip::is_device_name(stem)) stem.insert(0, "t_");
+  if (is_reserved_name(stem) || os::is_device_name(stem)) stem.insert(0, "t_");
   return stem.substr(0, longest_stem);
 }
 

@@ -1,7 +1,6 @@
 // The kinds of entry names: keys, graphs, reserved names. `KeyMaker` (archive_writer.h) makes keys.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

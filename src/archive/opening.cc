@@ -9,17 +9,16 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/changed.h"
 #include "archive/file_kind.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "os/error.h"
 #include "os/file.h"
+#include "zip/end_records.h"
 #include "zip/format.h"
-#include "zip/records.h"
-#include "zip/states.h"
 
 namespace onnxar {
 namespace {
@@ -83,37 +82,27 @@ bool ends_in_end_record(os::Handle file) noexcept {
 }
 
 /// Opens the archive in a part of an open file, which is mapped, or copied if `copy_in` is set.
-Archive archive_in(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
-                   const OpenOptions& options) {
-  if (options.copy_in) {
-    const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-    return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
-  }
-  const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
-  return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
-}
-
-void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t begin) {
-  const zip::Directory& directory = ArchiveAccess::directory(archive);
-  std::vector<std::byte> header;
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    header.resize(directory.regular_header_size(i));
-    const std::uint64_t at = begin + directory.entries()[i].header_offset;
-    std::error_code failed;
-    const std::size_t read = os::read_fully_at(file, header, at, failed);
-    // A short read is not an error here: its bytes prove nothing, and the first use of the entry reports it.
-    if (read > 0) directory.prove_regular(Bytes(header).first(read), i);
-  }
-}
-
 Archive open_part(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
-                  const OpenOptions& options, LocalHeaders headers) {
+                  const OpenOptions& options) {
   try {
-    Archive archive = archive_in(file, part, path, options);
-    if (headers == LocalHeaders::read_at_once) read_local_headers(archive, file, part.offset);
-    return archive;
+    if (options.copy_in) {
+      const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
+      return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
+    }
+    const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
+    return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
   } catch (const Error& error) {
     throw error.with_path(path);
+  }
+}
+
+/// Opens and locks the file, and checks that the path then still names it: the process that held the lock before may
+/// have replaced the file. If it cannot be locked, `failed` says why. Errors: archive.busy after a second; io.*.
+os::File open_and_lock(const std::filesystem::path& path, os::Access access, os::Lock lock, std::error_code& failed) {
+  while (true) {
+    os::File file = base::open_file(path, access);
+    if (lock_with_patience(file, lock, path, failed) == os::Locking::failed) return file;
+    if (base::leads_to(path, file)) return file;
   }
 }
 
@@ -148,11 +137,11 @@ Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& optio
           {Hint::recover_cuts}};
 }
 
-Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {
+Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
   const os::File file = base::open_file(path, os::Access::read);
   if (ends_in_end_record(file)) {
     try {
-      return open_part(file, {}, path, options, headers);
+      return open_part(file, {}, path, options);
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
     }
@@ -160,7 +149,7 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
   // The file is broken, or an edit is at work. Under the shared lock the file is stable, so an error is not caused by
   // an edit.
   if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw being_edited(path);
-  return open_locked(file, path, options, headers);
+  return open_locked(file, path, options);
 }
 
 std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges) {
@@ -170,22 +159,21 @@ std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const R
 }
 
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
-                   const std::filesystem::path& path, LocalHeaders headers) {
+                   const std::filesystem::path& path) {
   if (part.offset % zip::alignment_minimum != 0) {
     throw Error(Code::usage_argument,
                 concat("an archive in another file must begin at a multiple of ", zip::alignment_minimum,
                        ", because its tensors are aligned; ", part.offset, " is not a multiple"),
                 {}, path);
   }
-  return open_part(file, part, path, options, headers);
+  return open_part(file, part, path, options);
 }
 
-Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
-                    LocalHeaders headers) {
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options) {
   try {
     // Opened from a mapping first: a large file that is not an archive should not be read as a whole.
-    if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options), headers));
-    return open_part(file, {}, path, options, headers);
+    if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options)));
+    return open_part(file, {}, path, options);
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;  // only these faults are worth mapping the file again
     const auto mapping = base::MappedFile::map(file, path);
@@ -193,25 +181,32 @@ Archive open_locked(os::Handle file, const std::filesystem::path& path, const Op
   }
 }
 
-os::File lock_for_editing(const std::filesystem::path& path) {
-  while (true) {
-    os::File file = base::open_file(path, os::Access::read_and_write);
+void read_local_headers(const Archive& archive) {
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  const auto place = origin != nullptr ? origin->open(archive.file()) : std::nullopt;
+  if (!place) return;
+  const zip::Directory& directory = ArchiveAccess::directory(archive);
+  std::vector<std::byte> header;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    header.resize(directory.regular_header_size(i));
+    const std::uint64_t at = place->offset + directory.entries()[i].header_offset;
     std::error_code failed;
-    if (lock_with_patience(file, os::Lock::exclusive, path, failed) == os::Locking::failed) {
-      throw base::system_error(failed, "cannot lock", path);
-    }
-    // The process that held the lock before may have replaced the file, and the path then names a different one.
-    if (base::leads_to(path, file)) return file;
+    const std::size_t read = os::read_fully_at(place->file, header, at, failed);
+    // A short read is not an error here: its bytes prove nothing, and the first use of the entry reports it.
+    if (read > 0) directory.prove_regular(Bytes(header).first(read), i);
   }
 }
 
+os::File lock_for_editing(const std::filesystem::path& path) {
+  std::error_code failed;
+  os::File file = open_and_lock(path, os::Access::read_and_write, os::Lock::exclusive, failed);
+  if (failed) throw base::system_error(failed, "cannot lock", path);
+  return file;
+}
+
 os::File lock_for_planning(const std::filesystem::path& path) {
-  while (true) {
-    os::File file = base::open_file(path, os::Access::read);
-    std::error_code failed;
-    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) return file;
-    if (base::leads_to(path, file)) return file;
-  }
+  std::error_code ignored;
+  return open_and_lock(path, os::Access::read, os::Lock::shared, ignored);
 }
 
 os::File lock_for_replacing(const std::filesystem::path& path) {
@@ -230,6 +225,88 @@ os::File lock_for_replacing(const std::filesystem::path& path) {
     if (base::leads_to(path, file)) return file;
   }
   return {};
+}
+
+Error with_archive(const Error& error, const Archive& archive) {
+  const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
+  return with_change(with_foreign_hint(error, archive.file(), ranges).with_path(archive.path()), archive);
+}
+
+namespace {
+
+/// Whether the file still has the archive's directory at its offset, or cannot be read. Reads by a system call:
+/// touching a mapping raises SIGBUS if the file was cut.
+bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
+  const Bytes expected = directory.headers();
+  std::vector<std::byte> found(expected.size());
+  std::error_code failed;
+  const std::size_t read = os::read_fully_at(archive.file, found, archive.offset + directory.offset(), failed);
+  return failed || (read == found.size() && std::ranges::equal(found, expected));
+}
+
+}  // namespace
+
+bool is_changed(const Archive& archive) {
+  // A file that is read by ranges comes from one version (random_access.h), and its path is only a name.
+  if (archive.path().empty() || ArchiveAccess::ranges(archive) != nullptr) return false;
+  const Bytes file = archive.file();
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  const auto was_touched = [origin] { return origin != nullptr && origin->is_changed(); };
+  try {
+    auto place = origin != nullptr ? origin->open(file) : std::nullopt;
+    if (!place) {
+      if (was_touched()) return true;  // the path names a different file now
+      place = base::OpenPlace{base::open_file(archive.path(), os::Access::read), 0};
+    }
+    const auto size = base::examine(place->file, {}, archive.path()).status.size;
+    if (size < place->offset + file.size()) return true;
+    // A file that only grew was edited. Edits append, so the bytes that were read are unchanged.
+    if (size == place->offset + file.size() && was_touched()) return true;
+    return !has_directory(*place, ArchiveAccess::directory(archive));
+  } catch (const Error& error) {
+    // Nothing else is known to have changed: without a free descriptor, for example, the file cannot be looked at.
+    return error.code() == Code::io_not_found;
+  }
+}
+
+Error changed_while_read(const std::filesystem::path& path) {
+  return {Code::io_changed, "the file was changed while it was read; try again", {}, path};
+}
+
+void expect_not_cut(const Archive& archive) {
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  if (origin != nullptr && origin->open(archive.file()) && is_changed(archive))
+    throw changed_while_read(archive.path());
+}
+
+Error being_edited(const std::filesystem::path& path) {
+  return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
+}
+
+Error with_edit(const Error& error, const std::filesystem::path& path) {
+  if (kind(error.code()) != Kind::format) return error;
+  try {
+    // Editors hold an exclusive lock, so a shared one fails while an edit is at work.
+    const os::File file = base::open_file(path, os::Access::read);
+    return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? being_edited(path) : error;
+  } catch (const Error&) {
+    return error;  // the file can no longer be opened, which does not affect the bytes that were read
+  }
+}
+
+Error with_model_change(const Error& error, const Archive& archive) {
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  const bool edited = kind(error.code()) == Kind::format && origin != nullptr && origin->is_changed();
+  return edited ? changed_while_read(archive.path()) : with_change(error, archive);
+}
+
+Error with_change(const Error& error, const Archive& archive) {
+  return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
+}
+
+Error with_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
+  const bool changed = kind(error.code()) == Kind::format && file.is_changed();
+  return changed ? changed_while_read(path) : error;
 }
 
 }  // namespace onnxar

@@ -1,41 +1,36 @@
-// Opens files that another process may be editing.
+// Opens files that another process may be editing, locks them, and tells errors that an edit has caused.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 
+#include "base/mapped_file.h"
 #include "base/open_file.h"
+#include "base/output_file.h"
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/error.h"
 #include "onnxar/random_access.h"
 #include "os/file.h"
 
 namespace onnxar {
-
-/// When local headers are read and proved.
-enum class LocalHeaders : std::uint8_t {
-  at_first_use,
-  /// For callers that use all entries but do not read data. Reads the headers one by one, which is much faster than
-  /// faulting in a page of the mapping for each. The first use of an entry still reports a fault in its header.
-  read_at_once,
-};
-
-/// Opens the archive at `path` in a state that is not being edited. Errors: as Archive::open.
-Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options,
-                     LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Opens the archive at the address `path`, if `open_ranges` is set and gives a file for it. Errors: as Archive::open.
 std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges);
 
 /// Opens the archive in a part of an open file. `path` is used in messages only. Errors: as Archive::open.
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
-                   const std::filesystem::path& path = {}, LocalHeaders headers = LocalHeaders::at_first_use);
+                   const std::filesystem::path& path = {});
 
 /// Maps and opens an archive whose file is open and locked, so that it does not change. Errors: as Archive::open;
 /// archive.torn after an interrupted edit: a local header follows a complete state, and the file does not end with an
 /// end record.
-Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
-                    LocalHeaders headers = LocalHeaders::at_first_use);
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options);
+
+/// Proves the local headers of all entries, for callers that use all entries but do not read data. Reads the headers
+/// one by one, which is much faster than faulting in a page of the mapping for each. Does not report faults: the first
+/// use of an entry does.
+void read_local_headers(const Archive& archive);
 
 /// Returns `error`. If the fault is in the end of `file` and a prefix of it is a complete state of an archive, adds the
 /// hint to `recover`; after an interrupted edit the code then is archive.torn (X9).
@@ -55,5 +50,48 @@ os::File lock_for_planning(const std::filesystem::path& path);
 /// because they take shared locks at most. Returns an invalid file if nothing can be locked: `path` is not a regular
 /// file that may be read, or the file system does not support locks. Errors: archive.busy after a second; io.*.
 os::File lock_for_replacing(const std::filesystem::path& path);
+
+// Detects files that change while they are read.
+//
+// Readers do not lock files, so an edit, an undo or another program may change a file while it is read. An error of the
+// format may then be a consequence of the change, and reading the file again helps.
+
+/// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
+/// opened.
+Error with_archive(const Error& error, const Archive& archive);
+
+/// Whether the file of an archive changed after it was opened, other than by growing. The bytes that were read may then
+/// belong to two states. False for bytes in memory. Reads the directory again, by system calls and not from the
+/// mapping.
+bool is_changed(const Archive& archive);
+
+/// Returns the error io.changed.
+Error changed_while_read(const std::filesystem::path& path);
+
+/// Checks, after reading found no fault, that the file was not changed except by growing. A different file that took
+/// its name does not count. Errors: io.changed.
+void expect_not_cut(const Archive& archive);
+
+/// Returns the error archive.busy.
+Error being_edited(const std::filesystem::path& path);
+
+/// Returns `error`, or archive.busy if it is an error of the format and another process holds the editors' lock.
+Error with_edit(const Error& error, const std::filesystem::path& path);
+
+/// Returns `error`, or io.changed if it is an error of the format and the archive was changed.
+Error with_change(const Error& error, const Archive& archive);
+/// Returns io.changed for an error in the model, which is read from the mapping, if the file was changed in any way. An
+/// undo and a second edit can restore the same directory, and then only the file's times show that the model's bytes
+/// were different.
+Error with_model_change(const Error& error, const Archive& archive);
+/// Returns `error`, or io.changed if it is an error of the format and the mapped file, of any format, was changed.
+Error with_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
+
+// Converts OutputOptions to the options of output files.
+
+inline base::Existing existing_of(const OutputOptions& options) {
+  return options.overwrite ? base::Existing::replace : base::Existing::refuse;
+}
+inline base::Sync sync_of(const OutputOptions& options) { return options.sync ? base::Sync::full : base::Sync::none; }
 
 }  // namespace onnxar

@@ -1,22 +1,31 @@
-#include "archive/repack.h"
-
+#include <algorithm>
 #include <bit>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "archive/changed.h"
+#include "archive/access.h"
 #include "archive/entry_source.h"
 #include "archive/file_kind.h"
+#include "archive/foreign_zip.h"
+#include "archive/graphs.h"
+#include "archive/keys.h"
 #include "archive/opening.h"
-#include "archive/output_options.h"
 #include "archive/repack_plan.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "onnx/sites.h"
 #include "onnxar/archive.h"
+#include "onnxar/edit.h"
+#include "os/names.h"
+#include "zip/format.h"
 #include "zip/layout.h"
+#include "zip/names.h"
 #include "zip/writer.h"
 
 namespace onnxar {
@@ -52,8 +61,8 @@ Error with_cause(const Error& error, const base::MappedFile& mapping, const std:
 
 }  // namespace
 
-RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
-                        const RepackOptions& options, const ModelReading& reading) {
+RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
+                    const RepackOptions& options) {
   if (options.alignment) zip::check_alignment(*options.alignment);
   // Taken before the input is read, because input and output may be the same file (X8).
   const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
@@ -62,7 +71,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
   RepackReport report;
   try {
     const auto directory = zip::ForeignDirectory::read(file, {});
-    RepackPlan plan(file, directory, options, reading);
+    RepackPlan plan(file, directory, options);
     plan.make(report);
     // Found before a dry run ends, so that it reports a target that cannot be written.
     base::OutputTarget target = base::find_target(output, existing_of(options.output));
@@ -98,6 +107,254 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
     throw with_cause(error, mapping, path);
   }
   return entries;
+}
+
+namespace {
+
+using base::concat;
+
+/// The locations that tensors name, as they are and normalised: in foreign zips, `./weights` leads to the entry
+/// `weights`.
+base::KeyedSet<std::string> linked_names(Bytes model) {
+  base::KeyedSet<std::string> names;
+  const auto add = [&names](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    names.emplace(*site.tensor.external.location);
+    names.insert(os::slashed_text_of(os::path_of(*site.tensor.external.location).lexically_normal()));
+  };
+  try {
+    onnx::walk_tensors(model, add);
+  } catch (const Error& error) {
+    throw base::annotate(error, {.place = Place{std::string(model_entry_name), std::nullopt}});
+  }
+  return names;
+}
+
+}  // namespace
+
+void RepackModels::check_size(const zip::ForeignEntry& model) {
+  if (fits_protobuf(model.size)) return;
+  throw Error(Code::archive_model_too_large, oversize_text("the model is", model.size),  // P8
+              {std::string(model.name), model.central_offset}, {}, {Hint::pack_moves_tensors});
+}
+
+const RepackModels::Names& RepackModels::links(const zip::ForeignEntry& model) {
+  if (links_) return *links_;
+  links_ = linked_names(bytes_of(model));
+  // All graphs share one budget, because a zip may hold any number of them.
+  ZipExpansion expansion(file_.size(), max_expansion_);
+  for (const zip::ForeignEntry& entry : directory_.entries()) {
+    if (!is_graph_name(entry.name) || &entry == &model) continue;
+    for (const std::string& name : links_of_graph(entry, expansion)) links_->insert(name);
+  }
+  return *links_;
+}
+
+const RepackModels::Names* RepackModels::links_if_readable(const zip::ForeignEntry& model) {
+  try {
+    return &links(model);
+  } catch (const Error&) {  // of the format: the bytes are those of a mapping
+    return nullptr;
+  }
+}
+
+bool RepackModels::has_links(const zip::ForeignEntry& graph) const {
+  ZipExpansion expansion(file_.size(), max_expansion_);
+  return !links_of_graph(graph, expansion).empty();
+}
+
+void RepackModels::prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const {
+  try {
+    const auto fault = model_name_fault(bytes_of(model), names);
+    if (fault) throw Error(fault->code, fault->message);
+  } catch (const Error& error) {
+    throw base::annotate(error, {.place = Place{std::string(model.name), model.central_offset}});
+  }
+}
+
+RepackModels::Names RepackModels::links_of_graph(const zip::ForeignEntry& graph, ZipExpansion& expansion) const {
+  expansion.add(graph);  // before the graph is inflated: it may be a zip bomb
+  try {
+    return linked_names(bytes_of(graph));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::vector<std::byte> RepackModels::bytes_of(const zip::ForeignEntry& model) const {
+  check_size(model);
+  std::vector<std::byte> bytes;
+  zip::data_source(file_, model)->read([&bytes](Bytes piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
+  return bytes;
+}
+
+namespace {
+
+std::uint64_t first_appended(const Archive& archive) {
+  const std::size_t first = ArchiveAccess::directory(archive).first_appended(archive.file());
+  return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
+}
+
+/// Returns the offset from which on edits appended entries, if the zip file is an archive: it opens, and every local
+/// header is right. Nothing otherwise. Cost: O(entries).
+std::optional<std::uint64_t> first_appended_in(Bytes file) {
+  try {
+    const Archive archive = Archive::open(file, nullptr);
+    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    return first_appended(archive);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+Place place_of(const zip::ForeignEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
+
+void note(RepackReport& report, std::string message) {
+  report.remarks.push_back({Severity::note, Code::zip_foreign, {}, std::move(message)});
+}
+
+}  // namespace
+
+RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options)
+    : file_(file),
+      directory_(directory),
+      options_(options),
+      expansion_(file.size(), options.max_expansion),
+      models_(file, directory, options.max_expansion),
+      renames_(options.rename),
+      appended_from_(first_appended_in(file)) {}
+
+void RepackPlan::make(RepackReport& report) {
+  const auto entries = directory_.entries();
+  // The last entry of an archive is its model (P7). Other `.onnx` files in it are graphs or side files.
+  const Entry& model = entries[appended_from_ ? entries.size() - 1 : find_model(report)];
+  std::vector<const Entry*> left_out;
+  for (const Entry& entry : entries) {
+    if (&entry == &model || entry.folder) continue;
+    if (is_left_out(entry)) {
+      left_out.push_back(&entry);
+    } else {
+      add(entry, new_name(entry, model));
+    }
+  }
+  add_model(model);
+  check_new_names(model);
+  if (!left_out.empty()) {
+    expect_not_linked(left_out, model);
+    note(report, concat("left out: ", left_out.size(), left_out.size() == 1 ? " entry" : " entries",
+                        " with metadata of macOS"));
+  }
+  report.entries = entries_.size();
+  report.input_bytes = file_.size();
+  report.file_bytes = file_size();
+  // F35: an alignment that the caller requests may exceed the budget. One that the input states may not: many tiny
+  // entries that state 32768 would make a small zip grow without limit.
+  if (!options_.alignment) expansion_.check(report.file_bytes);
+}
+
+/// Finds the model in a zip that is not an archive. Returns its index.
+std::size_t RepackPlan::find_model(RepackReport& report) {
+  const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
+  const Place place = place_of(directory_.entries()[model.index]);
+  if (model.dialect == Dialect::pytorch) {
+    throw Error(Code::archive_model_missing,
+                "this is a PyTorch export: its model refers to tensors in a form that has to be converted", place, {},
+                {Hint::pack_it});
+  }
+  if (!model.folder.empty()) {
+    throw Error(Code::archive_model_missing,
+                concat("the model is in the folder ", base::quoted(model.folder), ", not in the root of the zip file"),
+                place, {}, {Hint::pack_it});
+  }
+  note(report, concat("the input is not an archive; it was read as ", to_string(model.dialect)));
+  return model.index;
+}
+
+void RepackPlan::add(const Entry& entry, std::string_view name) {
+  check_reserved(name, {std::string(name), entry.central_offset});
+  expansion_.add(entry);
+  entries_.push_back({&entry, name, alignment_of(entry), may_change(entry)});
+}
+
+void RepackPlan::add_model(const Entry& model) {
+  RepackModels::check_size(model);
+  entries_.push_back({&model, model_entry_name, alignment_of(model), may_change(model)});
+}
+
+/// Returns the entry's name in the archive. An entry that the model refers to keeps its name, because the model is not
+/// edited.
+std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
+  const std::string_view name = renames_(entry.name);
+  const auto fault = zip::name_fault(name);
+  if (name == entry.name && !fault) return name;
+  check_kind(entry, name);
+  if (models_.links(model).contains(entry.name)) {
+    throw Error(fault ? fault->code : Code::usage_argument,  // F23
+                concat(fault ? fault->message : "the entry cannot be renamed",
+                       "; the model or a graph refers to it, and repack does not edit models"),
+                place_of(entry), {}, {Hint::pack_names_tensors});
+  }
+  // F23: nothing gives the entry a different name, so that of the input has to be possible.
+  if (fault) throw Error(fault->code, std::string(fault->message), place_of(entry), {}, {Hint::rename_entry});
+  return name;
+}
+
+/// Refuses names that turn a graph into a side file or a side file into a graph: a graph links to entries, and a side
+/// file does not.
+void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
+  if (is_graph_name(entry.name) == is_graph_name(name)) return;
+  if (is_graph_name(name)) {
+    throw Error(Code::usage_argument,
+                concat("as ", base::quoted(name),
+                       " it would be a graph of the archive: a side file of that name is in a folder, such as "
+                       "extra/NAME.onnx"),
+                place_of(entry));
+  }
+  if (!models_.has_links(entry)) return;
+  throw Error(Code::usage_argument,
+              concat("it is a graph whose tensors are in entries of the archive; as ", base::quoted(name),
+                     " it would be a side file, and they would be lost when the archive is next packed"),
+              place_of(entry));
+}
+
+void RepackPlan::check_new_names(const Entry& model) const {
+  if (renames_.empty()) return;
+  renames_.expect_all_met("entry");
+  // F21: two entries that had different names may have the same one now.
+  static_cast<void>(zip::index_of_names(
+      entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
+      [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
+  std::vector<std::string_view> names;
+  for (const PlannedEntry& planned : entries_) names.push_back(planned.name);
+  models_.prove_model_name(model, names);
+}
+
+/// Refuses to leave out entries that hold the data of a tensor. A model that cannot be read is copied unchanged.
+void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model) {
+  const RepackModels::Names* linked = models_.links_if_readable(model);
+  if (linked == nullptr) return;
+  for (const Entry* entry : left_out) {
+    if (!linked->contains(entry->name)) continue;
+    throw Error(Code::archive_name_reserved,  // F36
+                "the model refers to it, but an archive cannot have this name, and repack does not edit models",
+                place_of(*entry), {}, {Hint::pack_names_tensors});
+  }
+}
+
+bool RepackPlan::may_change(const Entry& entry) const { return appended_from_ && entry.data_offset >= *appended_from_; }
+
+std::uint64_t RepackPlan::alignment_of(const Entry& entry) const {
+  const std::uint64_t recorded = std::max(entry.alignment, zip::alignment_minimum);
+  return zip::entry_alignment(options_.alignment.value_or(recorded), entry.size);
+}
+
+std::uint64_t RepackPlan::file_size() const {
+  std::vector<zip::SizedEntry> sized;
+  sized.reserve(entries_.size());
+  for (const PlannedEntry& planned : entries_) sized.push_back({planned.name, planned.entry->size, planned.alignment});
+  return zip::file_size(sized);
 }
 
 }  // namespace onnxar

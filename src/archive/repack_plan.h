@@ -1,9 +1,8 @@
-// Plans the repacking of a zip file, before anything is written.
+// Plans the repacking of a zip file, before anything is written. Defined in repack.cc.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,19 +18,6 @@
 
 namespace onnxar {
 
-// The functions by which `repack` reads models. A room above implements them, because this one does not know protobuf.
-
-/// Reads models for `repack`. `linked_names` and `prove_model_name` are called only if entries are renamed, would have
-/// to be renamed, or are left out; `has_stand_ins` only if the zip is not an archive.
-struct ModelReading {
-  /// Returns the names of the entries that a model links to. Errors: wire.*, onnx.*.
-  std::function<base::KeyedSet<std::string>(Bytes model)> linked_names;
-  /// Checks that the graph name in the model does not clash with names of entries (G4). Errors: archive.graph.name,
-  /// wire.*; without a place.
-  std::function<void(Bytes model, std::span<const std::string_view> names)> prove_model_name;
-  HasStandIns has_stand_ins;
-};
-
 // Reads the model and the graphs of a zip file that is repacked.
 
 /// Reads the models of the input. They are not edited, so they are read only if entries are renamed or left out. Refers
@@ -41,21 +27,21 @@ class RepackModels {
   using Names = base::KeyedSet<std::string>;
 
   /// The graphs may inflate to `max_expansion` times the size of the file.
-  RepackModels(Bytes file, const zip::ForeignDirectory& directory, std::uint64_t max_expansion,
-               const ModelReading& reading)
-      : file_(file), directory_(directory), max_expansion_(max_expansion), reading_(reading) {}
+  RepackModels(Bytes file, const zip::ForeignDirectory& directory, std::uint64_t max_expansion)
+      : file_(file), directory_(directory), max_expansion_(max_expansion) {}
 
   /// Checks that an archive can hold a model of this size (P8). Errors: archive.model.too_large.
   static void check_size(const zip::ForeignEntry& model);
 
   /// Returns the names of the entries that the model or a graph links to. A graph that cannot be read has no links.
-  /// Errors: as ModelReading::linked_names for the model; zip.data.inflate, zip.limit.expansion.
+  /// Errors: wire.*, onnx.* of the model; zip.data.inflate, zip.limit.expansion.
   const Names& links(const zip::ForeignEntry& model);
   /// As `links`, but returns null if the model cannot be read.
   const Names* links_if_readable(const zip::ForeignEntry& model);
   /// Whether this graph links to an entry.
   [[nodiscard]] bool has_links(const zip::ForeignEntry& graph) const;
-  /// Checks that the graph name in the model does not clash with `names`. Errors: archive.graph.name, at the model.
+  /// Checks that the graph name in the model does not clash with `names` (G4). Errors: archive.graph.name, wire.*, at
+  /// the model.
   void prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const;
 
  private:
@@ -65,7 +51,6 @@ class RepackModels {
   Bytes file_;
   const zip::ForeignDirectory& directory_;
   std::uint64_t max_expansion_;
-  const ModelReading& reading_;
   std::optional<Names> links_;
 };
 
@@ -81,8 +66,7 @@ struct PlannedEntry {
 class RepackPlan {
  public:
   /// Errors: usage.argument, zip.name.*, archive.name.reserved (new names in the options).
-  RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options,
-             const ModelReading& reading);
+  RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options);
 
   /// Plans every entry, and fills the report. Errors: as `repack`, except errors of data and output.
   void make(RepackReport& report);
@@ -107,7 +91,6 @@ class RepackPlan {
   Bytes file_;
   const zip::ForeignDirectory& directory_;
   const RepackOptions& options_;
-  const ModelReading& reading_;
   ZipExpansion expansion_;
   RepackModels models_;
   Renames renames_;

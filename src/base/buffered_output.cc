@@ -39,23 +39,11 @@ BufferedOutput::BufferedOutput(OutputFile file, bool write_back, std::uint64_t p
   buffer_.reserve(first_buffer_size);
 }
 
-template <typename Action>
-decltype(auto) BufferedOutput::spoiling(const Action& action) {
-  try {
-    return action();
-  } catch (...) {
-    file_.spoil();
-    throw;
-  }
-}
-
-void BufferedOutput::append(Bytes bytes) {
-  spoiling([&] { append_any(bytes, nullptr); });
-}
+void BufferedOutput::append(Bytes bytes) { append_any(bytes, nullptr); }
 
 void BufferedOutput::append(const ByteSource& source) {
   const FileOrigins origins = origins_of(source);
-  source.read([&](Bytes bytes) { spoiling([&] { append_any(bytes, origins.find(bytes)); }); });
+  source.read([&](Bytes bytes) { append_any(bytes, origins.find(bytes)); });
 }
 
 FileOrigins BufferedOutput::origins_of(const ByteSource& source) const {
@@ -108,14 +96,12 @@ void BufferedOutput::write(Bytes bytes) {
 }
 
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
-  return spoiling([&] { return append_any_with_crc(crc, bytes, nullptr, threads); });
+  return append_any_with_crc(crc, bytes, nullptr, threads);
 }
 
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads) {
   const FileOrigins origins = origins_of(source);
-  source.read([&](Bytes bytes) {
-    crc = spoiling([&] { return append_any_with_crc(crc, bytes, origins.find(bytes), threads); });
-  });
+  source.read([&](Bytes bytes) { crc = append_any_with_crc(crc, bytes, origins.find(bytes), threads); });
   return crc;
 }
 
@@ -133,7 +119,6 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
 
 /// Each thread writes the bytes that it has just summed, so that the kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
-  file_.refuse_if_spoiled();
   flush();
   while (!bytes.empty()) {
     // Only what is to be written back needs an end that is reached before the last one.
@@ -141,7 +126,7 @@ std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std
     const Bytes part = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), most)));
     const auto to_border = static_cast<std::size_t>(summed_step - flushed_ % summed_step);
     crc = crc32_in_pieces(crc, part, {summed_step, to_border}, threads,
-                          [&](std::size_t begin, Bytes piece) { file_.write_part_at(flushed_ + begin, piece); });
+                          [&](std::size_t begin, Bytes piece) { file_.write_at(flushed_ + begin, piece); });
     flushed_ += part.size();
     bytes = bytes.subspan(part.size());
     begin_write_back();

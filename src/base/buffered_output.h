@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/file_origin.h"
+#include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "onnxar/bytes.h"
 
@@ -12,8 +12,8 @@ namespace onnxar::base {
 
 /// Gathers small pieces in one buffer of 1 MiB; large pieces go to the file directly. If the bytes of a source are
 /// mapped from a file, and their offsets there and here are equal modulo blocks of 4096 bytes, the output shares the
-/// blocks if the file system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil),
-/// because part of the appended bytes may be missing. Not synchronised.
+/// blocks if the file system can (OutputFile::share_at). After an error of any call part of the appended bytes may be
+/// missing, so the file must not be published. Not synchronised.
 class BufferedOutput {
  public:
   /// Begins to write at `position`, the end of the bytes that the file has already. `write_back` tells the system to
@@ -45,8 +45,6 @@ class BufferedOutput {
   OutputFile finish() &&;
 
  private:
-  template <typename Action>
-  decltype(auto) spoiling(const Action& action);
   [[nodiscard]] FileOrigins origins_of(const ByteSource& source) const;
   void append_any(Bytes bytes, const FileOrigin* origin);
   std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin, std::size_t threads);

@@ -11,4 +11,11 @@ void refuse_address_space(std::uint64_t number, const std::filesystem::path& pat
               {}, path);
 }
 
+std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
+                        std::uint64_t size) {
+  const std::string range =
+      length ? concat("offset ", offset, " and length ", *length, " leave ") : concat("offset ", offset, " leaves ");
+  return concat(range, whole, " of ", size, " bytes");
+}
+
 }  // namespace onnxar::base

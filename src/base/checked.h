@@ -8,6 +8,8 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "onnxar/bytes.h"
 
@@ -109,7 +111,30 @@ inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noex
 /// Has the processor load the cache line of `address`, which need not be mapped.
 inline void prefetch_line(const void* address) noexcept { __builtin_prefetch(address); }
 
-// Limits how many bytes may be made of an input.
+// Ranges of bytes that a file or a caller states by offset and length.
+
+struct ByteRange {
+  std::uint64_t offset = 0;  ///< bytes
+  std::uint64_t length = 0;
+
+  [[nodiscard]] constexpr std::uint64_t end() const noexcept { return offset + length; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+/// The length of the range that begins at `offset` of `size` bytes: `length`, or without it all bytes from `offset` on.
+/// Empty if the range leaves the bytes. Cannot wrap, because it only subtracts a smaller number from a larger one.
+inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::optional<std::uint64_t> length,
+                                                  std::uint64_t size) noexcept {
+  if (offset > size) return std::nullopt;
+  const std::uint64_t rest = size - offset;
+  const std::uint64_t stated = length.value_or(rest);
+  return stated <= rest ? std::optional(stated) : std::nullopt;
+}
+
+/// The message for a range that `length_within` refuses: `offset 8 and length 16 leave the entry "w" of 12 bytes`,
+/// where `whole` is `the entry "w"`.
+std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
+                        std::uint64_t size);
 
 /// Counts bytes that are made of an input, up to a multiple of the input's own size. Input is not trusted, and few
 /// bytes of it can ask for many: deflate expands a thousandfold, and tensors may overlap. The multiple bounds the cost

@@ -11,7 +11,6 @@
 #endif
 
 #include "base/checked.h"
-#include "base/crc32_fold.h"
 #include "base/parallel.h"
 
 namespace onnxar::base {

@@ -1,11 +1,11 @@
-#include "base/crc32_fold.h"
-
 #include <algorithm>
 
 #include "base/checked.h"
-#include "base/processor.h"
+#include "base/crc32.h"
+#include "os/process.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
 #include <immintrin.h>
 #define ONNXAR_FOLDS
 #elif defined(__AARCH64EL__) && defined(__GNUC__)
@@ -18,6 +18,9 @@ namespace onnxar::base {
 #ifdef ONNXAR_FOLDS
 
 namespace {
+
+/// The polynomial of zip's CRC-32 without x^32, reflected: x^31 is the lowest bit.
+constexpr std::uint32_t crc32_polynomial = 0xEDB88320;
 
 using FoldFunction = void (*)(std::byte* block, const std::byte* from, std::size_t blocks) noexcept;
 
@@ -105,10 +108,46 @@ __attribute__((target(ONNXAR_512 ",avx2,pclmul,vpclmulqdq"))) void fold_512(std:
   for (std::size_t i = 0; i < chains; ++i) _mm512_storeu_si512(block + i * sizeof(__m512i), sums[i]);
 }
 
+// What the processor says of itself: __builtin_cpu_supports needs a library that not every compiler brings. Bits of the
+// answers, as Intel's manual numbers them (volume 2, CPUID; volume 1, 13.3).
+constexpr unsigned pclmulqdq = 1U << 1U;                                // leaf 1, ecx
+constexpr unsigned saves_registers = 1U << 27U;                         // leaf 1, ecx: OSXSAVE
+constexpr unsigned avx2 = 1U << 5U;                                     // leaf 7, ebx
+constexpr unsigned avx512f = 1U << 16U;                                 // leaf 7, ebx
+constexpr unsigned vpclmulqdq = 1U << 10U;                              // leaf 7, ecx
+constexpr unsigned registers_of_256 = 1U << 1U | 1U << 2U;              // XCR0
+constexpr unsigned registers_of_512 = registers_of_256 | 0b111U << 5U;  // XCR0
+
+struct Registers {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+};
+
+/// All zero if the processor does not know the leaf.
+Registers ask(unsigned leaf) noexcept {
+  Registers answer;
+  ::__get_cpuid_count(leaf, 0, &answer.eax, &answer.ebx, &answer.ecx, &answer.edx);
+  return answer;
+}
+
+/// Whether the system saves these registers when it switches threads. Without that, their instructions fault.
+bool are_saved(unsigned registers) noexcept {
+  if ((ask(1).ecx & saves_registers) == 0) return false;
+  unsigned low = 0;
+  unsigned high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & registers) == registers;
+}
+
 Fold ask_for_widest() noexcept {
-  if (!has_carryless_multiplication()) return Fold::none;
-  if (!has_carryless_multiplication_of_256()) return Fold::by_128;
-  return has_wide_vectors() ? Fold::by_512 : Fold::by_256;
+  if ((ask(1).ecx & pclmulqdq) == 0) return Fold::none;
+  const Registers features = ask(7);
+  if ((features.ecx & vpclmulqdq) == 0 || (features.ebx & avx2) == 0 || !are_saved(registers_of_256)) {
+    return Fold::by_128;
+  }
+  return (features.ebx & avx512f) != 0 && are_saved(registers_of_512) ? Fold::by_512 : Fold::by_256;
 }
 
 FoldFunction function_of(Fold width) noexcept {
@@ -141,7 +180,7 @@ __attribute__((target("+crypto"))) void fold_128(std::byte* block, const std::by
   }
 }
 
-Fold ask_for_widest() noexcept { return has_carryless_multiplication() ? Fold::by_128 : Fold::none; }
+Fold ask_for_widest() noexcept { return os::has_pmull() ? Fold::by_128 : Fold::none; }
 
 FoldFunction function_of(Fold /*width*/) noexcept { return fold_128; }
 
@@ -163,6 +202,7 @@ FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept {
 }
 
 Fold widest_fold() noexcept {
+  // Asking takes microseconds in a virtual machine.
   static const Fold widest = ask_for_widest();
   return widest;
 }

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
 #include <utility>
 
+#include "base/checked.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "os/names.h"
 
@@ -29,7 +34,7 @@ struct HintRow {
 
 constexpr std::array hints = {
     HintRow{"", ""},  // Hint::none
-#define ONNXAR_HINT(identifier, id, words) HintRow{id, words},
+#define ONNXAR_HINT(identifier, id, cpp, c, command, python) HintRow{id, cpp},
 #include "onnxar/error_hints.inc"
 #undef ONNXAR_HINT
 };
@@ -57,10 +62,11 @@ std::string with_advice(std::string_view message, std::string_view advice) {
   return advice.empty() ? std::string(message) : base::concat(message, "; ", advice);
 }
 
-std::string whole_line(const std::string& message, const Place& place, const std::filesystem::path& path,
-                       std::string_view advice) {
-  std::string file = path.empty() ? std::string() : escaped_path(path) + ": ";
-  return file + where(place) + with_advice(message, advice);
+std::string whole_line(Code code, const std::string& message, const Place& place, const std::filesystem::path& path,
+                       Hint hint, std::string_view advice) {
+  const std::string file = path.empty() ? std::string() : escaped_path(path) + ": ";
+  if (advice.empty() || !tells_kind(hint)) return file + where(place) + with_advice(message, advice);
+  return base::concat(file, advice, " (", id(code), " ", where(place), message, ")");
 }
 
 /// `\x1b`, `\u202e`, `\U0001f600`: the letter determines the number of digits.
@@ -87,27 +93,20 @@ bool is_plain_ascii(char32_t point) { return point >= 0x20 && point < 0x7f && po
 /// Unicode 15 calls Default_Ignorable, which include marks of direction and characters without width.
 bool is_unseen(char32_t point) {
   using Range = std::pair<char32_t, char32_t>;
-  constexpr std::array<Range, 19> ranges = {{{0x00, 0x1f},
-                                             {0x7f, 0x9f},
-                                             {0xad, 0xad},
-                                             {0x34f, 0x34f},
-                                             {0x61c, 0x61c},
-                                             {0x115f, 0x1160},
-                                             {0x17b4, 0x17b5},
-                                             {0x180b, 0x180f},
-                                             {0x200b, 0x200f},
-                                             {0x2028, 0x202e},
-                                             {0x2060, 0x206f},
-                                             {0x3164, 0x3164},
-                                             {0xfe00, 0xfe0f},
-                                             {0xfeff, 0xfeff},
-                                             {0xffa0, 0xffa0},
-                                             {0xfff0, 0xfff8},
-                                             {0x1bca0, 0x1bca3},
-                                             {0x1d173, 0x1d17a},
-                                             {0xe0000, 0xe0fff}}};
+  // clang-format off
+  constexpr std::array<Range, 19> ranges = {{
+      {0x00, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
+      {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},
+      {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+      {0xe0000, 0xe0fff}}};
+  // clang-format on
   return std::ranges::any_of(ranges,
                              [point](const Range& range) { return point >= range.first && point <= range.second; });
+}
+
+/// Backslashes stay where they separate the parts of a path.
+bool is_shown_in_paths(char32_t point) {
+  return point == U'\\' ? std::filesystem::path::preferred_separator == '\\' : !is_unseen(point);
 }
 
 /// `text` with every character escaped for which `is_kept` is false.
@@ -137,6 +136,8 @@ std::string_view id(Code code) noexcept { return row(code).id; }
 Kind kind(Code code) noexcept { return row(code).kind; }
 
 std::string_view id(Hint hint) noexcept { return row(hint).id; }
+
+bool tells_kind(Hint hint) noexcept { return id(hint).starts_with("kind."); }
 
 std::string to_string(const Advice& advice) { return filled(row(advice.hint).words, advice); }
 
@@ -169,29 +170,22 @@ std::string to_string(const Finding& finding, std::string_view advice) {
 }
 
 Error::Error(Code code, const std::string& message, Place place, std::filesystem::path path, Advice advice)
-    : std::runtime_error(whole_line(message, place, path, to_string(advice))),
+    : std::runtime_error(whole_line(code, message, place, path, advice.hint, to_string(advice))),
       code_(code),
       place_(std::move(place)),
       message_(message),
       path_(std::move(path)),
       advice_(std::move(advice)) {}
 
-std::string Error::line(std::string_view advice) const { return whole_line(message_, place_, path_, advice); }
+std::string Error::line(std::string_view advice) const {
+  return whole_line(code_, message_, place_, path_, advice_.hint, advice);
+}
 
 Error Error::with_path(const std::filesystem::path& path) const {
   return path_.empty() ? Error(code_, message_, place_, path, advice_) : *this;
 }
 
 std::string escaped(std::string_view text) { return escaped_unless(text, is_plain_ascii); }
-
-namespace {
-
-/// Backslashes stay where they separate the parts of a path.
-bool is_shown_in_paths(char32_t point) {
-  return point == U'\\' ? std::filesystem::path::preferred_separator == '\\' : !is_unseen(point);
-}
-
-}  // namespace
 
 std::string escaped_path(const std::filesystem::path& path) {
   constexpr std::size_t longest = 4096;  // PATH_MAX of Linux; a location in a model can be longer
@@ -202,3 +196,26 @@ std::string escaped_path(const std::filesystem::path& path) {
 }
 
 }  // namespace onnxar
+
+namespace onnxar::base {
+namespace {
+
+Place placed(const Error& error, Annotation& added) {
+  // A path without an entry names a different file, such as a data file, whose offsets are absolute already.
+  const bool is_relative = error.entry().empty() && error.path().empty();
+  if (!is_relative) return error.finding().place;
+  if (added.place) return std::move(*added.place);
+  const auto offset = error.offset() ? checked_add(*error.offset(), added.base) : std::nullopt;
+  return {std::move(added.entry), offset};
+}
+
+}  // namespace
+
+Error annotate(const Error& error, Annotation added) {
+  const std::string message = added.prefix.empty() ? error.message() : concat(added.prefix, ": ", error.message());
+  const Advice& advice = error.advice().hint == Hint::none ? added.advice : error.advice();
+  Place place = placed(error, added);
+  return {error.code(), message, std::move(place), error.path().empty() ? added.path : error.path(), advice};
+}
+
+}  // namespace onnxar::base

@@ -13,21 +13,6 @@
 
 namespace onnxar::base {
 
-// Calls for callers without exceptions.
-
-/// Returns the result of `call`. If it throws, sets `failure` to the exception and returns an empty `Result`, which is
-/// a std::optional, or a bool that `call` makes true.
-template <typename Result, typename Call>
-Result attempt(Failure& failure, const Call& call) noexcept {
-  failure = Failure();
-  try {
-    return Result(call());
-  } catch (...) {
-    failure = Failure::of_current_exception();
-    return Result();
-  }
-}
-
 // Checks functions that callers pass in.
 
 /// Refuses an empty function at once; to call it later would throw std::bad_function_call in the middle of the work.

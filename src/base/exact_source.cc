@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/text.h"
 
 namespace onnxar::base {
@@ -45,3 +46,12 @@ void ExactSource::read(const ByteSink& sink) const {
 }
 
 }  // namespace onnxar::base
+
+namespace onnxar {
+
+void SpanSource::read(const ByteSink& sink) const {
+  base::check_callable(sink, "the ByteSink");
+  sink(bytes_);
+}
+
+}  // namespace onnxar

@@ -1,13 +1,13 @@
 #include "base/folder.h"
 
 #include <new>
+#include <optional>
 #include <ranges>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/open_file.h"
-#include "base/paths.h"
 #include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
@@ -24,6 +24,13 @@ Error swapped(const fs::path& path) {
       "you may write to",
       {},
       path};
+}
+
+/// Empty if the file cannot be examined.
+std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(file, failed);
+  return failed ? std::nullopt : std::optional(status.identity);
 }
 
 /// Makes the folder in `parent`, which `here` is a handle of. False if something has this name already.

@@ -67,7 +67,7 @@ class Folder {
   void remove_folder(const std::string& name) const noexcept;
   /// Removes an empty folder from the folder that `here` is a handle of.
   static void remove_folder_at(os::Handle here, const std::string& name) noexcept;
-  /// The path by which it was opened, for messages.
+  /// The path that was opened, for messages.
   [[nodiscard]] std::filesystem::path path() const;
 
  private:

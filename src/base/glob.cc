@@ -1,10 +1,7 @@
 #include "base/glob.h"
 
-#include <array>
-#include <cctype>
 #include <cstddef>
 #include <optional>
-#include <utility>
 
 namespace onnxar::base {
 namespace {
@@ -13,91 +10,25 @@ using ByteSet = std::bitset<256>;
 
 unsigned char byte_of(char c) noexcept { return static_cast<unsigned char>(c); }
 
-ByteSet only(char c) noexcept { return ByteSet().set(byte_of(c)); }
+bool is_inverse(std::string_view set) noexcept { return set.starts_with("[!") || set.starts_with("[^"); }
 
-/// A part of a pattern: where it ends, and the bytes that it stands for.
-struct Part {
-  std::size_t end;
+/// The set at the front of the pattern, `[a-c]`; empty if there is none, or no bracket closes it. A closing bracket
+/// that comes first is a member.
+std::string_view set_in(std::string_view pattern) noexcept {
+  if (!pattern.starts_with('[')) return {};
+  const std::size_t end = pattern.find(']', is_inverse(pattern) ? 3 : 2);
+  return end == std::string_view::npos ? std::string_view() : pattern.substr(0, end + 1);
+}
+
+ByteSet bytes_of(std::string_view set) {
+  const std::size_t end = set.size() - 1;
   ByteSet bytes;
-};
-
-/// The class, such as `[:digit:]`, at `at` of the pattern.
-std::optional<Part> class_at(std::string_view pattern, std::size_t at) {
-  using Class = std::pair<std::string_view, int (*)(int)>;
-  static const std::array<Class, 8> classes = {{{"[:alpha:]", std::isalpha},
-                                                {"[:digit:]", std::isdigit},
-                                                {"[:alnum:]", std::isalnum},
-                                                {"[:upper:]", std::isupper},
-                                                {"[:lower:]", std::islower},
-                                                {"[:space:]", std::isspace},
-                                                {"[:punct:]", std::ispunct},
-                                                {"[:xdigit:]", std::isxdigit}}};
-  for (const auto& [name, contains] : classes) {
-    if (!pattern.substr(at).starts_with(name)) continue;
-    Part part{at + name.size(), {}};
-    for (std::size_t byte = 0; byte < part.bytes.size(); ++byte) {
-      part.bytes[byte] = contains(static_cast<int>(byte)) != 0;
-    }
-    return part;
+  for (std::size_t at = is_inverse(set) ? 2 : 1; at < end; ++at) {
+    const unsigned char low = byte_of(set[at]);
+    if (at + 2 < end && set[at + 1] == '-') at += 2;
+    for (std::size_t byte = low; byte <= byte_of(set[at]); ++byte) bytes.set(byte);
   }
-  return std::nullopt;
-}
-
-/// Moves `at` past one character, which a backslash may precede. REQUIRES: at < pattern.size()
-char read_character(std::string_view pattern, std::size_t& at) noexcept {
-  if (pattern[at] == '\\' && at + 1 < pattern.size()) ++at;
-  return pattern[at++];
-}
-
-/// The member of a set at `at` of the pattern: a class, a range or a character. REQUIRES: at < pattern.size()
-Part member_at(std::string_view pattern, std::size_t at) {
-  if (auto named = class_at(pattern, at)) return *named;
-  const unsigned char low = byte_of(read_character(pattern, at));
-  unsigned char high = low;
-  if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']')
-    high = byte_of(read_character(pattern, ++at));
-  Part part{at, {}};
-  for (std::size_t byte = low; byte <= high; ++byte) part.bytes.set(byte);
-  return part;
-}
-
-/// For each position in the pattern the end of the set that has a member there, or 0 if no bracket closes it. Filled
-/// from the back, so that many brackets that are never closed do not each take a search to the end.
-std::vector<std::size_t> ends_of_sets(std::string_view pattern) {
-  std::vector<std::size_t> ends(pattern.size() + 1, 0);
-  if (pattern.find('[') == std::string_view::npos) return ends;
-  for (std::size_t at = pattern.size(); at-- > 0;) {
-    ends[at] = pattern[at] == ']' ? at + 1 : ends[member_at(pattern, at).end];
-  }
-  return ends;
-}
-
-/// The set at the bracket at `at` of the pattern. Empty if the bracket is never closed.
-std::optional<Part> set_at(std::string_view pattern, std::size_t at, const std::vector<std::size_t>& ends) {
-  ++at;
-  const bool is_inverse = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
-  if (is_inverse) ++at;
-  if (at >= pattern.size()) return std::nullopt;
-  Part member = member_at(pattern, at);  // a closing bracket is a member here
-  const std::size_t end = ends[member.end];
-  if (end == 0) return std::nullopt;
-  ByteSet bytes = member.bytes;
-  while (member.end + 1 < end) {
-    member = member_at(pattern, member.end);
-    bytes |= member.bytes;
-  }
-  return Part{end, is_inverse ? ~bytes : bytes};
-}
-
-/// The part at `at` of the pattern, which is not a star.
-Part part_at(std::string_view pattern, std::size_t at, const std::vector<std::size_t>& ends) {
-  if (pattern[at] == '?') return {at + 1, ~ByteSet()};
-  if (pattern[at] == '[') {
-    const auto set = set_at(pattern, at, ends);
-    return set ? *set : Part{at + 1, only('[')};
-  }
-  const char plain = read_character(pattern, at);
-  return {at, only(plain)};
+  return is_inverse(set) ? ~bytes : bytes;
 }
 
 }  // namespace
@@ -105,16 +36,17 @@ Part part_at(std::string_view pattern, std::size_t at, const std::vector<std::si
 bool is_pattern(std::string_view text) noexcept { return text.find_first_of("*?[") != std::string_view::npos; }
 
 Glob::Glob(std::string_view pattern) {
-  const std::vector<std::size_t> ends = ends_of_sets(pattern);
-  for (std::size_t at = 0; at < pattern.size();) {
-    if (pattern[at] == '*') {
+  while (!pattern.empty()) {
+    const char first = pattern.front();
+    const std::string_view set = set_in(pattern);
+    if (first == '*') {
       items_.push_back({.is_star = true});
-      ++at;
-      continue;
+    } else {
+      items_.push_back({.bytes = !set.empty()   ? bytes_of(set)
+                                 : first == '?' ? ~ByteSet()
+                                                : ByteSet().set(byte_of(first))});
     }
-    const Part part = part_at(pattern, at, ends);
-    items_.push_back({.bytes = part.bytes});
-    at = part.end;
+    pattern.remove_prefix(set.empty() ? 1 : set.size());
   }
 }
 

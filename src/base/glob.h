@@ -10,12 +10,11 @@ namespace onnxar::base {
 /// Whether `text` contains a wildcard.
 bool is_pattern(std::string_view text) noexcept;
 
-/// A pattern: `*` stands for any bytes, `?` for one byte, `[a-c]`, `[!a-c]` and `[[:digit:]]` for one byte of a set or
-/// outside it; a character after `\` stands for itself. A bracket that is never closed is a plain character. Slashes
-/// and dots have no special meaning. Immutable. Threads: any.
+/// A pattern: `*` stands for any bytes, `?` for one byte, `[a-c]` and `[!a-c]` for one byte of a set or outside it, so
+/// that `[*]` is a star. A bracket that is never closed is a plain character. Slashes, dots and backslashes have no
+/// special meaning. Immutable. Threads: any.
 class Glob {
  public:
-  /// Cost: O(pattern).
   explicit Glob(std::string_view pattern);
 
   /// Whether all of `text` matches. Cost: at most O(text * pattern) for any input; fnmatch of the C library takes
@@ -23,12 +22,10 @@ class Glob {
   [[nodiscard]] bool matches(std::string_view text) const noexcept;
 
  private:
-  using ByteSet = std::bitset<256>;
-
   /// One byte of the text, or with `is_star` any number of bytes.
   struct Item {
     bool is_star = false;
-    ByteSet bytes = {};
+    std::bitset<256> bytes = {};
   };
 
   std::vector<Item> items_;

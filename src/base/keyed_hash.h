@@ -123,7 +123,7 @@ using KeyedMap = std::unordered_map<Key, Value, KeyedHash, std::equal_to<>>;
 template <typename Key>
 using KeyedSet = std::unordered_set<Key, KeyedHash, std::equal_to<>>;
 
-// Digests of data, by which equal data is found.
+// Digests of data, to find equal data.
 
 using Digest = SipHash::Wide;
 

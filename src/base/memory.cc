@@ -22,20 +22,12 @@ constexpr std::size_t piece_size = 8U << 20U;
 
 }  // namespace
 
-void will_need(Bytes bytes) noexcept { os::will_need(bytes); }
-
-void populate(Bytes bytes) {
+void prefetch(Bytes bytes, Prefetch how) {
+  if (how == Prefetch::will_need) os::will_need(bytes);
+  if (how != Prefetch::populate) return;
   if (const std::error_code failed = os::populate(bytes)) {
     throw Error(Code::io_failed, concat("cannot read a mapped file (", failed.message(),
                                         "): it was shortened, its disk fails, or memory is short"));
-  }
-}
-
-void prefetch(Bytes bytes, Prefetch how) {
-  switch (how) {
-    case Prefetch::none: return;
-    case Prefetch::will_need: return will_need(bytes);
-    case Prefetch::populate: return populate(bytes);
   }
 }
 

@@ -9,21 +9,16 @@
 #include <span>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/open_file.h"
-#include "base/ranges.h"
 #include "onnxar/bytes.h"
 #include "onnxar/random_access.h"
 
 namespace onnxar::base {
 
-/// Tells the system that `bytes`, part of a mapping, will be read soon, and returns at once. Advice: never fails.
-void will_need(Bytes bytes) noexcept;
-
-/// Reads `bytes`, part of a mapping, into memory and maps their pages before it returns. Errors: io.failed (the file
-/// was shortened, or cannot be read).
-void populate(Bytes bytes);
-
-/// Calls the function that `how` selects. Errors: as `populate`.
+/// Prepares `bytes`, part of a mapping, for reading. Prefetch::will_need advises the system, and returns at once.
+/// Prefetch::populate reads them into memory and maps their pages before it returns. Errors of the latter: io.failed
+/// (the file was shortened, or cannot be read).
 void prefetch(Bytes bytes, Prefetch how);
 
 /// Allocates memory without touching it, and advises the system to use huge pages for large sizes. `alignment` is a

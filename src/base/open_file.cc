@@ -1,7 +1,6 @@
 #include "base/open_file.h"
 
 #include "base/checked.h"
-#include "base/ranges.h"
 #include "base/text.h"
 #include "onnxar/random_access.h"
 #include "os/error.h"
@@ -56,6 +55,29 @@ std::filesystem::path real_path(const std::filesystem::path& path) {
   std::filesystem::path real = os::real_path(path, failed);
   if (failed) throw system_error(failed, "cannot open", path);
   return real;
+}
+
+std::filesystem::file_status link_status(const std::filesystem::path& path) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path, failed);
+  if (status.type() == std::filesystem::file_type::none) throw system_error(failed, "cannot examine", path);
+  return status;
+}
+
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path absolute = std::filesystem::absolute(path, failed);
+  if (failed) throw system_error(failed, "cannot find", path);
+  return absolute;
+}
+
+std::filesystem::path temporary_folder() {
+  std::error_code failed;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  if (failed) {
+    throw system_error(failed, "cannot use the folder for temporary files (set TMPDIR to a folder)", {});
+  }
+  return folder;
 }
 
 ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
@@ -114,12 +136,6 @@ bool leads_to(const std::filesystem::path& path, os::Handle file) {
 bool is_folder(const std::filesystem::path& path) {
   const auto status = status_if_there(path);
   return status && status->kind == os::FileKind::folder;
-}
-
-std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {
-  std::error_code failed;
-  const os::FileStatus status = os::status_of(file, failed);
-  return failed ? std::nullopt : std::optional(status.identity);
 }
 
 Error system_error(const std::error_code& failed, std::string_view doing, const std::filesystem::path& path) {

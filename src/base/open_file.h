@@ -52,11 +52,26 @@ bool leads_to(const std::filesystem::path& path, os::Handle file);
 /// Whether the path leads to a folder. Errors: as above.
 bool is_folder(const std::filesystem::path& path);
 
-/// Empty if the file cannot be examined.
-std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept;
-
 /// The path without links, `.` and `..`. Errors: io.*, as for opening the file.
 std::filesystem::path real_path(const std::filesystem::path& path);
+
+// Paths, with errors of this library.
+
+/// The number of links after which a path is taken for a circle, as by Linux (MAXSYMLINKS).
+inline constexpr int most_links = 40;
+
+/// The folder that contains a file; `.` for a name without a folder, since the empty path is not a folder.
+inline std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+/// The status of the path itself, not of the target of a link; its type is `not_found` if nothing has this path.
+/// Errors: io.*, for example if a folder of the path may not be searched.
+std::filesystem::file_status link_status(const std::filesystem::path& path);
+/// The path from the root. It need not exist. Errors: io.* (the current folder was removed).
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+/// The system's folder for temporary files. Errors: io.* (TMPDIR does not name a folder).
+std::filesystem::path temporary_folder();
 
 /// Makes the error for a failed system call. The reason determines the code; `doing` names the operation ("cannot
 /// open").

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <memory>
 #include <system_error>
 #include <utility>
 
-#include "base/file_origin.h"
+#include "base/mapped_file.h"
 #include "base/text.h"
 #include "os/error.h"
+#include "os/folder.h"
 #include "os/names.h"
-#include "os/output.h"
 #include "os/process.h"
 
 namespace onnxar::base {
@@ -46,24 +47,26 @@ void change_one(std::uintptr_t from, std::uintptr_t to) noexcept {
 
 void end_write() noexcept { change_one(os::current_thread(), 0); }
 
-}  // namespace
-
+/// Notes that the file is to be cut back to `size` if a signal ends the process.
 void note_extended_file(os::Handle file, std::uint64_t size) noexcept {
   for (ExtendedFile& place : files) {
     os::Handle expected = ExtendedFile::free_place;
     if (!place.file.compare_exchange_strong(expected, ExtendedFile::being_filled)) continue;
-    place.size = size;  // before the handle, by which a handler recognises a place in use
+    place.size = size;  // before the handle, which tells a handler that the place is in use
     place.file = file;
     return;
   }
 }
 
+/// Has no effect on a file that was not noted. REQUIRES: the handle is still open.
 void forget_extended_file(os::Handle file) noexcept {
   for (ExtendedFile& place : files) {
     os::Handle expected = file;
     if (place.file.compare_exchange_strong(expected, ExtendedFile::free_place)) return;
   }
 }
+
+}  // namespace
 
 void cut_back_extended_files() noexcept {
   abandoned = true;
@@ -83,21 +86,6 @@ bool is_abandoned() noexcept { return abandoned; }
 ExtendingWrite::ExtendingWrite() noexcept { change_one(0, os::current_thread()); }
 
 ExtendingWrite::~ExtendingWrite() { end_write(); }
-
-void Extension::begin(os::Handle file) noexcept {
-  if (begun_) return;
-  begun_ = true;
-  note_extended_file(file, old_size_);
-}
-
-void Extension::leave_to_readers(os::Handle file) const noexcept { forget_extended_file(file); }
-
-void Extension::cut_off(os::Handle file) const noexcept {
-  if (!begun_) return;  // ftruncate to the present size would still change the file's time
-  // If this fails, the bytes after the old end are not a state of an archive, and recovery cuts them off later.
-  static_cast<void>(os::set_size(file, old_size_));
-  forget_extended_file(file);
-}
 
 namespace fs = std::filesystem;
 
@@ -144,29 +132,26 @@ OutputFile OutputFile::create_nameless(const fs::path& folder) {
 OutputFile OutputFile::extend(os::File file, const fs::path& target, std::uint64_t size) {
   OutputFile extended(target, Existing::refuse);
   extended.file_ = std::move(file);
-  extended.extension_.emplace(size);
+  extended.old_size_ = size;
   return extended;
 }
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
-  discard();
-  target_ = std::move(other.target_);
-  existing_ = other.existing_;
-  name_ = std::exchange(other.name_, {});
-  extension_ = std::exchange(other.extension_, {});
-  file_ = std::move(other.file_);
-  prepared_ = other.prepared_;
-  published_ = std::exchange(other.published_, false);
-  may_share_ = other.may_share_;
-  spoiled_ = std::move(other.spoiled_);
+  if (this == &other) return *this;
+  std::destroy_at(this);
+  std::construct_at(this, std::move(other));
   return *this;
 }
 
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() noexcept {
-  if (extension_ && file_.valid()) extension_->cut_off(file_);
-  extension_.reset();
+  if (begun_ && old_size_ && file_.valid()) {
+    // If this fails, the bytes after the old end are not a state of an archive, and recovery cuts them off later.
+    static_cast<void>(os::set_size(file_, *old_size_));
+    forget_extended_file(file_);
+  }
+  old_size_.reset();
   file_ = os::File();  // first, since removing a hidden name may need a descriptor
   name_.reset();
 }
@@ -175,20 +160,22 @@ void OutputFile::discard() noexcept {
 
 /// Called at the first change, not at the beginning: cutting a file that did not grow would still change its time.
 void OutputFile::begin_extension() noexcept {
-  if (extension_) extension_->begin(file_);
+  if (!old_size_ || begun_) return;
+  begun_ = true;
+  note_extended_file(file_, *old_size_);
 }
 
 void OutputFile::reserve(std::uint64_t size) {
   // An existing file must not grow before bytes are written to it: readers look for the end record at its end.
-  const std::uint64_t begin = extension_ ? extension_->old_size() : 0;
+  const std::uint64_t begin = old_size_.value_or(0);
   if (size <= begin) return;
   begin_extension();
   const ExtendingWrite write;
   refuse_if_abandoned();
   const std::error_code failed =
-      os::set_aside(file_, begin, size - begin, extension_ ? os::FileSize::stays : os::FileSize::grows);
+      os::set_aside(file_, begin, size - begin, old_size_ ? os::FileSize::stays : os::FileSize::grows);
   const os::Reason reason = os::reason_of(failed);
-  if (reason == os::Reason::disk_full && !extension_ && os::can_share_blocks(file_)) {
+  if (reason == os::Reason::disk_full && !old_size_ && os::can_share_blocks(file_)) {
     // Shared blocks may need far less room; if not, writing finds the disk full. set_size gives partly reserved room
     // back.
     return set_size(0);
@@ -199,31 +186,10 @@ void OutputFile::reserve(std::uint64_t size) {
 }
 
 void OutputFile::refuse_if_abandoned() const {
-  if (extension_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
-}
-
-void OutputFile::refuse_if_spoiled() const {
-  if (!spoiled_.is_set()) return;
-  throw Error(Code::usage_writer_failed,
-              "an earlier write failed, so this file is not published; write it again from the start", {}, target_);
-}
-
-template <typename Action>
-void OutputFile::spoiling(const Action& action) {
-  refuse_if_spoiled();
-  try {
-    action();
-  } catch (...) {
-    spoil();
-    throw;
-  }
+  if (old_size_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
 }
 
 void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
-  spoiling([&] { write_all_at(offset, first, second); });
-}
-
-void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
   begin_extension();
   const ExtendingWrite write;
   while (!first.empty() || !second.empty()) {
@@ -255,9 +221,7 @@ bool OutputFile::share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& o
 }
 
 void OutputFile::set_size(std::uint64_t size) {
-  spoiling([&] {
-    if (const std::error_code failed = os::set_size(file_, size)) throw system_error(failed, "cannot write", target_);
-  });
+  if (const std::error_code failed = os::set_size(file_, size)) throw system_error(failed, "cannot write", target_);
 }
 
 MappedFile OutputFile::map(const FilePart& part) const { return MappedFile::map(file_, part, target_); }
@@ -267,19 +231,16 @@ void OutputFile::start_writeback(std::uint64_t offset, std::uint64_t length) noe
 }
 
 void OutputFile::begin_last_write() noexcept {
-  if (extension_) extension_->leave_to_readers(file_);
+  if (old_size_) forget_extended_file(file_);
 }
 
 void OutputFile::sync() {
-  spoiling([&] {
-    if (const std::error_code failed = os::sync(file_)) throw system_error(failed, "cannot sync", target_);
-  });
+  if (const std::error_code failed = os::sync(file_)) throw system_error(failed, "cannot sync", target_);
 }
 
 // --- Publishing ------------------------------------------------------------------------------------------------------
 
 void OutputFile::prepare(Sync sync) {
-  refuse_if_spoiled();
   if (prepared_) return;
   if (existing_ == Existing::replace) name_->keep_mode(file_);  // before the sync, which makes the mode durable, too
   expect_written(sync);
@@ -288,9 +249,7 @@ void OutputFile::prepare(Sync sync) {
 
 void OutputFile::expect_written(Sync sync) {
   if (sync == Sync::full) return this->sync();
-  spoiling([&] {
-    if (const std::error_code failed = os::hand_over(file_)) throw system_error(failed, "cannot write", target_);
-  });
+  if (const std::error_code failed = os::hand_over(file_)) throw system_error(failed, "cannot write", target_);
 }
 
 void OutputFile::stage() {
@@ -304,8 +263,7 @@ void OutputFile::park(Sync sync) {
 }
 
 void OutputFile::publish(Sync sync) {
-  refuse_if_spoiled();
-  if (extension_) return keep_extension(sync);
+  if (old_size_) return keep_extension(sync);
   prepare(sync);
   stage();
   name_->publish(file_, existing_);
@@ -319,8 +277,8 @@ void OutputFile::withdraw() noexcept {
 }
 
 void OutputFile::keep_extension(Sync sync) {
-  extension_->leave_to_readers(file_);
-  extension_.reset();  // readers may use it from here on, even if the sync fails
+  forget_extended_file(file_);
+  old_size_.reset();  // readers may use it from here on, even if the sync fails
   expect_written(sync);
   file_ = os::File();
 }

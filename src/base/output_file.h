@@ -1,7 +1,6 @@
 // Writes files, and additions to files, that appear whole or not at all.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -19,13 +18,9 @@ namespace onnxar::base {
 
 // Keeps track of files that are being extended, so that a signal handler can cut them back.
 
-/// Notes that the file is to be cut back to `size` if a signal ends the process. At most 16 files are noted at a time;
-/// further files stay extended in that case.
-void note_extended_file(os::Handle file, std::uint64_t size) noexcept;
-/// Forgets the file. Has no effect on a file that was not noted. REQUIRES: the handle is still open.
-void forget_extended_file(os::Handle file) noexcept;
-/// Cuts all noted files back; from then on `is_abandoned` is true. First waits until the `ExtendingWrite`s of other
-/// threads have ended, for 2 s at most. Safe in signal handlers: it only makes system calls and uses lock-free atomics.
+/// Cuts all files back that are being extended (at most 16 at a time are known; further ones stay extended); from then
+/// on `is_abandoned` is true. First waits until the `ExtendingWrite`s of other threads have ended, for 2 s at most.
+/// Safe in signal handlers: it only makes system calls and uses lock-free atomics.
 void cut_back_extended_files() noexcept;
 /// Whether the process is about to end. A thread that writes to a noted file must then stop.
 bool is_abandoned() noexcept;
@@ -40,28 +35,6 @@ class ExtendingWrite {
   ~ExtendingWrite();
 };
 
-// Bytes added to the end of an existing file, which are cut off again unless they are kept.
-
-/// Knows how much of a file is old. The caller, which writes to the file, owns the handle.
-class Extension {
- public:
-  /// Keeps the first `old_size` bytes, which are the whole file.
-  explicit Extension(std::uint64_t old_size) noexcept : old_size_(old_size) {}
-
-  [[nodiscard]] std::uint64_t old_size() const noexcept { return old_size_; }
-  /// Must be called before the first change. From then on a signal that ends the process, or `cut_off`, cuts the file
-  /// back (extended_files.h).
-  void begin(os::Handle file) noexcept;
-  /// Ends the protection: from here on a signal does not cut the file back.
-  void leave_to_readers(os::Handle file) const noexcept;
-  /// Cuts the file back, if it was changed.
-  void cut_off(os::Handle file) const noexcept;
-
- private:
-  std::uint64_t old_size_;
-  bool begun_ = false;
-};
-
 enum class Sync : std::uint8_t { none, full };
 
 /// Writes to a nameless file in the target's folder and gives it the target's name in `publish`.
@@ -72,13 +45,12 @@ enum class Sync : std::uint8_t { none, full };
 /// and all names are looked up in it: if a different folder takes over its path, the file does not appear there.
 ///
 /// `extend` writes after the end of an existing file instead: `publish` keeps the new bytes, the destructor cuts them
-/// off.
+/// off. If a signal ends the process before, `cut_back_extended_files` does.
 ///
-/// An error of `write_at`, `set_size` or `sync` spoils the file, because its contents are unknown: after an fsync that
-/// lost pages, for example, a second fsync succeeds. From then on these functions, `prepare`, `park` and `publish`
-/// throw usage.writer_failed.
+/// After an error of any call the contents are unknown (after an fsync that lost pages, for example, a second fsync
+/// succeeds), so the caller must not publish the file: base::Steps sees to that for writers that users call.
 ///
-/// Move-only. Threads: `write_at` and `write_part_at` on ranges that do not overlap may run concurrently.
+/// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
   /// Follows a target that is a symbolic link, and replaces the file it points to. A link that a different user made in
@@ -113,24 +85,18 @@ class OutputFile {
   void reserve(std::uint64_t size);
   /// Writes `first`, immediately followed by `second`, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
-  /// As `write_at`, for threads that write parts of the same bytes. A failure does not refuse the parts that other
-  /// threads are about to write, so that the caller gets the failure itself; the caller then calls `spoil`.
-  void write_part_at(std::uint64_t offset, Bytes bytes) { write_all_at(offset, bytes, {}); }
   /// Adds bytes that are mapped from a different file without copying them: both files share blocks on the disk until
   /// either is changed, which does not affect the other. False if the file system refuses. File systems that support it
   /// (XFS, btrfs) require whole blocks, usually of 4096 bytes, of the same file system.
   bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// Whether `share_at` is worth a try: false once the file system has said that it does not support it.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
-  void refuse_if_spoiled() const;
-  /// Marks the contents as wrong, so that they are never published. Threads: any.
-  void spoil() noexcept { spoiled_.set(); }
   /// Cuts the file to `size` and gives back the room that `reserve` set aside beyond it.
   void set_size(std::uint64_t size);
   /// Waits until the disk has all bytes that were written so far.
   void sync();
   /// Must be called before the write that makes the added bytes visible to readers. From here on a signal does not cut
-  /// them off (extended_files.h); an error still does.
+  /// them off; an error still does.
   void begin_last_write() noexcept;
   /// Asks the system to begin writing the range to the disk, so that a later sync takes less time.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
@@ -162,30 +128,7 @@ class OutputFile {
  private:
   OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
 
-  /// Any thread may set it; it is never cleared.
-  class Flag {
-   public:
-    Flag() = default;
-    Flag(Flag&& other) noexcept : set_(other.set_.load()) {}
-    Flag& operator=(Flag&& other) noexcept {
-      set_ = other.set_.load();
-      return *this;
-    }
-    Flag(const Flag&) = delete;
-    Flag& operator=(const Flag&) = delete;
-    ~Flag() = default;
-
-    void set() noexcept { set_ = true; }
-    [[nodiscard]] bool is_set() const noexcept { return set_; }
-
-   private:
-    std::atomic<bool> set_ = false;
-  };
-
-  template <typename Action>
-  void spoiling(const Action& action);
   void refuse_if_abandoned() const;
-  void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
   void begin_extension() noexcept;
   void expect_written(Sync sync);
   void keep_extension(Sync sync);
@@ -193,13 +136,13 @@ class OutputFile {
 
   std::filesystem::path target_;  // for messages
   Existing existing_;
-  std::optional<OutputName> name_;      // of a new file
-  std::optional<Extension> extension_;  // of a file that is extended, until it is published
+  std::optional<OutputName> name_;         // of a new file
+  std::optional<std::uint64_t> old_size_;  // of a file that is extended, until it is published
+  bool begun_ = false;                     // whether the extension is noted
   os::File file_;
   bool prepared_ = false;
   bool published_ = false;
   bool may_share_ = true;
-  Flag spoiled_;
 };
 
 }  // namespace onnxar::base

@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "base/open_file.h"
-#include "base/paths.h"
 #include "base/text.h"
 #include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
-#include "os/output.h"
 
 namespace onnxar::base {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/little_endian.h"
 #include "onnxar/error.h"
+#include "onnxar/random_access.h"
 
 namespace onnxar::base {
 namespace {
@@ -177,3 +178,14 @@ std::string NearNames::text() const {
 }
 
 }  // namespace onnxar::base
+
+namespace onnxar {
+
+bool is_address(std::string_view text) noexcept {
+  using namespace std::string_view_literals;
+  return std::ranges::any_of(std::array{"http://"sv, "https://"sv, "s3://"sv}, [&](std::string_view scheme) {
+    return std::ranges::equal(text.substr(0, scheme.size()), scheme, {}, base::folded);
+  });
+}
+
+}  // namespace onnxar

@@ -1,5 +1,6 @@
 #include "c/errors.h"
 
+#include <array>
 #include <cstdint>
 #include <new>
 #include <optional>
@@ -7,7 +8,6 @@
 #include <string_view>
 
 #include "c/export.h"
-#include "c/hints.h"
 #include "onnxar/error.h"
 #include "os/names.h"
 
@@ -25,6 +25,13 @@ struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
 
 namespace onnxar::c {
 namespace {
+
+constexpr std::array words_of_hints = {
+    std::string_view(),  // Hint::none
+#define ONNXAR_HINT(identifier, id, cpp, c, command, python) std::string_view(c),
+#include "onnxar/error_hints.inc"
+#undef ONNXAR_HINT
+};
 
 /// The description for callers when no memory is left for one. All failures share it; onnxar_error_free does not free
 /// it.
@@ -94,6 +101,14 @@ onnxar_status give(onnxar_error** error, onnxar_status status, std::string_view 
 }
 
 }  // namespace
+
+std::string words_of(const Advice& advice) {
+  return filled(words_of_hints.at(static_cast<std::size_t>(advice.hint)), advice);
+}
+
+std::string with_advice(const std::string& message, const std::string& words) {
+  return words.empty() ? message : message + "; " + words;
+}
 
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
   // Rethrowing inside a handler gives the exception its type back, so all functions share one list of types.

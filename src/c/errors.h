@@ -3,11 +3,18 @@
 #pragma once
 
 #include <exception>
+#include <string>
 #include <string_view>
 
+#include "onnxar/error.h"
 #include "onnxar/onnxar_c.h"
 
 namespace onnxar::c {
+
+/// The advice in words of C; empty for Hint::none.
+std::string words_of(const Advice& advice);
+/// `message; words`, or `message` alone if there are no words.
+std::string with_advice(const std::string& message, const std::string& words);
 
 /// A callback of the caller asked to stop. Callers get ONNXAR_USAGE with code c.callback, which is not in the
 /// catalogue: that describes files and calls of the library, and only the caller knows why its callback failed.

@@ -7,7 +7,6 @@
 #include "c/arguments.h"
 #include "c/errors.h"
 #include "c/export.h"
-#include "c/hints.h"
 #include "onnxar/convert.h"
 
 namespace onnxar::c {

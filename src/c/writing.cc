@@ -45,7 +45,7 @@ WriterOptions writer_options_of(const onnxar_writer_options* given) {
   return options;
 }
 
-StreamReader stream_of(onnxar_reader read, void* context) {
+StreamReader stream_of(onnxar_read_callback read, void* context) {
   return [read, context](std::span<std::byte> buffer) {
     const std::size_t count = read(context, buffer.data(), buffer.size());
     // Checked before the writer compares the count with the buffer's size: SIZE_MAX is not a count.
@@ -86,7 +86,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_add(onnxar_writer* writer, const char* name
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length,
-                                                uint64_t size, onnxar_reader read, void* context,
+                                                uint64_t size, onnxar_read_callback read, void* context,
                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(writer != nullptr, "writer");

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "convert/archive_source.h"
+#include "convert/file_source.h"
 #include "onnx/external_data.h"
 #include "onnxar/listing.h"
 #include "os/file.h"
@@ -78,7 +80,7 @@ void FileMapper::add(const onnx::TensorSite& site) {
 }
 
 void FileMapper::add_link(const onnx::TensorSite& site) {
-  if (source_.archive() != nullptr) return;  // map_of_archive gets the entries from the listing
+  if (archive_of(source_) != nullptr) return;  // map_of_archive gets the entries from the listing
   const onnx::TensorView& tensor = site.tensor;
   const onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
   const std::uint64_t size = slice.length.value_or(tensor.expected_size().value_or(0));
@@ -118,7 +120,7 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
 FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
                                      StorageSummary& storage) const {
   constexpr std::uint64_t largest_padding = 65536;  // the largest usual alignment, Windows' allocation granularity
-  const ExternalFiles* files = source_.files();     // null for a model in memory
+  const ExternalFiles* files = files_of(source_);   // null for a model in memory
   const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
   FileMap map{files != nullptr ? files->folder() / os::path_of(location) : os::path_of(location),
               !file_size,
@@ -150,11 +152,11 @@ std::vector<FileMap> FileMapper::finish(StorageSummary& storage) && {
   std::vector<FileMap> files;
   storage.model_bytes = source_.model().size();
   for (const FileBlock& block : inline_) storage.inline_bytes += block.size;
-  if (source_.archive() != nullptr) {
+  if (archive_of(source_) != nullptr) {
     files.push_back(map_of_archive(storage));
   } else {
     FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
-    if (source_.from_text()) inline_.clear();  // their offsets are in the parsed bytes, not in the text
+    if (!source_.graph().begin) inline_.clear();  // their offsets are in the parsed bytes, not in the text
     append_model(map, 0, map.size);
   }
   storage.file_bytes = files.front().size;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "convert/model_source.h"
 #include "onnxar/model/inspect.h"
-#include "source/resolver.h"
 
 namespace onnxar {
 
@@ -15,7 +15,7 @@ namespace onnxar {
 class FileMapper {
  public:
   /// `path` is the file that `source` was opened from. All arguments must outlive this object.
-  FileMapper(const std::filesystem::path& path, const Resolver& source, const LoadOptions& options)
+  FileMapper(const std::filesystem::path& path, const ModelSource& source, const LoadOptions& options)
       : path_(path), source_(source), options_(options) {}
 
   void add(const onnx::TensorSite& site);
@@ -30,7 +30,7 @@ class FileMapper {
   void append_model(FileMap& map, std::uint64_t offset, std::uint64_t size);
 
   const std::filesystem::path& path_;
-  const Resolver& source_;
+  const ModelSource& source_;
   const LoadOptions& options_;
   std::vector<FileBlock> inline_;                         // offsets from the first byte of the model
   std::map<std::string, std::vector<FileBlock>> slices_;  // by location; size 0 means to the end

@@ -1,17 +1,22 @@
-// Summarises the main graph: interface, operators, depth, faults.
+// Summarises the main graph (interface, operators, depth, faults), its nodes and its tensors.
 #pragma once
 
-#include "graph/walk.h"
+#include "convert/loaded_model.h"
+#include "model/walk.h"
 #include "onnxar/model/inspect.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {
 
-// Summarises a node in one line: operator, names, attributes, site.
-
+/// A node in one line: operator, names, attributes, site.
 NodeSummary summary_of(const schema::NodeProto& node, const Site& site);
 
 /// `model` is a parsed skeleton: payloads are not needed. Cost: linear in the size of the message.
 GraphSummary summary_of_graph(const schema::ModelProto& model);
+
+/// Fills in the fields of `inspection` about tensors and storage, and the maps of files if `options` ask for them.
+/// `source` is the model that was opened from `path`, and `proto` is its parsed skeleton.
+void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
+                 const schema::ModelProto& proto, const InspectOptions& options);
 
 }  // namespace onnxar

@@ -1,17 +1,17 @@
 #include "onnxar/model/inspect.h"
 
-#include "archive/changed.h"
+#include "archive/opening.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
-#include "cost/cost.h"
-#include "graph/walk.h"
+#include "convert/archive_source.h"
+#include "convert/load.h"
+#include "inspect/cost.h"
 #include "inspect/graph_summary.h"
-#include "inspect/tensor_summary.h"
+#include "model/messages.h"
+#include "model/text_writer.h"
+#include "model/walk.h"
 #include "onnx/sites.h"
-#include "proto/messages.h"
-#include "skeleton/load.h"
-#include "text/text_writer.h"
 
 namespace onnxar {
 namespace {
@@ -48,9 +48,9 @@ void add_nodes(Inspection& inspection, const schema::ModelProto& model, const st
   });
 }
 
-ModelForm form_of(const Resolver& source) {
-  if (source.archive() != nullptr) return ModelForm::archive;
-  return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
+ModelForm form_of(const ModelSource& source) {
+  if (archive_of(source) != nullptr) return ModelForm::archive;
+  return source.graph().begin ? ModelForm::onnx : ModelForm::textproto;
 }
 
 /// Errors: usage.argument (a name that no input has, a negative size).
@@ -86,7 +86,7 @@ Bindings bindings_for(const schema::GraphProto& graph, const std::vector<std::pa
 
 /// Parses the skeleton for the graph, and walks the source for the tensors, whose bytes have offsets only there.
 Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path& path, const InspectOptions& options) {
-  const Archive* archive = loaded.source->archive();
+  const Archive* archive = archive_of(*loaded.source);
   try {
     schema::ModelProto model;
     parse(model, loaded.skeleton, loaded.max_depth);

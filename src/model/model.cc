@@ -4,19 +4,19 @@
 #include <limits>
 #include <utility>
 
+#include "archive/external_tensor.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "convert/load.h"
+#include "convert/open.h"
+#include "convert/save.h"
+#include "model/messages.h"
+#include "model/payload_memory.h"
+#include "model/text_writer.h"
 #include "onnx/external_data.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
-#include "proto/messages.h"
-#include "sink/save.h"
-#include "skeleton/load.h"
-#include "skeleton/payload_memory.h"
-#include "source/open.h"
-#include "tensors/archive_walk.h"
-#include "text/text_writer.h"
 
 namespace onnxar {
 namespace {
@@ -131,8 +131,7 @@ Model Model::load(Bytes bytes, const LoadOptions& options) { return load(bytes, 
 Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
   const bool no_copy = options.no_copy.value_or(owner != nullptr);
   const LoadOptions with_text = with_text_parser(options);
-  LoadedModel loaded =
-      load_model(resolver_of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
+  LoadedModel loaded = load_model(source_of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
   return Model(Parts::of(std::move(loaded), options, no_copy));
 }
 

@@ -2,16 +2,16 @@
 
 #include <optional>
 
-#include "base/ranges.h"
+#include "base/checked.h"
 #include "base/text.h"
 #include "onnx/fields.h"
+#include "onnx/wire.h"
 #include "onnxar/error.h"
-#include "wire/encode.h"
 
 namespace onnxar::onnx {
 namespace {
 
-std::optional<StringEntry> read_undamaged(Bytes model, wire::Range range) try {
+std::optional<StringEntry> read_undamaged(Bytes model, Range range) try {
   return read_string_entry(model, range);
 } catch (const Error&) {
   return std::nullopt;  // the specification's rules are about tensors, so damage in other metadata is not an error
@@ -19,11 +19,11 @@ std::optional<StringEntry> read_undamaged(Bytes model, wire::Range range) try {
 
 }  // namespace
 
-StringEntry read_string_entry(Bytes model, wire::Range range) {
+StringEntry read_string_entry(Bytes model, Range range) {
   StringEntry entry;
-  wire::Cursor cursor(model, range);
-  for (wire::Field field; cursor.next(field);) {
-    if (field.type != wire::Type::length_delimited) continue;
+  Cursor cursor(model, range);
+  for (Field field; cursor.next(field);) {
+    if (field.type != Type::length_delimited) continue;
     if (field.number == entry_field::key) entry.key = as_text(field.value.of(model));
     if (field.number == entry_field::value) entry.value = as_text(field.value.of(model));
   }
@@ -32,16 +32,16 @@ StringEntry read_string_entry(Bytes model, wire::Range range) {
 
 void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value) {
   std::string entry;
-  wire::append_bytes_field(entry, entry_field::key, key);
-  wire::append_bytes_field(entry, entry_field::value, value);
-  wire::append_bytes_field(out, number, entry);
+  append_bytes_field(entry, entry_field::key, key);
+  append_bytes_field(entry, entry_field::value, value);
+  append_bytes_field(out, number, entry);
 }
 
 std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix) {
   std::vector<MetadataEntry> found;
-  wire::Cursor cursor(model, {0, model.size()});
-  for (wire::Field field; cursor.next(field);) {
-    if (field.number != model_field::metadata_props || field.type != wire::Type::length_delimited) continue;
+  Cursor cursor(model, {0, model.size()});
+  for (Field field; cursor.next(field);) {
+    if (field.number != model_field::metadata_props || field.type != Type::length_delimited) continue;
     const auto entry = read_undamaged(model, field.value);
     if (entry && entry->key.starts_with(prefix)) found.push_back({*entry, field.whole});
   }
@@ -66,7 +66,7 @@ std::uint64_t number_of(std::string_view text, std::string_view key, Code code, 
 
 }  // namespace
 
-void ExternalData::add(Bytes model, wire::Range entry) {
+void ExternalData::add(Bytes model, Range entry) {
   const StringEntry pair = read_string_entry(model, entry);
   add(pair.key, pair.value, entry.begin);
 }
@@ -132,7 +132,7 @@ std::string external_data_fields(const ExternalLink& link) {
   append_string_entry(out, tensor_field::external_data, "offset", std::to_string(link.offset));
   append_string_entry(out, tensor_field::external_data, "length", std::to_string(link.length));
   if (!link.checksum.empty()) append_string_entry(out, tensor_field::external_data, "checksum", link.checksum);
-  wire::append_varint_field(out, tensor_field::data_location, location_external);
+  append_varint_field(out, tensor_field::data_location, location_external);
   return out;
 }
 

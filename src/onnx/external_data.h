@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "onnx/wire.h"
 #include "onnxar/bytes.h"
-#include "wire/cursor.h"
 
 namespace onnxar::onnx {
 
@@ -20,14 +20,14 @@ struct StringEntry {
 };
 
 /// Reads the message at `range`. Errors: wire.*.
-StringEntry read_string_entry(Bytes model, wire::Range range);
+StringEntry read_string_entry(Bytes model, Range range);
 /// Appends a pair as the field `number`.
 void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value);
 
 /// One field of the model's metadata_props.
 struct MetadataEntry {
   StringEntry entry;
-  wire::Range whole;  ///< of the field
+  Range whole;  ///< of the field
 };
 
 /// The metadata_props of the serialised ModelProto whose key begins with `prefix`. Damaged pairs are skipped.
@@ -40,7 +40,7 @@ struct ExternalData {
   std::optional<std::string_view> unknown_key;  ///< the first key other than these four
 
   /// Adds one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
-  void add(Bytes model, wire::Range entry);
+  void add(Bytes model, Range entry);
   /// Adds a pair that was read already, from `offset_of_pair` of the model. Errors: onnx.external_data.duplicate_key.
   void add(std::string_view key, std::string_view value, std::uint64_t offset_of_pair);
 };

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-
-#include "wire/cursor.h"
 
 namespace onnxar::onnx {
 
@@ -41,15 +38,5 @@ inline constexpr std::uint32_t key = 1, value = 2;
 
 /// TensorProto.DataLocation
 inline constexpr std::uint64_t location_default = 0, location_external = 1;
-
-// A field whose wire type differs from the schema's is an unknown field, as in protobuf: it is kept and ignored.
-
-/// Whether the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
-bool is_typed_data_field(const wire::Field& field) noexcept;
-/// Whether the field holds a tensor's data or its location. All these fields are removed when the data moves, including
-/// empty runs of values, which are not data.
-bool moves_with_data(const wire::Field& field) noexcept;
-/// The value of data_location, if this is that field and the schema has the value.
-std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept;
 
 }  // namespace onnxar::onnx

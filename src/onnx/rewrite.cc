@@ -2,18 +2,18 @@
 
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
-#include "wire/encode.h"
-#include "wire/splice.h"
+#include "onnx/splice.h"
+#include "onnx/wire.h"
 
 namespace onnxar::onnx {
 namespace {
 
 /// The position for a new field `number`: after the last field with a smaller number, so that fields stay in ascending
 /// order.
-std::uint64_t place_for(Bytes model, wire::Range tensor, std::uint32_t number) {
+std::uint64_t place_for(Bytes model, Range tensor, std::uint32_t number) {
   std::uint64_t place = tensor.begin;
-  wire::Cursor cursor(model, tensor);
-  for (wire::Field field; cursor.next(field);) {
+  Cursor cursor(model, tensor);
+  for (Field field; cursor.next(field);) {
     if (field.number < number) place = field.whole.end;
   }
   return place;
@@ -25,14 +25,14 @@ class Rewriter {
 
   void apply(const TensorSite& site, TensorEdit edit) {
     if (edit.action == TensorEdit::Action::keep) return;
-    const wire::Splice::Frame frame = enter(site.levels);
+    const Splice::Frame frame = enter(site.levels);
     remove_data(frame, site.tensor.range);
     if (edit.action == TensorEdit::Action::link) {
       insert(frame, site.tensor.range, tensor_field::external_data, external_data_fields(edit.link), nullptr);
     } else {
       std::string head;
-      wire::append_tag(head, tensor_field::raw_data, wire::Type::length_delimited);
-      wire::append_varint(head, edit.payload->size());
+      append_tag(head, tensor_field::raw_data, Type::length_delimited);
+      append_varint(head, edit.payload->size());
       insert(frame, site.tensor.range, tensor_field::raw_data, std::move(head), std::move(edit.payload));
     }
   }
@@ -40,29 +40,29 @@ class Rewriter {
   void apply(const MetadataEdit& edit) {
     if (!edit.drop.empty()) {
       for (const MetadataEntry& entry : find_metadata(model_, edit.drop)) {
-        splice_.replace(wire::Splice::outermost, entry.whole, {});
+        splice_.replace(Splice::outermost, entry.whole, {});
       }
     }
     if (!edit.drop_key.empty()) {
       for (const MetadataEntry& entry : find_metadata(model_, edit.drop_key)) {
-        if (entry.entry.key == edit.drop_key) splice_.replace(wire::Splice::outermost, entry.whole, {});
+        if (entry.entry.key == edit.drop_key) splice_.replace(Splice::outermost, entry.whole, {});
       }
     }
     if (edit.add.empty()) return;
     const std::uint64_t place = place_for(model_, {0, model_.size()}, model_field::metadata_props + 1);
-    splice_.replace(wire::Splice::outermost, {place, place}, edit.add);
+    splice_.replace(Splice::outermost, {place, place}, edit.add);
   }
 
-  wire::Rope result() && { return std::move(splice_).result(); }
+  Rope result() && { return std::move(splice_).result(); }
 
  private:
   struct Entered {
     std::uint64_t begin;  // of the field; identifies the message
-    wire::Splice::Frame frame;
+    Splice::Frame frame;
   };
 
   /// The frame of the tensor. Frames that it shares with the last edited tensor are reused.
-  wire::Splice::Frame enter(std::span<const Level> levels) {
+  Splice::Frame enter(std::span<const Level> levels) {
     std::size_t depth = 0;
     while (depth < entered_.size() && depth < levels.size() &&
            entered_[depth].begin == levels[depth].field.whole.begin) {
@@ -70,17 +70,17 @@ class Rewriter {
     }
     entered_.resize(depth);
     for (; depth < levels.size(); ++depth) {
-      const wire::Splice::Frame parent = entered_.empty() ? wire::Splice::outermost : entered_.back().frame;
-      const wire::Field& field = levels[depth].field;
+      const Splice::Frame parent = entered_.empty() ? Splice::outermost : entered_.back().frame;
+      const Field& field = levels[depth].field;
       entered_.push_back({field.whole.begin, splice_.enter(parent, field)});
     }
     return entered_.back().frame;
   }
 
-  void remove_data(wire::Splice::Frame frame, wire::Range tensor) {
-    wire::Cursor cursor(model_, tensor);
-    wire::Range run;  // adjacent fields become one edit: unpacked values may be a million fields
-    for (wire::Field field; cursor.next(field);) {
+  void remove_data(Splice::Frame frame, Range tensor) {
+    Cursor cursor(model_, tensor);
+    Range run;  // adjacent fields become one edit: unpacked values may be a million fields
+    for (Field field; cursor.next(field);) {
       if (!moves_with_data(field)) continue;
       if (field.whole.begin == run.end) {
         run.end = field.whole.end;
@@ -92,21 +92,21 @@ class Rewriter {
     if (run.size() != 0) splice_.replace(frame, run, {});
   }
 
-  void insert(wire::Splice::Frame frame, wire::Range tensor, std::uint32_t number, std::string text,
+  void insert(Splice::Frame frame, Range tensor, std::uint32_t number, std::string text,
               std::shared_ptr<const ByteSource> source) {
     const std::uint64_t place = place_for(model_, tensor, number);
     splice_.replace(frame, {place, place}, std::move(text), std::move(source));
   }
 
   Bytes model_;
-  wire::Splice splice_;
+  Splice splice_;
   std::vector<Entered> entered_;
 };
 
 }  // namespace
 
-wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
-                           const WalkLimits& limits, const MetadataEdit& metadata) {
+Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide, const WalkLimits& limits,
+                     const MetadataEdit& metadata) {
   Rewriter rewriter(model);
   walk_tensors(model, [&](const TensorSite& site) { rewriter.apply(site, decide(site)); }, limits);
   rewriter.apply(metadata);

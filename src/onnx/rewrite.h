@@ -8,8 +8,8 @@
 
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
+#include "onnx/splice.h"
 #include "onnxar/bytes.h"
-#include "wire/rope.h"
 
 namespace onnxar::onnx {
 
@@ -37,7 +37,7 @@ struct MetadataEdit {
 /// Applies an edit to every tensor of the model. Calls `decide` once for each, in wire order. All other fields keep
 /// their order and encoding. New fields are inserted in ascending field order, so that removing data and inserting it
 /// again gives the original bytes. `model` must outlive the result. Errors: as `walk_tensors`.
-wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
-                           const WalkLimits& limits = {}, const MetadataEdit& metadata = {});
+Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
+                     const WalkLimits& limits = {}, const MetadataEdit& metadata = {});
 
 }  // namespace onnxar::onnx

@@ -73,9 +73,9 @@ constexpr std::array paths = {
     Path{Message::sparse, sparse_field::indices, Message::tensor, "indices", false},
 };
 
-std::optional<std::size_t> find_path(Message parent, const wire::Field& field) noexcept {
+std::optional<std::size_t> find_path(Message parent, const Field& field) noexcept {
   // A field whose wire type differs from the schema's is an unknown field, as in protobuf.
-  if (field.type != wire::Type::length_delimited) return std::nullopt;
+  if (field.type != Type::length_delimited) return std::nullopt;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths[i].parent == parent && paths[i].number == field.number) return i;
   }
@@ -96,11 +96,11 @@ SiteKind kind_of(std::span<const Level> levels) {
 }
 
 /// The last string field of this number. Empty if the message is damaged, which the walk reports when it gets there.
-std::string_view string_in(Bytes model, wire::Range message, std::uint32_t number) noexcept try {
+std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept try {
   std::string_view text;
-  wire::Cursor cursor(model, message);
-  for (wire::Field field; cursor.next(field);) {
-    if (field.number == number && field.type == wire::Type::length_delimited) text = as_text(field.value.of(model));
+  Cursor cursor(model, message);
+  for (Field field; cursor.next(field);) {
+    if (field.number == number && field.type == Type::length_delimited) text = as_text(field.value.of(model));
   }
   return text;
 } catch (const Error&) {
@@ -120,16 +120,16 @@ class Walk {
   }
 
  private:
-  void walk(Message message, wire::Range range) {
+  void walk(Message message, Range range) {
     std::array<std::uint64_t, paths.size()> seen{};
-    wire::Cursor cursor(model_, range);
-    for (wire::Field field; cursor.next(field);) {
+    Cursor cursor(model_, range);
+    for (Field field; cursor.next(field);) {
       const auto path = find_path(message, field);
       if (path) enter(paths.at(*path), field, seen.at(*path)++);
     }
   }
 
-  void enter(const Path& path, const wire::Field& field, std::uint64_t index) {
+  void enter(const Path& path, const Field& field, std::uint64_t index) {
     if (!path.repeated && index != 0) {
       // M7: protobuf would merge the two. Taking either of them would give a different model than protobuf reads.
       throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
@@ -164,13 +164,9 @@ std::string subscript(const Level& level) { return level.repeated ? base::concat
 
 }  // namespace
 
-std::string_view op_type_of(Bytes model, wire::Range node) noexcept {
-  return string_in(model, node, node_field::op_type);
-}
+std::string_view op_type_of(Bytes model, Range node) noexcept { return string_in(model, node, node_field::op_type); }
 
-std::string_view domain_of(Bytes model, wire::Range node) noexcept {
-  return string_in(model, node, node_field::domain);
-}
+std::string_view domain_of(Bytes model, Range node) noexcept { return string_in(model, node, node_field::domain); }
 
 std::string path_of(std::span<const Level> levels, const std::string& root) {
   std::string text = root;

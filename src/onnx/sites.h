@@ -7,11 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "onnx/tensor_view.h"
+#include "onnx/wire.h"
 #include "onnxar/bytes.h"
-#include "wire/splice.h"
 
 namespace onnxar::onnx {
 
@@ -67,7 +66,7 @@ struct Level {
   std::string_view label;  ///< the field's name
   bool repeated = false;
   std::uint64_t index = 0;  ///< among the fields of this number
-  wire::Field field;
+  Field field;
   std::string_view name;  ///< of an attribute, by name_for_path
 };
 
@@ -77,9 +76,9 @@ struct Level {
 std::string path_of(std::span<const Level> levels, const std::string& root = {});
 
 /// The operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that field.
-std::string_view op_type_of(Bytes model, wire::Range node) noexcept;
+std::string_view op_type_of(Bytes model, Range node) noexcept;
 /// The domain of its operator; empty in the same cases.
-std::string_view domain_of(Bytes model, wire::Range node) noexcept;
+std::string_view domain_of(Bytes model, Range node) noexcept;
 
 /// A tensor and its place. Valid only during the visit.
 struct TensorSite {

@@ -87,10 +87,10 @@ void prove_raw_size(const TensorView& tensor) {
 /// The number of values in the typed field. REQUIRES: its packed runs end with a whole value.
 std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t number) {
   std::uint64_t count = 0;
-  wire::Cursor cursor(model, tensor.range);
-  for (wire::Field field; cursor.next(field);) {
+  Cursor cursor(model, tensor.range);
+  for (Field field; cursor.next(field);) {
     if (field.number != number || !is_typed_data_field(field)) continue;
-    const bool is_run = field.type == wire::Type::length_delimited && number != tensor_field::string_data;
+    const bool is_run = field.type == Type::length_delimited && number != tensor_field::string_data;
     if (!is_run) {
       ++count;
     } else if (number == tensor_field::float_data) {

@@ -10,10 +10,10 @@
 
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
+#include "onnx/wire.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/tensor.h"
-#include "wire/cursor.h"
 
 namespace onnxar::onnx {
 
@@ -28,14 +28,24 @@ std::string required_amount(DataType type, std::string_view amount);
 /// `held` is the first half of the sentence.
 Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place = {});
 
+// A field whose wire type differs from the schema's is an unknown field, as in protobuf: it is kept and ignored.
+
+/// Whether the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
+bool is_typed_data_field(const Field& field) noexcept;
+/// Whether the field holds a tensor's data or its location. All these fields are removed when the data moves, including
+/// empty runs of values, which are not data.
+bool moves_with_data(const Field& field) noexcept;
+/// The value of data_location, if this is that field and the schema has the value.
+std::optional<std::uint64_t> data_location_of(const Field& field) noexcept;
+
 /// A TensorProto, as positions and views in the model's bytes. If a field occurs more than once, the last occurrence
 /// counts, as in protobuf.
 struct TensorView {
-  wire::Range range;  ///< of the message in the model
+  Range range;  ///< of the message in the model
   std::string_view name;
   DataType type = DataType::undefined;
   std::vector<std::int64_t> dims;
-  std::optional<wire::Range> raw_data;
+  std::optional<Range> raw_data;
   bool typed_data = false;  ///< float_data, int32_data, string_data, ... hold values
   /// The typed fields with values: bit n is set for field n. 0 if the message was not read from the wire.
   std::uint32_t typed_fields = 0;
@@ -66,7 +76,7 @@ struct Depth {
   std::size_t most = most_nested_messages;
 
   /// Refuses an embedded message in `field` if this one is at the greatest depth (M6). Errors: wire.depth.
-  void check_room(const wire::Field& field) const;
+  void check_room(const Field& field) const;
 };
 
 /// Adds one dimension, which was read at `offset`. Errors: onnx.tensor.dims (it is negative, or the tensor has too
@@ -76,6 +86,6 @@ void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset);
 void check_product(const TensorView& tensor);
 
 /// Reads the TensorProto at `range`. Errors: wire.*, onnx.tensor.dims, onnx.external_data.duplicate_key.
-TensorView read_tensor(Bytes model, wire::Range range, const Depth& depth = {});
+TensorView read_tensor(Bytes model, Range range, const Depth& depth = {});
 
 }  // namespace onnxar::onnx

@@ -5,19 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "onnx/tensor_view.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar::onnx {
-
-// Values of floating point types of 16 bits or less.
-
-/// The exact value of each bit pattern of a floating point type of at most 16 bits, indexed by the pattern. Empty for
-/// every other type.
-std::vector<float> values_of_narrow_float(DataType type);
 
 /// The raw bytes of a tensor with typed data, if it converts exactly: all values are in the field of the data type,
 /// their number is the one that the dimensions call for, and each is in the range of the type (W9). Null otherwise.

@@ -1,4 +1,4 @@
-// Open files: opening, status, reading, writing, locks.
+// Open files: opening, status, reading, writing, room on the disk, locks.
 //
 // Conventions of this room: a function that can fail either returns a std::error_code or sets its last argument, which
 // it clears on success. Nothing throws, except std::bad_alloc while a path is built. Names and paths are
@@ -101,6 +101,23 @@ std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byt
 
 /// Cuts the file, or extends it by zeros. Safe in signal handlers.
 std::error_code set_size(Handle file, std::uint64_t size) noexcept;
+
+/// Lets the parts that are not written take no room on the disk, where that is not what the file system does anyway.
+/// Advice: never fails.
+void allow_holes(Handle file) noexcept;
+
+enum class FileSize : std::uint8_t { grows, stays };
+
+/// Reserves blocks on the disk for this part of the file.
+std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept;
+/// Whether files on the file system of `file` can share blocks.
+bool can_share_blocks(Handle file) noexcept;
+/// Makes a part of `file` share the blocks of a part of `source` until either is written to. Reason::outside if the
+/// files are on different volumes.
+std::error_code share_blocks(Handle file, std::uint64_t offset, Handle source, std::uint64_t source_offset,
+                             std::uint64_t length) noexcept;
+/// Asks the system to begin writing this part to the disk, and returns at once. Advice: never fails.
+void start_writeback(Handle file, std::uint64_t offset, std::uint64_t length) noexcept;
 
 /// Waits until the disk has the file's data and size.
 std::error_code sync(Handle file) noexcept;

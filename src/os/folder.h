@@ -1,4 +1,4 @@
-// Open folders. The handle keeps its folder even if a different folder takes over the path.
+// Open folders, and names of files in them. The handle keeps its folder even if a different folder takes over the path.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,25 @@ std::filesystem::path read_link(Handle folder, const std::filesystem::path& name
 /// Whether the system would follow the link of this name. It does not follow a link that a different user made in a
 /// sticky, world-writable folder: such a link can be a trap.
 bool may_follow_link(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
+
+/// Creates a file without a name on the folder's file system, open for reading and writing. It vanishes when it is
+/// closed, unless `give_name` named it. Reason::unsupported where files cannot be created or named this way.
+File create_unseen(Handle folder, std::error_code& failed) noexcept;
+/// Creates the file `name`. Reason::exists if something has this name.
+File create_new(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
+
+/// Gives a file of `create_unseen` its name. Reason::exists if something has this name.
+std::error_code give_name(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
+/// Renames within the folder. Atomically replaces a file that has the new name.
+std::error_code rename_over(Handle folder, const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
+/// Renames within the folder. Reason::exists if something has the new name.
+std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from,
+                                    const std::filesystem::path& to) noexcept;
+
+/// Gives the file the permissions of the file `name`, if that exists, except set-user-ID and set-group-ID: the new file
+/// may have a different owner, and its bytes must not run in that owner's name. A file system without permissions is
+/// not a failure.
+std::error_code keep_mode(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
 
 /// Reason::exists if something has this name.
 std::error_code make_folder(Handle folder, const std::filesystem::path& name) noexcept;

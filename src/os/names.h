@@ -17,4 +17,9 @@ std::string text_of(const std::filesystem::path& path);
 /// As `text_of`, with `/` between the parts, as names in models and archives have it.
 std::string slashed_text_of(const std::filesystem::path& path);
 
+/// Whether Windows takes a file of this name, in any folder, for a device: CON, PRN, AUX, NUL, COM0 to COM9, LPT0 to
+/// LPT9, also with a superscript digit, CONIN$ and CONOUT$; in any case, with any extension, and with spaces after the
+/// device's name. `part` is one part of a path, in UTF-8.
+bool is_device_name(std::string_view part) noexcept;
+
 }  // namespace onnxar::os

@@ -1,9 +1,10 @@
-// The running process.
+// The running process, and what the system or its processor does best.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace onnxar::os {
@@ -17,5 +18,13 @@ std::uintptr_t current_thread() noexcept;
 /// The programs that have the file open, each as its name and number, where the system tells and where that matters: on
 /// Windows, a mapped file cannot be changed. Else none.
 std::vector<std::string> programs_with(const std::filesystem::path& file);
+
+/// Whether `text` contains `wanted`, by the fastest function that the system has.
+bool contains(std::string_view text, std::string_view wanted) noexcept;
+
+#if defined(__aarch64__)
+/// Whether the processor has PMULL and PMULL2 for 64-bit numbers, an optional part of ARMv8.
+bool has_pmull() noexcept;
+#endif
 
 }  // namespace onnxar::os

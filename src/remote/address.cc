@@ -120,7 +120,7 @@ Address redirected(const Address& from, const std::string& location) {
   const bool is_parsed = curl_url_set(url.get(), CURLUPART_URL, from.url.c_str(), 0) == CURLUE_OK &&
                          curl_url_set(url.get(), CURLUPART_URL, location.c_str(), CURLU_URLENCODE) == CURLUE_OK;
   if (!is_parsed || !is_http(url)) {
-    throw Error(Code::remote_answer, "the server redirects to what is no address of HTTP", {}, from.shown);
+    throw Error(Code::remote_answer, "the server redirects to an address that is not one of HTTP", {}, from.shown);
   }
   Address to = address_of(url);
   if (from.is_encrypted() && !to.is_encrypted()) {

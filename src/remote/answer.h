@@ -27,7 +27,7 @@ struct ContentRange {
 /// Nothing if the text has another form, does not tell the size, or contradicts itself.
 std::optional<ContentRange> parse_content_range(std::string_view text);
 
-/// By which versions of a file are told apart.
+/// Tells one version of a file from another.
 struct Version {
   std::string etag = {};           ///< with its quotes; weak ones begin with W/
   std::string last_modified = {};  ///< as it was sent

@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/archive_directory.h"
 #include "archive/check.h"
 #include "archive/opening.h"
-#include "archive/output_options.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -22,7 +20,7 @@
 namespace onnxar {
 namespace {
 
-/// By which the pieces of a file are known to be of one version; empty if nothing tells.
+/// Identifies the version of the file that the pieces belong to; empty if the server does not tell.
 std::string version_of(const HttpFile& file) {
   if (!file.has_ranges()) return {};
   return file.version().etag.empty() ? file.version().last_modified : file.version().etag;
@@ -137,7 +135,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   base::OutputTarget target = base::find_target(output, existing);
   const auto file = std::make_shared<const HttpFile>(address, options.remote, WholeFiles::allowed);
   GetReport report{.file_bytes = file->size()};
-  // What is no archive is refused before it is downloaded.
+  // A file that is not an archive is refused before it is downloaded.
   std::optional<zip::Directory> directory;
   if (file->has_ranges()) report.entries = directory.emplace(directory_of(file)).entries().size();
   if (options.output.dry_run) return report;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ranges.h"
+#include "base/checked.h"
 #include "onnxar/remote.h"
 #include "remote/request.h"
 

@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"
+#include "os/folder.h"
 #include "os/names.h"
-#include "os/output.h"
 
 namespace onnxar {
 namespace {

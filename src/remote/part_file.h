@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/output_file.h"
 #include "base/output_target.h"
-#include "base/ranges.h"
 #include "onnxar/bytes.h"
 #include "onnxar/random_access.h"
 #include "os/file.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ranges.h"
+#include "base/checked.h"
 #include "onnxar/bytes.h"
 #include "remote/address.h"
 #include "remote/answer.h"

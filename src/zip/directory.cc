@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
-#include "zip/headers.h"
 #include "zip/layout.h"
 #include "zip/names.h"
-#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {
@@ -31,16 +30,34 @@ bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
 
 }  // namespace
 
-/// Reads the directory that `end` states, and proves what it alone shows.
-void Directory::read_at(const EndOfArchive& end, Bytes file) {
-  offset_ = end.directory_offset;
-  zip64_ = end.zip64;
-  unneeded_zip64_ = end.unneeded_zip64;
-  read_headers(file, end.directory_size, end.entries);
-  check_positions();
-  index_names();
-  data_offsets_ =
+Directory Directory::read(Bytes file, const Limits& limits, const Need& need) {
+  const auto need_all = [&need](std::initializer_list<base::ByteRange> ranges) {
+    if (need) need({ranges.begin(), ranges.size()});
+  };
+  const auto last = [&file](std::uint64_t length) {
+    length = std::min<std::uint64_t>(length, file.size());
+    return base::ByteRange{file.size() - length, length};
+  };
+  need_all({last(end_records_maximum)});
+  if (!parse_end_record(base::section(file, last(end_record_size).offset))) {
+    // For the error message: all places where the end record could be instead, and whether this begins as a zip.
+    need_all(
+        {{0, std::min<std::uint64_t>(local_file_header_size, file.size())}, last(end_record_size + comment_maximum)});
+  }
+  const EndOfArchive end = read_end(file);
+  check_limits(end, limits);
+  need_all({{end.directory_offset, end.directory_size}});
+  Directory directory;
+  directory.offset_ = end.directory_offset;
+  directory.zip64_ = end.zip64;
+  directory.unneeded_zip64_ = end.unneeded_zip64;
+  directory.read_headers(file, end.directory_size, end.entries);
+  directory.check_positions();
+  directory.index_names();
+  directory.data_offsets_ =
       std::make_unique<std::atomic<std::uint64_t>[]>(base::in_memory(end.entries) + 1);  // bounded by E10 and E11
+  directory.prove_irregular_entries(file, need);
+  return directory;
 }
 
 void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
@@ -95,11 +112,45 @@ void Directory::index_names() {
       [this](std::uint32_t i) { return entries_[i].central_offset; });
 }
 
-/// Proves the entries to which the shortcut of P5a does not apply. The shortcut keeps the cost of opening at
-/// O(directory): reading every local header of a mapped archive would fault in a page per entry.
-void Directory::prove_irregular_entries(Bytes file, std::span<const std::size_t> indices) {
-  first_after_gap_ = entries_.size();
+/// The length of a local header without more extra fields than archives need, within the entry's room.
+std::uint64_t Directory::usual_length(std::size_t index) const noexcept {
+  const DirectoryEntry& entry = entries_[index];
+  const std::uint64_t usual =
+      local_file_header_size + entry.name.size() + local_zip64_extra_size + padding_minimum + alignment_minimum;
+  return std::min(usual, limit_of(index) - entry.header_offset);
+}
+
+/// Calls `need` for these local headers, and for the ends of superseded tails.
+void Directory::need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const {
+  std::vector<base::ByteRange> usual, longer;
   for (const std::size_t i : indices) {
+    const std::uint64_t limit = limit_of(i), tail = std::min(limit, end_records_maximum);
+    usual.insert(usual.end(), {{entries_[i].header_offset, usual_length(i)}, {limit - tail, tail}});
+  }
+  need(usual);
+  for (const std::size_t i : indices) {
+    const std::uint64_t begin = entries_[i].header_offset;
+    const auto header = parse_local_file_header(base::section(file, begin, local_file_header_size));
+    if (!header) continue;  // proving it refuses it
+    const std::uint64_t length = local_file_header_size + header->file_name_length + header->extra_field_length;
+    if (length <= usual_length(i)) continue;
+    // Longer headers are refused by their length alone (L15), and so are those that leave the room.
+    longer.push_back({begin, std::min({length, local_header_maximum, limit_of(i) - begin})});
+  }
+  if (!longer.empty()) need(longer);
+}
+
+/// Proves the entries to which the shortcut of P5a does not apply: those whose data's place the directory does not
+/// tell. The shortcut keeps the cost of opening at O(directory): reading every local header of a mapped archive would
+/// fault in a page per entry.
+void Directory::prove_irregular_entries(Bytes file, const Need& need) {
+  std::vector<std::size_t> irregular;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (regular_header_size(i) == 0) irregular.push_back(i);
+  }
+  if (need && !irregular.empty()) need_headers(file, need, irregular);
+  first_after_gap_ = entries_.size();
+  for (const std::size_t i : irregular) {
     if (is_followed_by_tail(file, i)) first_after_gap_ = std::min(first_after_gap_, i + 1);
   }
 }
@@ -166,97 +217,6 @@ void Directory::prove_regular(Bytes header, std::size_t index) const {
 std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {
   const std::uint64_t known = proved_data_offset(index);
   return known != 0 ? known : prove_local(file, index).data_offset;
-}
-
-base::ByteRange DirectoryReader::last(std::uint64_t length) const noexcept {
-  const std::uint64_t found = std::min(length, size_);
-  return {size_ - found, found};
-}
-
-/// The length of a local header without more extra fields than archives need, within the entry's room.
-std::uint64_t DirectoryReader::usual_length(std::size_t index) const noexcept {
-  const DirectoryEntry& entry = directory_.entries()[index];
-  const std::uint64_t usual =
-      local_file_header_size + entry.name.size() + local_zip64_extra_size + padding_minimum + alignment_minimum;
-  return std::min(usual, directory_.limit_of(index) - entry.header_offset);
-}
-
-std::vector<base::ByteRange> DirectoryReader::wants() const {
-  switch (stage_) {
-    case Stage::end: return {last(end_records_maximum)};
-    case Stage::faulty_end:
-      return {{0, std::min(local_file_header_size, size_)}, last(end_record_size + comment_maximum)};
-    case Stage::directory: return {{end_.directory_offset, end_.directory_size}};
-    case Stage::headers: {
-      std::vector<base::ByteRange> ranges;
-      for (const std::size_t index : irregular_) {
-        ranges.push_back({directory_.entries()[index].header_offset, usual_length(index)});
-        const std::uint64_t limit = directory_.limit_of(index);
-        const std::uint64_t tail = std::min(limit, end_records_maximum);
-        ranges.push_back({limit - tail, tail});
-      }
-      return ranges;
-    }
-    case Stage::long_headers: return long_headers_;
-    case Stage::done: break;
-  }
-  return {};
-}
-
-void DirectoryReader::step(Bytes file) {
-  switch (stage_) {
-    case Stage::end:
-    case Stage::faulty_end: return read_end_of(file);
-    case Stage::directory: return read_directory(file);
-    case Stage::headers: return measure_headers(file);
-    case Stage::long_headers: return prove_headers(file);
-    case Stage::done: return;
-  }
-}
-
-void DirectoryReader::read_end_of(Bytes file) {
-  const base::ByteRange record = last(end_record_size);
-  if (stage_ == Stage::end && !parse_end_record(base::section(file, record.offset))) {
-    stage_ = Stage::faulty_end;
-    return;
-  }
-  end_ = read_end(file);
-  check_limits(end_, limits_);
-  stage_ = Stage::directory;
-}
-
-void DirectoryReader::read_directory(Bytes file) {
-  directory_.read_at(end_, file);
-  for (std::size_t i = 0; i < directory_.entries().size(); ++i) {
-    if (directory_.regular_header_size(i) == 0) irregular_.push_back(i);
-  }
-  stage_ = Stage::headers;
-  if (irregular_.empty()) prove_headers(file);
-}
-
-void DirectoryReader::measure_headers(Bytes file) {
-  for (const std::size_t index : irregular_) {
-    const std::uint64_t begin = directory_.entries()[index].header_offset;
-    const auto header = parse_local_file_header(base::section(file, begin, local_file_header_size));
-    if (!header) continue;  // proving it refuses it
-    const std::uint64_t length = local_file_header_size + header->file_name_length + header->extra_field_length;
-    if (length <= usual_length(index)) continue;
-    // Longer headers are refused by their length alone (L15), and so are those that leave the room.
-    long_headers_.push_back({begin, std::min({length, local_header_maximum, directory_.limit_of(index) - begin})});
-  }
-  stage_ = Stage::long_headers;
-  if (long_headers_.empty()) prove_headers(file);
-}
-
-void DirectoryReader::prove_headers(Bytes file) {
-  directory_.prove_irregular_entries(file, irregular_);
-  stage_ = Stage::done;
-}
-
-Directory Directory::read(Bytes file, const Limits& limits) {
-  DirectoryReader reader(file.size(), limits);
-  while (!reader.is_done()) reader.step(file);
-  return std::move(reader).take();
 }
 
 }  // namespace onnxar::zip

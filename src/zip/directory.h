@@ -1,9 +1,10 @@
-// The central directory of a strict archive.
+// The central directory of a strict archive, and the headers of its entries.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,13 +12,56 @@
 #include <utility>
 #include <vector>
 
-#include "base/ranges.h"
+#include "base/checked.h"
 #include "onnxar/bytes.h"
 #include "zip/end_records.h"
-#include "zip/headers.h"
 #include "zip/names.h"
 
 namespace onnxar::zip {
+
+/// One entry, as its directory header states it.
+struct DirectoryEntry {
+  std::string_view name;  ///< a view into the bytes of the Directory
+  std::uint64_t size = 0;
+  std::uint64_t header_offset = 0;   ///< of the local header
+  std::uint64_t central_offset = 0;  ///< of the directory header
+  std::uint32_t crc32 = 0;
+  std::uint16_t alignment = 0;  ///< repeated from the local header; 0 if the directory does not repeat it
+  std::uint16_t last_mod_time = 0;
+  std::uint16_t last_mod_date = 0;
+  bool unneeded_zip64 = false;
+};
+
+/// The values that only the local header states. All others were proved equal to the directory header.
+struct LocalEntry {
+  std::uint64_t data_offset = 0;
+  std::uint64_t alignment = 0;  ///< as a padding record states it; 64 without one
+  bool unneeded_zip64 = false;
+};
+
+// Both headers of an entry (headers.cc).
+
+/// Whether the superseded model, directory and end record of an edit may follow the entry's data, and whether that
+/// state may have zip64 end records.
+enum class Tail : std::uint8_t { forbidden, without_zip64, allowed };
+
+/// Proves the local header of `entry`, its padding, and that only a superseded tail lies between the data and `limit`,
+/// where the next local header or the directory begins. REQUIRES: limit <= file.size(), and header, name and data end
+/// at or before `limit` if the local header has no extra fields. Errors: zip.local.*, zip.padding.*, zip.extra.*,
+/// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds.
+LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail);
+
+/// Proves the header without the data. `room` begins with the header and holds all of it. Errors: as above, except
+/// zip.entry.gap, .overlap and .bounds.
+LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry);
+
+/// Reads the header at the front of `directory`, which begins at `offset` in the file, into `entry`. Returns the length
+/// of the header with name and extra fields. Checks all rules that concern a single header. The entry's name is a view
+/// into `directory`. Errors: zip.directory.header, zip.entry.*, zip.name.*, zip.extra.*, zip.zip64.extra.
+std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, DirectoryEntry& entry);
+
+/// Makes ranges of the file readable, in any order; they may overlap.
+using Need = std::function<void(std::span<const base::ByteRange>)>;
 
 /// The parsed directory of one file. Holds a copy of the directory's bytes, so that proved values stay valid if the
 /// mapped file changes. Does not refer to other parts of the file. Move-only.
@@ -27,10 +71,13 @@ class Directory {
   /// Proves the end records, every directory header, the names and their uniqueness, the order of the entries, and that
   /// they do not overlap. The local header of an entry is not read if its data, at one of the offsets that
   /// `is_usual_place` accepts, ends where the next entry begins. Otherwise the header is read, and a superseded tail
-  /// must fill the gap. For a file whose bytes are all at hand; DirectoryReader reads others, with the same checks.
-  /// Errors: zip.*. Cost: O(directory); four allocations, and one more after an edit; two reads of local headers at
-  /// most per superseded tail.
-  static Directory read(Bytes file, const Limits& limits);
+  /// must fill the gap. Errors: zip.*. Cost: O(directory); four allocations, and one more after an edit; two reads of
+  /// local headers at most per superseded tail.
+  ///
+  /// `need`, unless it is empty, is called before bytes of `file` are read, and no others are read: twice if the local
+  /// headers are where writers usually put them (the end, the directory), else up to four times. Unchecked numbers
+  /// never cause a read: each step makes all checks that its bytes allow.
+  static Directory read(Bytes file, const Limits& limits, const Need& need = {});
 
   [[nodiscard]] std::span<const DirectoryEntry> entries() const noexcept { return entries_; }
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
@@ -64,14 +111,14 @@ class Directory {
   }
 
  private:
-  friend class DirectoryReader;
   Directory() = default;
 
-  void read_at(const EndOfArchive& end, Bytes file);
   void read_headers(Bytes file, std::uint64_t size, std::uint64_t count);
   void check_positions() const;
   void index_names();
-  void prove_irregular_entries(Bytes file, std::span<const std::size_t> indices);
+  void prove_irregular_entries(Bytes file, const Need& need);
+  [[nodiscard]] std::uint64_t usual_length(std::size_t index) const noexcept;
+  void need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const;
   [[nodiscard]] bool is_followed_by_tail(Bytes file, std::size_t index) const;
   [[nodiscard]] bool may_hide_tail(std::size_t index) const noexcept;
 
@@ -86,59 +133,6 @@ class Directory {
   std::size_t first_after_gap_ = 0;  // the first entry after a tail that opening found
   bool zip64_ = false;
   bool unneeded_zip64_ = false;
-};
-
-// Reads the directory of a strict archive step by step, without reading the file itself.
-
-/// Says which ranges of the file it reads next, and reads them once they are there:
-///
-///   DirectoryReader reader(file.size(), limits);
-///   while (!reader.is_done()) {
-///     fetch(reader.wants());  // for a mapped file there is nothing to do here
-///     reader.step(file);
-///   }
-///   use(std::move(reader).take());
-///
-/// Three steps at most, for an archive whose local headers are where usual writers put them two: its end, its
-/// directory. Each step makes all checks that its bytes allow, so that no range is wanted because of a number that was
-/// not checked.
-class DirectoryReader {
- public:
-  DirectoryReader(std::uint64_t file_size, const Limits& limits) noexcept : size_(file_size), limits_(limits) {}
-
-  [[nodiscard]] bool is_done() const noexcept { return stage_ == Stage::done; }
-  /// The ranges that the next step reads, in any order; they may overlap.
-  [[nodiscard]] std::vector<base::ByteRange> wants() const;
-  /// Reads the wanted ranges of `file`, and no other byte. REQUIRES: !is_done(); `file` has the file's size.
-  /// Errors: as Directory::read; after one the reader must not be used.
-  void step(Bytes file);
-  /// REQUIRES: is_done().
-  [[nodiscard]] Directory take() && { return std::move(directory_); }
-
- private:
-  enum class Stage : std::uint8_t {
-    end,           ///< end record, zip64 locator and zip64 record
-    faulty_end,    ///< all places where the end record could be instead, for the error message
-    directory,     ///< all directory headers
-    headers,       ///< the local headers whose places the directory does not tell, and the ends of superseded tails
-    long_headers,  ///< those of them that are longer than usual
-    done,
-  };
-
-  void read_end_of(Bytes file);
-  void read_directory(Bytes file);
-  void measure_headers(Bytes file);
-  void prove_headers(Bytes file);
-  [[nodiscard]] base::ByteRange last(std::uint64_t length) const noexcept;
-  [[nodiscard]] std::uint64_t usual_length(std::size_t index) const noexcept;
-
-  std::uint64_t size_;
-  Limits limits_;
-  Stage stage_ = Stage::end;
-  EndOfArchive end_;
-  Directory directory_;
-  std::vector<std::size_t> irregular_;         // indices of the entries to prove
-  std::vector<base::ByteRange> long_headers_;  // of some of these
 };
 
 }  // namespace onnxar::zip

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
-#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {

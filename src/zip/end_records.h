@@ -53,4 +53,15 @@ bool has_end_record(Bytes file);
 /// Errors: zip.directory.empty, zip.directory.count, zip.limit.*.
 void check_limits(const EndOfArchive& end, const Limits& limits);
 
+// The states that edits left in a file (states.cc).
+
+/// Returns the offsets at which states of the file end, in ascending order. A state ends after an end record whose
+/// directory is the run of directory headers before it.
+///
+/// Walks the file from its front over local headers with their data, directory headers and end records, in the order in
+/// which edits write them, and stops at other bytes. Skips the data of entries, so that end records stored in it do not
+/// count. Checks nothing else: every state that is an archive is in the list, but not every state in the list is an
+/// archive. Throws std::bad_alloc only. Cost: O(headers); reads no data.
+std::vector<std::uint64_t> state_ends(Bytes file);
+
 }  // namespace onnxar::zip

@@ -7,12 +7,11 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
-#include "base/file_origin.h"
 #include "base/little_endian.h"
+#include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
-#include "zip/inflate.h"
 #include "zip/names.h"
 #include "zip/shared_checks.h"
 

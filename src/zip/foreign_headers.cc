@@ -1,5 +1,3 @@
-#include "zip/foreign_headers.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -10,11 +8,10 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
-#include "zip/extra_fields.h"
-#include "zip/inflate.h"
+#include "zip/foreign_directory.h"
+#include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/names.h"
-#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {
@@ -37,18 +34,12 @@ void refuse_stray_bytes(Bytes rest, const HeaderContext& refuse) {
 KnownFields read_known_fields(Bytes extra, const HeaderContext& refuse) {
   KnownFields found;
   while (extra.size() >= extra_header_size) {
-    const auto id = base::load<std::uint16_t>(extra, 0);
-    const auto size = base::load<std::uint16_t>(extra, 2);
-    if (size > extra.size() - extra_header_size) {  // F30
-      refuse(Code::zip_extra_malformed, "an extra field runs past the end of the header");
-    }
+    const auto [id, payload] = take_extra_field(extra, refuse);
     if (id == asi_unix_extra_id || id == libarchive_extra_id) {  // F29
       refuse(Code::zip_extra_unknown,
              concat("the extra field ", base::hex(id),
                     " says what kind of file the entry is, and only some readers obey it: write the zip again"));
     }
-    const Bytes payload = extra.subspan(extra_header_size, size);
-    extra = extra.subspan(extra_header_size + size);
     std::optional<Bytes>* field = id == zip64_extra_id          ? &found.zip64
                                   : id == padding_extra_id      ? &found.padding
                                   : id == alignment_extra_id    ? &found.alignment

@@ -1,5 +1,3 @@
-#include "zip/headers.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,12 +8,11 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/directory.h"
 #include "zip/end_records.h"
-#include "zip/extra_fields.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/names.h"
-#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {

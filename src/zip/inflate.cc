@@ -1,5 +1,3 @@
-#include "zip/inflate.h"
-
 #include <zlib.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar::zip {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
-#include "zip/records.h"
+#include "zip/format.h"
 
 namespace onnxar::zip {
 namespace {
@@ -106,14 +106,10 @@ bool needs_zip64_local(std::uint64_t size) noexcept { return size >= sentinel32;
 
 bool needs_zip64_central(const Placement& placement) noexcept { return central_zip64_payload(placement) != 0; }
 
-Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment,
-                bool zip64) noexcept {
+Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment) noexcept {
+  const bool zip64 = needs_zip64_local(size);
   const std::uint64_t before = offset + local_file_header_size + name_size + (zip64 ? local_zip64_extra_size : 0);
   return {offset, base::align_up(before + padding_minimum, alignment), size, alignment, zip64};
-}
-
-Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment) noexcept {
-  return place(offset, name_size, size, alignment, needs_zip64_local(size));
 }
 
 bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std::size_t name_size,

@@ -38,8 +38,6 @@ struct Placement {
 /// Places an entry whose local header begins at `offset`: name, a zip64 field if it is needed, and the shortest padding
 /// record that aligns the data. REQUIRES: `offset` and `size` are below 2^62.
 Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment) noexcept;
-Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment,
-                bool zip64) noexcept;
 
 /// Whether the data of the entry at `header_offset` begins at an offset that usual writers choose: the one that this
 /// library chooses for an alignment of 64, or the first multiple of 64, with or without a padding record. This is the

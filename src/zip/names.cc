@@ -8,12 +8,11 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/bytes.h"
+#include "os/names.h"
 #include "zip/format.h"
 
 namespace onnxar::zip {
 namespace {
-
-constexpr std::size_t longest_device_name = 7;  // conout$
 
 constexpr bool is_portable(char c) noexcept {
   return c >= 0x20 && c <= 0x7e && std::string_view("\\:*?\"<>|;").find(c) == std::string_view::npos;
@@ -61,7 +60,7 @@ constexpr bool begins_some_device(char c) noexcept {
 bool is_suspicious(std::string_view part) noexcept {
   if (part.empty() || part.size() > name_part_maximum) return true;
   if (part.front() == '.' || part.back() == '.' || part.back() == ' ') return true;
-  return begins_some_device(part.front()) && is_device_name(part);
+  return begins_some_device(part.front()) && os::is_device_name(part);
 }
 
 std::optional<NameFault> length_fault(std::string_view name) noexcept {
@@ -94,7 +93,7 @@ std::optional<NameFault> part_fault(std::string_view name) noexcept {
     return NameFault{Code::zip_name_part_end,
                      "the name has a part that ends in a dot or a space, which some readers leave out"};
   }
-  if (has_part(name, is_device_name)) {  // N17
+  if (has_part(name, os::is_device_name)) {  // N17
     return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};
   }
   return std::nullopt;
@@ -144,18 +143,6 @@ std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {
     return NameFault{Code::zip_name_character, "the name contains a backslash; slashes separate folders"};
   }
   return path_fault(name);
-}
-
-bool is_device_name(std::string_view part) noexcept {
-  static constexpr std::array<std::string_view, 6> whole = {"con", "prn", "aux", "nul", "conin$", "conout$"};
-  // Windows ignores extensions and trailing spaces here: `nul.txt` and `NUL .bin` are the device, too.
-  std::string_view stem = part.substr(0, part.find('.'));
-  while (stem.ends_with(' ')) stem.remove_suffix(1);
-  if (stem.size() > longest_device_name) return false;
-  if (stem.size() == 4 && base::is_digit(stem[3])) {
-    return equal_folded(stem.substr(0, 3), "com") || equal_folded(stem.substr(0, 3), "lpt");
-  }
-  return std::ranges::any_of(whole, [stem](std::string_view device) { return equal_folded(stem, device); });
 }
 
 std::string name_without_omissions(std::string_view name) {

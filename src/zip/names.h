@@ -33,10 +33,6 @@ void check_name(std::string_view name, const Place& place);
 /// or has a part that is empty, "." or "..". Names that only break other rules can be replaced. No allocation.
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept;
 
-/// Whether Windows takes a file of this name, in any folder, for a device: CON, PRN, AUX, NUL, COM0 to COM9, LPT0 to
-/// LPT9, CONIN$ and CONOUT$, in any case, with any extension, and with spaces after the device's name.
-bool is_device_name(std::string_view part) noexcept;
-
 /// `name` without the parts that some readers drop: drives at the front (`c:`, bsdtar), a version at the end (`;1`,
 /// unzip), dots and spaces at the end of a part (Windows). Such readers do not distinguish names with the same result.
 /// Names that `name_fault` allows do not change.

@@ -1,9 +1,8 @@
-#include "zip/records.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/little_endian.h"
+#include "zip/format.h"
 
 namespace onnxar::zip {
 namespace {

@@ -1,4 +1,3 @@
-#include "zip/states.h"
 
 #include <optional>
 #include <utility>
@@ -7,8 +6,8 @@
 #include "base/little_endian.h"
 #include "onnxar/error.h"
 #include "zip/end_records.h"
-#include "zip/extra_fields.h"
-#include "zip/records.h"
+#include "zip/format.h"
+#include "zip/shared_checks.h"
 
 namespace onnxar::zip {
 namespace {

@@ -58,10 +58,6 @@ void Writer::note_folders(std::string_view name) {
 }
 
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
-  return steps_.take("add", [&] { return write(name, alignment, source); });
-}
-
-std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   add_name(name);
   const Place entry_place{std::string(name), std::nullopt};
   const base::ExactSource exact(source, "the data", entry_place);
@@ -98,7 +94,7 @@ void Writer::check_limits(std::uint64_t directory_size) const {
 
 base::MappedFile Writer::map_added(std::size_t index) {
   const Placement& placement = entries_[index].placement;
-  return steps_.take("map_added", [&] { return output_.map(placement.data_offset, placement.size); });
+  return output_.map(placement.data_offset, placement.size);
 }
 
 std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() const {
@@ -111,14 +107,6 @@ std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() c
 }
 
 base::OutputFile Writer::finish(base::Sync before_end) && {
-  return steps_.take("finish", [&] {
-    base::OutputFile file = write_directory(before_end);
-    steps_.close();
-    return file;
-  });
-}
-
-base::OutputFile Writer::write_directory(base::Sync before_end) {
   const std::vector<std::byte> directory = directory_bytes(entries_, output_.position(), kept_);
   std::uint64_t headers = kept_.headers.size();
   for (const PlacedEntry& entry : entries_) headers += central_header_size(entry.name.size(), entry.placement);

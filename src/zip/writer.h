@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/buffered_output.h"
-#include "base/steps.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 #include "zip/layout.h"
@@ -20,8 +19,8 @@
 namespace onnxar::zip {
 
 /// Copies entries into a file, each to the offset that `place` computes, and computes their CRC-32 while copying.
-/// Memory: one buffer, and the name and placement of each entry. Admits one call at a time, and none after a call that
-/// failed (base::Steps).
+/// Memory: one buffer, and the name and placement of each entry. Must not be used after a call that failed: its owner
+/// sees to that (archive/entry_writer.h).
 class Writer {
  public:
   /// Uses up to `threads` threads (0: one per core).
@@ -42,9 +41,7 @@ class Writer {
   /// zip.limit.*.
   base::OutputFile finish(base::Sync before_end = base::Sync::none) &&;
 
-  void reserve(std::uint64_t size) {
-    steps_.take("reserve", [&] { output_.reserve(size); });
-  }
+  void reserve(std::uint64_t size) { output_.reserve(size); }
   /// The number of entries that were added.
   [[nodiscard]] std::size_t added() const noexcept { return entries_.size(); }
   /// The name of an added entry. REQUIRES: index < added().
@@ -62,11 +59,8 @@ class Writer {
   /// Whether an entry lies in a folder of this name.
   [[nodiscard]] bool is_folder(std::string_view name) const;
   void note_folders(std::string_view name);
-  std::uint32_t write(std::string_view name, std::uint64_t alignment, const ByteSource& source);
-  base::OutputFile write_directory(base::Sync before_end);
   void check_limits(std::uint64_t directory_size) const;
 
-  base::Steps steps_;
   base::BufferedOutput output_;
   std::size_t threads_ = 0;
   KeptDirectory kept_;

@@ -6,21 +6,12 @@ import pathlib
 import re
 import unittest
 
-from includes_test import PUBLIC, ROOT, sources
+from includes_test import PUBLIC, sources
 
 # Functions and classes that are defined in a room above that of their header: room -> names.
 EXCEPTIONS = {
-    # They pass what archive needs to prove models (archive/writer_parts.h).
-    "sink": {"ArchiveWriter::create", "ArchiveEditor::open"},
-    # The model's name among the graphs is in its metadata, which archive does not read.
-    "tensors": {"Archive::graph"},
-    # Verbs. Rooms below use only the options and reports of their headers.
-    "verbs": {"pack", "unpack", "check", "passed", "extract", "replace", "repack"},
-    # Rooms below `inspect` and `model` use other declarations of model/inspect.h and model/model.h.
-    "graph": {"for_each_tensor"},
-    "text": {"parse_text", "text_parser", "dump"},
+    # The room below uses other declarations of model/inspect.h.
     "inspect": {"show", "shape_text", "to_string"},
-    "model": {"Model", "consolidate_tensors_to_buffer"},
 }
 
 # Comments and literals, which may contain anything.
@@ -139,14 +130,12 @@ class Definitions(unittest.TestCase):
 
     def test_fuzzers_have_every_function_of_the_system(self):
         """Only the preset `fuzz` links tests/fuzz/memory_os, which takes the place of the folders of src/os."""
-        cmake = (ROOT / "tests/fuzz/CMakeLists.txt").read_text()
-        pure = re.findall(r"src/os/(?:posix|linux)/(\w+)\.cc", cmake)  # call nothing of the system
 
-        def defined(folder, leaving_out=()):
-            texts = [text for path, text in sources(folder).items() if pathlib.Path(path).stem not in leaving_out]
+        def defined(folder):
+            texts = sources(folder).values()
             return {(space, name) for text in texts for space, name, is_defined in names(text) if is_defined}
 
-        system = defined("src/os/posix", pure) | defined("src/os/linux", pure)
+        system = defined("src/os/posix")
         headers = [text for path, text in self.files.items() if re.fullmatch(r"src/os/\w+\.h", path)]
         declared = {(space, name) for text in headers for space, name, _ in names(text)}
         self.assertGreater(len(declared & system), 30)

@@ -46,16 +46,16 @@ HOMES = {
     "signatures of zip records": (r"0x0[1-8]0[1-8]4b50", "src/zip/format.h"),
     "characters of identifiers": (r"is_capital\(c\) \|\||c >= 'a' && c <= 'z'", "src/base/text.h"),
     "the lower case of a letter": (r"- 'A' \+|\| ?0x20U?(?!\w)", "src/base/text.h"),
-    "the folder of a file": (r"has_parent_path", "src/base/paths.h"),
+    "the folder of a file": (r"has_parent_path", "src/base/open_file.h"),
     "what only compilers offer": (r"\b__(?:builtin_\w+|int128)\b", "src/base/checked.h"),
-    "a range that leaves its whole": (r'" leaves? "', "src/base/ranges.cc"),
+    "a range that leaves its whole": (r'" leaves? "', "src/base/checked.cc"),
     "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_view.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
-    "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.h"),
+    "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.cc"),
     "the versions that are read": (r'version_plain, " to "|10 to 45', "src/zip/shared_checks.cc"),
     "the size of a zip": (r"\+ (?:zip::)?end_records_size\(", "src/zip/layout.cc"),
-    "a tensor's description": (r"site\.tensor\.dims, site\.path\(\)", "src/tensors/external_tensor.cc"),
+    "a tensor's description": (r"site\.tensor\.dims, site\.path\(\)", "src/archive/external_tensor.cc"),
     "inflating and the CRC-32": (r"data_source\([^()]*\)->read\(\[&\]", "src/zip/foreign_directory.cc"),
     "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/shared_checks.cc"),
     "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
@@ -69,7 +69,7 @@ class ContextsOfErrors(unittest.TestCase):
         # `annotate` adds any context; functions that add one kind are with_place, with_tensor, with_change and so on.
         declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?annotate\w*\(")
         found = {path for path, text in sources("include", "src").items() if declared.search(text)}
-        self.assertEqual(found, {"src/base/errors.cc", "src/base/errors.h"})
+        self.assertEqual(found, {"src/base/error.cc", "src/base/errors.h"})
 
 
 class OneHome(unittest.TestCase):

@@ -55,7 +55,7 @@ class ArchiveWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  // tests/sink/written_model_test.cc tests the proof of models.
+  // tests/archive/written_model_test.cc tests the proof of models.
   ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a", {.verify_model = false});
 };
 
@@ -258,5 +258,26 @@ TEST(ArchiveSize, IsTheSizeOfTheFile) {
   }
 }
 
+// Writing files that are not archives, with the same guarantees.
+
+TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
+  const TempDir folder;
+  write_file(folder / "page", as_bytes("first"), {.sync = false});
+  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("second"), {.sync = false}); }), Code::output_exists);
+  EXPECT_EQ(folder.read_text("page"), "first");
+  write_file(folder / "page", as_bytes("second"), {.overwrite = true, .sync = false});
+  EXPECT_EQ(folder.read_text("page"), "second");
+  EXPECT_EQ(folder.file_names(), std::vector<std::string>{"page"});
+}
+
+TEST(WriteFile, ADryRunFindsWhatIsInTheWayAndWritesNothing) {
+  const TempDir folder;
+  write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});
+  EXPECT_TRUE(folder.file_names().empty());
+  write_file(folder / "page", as_bytes("mine"), {.sync = false});
+  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("bytes"), {.dry_run = true}); }), Code::output_exists);
+}
+
 }  // namespace
+
 }  // namespace onnxar::testing

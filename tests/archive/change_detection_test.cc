@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
-#include "archive/changed.h"
 #include "archive/opened.h"
+#include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"

@@ -14,7 +14,7 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::size_t weight = 0, side_file = 1, further = 2, old_model = 3;
+constexpr std::size_t weight_at = 0, side_file = 1, further = 2, old_model = 3;
 
 /// A plan for an archive of a weight, a side file, a graph and the model.
 EditPlan plan_of(const Blob& bytes) { return EditPlan(Archive::open(bytes, nullptr)); }
@@ -41,7 +41,7 @@ TEST(EditPlan, EntriesAfterARemovedOneMove) {
   plan.remove(side_file);
   EXPECT_EQ(plan.kept(), side_file);
   EXPECT_TRUE(plan.is_removed(side_file));
-  EXPECT_FALSE(plan.moves(weight));
+  EXPECT_FALSE(plan.moves(weight_at));
   EXPECT_FALSE(plan.moves(side_file));
   EXPECT_TRUE(plan.moves(further));
   plan.remove(further);
@@ -61,7 +61,7 @@ TEST(EditPlan, TheSizeIsThatOfTheFileThatTheEditMakes) {
 TEST(EditPlan, WithoutAnEntryThatStaysTheFileIsWrittenAnew) {
   const Blob bytes = archive_of_each_kind();
   EditPlan plan = plan_of(bytes);
-  plan.remove(weight);
+  plan.remove(weight_at);
   EXPECT_EQ(plan.kept(), 0U);
   EXPECT_EQ(plan.kept_directory().entries, 0U);
   EXPECT_LT(plan.size_with({}, 10), bytes.size());

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
 using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-/// tests/sink/written_model_test.cc tests the proof of models.
+/// tests/archive/written_model_test.cc tests the proof of models.
 constexpr EditOptions of_any_model = {.output = {.sync = false}, .verify_model = false};
 
 const Blob& new_model() {

@@ -16,13 +16,12 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/edit.h"
 #include "os/error.h"
-#include "os/output.h"
+#include "os/folder.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/system_calls.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
-#include "zip/writer.h"
 
 namespace onnxar::testing {
 namespace {
@@ -281,17 +280,6 @@ TEST(FailedEditor, CallsAfterTheCommitChangeNothing) {
   EXPECT_EQ(code_of([&] { open.add("b", as_bytes("b")); }), Code::usage_writer_finished);
   EXPECT_EQ(code_of([&] { open.commit(smallest_model()); }), Code::usage_writer_finished);
   EXPECT_EQ(folder.read_file("a"), published);
-}
-
-// --- The layer below -------------------------------------------------------------------------------------------------
-
-TEST(FailedZipWriter, WritesNoDirectory) {
-  const TempDir folder;
-  zip::Writer writer({base::OutputFile::create(folder / "a", base::Existing::refuse), false});
-  writer.add("w", 64, SpanSource(as_bytes("weight")));
-  lose([&] { writer.add("x", 64, BrokenSource()); });
-  EXPECT_EQ(code_of([&] { return writer.add("y", 64, SpanSource(as_bytes("y"))); }), Code::usage_writer_failed);
-  EXPECT_EQ(code_of([&] { static_cast<void>(std::move(writer).finish()); }), Code::usage_writer_failed);
 }
 
 }  // namespace

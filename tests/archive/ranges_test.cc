@@ -247,9 +247,6 @@ TEST(Ranges, ErrorsOfTheSourcePassThroughAndAreNotKept) {
   file->fails = true;
   EXPECT_EQ(code_of([&] { return archive.bytes(archive.entry(1)).size(); }), Code::io_failed);
   EXPECT_EQ(code_of([&] { return copied_out(archive, archive.entry(1)).size(); }), Code::io_failed);
-  Failure failure;
-  EXPECT_FALSE(archive.bytes(archive.entry(1), failure));
-  EXPECT_EQ(failure.code(), Code::io_failed);
   file->fails = false;
   EXPECT_EQ(copy_of(archive.bytes(archive.entry(1))), pattern(100'000));
 }
@@ -279,9 +276,6 @@ TEST(Ranges, AFileThatIsNoArchiveIsToldByItsFront) {
 
 TEST(Ranges, WithoutAFileTheCallIsRefused) {
   EXPECT_EQ(code_of([] { return Archive::open(std::shared_ptr<const RandomAccess>()).size(); }), Code::usage_argument);
-  Failure failure;
-  EXPECT_FALSE(Archive::open(std::shared_ptr<const RandomAccess>(), failure));
-  EXPECT_EQ(failure.code(), Code::usage_argument);
 }
 
 }  // namespace

@@ -5,25 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "support/refusal.h"
-#include "support/zip_builder.h"
+#include "support/samples.h"
 
 namespace onnxar::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// Reads no model: every model links to the entry `linked`.
-ModelReading reading_of_one_link() {
-  ModelReading reading;
-  reading.linked_names = [](Bytes) { return base::KeyedSet<std::string>{"linked"}; };
-  reading.prove_model_name = [](Bytes, std::span<const std::string_view>) {};
-  reading.has_stand_ins = [](const ByteSource&) { return false; };
-  return reading;
-}
 
 struct PlannedName {
   std::string name;
@@ -32,10 +22,9 @@ struct PlannedName {
   bool operator==(const PlannedName&) const = default;
 };
 
-std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, RepackReport& report,
-                                 const ModelReading& reading = reading_of_one_link()) {
+std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, RepackReport& report) {
   const auto directory = zip::ForeignDirectory::read(zip, {});
-  RepackPlan plan(zip, directory, options, reading);
+  RepackPlan plan(zip, directory, options);
   plan.make(report);
   std::vector<PlannedName> names;
   for (const PlannedEntry& entry : plan.entries()) {
@@ -44,16 +33,24 @@ std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, 
   return names;
 }
 
-std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options = {},
-                                 const ModelReading& reading = reading_of_one_link()) {
+std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options = {}) {
   RepackReport report;
-  return planned(zip, options, report, reading);
+  return planned(zip, options, report);
 }
 
-Blob zip_of_names(const std::vector<std::string>& names) {
+/// A zip of a model that links to the entry `linked`, and of entries with these names. Graphs have the same link.
+Blob zip_of_names(const std::vector<std::string>& names,
+                  const Blob& proto = model_of({linked_floats("w", 4, "linked")}).take()) {
   ZipBuilder builder;
-  for (const std::string& name : names) builder.entries.push_back(plain_entry(zip_entry(name, {})));
+  for (const std::string& name : names) {
+    const bool is_model = name == model_entry || name.ends_with(".onnx");
+    builder.entries.push_back(plain_entry(zip_entry(name, is_model ? proto : Blob())));
+  }
   return builder.build();
+}
+
+Blob model_named(const std::string& name) {
+  return model({.metadata = {string_entry("onnxar.model.name", name)}}).take();
 }
 
 /// The message of the refusal; empty if there is none.
@@ -99,25 +96,17 @@ TEST(RepackPlan, AGraphDoesNotBecomeASideFileNorASideFileAGraph) {
 }
 
 TEST(RepackPlan, AGraphWithoutLinksMayBecomeASideFile) {
-  const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx", "linked"});
-  ModelReading reading = reading_of_one_link();
-  reading.linked_names = [](Bytes) { return base::KeyedSet<std::string>(); };
-  EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "g.txt"}}}, reading)[0].name, "g.txt");
+  const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx"}, model_of({floats("w", 4)}).take());
+  EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "g.txt"}}})[0].name, "g.txt");
 }
 
 TEST(RepackPlan, NewNamesAreForEntriesThatAreThereAndDoNotClash) {
-  const Blob zip = zip_of_names({"a.onnx", "side"});
-  EXPECT_THAT(refused(zip, {.rename = {{"sid", "side.txt"}}}), HasSubstr("has no entry of this name"));
-  ModelReading reading = reading_of_one_link();
-  std::vector<std::string> proved;
-  reading.prove_model_name = [&proved](Bytes, std::span<const std::string_view> names) {
-    proved.assign(names.begin(), names.end());
-    throw Error(Code::archive_graph_name, "a clash");
-  };
-  EXPECT_EQ(code_of([&] { return planned(zip, {.rename = {{"side", "side.txt"}}}, reading); }),
-            Code::archive_graph_name);
-  EXPECT_EQ(proved, (std::vector<std::string>{"side.txt", "__MODEL_PROTO"}));
-  EXPECT_EQ(planned(zip, {}, reading).size(), 2U) << "without new names nothing is proved";
+  const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx"}, model_named("decoder"));
+  EXPECT_THAT(refused(zip, {.rename = {{"side", "side.txt"}}}), HasSubstr("has no entry of this name"));
+  EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "encoder.onnx"}}})[0].name, "encoder.onnx");
+  EXPECT_EQ(code_of([&] { return planned(zip, {.rename = {{"g.onnx", "Decoder.onnx"}}}); }), Code::archive_graph_name);
+  const Blob clashing = zip_of_names({"__MODEL_PROTO", "decoder.onnx"}, model_named("decoder"));
+  EXPECT_EQ(planned(clashing).size(), 2U) << "without new names nothing is proved";
 }
 
 TEST(RepackPlan, OnlyEntriesThatAnEditAppendedMayChange) {

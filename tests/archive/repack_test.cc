@@ -4,6 +4,7 @@
 
 #include "archive/repacking.h"
 #include "onnxar/edit.h"
+#include "support/wire_builder.h"
 
 namespace onnxar::testing {
 namespace {
@@ -176,7 +177,7 @@ TEST_F(RepackTest, AModelInAFolderIsLeftToPack) {
 }
 
 /// A model as PyTorch wrote it: `raw_data` says where the bytes are.
-Blob model_with_stand_in(std::size_t before = 0) {
+Blob model_of_pytorch(std::size_t before = 0) {
   return model({.producer_name = std::string(before, 'p'),
                 .graph = graph({.initializers = {tensor("a", dtype::uint8, {100}).raw_data(blob("__EXTERNAL"))}})})
       .take();
@@ -185,7 +186,7 @@ Blob model_with_stand_in(std::size_t before = 0) {
 TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
   for (const bool deflated : {false, true}) {
     for (const std::size_t before : {0U, 262120U, 262130U, 300000U}) {  // about where a piece of inflated data ends
-      const Blob proto = model_with_stand_in(before);
+      const Blob proto = model_of_pytorch(before);
       const ZipEntry entry = deflated ? deflated_entry(model_entry, proto) : zip_entry(model_entry, proto);
       const Built built = zip_of({plain_entry(entry), plain_entry(zip_entry("a", pattern(100)))}).build_placed();
       EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, std::string(model_entry),
@@ -196,7 +197,7 @@ TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
 }
 
 TEST_F(RepackTest, AnArchivesModelMayHoldAnything) {
-  const ZipBuilder builder = zip_of({zip_entry("a", pattern(100)), zip_entry(model_entry, model_with_stand_in())});
+  const ZipBuilder builder = zip_of({zip_entry("a", pattern(100)), zip_entry(model_entry, model_of_pytorch())});
   EXPECT_EQ(repacked(builder.build()), builder.build());
 }
 
@@ -208,5 +209,40 @@ TEST_F(RepackTest, NamesThatTheFormatReservesAreRefused) {
   }
 }
 
+// Entries that the model links to, among those that repacking renames or leaves out.
+
+/// A model of one tensor, whose data is the entry `location`.
+Blob model_linking_to(std::string_view location) {
+  const Message linked = tensor("w", dtype::float32, {25}).external(location, 0, 100);
+  return model({.graph = graph({.initializers = {linked}})}).take();
+}
+
+Blob zip_with(std::string_view model_name, std::string_view location) {
+  return zip_of({plain_entry(zip_entry(model_name, model_linking_to(location))),
+                 plain_entry(zip_entry("w", pattern(100))), plain_entry(zip_entry("one.txt", pattern(10))),
+                 plain_entry(zip_entry("two.txt", pattern(20))), plain_entry(zip_entry("__MACOSX/._w", pattern(100)))})
+      .build();
+}
+
+TEST_F(RepackTest, SeveralEntriesAreRenamedAfterOneLookAtTheLinks) {
+  for (const std::string_view name : {std::string_view("__MODEL_PROTO"), std::string_view("model.onnx")}) {
+    RepackOptions options = quick();
+    options.rename = {{"one.txt", "first.txt"}, {"two.txt", "second.txt"}};
+    const Blob made = repacked(zip_with(name, "w"), options);
+    const Archive archive = Archive::open(made, nullptr);
+    EXPECT_TRUE(archive.find("first.txt") && archive.find("second.txt"));
+    EXPECT_FALSE(archive.find("one.txt") || archive.find("two.txt"));
+  }
+}
+
+TEST_F(RepackTest, AnEntryThatTheModelLinksToIsNotLeftOut) {
+  const Blob zip = zip_with("model.onnx", "__MACOSX/._w");
+  const auto error = error_if_any([&] { return repack(input(zip), folder_ / "out", quick()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::archive_name_reserved);
+  EXPECT_EQ(error->entry(), "__MACOSX/._w");
+}
+
 }  // namespace
+
 }  // namespace onnxar::testing

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 
 #include "support/refusal.h"
 #include "support/wire_builder.h"
@@ -111,6 +112,57 @@ TEST(Checked, AlignedNumbersStay) {
       if (alignment > 256) value += 63;
     }
   }
+}
+
+constexpr std::uint64_t largest_budget = std::numeric_limits<std::uint64_t>::max();
+
+TEST(ByteBudget, AllowsAMultipleOfTheInputAndNotAByteMore) {
+  base::ByteBudget budget(10, 8);
+  EXPECT_EQ(budget.most(), 80U);
+  EXPECT_TRUE(budget.add(79));
+  EXPECT_FALSE(budget.add(2));
+  EXPECT_EQ(budget.made(), 79U);  // refused bytes do not count
+  EXPECT_TRUE(budget.add(1));
+  EXPECT_TRUE(budget.allows(80));
+  EXPECT_FALSE(budget.allows(81));
+}
+
+TEST(ByteBudget, SetsNoLimitWhereTheProductIsBeyond64Bits) {
+  base::ByteBudget budget(1ULL << 40U, 1ULL << 40U);
+  EXPECT_EQ(budget.most(), largest_budget);
+  EXPECT_TRUE(budget.add(largest_budget));
+}
+
+TEST(ByteBudget, RefusesASumThatWraps) {
+  base::ByteBudget budget(largest_budget, 1);
+  EXPECT_TRUE(budget.add(2));
+  EXPECT_FALSE(budget.add(largest_budget - 1));
+  EXPECT_EQ(budget.made(), 2U);
+}
+
+constexpr std::uint64_t largest_value = std::numeric_limits<std::uint64_t>::max();
+
+TEST(LengthWithin, IsTheStatedOneOrTheRest) {
+  EXPECT_EQ(base::length_within(0, 12, 12), 12U);
+  EXPECT_EQ(base::length_within(4, 8, 12), 8U);
+  EXPECT_EQ(base::length_within(4, 0, 12), 0U);
+  EXPECT_EQ(base::length_within(4, std::nullopt, 12), 8U);
+  EXPECT_EQ(base::length_within(12, std::nullopt, 12), 0U);
+  EXPECT_EQ(base::length_within(largest_value, 0, largest_value), 0U);
+}
+
+TEST(LengthWithin, IsNothingForARangeThatLeavesTheBytes) {
+  EXPECT_EQ(base::length_within(4, 9, 12), std::nullopt);
+  EXPECT_EQ(base::length_within(13, 0, 12), std::nullopt);
+  EXPECT_EQ(base::length_within(13, std::nullopt, 12), std::nullopt);
+  EXPECT_EQ(base::length_within(largest_value, 2, 12), std::nullopt);
+  EXPECT_EQ(base::length_within(2, largest_value, 12), std::nullopt);  // their sum wraps to 1
+}
+
+TEST(RangeFault, SaysWhatLeavesWhat) {
+  EXPECT_EQ(base::range_fault(8, 16, "the entry \"w\"", 12),
+            "offset 8 and length 16 leave the entry \"w\" of 12 bytes");
+  EXPECT_EQ(base::range_fault(13, std::nullopt, "the file", 12), "offset 13 leaves the file of 12 bytes");
 }
 
 }  // namespace

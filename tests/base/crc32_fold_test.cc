@@ -1,8 +1,12 @@
 // Folding by every width that this CPU has, regardless of which of them `crc32` uses.
-#include "base/crc32_fold.h"
-
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "base/crc32.h"
+#include "support/emulation.h"
 #include "support/guarded_buffer.h"
 #include "support/zip_builder.h"
 
@@ -46,6 +50,27 @@ TEST_P(Crc32Fold, ContinuesACrc) {
     const base::FoldedCrc32 folded = base::fold_crc32(GetParam(), begun, whole.subspan(cut));
     EXPECT_EQ(finished(folded), bitwise_crc32(data)) << cut;
   }
+}
+
+/// Whether the kernel lists the feature. It leaves out those whose registers it does not save.
+[[maybe_unused]] bool is_listed(const std::string& feature) {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return text.find(" " + feature + " ") != std::string::npos;
+}
+
+TEST(WidestFold, IsThatOfTheFeaturesThatTheKernelLists) {
+  ONNXAR_NATIVELY("show the features of the processor in /proc/cpuinfo");
+  if (!std::ifstream("/proc/cpuinfo")) GTEST_SKIP() << "there is no /proc/cpuinfo";
+#if defined(__x86_64__)
+  const bool by_256 = is_listed("vpclmulqdq") && is_listed("avx2");
+  const base::Fold wide = by_256 && is_listed("avx512f") ? base::Fold::by_512 : base::Fold::by_256;
+  EXPECT_EQ(base::widest_fold(), by_256 ? wide : is_listed("pclmulqdq") ? base::Fold::by_128 : base::Fold::none);
+#elif defined(__aarch64__)
+  EXPECT_EQ(base::widest_fold(), is_listed("pmull") ? base::Fold::by_128 : base::Fold::none);
+#else
+  GTEST_SKIP() << "only x86-64 and ARM have these features";
+#endif
 }
 
 std::string name_of(const ::testing::TestParamInfo<base::Fold>& info) {

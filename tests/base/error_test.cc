@@ -4,12 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
+#include <new>
+#include <optional>
 #include <regex>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
 #include "os/names.h"
 
 namespace onnxar::testing {
@@ -134,7 +140,7 @@ TEST(Error, FindingSaysTheSame) {
 
 const std::vector<Hint>& all_hints() {
   static const std::vector<Hint> hints = {
-#define ONNXAR_HINT(identifier, id, words) Hint::identifier,
+#define ONNXAR_HINT(identifier, id, cpp, c, command, python) Hint::identifier,
 #include "onnxar/error_hints.inc"
 #undef ONNXAR_HINT
   };
@@ -255,6 +261,74 @@ TEST(Finding, OfAnEntryWithALongNameIsAShortLine) {
   const std::string line = to_string(finding);
   EXPECT_LT(line.size(), 300U);
   EXPECT_NE(line.find("...\" (1048576 bytes) at 0x40: sentence"), std::string::npos) << line;
+}
+
+using base::annotate;
+
+const Error inner(Code::zip_data_crc, "sentence", {"", 7});
+
+TEST(Annotate, AddsPrefixEntryBasePathAndAdvice) {
+  const Error outer = annotate(
+      inner, {.prefix = "tensor \"w\"", .entry = "e", .base = 100, .path = "p", .advice = {Hint::pack_it, "v"}});
+  EXPECT_EQ(outer.code(), Code::zip_data_crc);
+  EXPECT_EQ(outer.message(), "tensor \"w\": sentence");
+  EXPECT_EQ(outer.entry(), "e");
+  EXPECT_EQ(outer.offset(), 107U);
+  EXPECT_EQ(outer.path(), "p");
+  EXPECT_EQ(outer.advice().hint, Hint::pack_it);
+  EXPECT_EQ(outer.advice().value, "v");
+}
+
+TEST(Annotate, NothingAddedLeavesTheErrorAsItIs) {
+  const Error error(Code::io_failed, "sentence", {"e", 7}, "p", {Hint::pack_it});
+  const Error same = annotate(error, {});
+  EXPECT_STREQ(same.what(), error.what());
+  EXPECT_EQ(same.code(), Code::io_failed);
+  EXPECT_EQ(same.advice().hint, Hint::pack_it);
+}
+
+TEST(Annotate, WhatTheInnerLayerSaidStays) {
+  const Error placed(Code::io_failed, "sentence", {"e", 7}, "p", {Hint::pack_it});
+  const Error outer = annotate(
+      placed,
+      {.place = Place{"other", 1}, .entry = "other", .base = 100, .path = "other", .advice = {Hint::overwrite}});
+  EXPECT_EQ(outer.entry(), "e");
+  EXPECT_EQ(outer.offset(), 7U);
+  EXPECT_EQ(outer.path(), "p");
+  EXPECT_EQ(outer.advice().hint, Hint::pack_it);
+}
+
+TEST(Annotate, AnotherFilesErrorGetsNoEntryOfOurs) {
+  const Error outer = annotate(Error(Code::io_failed, "sentence", {"", 7}, "w.bin"), {.entry = "e", .base = 100});
+  EXPECT_EQ(outer.entry(), "");
+  EXPECT_EQ(outer.offset(), 7U);
+}
+
+TEST(Annotate, APlaceReplacesARelativeOffset) {
+  const Error moved = annotate(inner, {.place = Place{"e", 3}});
+  EXPECT_EQ(moved.entry(), "e");
+  EXPECT_EQ(moved.offset(), 3U);
+  EXPECT_EQ(annotate(inner, {.place = Place{}}).offset(), std::nullopt);
+}
+
+TEST(Annotate, AnOffsetThatWouldWrapIsLeftOut) {
+  EXPECT_EQ(annotate(inner, {.base = std::numeric_limits<std::uint64_t>::max()}).offset(), std::nullopt);
+}
+
+TEST(Annotated, ActionsAreAnnotatedOnlyWhenTheyFail) {
+  bool asked = false;
+  const auto added = [&asked] {
+    asked = true;
+    return base::Annotation{.prefix = "outer"};
+  };
+  EXPECT_EQ(base::annotated(added, [] { return 5; }), 5);
+  EXPECT_FALSE(asked);
+  try {
+    base::annotated(added, [] { throw Error(inner); });
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "outer: sentence");
+  }
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // Bytes of a mapping lead to their file as long as its path leads to it.
-#include "base/file_origin.h"
 
 #include <gtest/gtest.h>
 

@@ -10,23 +10,16 @@ namespace {
 
 bool matches(std::string_view pattern, std::string_view text) { return base::Glob(pattern).matches(text); }
 
-TEST(Glob, ClassesAndEscapesAreKnown) {
-  EXPECT_TRUE(matches("layer.[[:digit:]].w", "layer.7.w"));
-  EXPECT_FALSE(matches("layer.[![:digit:]].w", "layer.7.w"));
-  EXPECT_TRUE(matches("\\*", "*"));
-  EXPECT_FALSE(matches("\\*", "a"));
-  EXPECT_TRUE(matches("[\\]]", "]"));
+TEST(Glob, ASetTakesTheSpecialMeaningFromWhatIsInIt) {
+  EXPECT_TRUE(matches("[*]", "*"));
+  EXPECT_FALSE(matches("[*]", "a"));
+  EXPECT_TRUE(matches("[]]", "]"));
+  EXPECT_TRUE(matches("a\\b", "a\\b"));
 }
 
 TEST(Glob, ABracketThatIsNeverClosedIsAPlainCharacter) {
-  EXPECT_TRUE(matches("[", "["));
-  EXPECT_TRUE(matches("[]", "[]"));
-  EXPECT_TRUE(matches("[!", "[!"));
+  for (const char* text : {"[", "[]", "[!", "[!]", "[a-"}) EXPECT_TRUE(matches(text, text)) << text;
   EXPECT_TRUE(matches("a[b*", "a[bcd"));
-  EXPECT_TRUE(matches("[\\]", "[]"));
-  EXPECT_TRUE(matches("[[:digit:]", "[:"));  // the set of the characters of ":digit:"
-  EXPECT_FALSE(matches("[[:digit:]", "7"));
-  EXPECT_TRUE(matches("[a-", "[a-"));
 }
 
 // When each of these brackets searched the pattern for its end, once for every byte of the name, this took hours.
@@ -34,9 +27,6 @@ TEST(Glob, ManyBracketsThatAreNeverClosedTakeNoMoreThanTheProductOfTheLengths) {
   const std::string brackets(1'000, '[');
   EXPECT_FALSE(matches("*" + brackets + "x", std::string(20'000, '[')));
   EXPECT_TRUE(matches("*" + brackets, std::string(20'000, '[')));
-  std::string escaped;
-  for (int i = 0; i < 1'000; ++i) escaped += "[\\]";
-  EXPECT_FALSE(matches("*" + escaped + "x", std::string(20'000, '[')));
 }
 
 TEST(Glob, ManyStarsTakeNoMoreThanTheProductOfTheLengths) {

@@ -40,7 +40,7 @@ TEST(Populate, EveryPageThatTheBytesTouchIsThere) {
   const MappedFile file = MappedFile::open(folder.write_file("f", testing::pattern(size)));
   const Bytes middle = file.bytes().subspan(size / 2 - 1, 4098);
   ASSERT_FALSE(testing::is_present(middle.data()));
-  populate(middle);
+  prefetch(middle, Prefetch::populate);
   EXPECT_TRUE(testing::is_present(middle.data()));
   EXPECT_TRUE(testing::is_present(middle.data() + 1));
   EXPECT_TRUE(testing::is_present(middle.data() + 4097));
@@ -54,7 +54,7 @@ TEST(Populate, AFileThatWasShortenedIsAnErrorAndNoCrash) {
   const MappedFile file = MappedFile::open(path);
   std::filesystem::resize_file(path, 0);
   try {
-    populate(file.bytes());
+    prefetch(file.bytes(), Prefetch::populate);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::io_failed);
@@ -98,11 +98,11 @@ TEST(ReadIn, AFileThatCannotBeReadIsAnErrorThatNamesIt) {
 }
 
 TEST(WillNeed, IsAdviceThatNeverFails) {
-  will_need({});
+  prefetch({}, Prefetch::will_need);
   const testing::Blob bytes = testing::pattern(10);
-  will_need(bytes);
+  prefetch(bytes, Prefetch::will_need);
   EXPECT_EQ(bytes, testing::pattern(10));
-  populate({});
+  prefetch({}, Prefetch::populate);
 }
 
 }  // namespace

@@ -44,7 +44,6 @@ TEST(FileIdentity, IsTheSameForAllNamesOfAFile) {
     EXPECT_FALSE(base::are_same(path, path_of_other));
   }
   EXPECT_FALSE(base::are_same(folder / "none", folder / "none"));
-  EXPECT_EQ(base::identity_of(os::Handle::none), std::nullopt);
 }
 
 TEST(FileIdentity, OfWhatIsNotOpenIsAnError) {
@@ -77,6 +76,13 @@ TEST(ReadFully, TellsAFileThatEndsBeforeFromOneThatCannotBeRead) {
   const auto unreadable = error_if_any([&] { base::read_fully(os::Handle::none, target, 0, path); });
   ASSERT_TRUE(unreadable);
   EXPECT_THAT(unreadable->message(), ::testing::StartsWith("cannot read"));
+}
+
+TEST(FolderOf, IsThePathUpToTheNameOrTheCurrentFolder) {
+  EXPECT_EQ(base::folder_of("folder/file"), "folder");
+  EXPECT_EQ(base::folder_of("/file"), "/");
+  EXPECT_EQ(base::folder_of("file"), ".");
+  EXPECT_EQ(base::folder_of(""), ".");
 }
 
 }  // namespace

@@ -30,14 +30,14 @@ class ShellCase(ToolCase):
 
     def verbs(self) -> list[str]:
         """As the help lists them."""
-        listed = self.succeeds("--help").stdout.decode().partition("Subcommands:\n")[2].partition("\n\n")[0]
+        listed = self.succeeds("--help").stdout.decode().partition("Verbs:\n")[2].partition("\n\n")[0]
         return re.findall(r"^  (\w+)", listed, re.MULTILINE)
 
     def options(self, *verb: str) -> set[str]:
         """As the help lists them."""
         told = self.succeeds(*verb, "--help").stdout.decode()
-        named = re.findall(r"^ +(-\S+)", told, re.MULTILINE)
-        return {re.sub(r"\{.*", "", name) for names in named for name in names.split(",")}
+        named = re.findall(r"^ {2,6}(-.*?)(?:  .*)?$", told, re.MULTILINE)
+        return {name.split()[0] for names in named for name in names.split(", ")}
 
     def in_shell(self, *arguments: str) -> str:
         """The output of the shell."""

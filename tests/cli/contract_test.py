@@ -12,7 +12,7 @@ from support.command_line import DONE, FORMAT, FOUND, IO, MIB, USAGE, Fault, Too
 
 class Help(ToolCase):
     def verbs(self) -> list[str]:
-        listed = self.succeeds("--help").stdout.decode().partition("Subcommands:\n")[2]
+        listed = self.succeeds("--help").stdout.decode().partition("Verbs:\n")[2].partition("\n\n")[0]
         return re.findall(r"^  (\w+)", listed, re.MULTILINE)
 
     def test_names_the_verbs_and_the_exit_codes(self) -> None:
@@ -142,7 +142,7 @@ class Streams(ToolCase):
             self.assertEqual((done.stdout, done.stderr), (b"", ""))
 
     def test_quiet_still_says_errors(self) -> None:
-        self.fails(FORMAT, "onnxar: error[", "pack", self.write("no", b"no"), "-o", "x", "-q")
+        self.fails(FORMAT, "onnxar: error: ", "pack", self.write("no", b"no"), "-o", "x", "-q")
 
     def test_printers_say_nothing_beside_their_data(self) -> None:
         path = self.archive("w")

@@ -212,6 +212,29 @@ class Adding(GraphsCase):
         self.succeeds("pack", self.archive_path, "-o", self.output, "--add", f"b.onnx={file}")
         self.assertEqual(keys_of(self.output), ["w", "t.json", "b.onnx"])
 
+    def swapped(self, first: bytes, second: bytes) -> Path:
+        """An archive whose tensor `w` is in the entry `v`, and the other way round: `pack` names them anew."""
+        tensors = [wire.fields_of(name, wire.FLOAT, [300], wire.DataFile(at).link(length=1200)) for name, at in ("wv", "vw")]
+        return self.archive_of(Entry("v", first), Entry("w", second), model_of(*tensors), name="swapped.onnxar")
+
+    def test_graph_that_would_get_other_weights_in_the_output_is_refused(self) -> None:
+        path, added = self.swapped(weight("w"), weight("v")), self.write("added", wire.plain(linked("w")))
+        for more in ([], ["--dry-run"], ["--rename", "c.onnx=d.onnx"]):
+            with self.subTest(more=more):
+                arguments = "pack", path, "-o", self.output, "--add", f"c.onnx={added}", *more
+                line = self.fails(USAGE, Fault("usage.argument", "c.onnx").line(self.output), *arguments)
+                self.assertIn("`onnxar replace --add` keeps the names", line)
+        self.assertFalse(self.output.exists())
+        self.succeeds("replace", path, "--add", f"c.onnx={added}")
+        self.assertEqual(graphs_of(path)["c.onnx"], {"w": weight("v")})
+
+    def test_graph_that_gets_the_same_weights_in_the_output_is_added(self) -> None:
+        added = self.write("added", wire.plain(linked("w")))
+        for path in self.archive_path, self.swapped(weight("w"), weight("w")):
+            with self.subTest(path=path.name):
+                self.succeeds("pack", path, "-o", self.output, "-f", "--add", f"c.onnx={added}")
+                self.assertEqual(graphs_of(self.output)["c.onnx"], {"w": weight("w")})
+
     def test_broken_graph_can_be_made_a_side_file(self) -> None:
         path = self.archive_of(Entry("b.onnx", b"\xff"), model_of())
         line = self.fails(FORMAT, "onnxar: error[wire.", "pack", path, "-o", self.output)

@@ -84,6 +84,42 @@ class Folder(ToolCase):
             self.output.unlink()
 
 
+class Beside(ToolCase):
+    """Without -o, the output of pack and unpack is beside the input."""
+
+    def test_pack_and_unpack_write_beside_the_input(self) -> None:
+        model = self.model(name="sub/my.model.onnx")
+        self.succeeds("pack", model)
+        packed = model.with_suffix(".onnxar")
+        self.succeeds("pack", model, "-o", self.output)
+        self.assertEqual(packed.read_bytes(), self.output.read_bytes())
+        before = model.read_bytes()
+        model.unlink()
+        self.succeeds("unpack", packed)
+        self.assertEqual(model.read_bytes(), before)
+
+    def test_the_ending_may_have_capitals(self) -> None:
+        self.succeeds("pack", self.model(name="A.ONNX"))
+        self.assertTrue((self.folder / "A.onnxar").is_file())
+
+    def test_an_existing_file_is_not_replaced(self) -> None:
+        archive = self.archive("w", name="a.onnxar")
+        model = self.model(name="a.onnx")
+        for command in (("pack", model), ("unpack", archive)):
+            with self.nothing_changes():
+                self.fails(USAGE, "onnxar: error[output.exists]", *command)
+        self.succeeds("pack", model, "-f")
+
+    def test_other_inputs_need_an_output(self) -> None:
+        model, archive = self.model(), self.archive("w")
+        (self.folder / "folder.onnx").mkdir()
+        for command in (("pack", model, archive), ("pack", archive), ("pack", "-"), ("pack", self.folder / "folder.onnx"), ("unpack", model),
+                        ("pack", model, "--graph", f"g={model}"), ("pack", "https://host/model.onnx"), ("unpack", archive, "--text"),
+                        ("unpack", "s3://bucket/model.onnxar"), ("pack", self.write(".onnx", b""))):  # fmt: skip
+            with self.subTest(command=command), self.nothing_changes():
+                self.fails(USAGE, "onnxar: error[usage.argument] --output FILE is needed; only of one file NAME.onnx", *command)
+
+
 class Repeatable(ToolCase):
     def test_whatever_the_place_the_time_zone_and_the_mode(self) -> None:
         one, other = self.model(name="one.onnx"), self.model(name="sub/other.onnx")

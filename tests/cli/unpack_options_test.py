@@ -9,7 +9,7 @@ from support.command_line import MIB, ToolCase, snapshot
 
 
 class ExternalData(ToolCase):
-    """`unpack --external-data NAME`; tests/verbs/convert_faults_test.cc has the names that it refuses."""
+    """`unpack --external-data NAME`; tests/convert/convert_faults_test.cc has the names that it refuses."""
 
     def test_data_lies_beside_the_model(self) -> None:
         (self.folder / "sub").mkdir()

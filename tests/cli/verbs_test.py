@@ -72,8 +72,8 @@ class NearlyRight(ToolCase):
 
     def test_missing_and_wrong_arguments_name_the_verb_and_its_help(self) -> None:
         for arguments, what in {
-            ("pack", "x"): "`pack`: --output is required",
-            ("ls",): "`ls`: ARCHIVE is required",
+            ("ls",): "`ls` needs ARCHIVE: an archive",
+            ("extract", "x", "t"): "`extract` needs --output: the file to write; for a pattern, the folder",
             ("ls", "x", "--sort", "colour"): "`ls`: --sort: colour not in {size,name,offset}",
         }.items():
             self.assertIn(f"{what}; `onnxar {arguments[0]} --help` tells more", self.told(*arguments))

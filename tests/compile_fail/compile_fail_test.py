@@ -47,10 +47,9 @@ MODEL = {
     "payload_of_temporary_tensor": "payload",
     "proto_of_temporary": "proto",
     "remarks_of_temporary": "remarks",
-    "resolve_all_of_temporary_or_failure": "resolve_all",
-    "resolve_in_temporary_or_failure": "resolve",
+    "resolve_all_of_temporary": "resolve_all",
+    "resolve_in_temporary": "resolve",
     "resolve_of_temporary_message": "resolve",
-    "resolve_of_temporary_message_or_failure": "resolve",
     "span_of_temporary": "span",
 }
 EXPLICIT = "range_of_pointer"  # an initializer list would call an explicit constructor

@@ -6,16 +6,16 @@
 #include <filesystem>
 #include <string>
 
+#include "convert/load.h"
+#include "convert/open.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
-#include "skeleton/load.h"
-#include "source/open.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::archive_resolve_target {
 namespace {
 
 void ask(const Archive& archive, std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) {
@@ -46,7 +46,7 @@ void ask_all(const Archive& archive, Reader questions) {
   }
 }
 
-void resolve_link(const Archive& archive, Resolver& source, const onnx::TensorSite& site) {
+void resolve_link(const Archive& archive, ModelSource& source, const onnx::TensorSite& site) {
   const Payload payload = source.payload_of(site);
   const onnx::ExternalSlice link = onnx::parse_external_data(site.tensor.external, 0);
   const Bytes bytes = archive.resolve(link.location, link.offset, payload.size());
@@ -57,7 +57,7 @@ void resolve_link(const Archive& archive, Resolver& source, const onnx::TensorSi
 }
 
 void check_links(const Archive& archive, Bytes file, const LoadOptions& options) {
-  const auto source = resolver_of(Archive::open(file, nullptr), options);
+  const auto source = source_of(Archive::open(file, nullptr), options);
   const auto visit = [&](const onnx::TensorSite& site) {
     if (site.tensor.is_external()) resolve_link(archive, *source, site);
   };
@@ -91,4 +91,4 @@ void run(Bytes input) {
   }
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::archive_resolve_target

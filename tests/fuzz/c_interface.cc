@@ -13,7 +13,7 @@
 #include "fuzz/scratch.h"
 #include "onnxar/onnxar_c.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::c_interface_target {
 namespace {
 
 bool is_text(const char* text) { return text != nullptr && std::strlen(text) < (std::size_t{1} << 24U); }
@@ -180,4 +180,4 @@ void run(Bytes input) {
   run_verbs(file);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::c_interface_target

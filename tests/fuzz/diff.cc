@@ -8,7 +8,7 @@
 #include "fuzz/models.h"
 #include "fuzz/reader.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::diff_target {
 namespace {
 
 std::optional<Model> loaded(Bytes bytes) {
@@ -55,4 +55,4 @@ void run(Bytes input) {
   require(there->compared == back->compared, "as many tensors are in both");
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::diff_target

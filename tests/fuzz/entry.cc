@@ -1,4 +1,4 @@
-// The functions that fuzzing engines call, and the settings of the sanitizers.
+// The functions that fuzzing engines call, for the target of CMake's choice, and the settings of the sanitizers.
 #include <cstdint>
 
 #include "fuzz/fuzz.h"
@@ -6,7 +6,7 @@
 
 // NOLINTBEGIN(readability-identifier-naming): names of libFuzzer and of the sanitizers
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  onnxar::fuzz::run(std::as_bytes(std::span(data, size)));
+  onnxar::fuzz::ONNXAR_FUZZ_TARGET::run(std::as_bytes(std::span(data, size)));
   onnxar::fuzz::forget_files();
   return 0;
 }

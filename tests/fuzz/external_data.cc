@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "convert/file_source.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
-#include "source/external_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::external_data_target {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,7 +139,7 @@ void run(Bytes input) {
 
   // All pairs share one buffer, because the parser returns views of it.
   testing::Blob wire;
-  std::vector<wire::Range> pairs;
+  std::vector<onnx::Range> pairs;
   Question question;
   while (!reader.empty()) {
     Reader line(as_bytes(reader.text_until('\n')));
@@ -154,7 +154,7 @@ void run(Bytes input) {
     wire.insert(wire.end(), pair.view().begin(), pair.view().end());
   }
   const auto all_added = accepted([&] {
-    for (const wire::Range& pair : pairs) question.data.add(wire, pair);
+    for (const onnx::Range& pair : pairs) question.data.add(wire, pair);
     return true;
   });
   if (!all_added) return;
@@ -163,4 +163,4 @@ void run(Bytes input) {
   if (slice) resolve(folder, question, *slice);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::external_data_target

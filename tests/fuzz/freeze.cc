@@ -14,7 +14,7 @@
 #include "onnxar/model/diff.h"
 #include "onnxar/model/inspect.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::freeze_target {
 namespace {
 
 std::vector<std::string> outputs_of(const Model& model) {
@@ -70,4 +70,4 @@ void run(Bytes input) {
   if (is_turn(input, 2, 3)) check_loaded(*model);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::freeze_target

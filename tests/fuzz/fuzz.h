@@ -1,5 +1,9 @@
-// Helpers of every fuzz target. A target is one file that defines `run`, and does not depend on the driver. With
-// entry.cc and libFuzzer it is a fuzzer (preset `fuzz`), with replay_main.cc a test that replays seeds and findings.
+// Helpers of every fuzz target. A target is one file that defines `run` in a namespace of its own, `NAME_target`, and
+// does not depend on the driver. With entry.cc and libFuzzer it is a fuzzer (preset `fuzz`). All with replay_main.cc
+// are one program, which replays seeds and findings.
+//
+// `run` tests one input. It ends the process or throws if a condition does not hold. The driver passes the input in a
+// buffer of exactly its size, so that reading beyond it is a fault.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +14,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "fuzz/targets.h"  // made by CMake: declares `run` of every target
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar::fuzz {
-
-/// Tests one input. Ends the process or throws if a condition does not hold. The driver passes the input in a buffer of
-/// exactly its size, so that reading beyond it is a fault.
-void run(Bytes input);
 
 /// Ends the process if `holds` is false, also in release builds.
 inline void require(bool holds, std::string_view what) {

@@ -12,7 +12,7 @@
 #include "onnxar/edit.h"
 #include "onnxar/listing.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::graphs_target {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,7 +30,7 @@ std::set<std::string> names_of(const std::vector<ArchiveEntry>& entries) {
 
 void check_kinds(const Archive& archive, const std::vector<EntryKind>& kinds) {
   require(kinds.size() == archive.size() && kinds.back() == EntryKind::model, "each entry has a kind");
-  const std::set<std::string> graphs = names_of(onnxar::graphs(archive));
+  const std::set<std::string> graphs = names_of(archive.graphs());
   const std::set<std::string> used = names_of(entries_of_graphs(archive));
   const std::set<std::string> side = names_of(side_files(archive));
   for (const ArchiveEntry& entry : archive.entries()) {
@@ -55,7 +55,7 @@ struct Kept {
 
 Kept kept_in(const fs::path& path) {
   const Archive archive = must("what was written opens", [&] { return Archive::open(path); });
-  return {names_of(onnxar::graphs(archive)), names_of(side_files(archive))};
+  return {names_of(archive.graphs()), names_of(side_files(archive))};
 }
 
 void check_written(const fs::path& path, const Kept& before, std::string_view how) {
@@ -106,4 +106,4 @@ void run(Bytes input) {
   check_verbs(path);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::graphs_target

@@ -14,7 +14,7 @@
 #include "onnxar/model/model.h"
 #include "verbs/with_model/show_text.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::inspect_target {
 namespace {
 
 void check_map(const FileMap& map) {
@@ -107,4 +107,4 @@ void run(Bytes input) {
   if (is_turn(input, 3, 4)) check_dump(path);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::inspect_target

@@ -4,14 +4,14 @@
 // Input: the archive; the bytes of a model beside it; 2 bytes: the length of these.
 #include "onnxar/link.h"
 
+#include "archive/file_kind.h"
+#include "convert/load.h"
 #include "fuzz/models.h"
 #include "fuzz/reader.h"
 #include "fuzz/scratch.h"
-#include "onnx/text_format.h"
 #include "onnxar/archive.h"
-#include "skeleton/load.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::link_target {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,7 +68,7 @@ void read_hostile(Bytes model) {
   const bool is_link = accepted([&] { return verify_link(path); }).value_or(false);
   const bool in_memory = accepted([&] { return verify_link(model, scratch()); }).value_or(false);
   require(is_link == in_memory, "a link is judged alike in a file and in memory");
-  if (onnx::looks_like_text(model)) return require(!is_link, "a model as text is no link");
+  if (looks_like_text(model)) return require(!is_link, "a model as text is no link");
   const bool good = passed(check(path));
   // Protobuf also refuses damage in messages that cannot hold a tensor, at which `check` does not look.
   const auto prove = [&] { return load_model(path, ExternalPolicy::of(SaveOptions()), {}); };
@@ -87,4 +87,4 @@ void run(Bytes input) {
   if (!both->second.empty() && !looks_like_zip(both->second)) read_hostile(both->second);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::link_target

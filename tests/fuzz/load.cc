@@ -2,18 +2,18 @@
 // equal for all ways of loading, and come back from every form that the model is saved in.
 #include <filesystem>
 
+#include "archive/file_kind.h"
 #include "fuzz/models.h"
 #include "fuzz/scratch.h"
-#include "onnx/text_format.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::load_target {
 namespace {
 
 bool is_linked(const schema::TensorProto& tensor) { return tensor.data_location() == schema::TensorProto::EXTERNAL; }
 
 /// Every span of the table has the mode that loading promises: owned, or borrowed from `input` or from the parsed text.
 void check_modes(const Model& model, Bytes input, bool no_copy) {
-  const bool is_text = onnx::looks_like_text(input);
+  const bool is_text = looks_like_text(input);
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
     if (!is_linked(tensor)) return;
     const ByteSpan& span = model.span(tensor);
@@ -75,4 +75,4 @@ void run(Bytes input) {
   check_consolidated(std::move(*owned), payloads);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::load_target

@@ -10,7 +10,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::local_header_target {
 namespace {
 
 struct Used {
@@ -79,4 +79,4 @@ void run(Bytes input) {
   require(std::ranges::count_if(findings, is_tail) == used.tails, "every tail is noted");
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::local_header_target

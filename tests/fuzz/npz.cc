@@ -1,6 +1,6 @@
 // Reads any bytes as a `.npy` and as a `.npz`. They are refused as a fault of the format, or the arrays have the stated
 // size and lie at their places. `freeze` fills a model with them, or refuses them.
-#include "numpy/npz.h"
+#include "model/npz.h"
 
 #include <string>
 
@@ -10,7 +10,7 @@
 #include "onnxar/model/freeze.h"
 #include "support/wire_builder.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::npz_target {
 namespace {
 
 /// The number of elements times the number at the end of the type.
@@ -81,4 +81,4 @@ void run(Bytes input) {
   if (must("telling whether it is one", [&] { return NpzFile::is_one(path); })) fill(path);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::npz_target

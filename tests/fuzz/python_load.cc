@@ -10,7 +10,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/model_stream.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::python_load_target {
 namespace {
 
 using google::protobuf::FieldDescriptor;
@@ -82,4 +82,4 @@ void run(Bytes input) {
   if (model && *model) compare(**model, input);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::python_load_target

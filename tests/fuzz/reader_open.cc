@@ -5,7 +5,7 @@
 #include "fuzz/c_reader.h"
 #include "onnxar/archive.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::reader_open_target {
 namespace {
 
 template <typename Work>
@@ -56,4 +56,4 @@ void run(Bytes input) {
   for (std::size_t i = 0; i < library->size(); ++i) compare_entry(archive, by_callbacks, *library, i);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::reader_open_target

@@ -3,7 +3,7 @@
 #include "fuzz/c_reader.h"
 #include "fuzz/scratch.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::reader_verify_target {
 namespace {
 
 /// What the check of a sound archive promises: its models can be walked, and each entry has its CRC-32.
@@ -40,4 +40,4 @@ void run(Bytes input) {
   if (!of_data) check_sound(archive);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::reader_verify_target

@@ -11,61 +11,61 @@
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::reader_walk_target {
 namespace {
 
 using Buffer = std::vector<std::byte>;
 
-void put(Buffer& out, std::size_t width, std::uint64_t value) {
+void append(Buffer& out, std::size_t width, std::uint64_t value) {
   for (std::size_t i = 0; i < width; ++i) out.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
 }
 
-void put(Buffer& out, Bytes bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+void append(Buffer& out, Bytes bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 /// A canonical archive, except that CRC-32s are 0 and times are missing. No stage but check data looks at the CRCs.
 class Container {
  public:
   void add(std::string_view name, Bytes data) {
     const std::size_t at = file_.size(), least = at + 30 + name.size() + 6, zeros = (64 - least % 64) % 64;
-    put(file_, 4, 0x04034b50);
+    append(file_, 4, 0x04034b50);
     put_common(file_, name, data.size(), 6 + zeros);
-    put(file_, as_bytes(name));
-    put(file_, 2, 0xd935);
-    put(file_, 2, 2 + zeros);
-    put(file_, 2, 64);
-    put(file_, Buffer(zeros));
-    put(file_, data);
-    put(directory_, 4, 0x02014b50);
-    put(directory_, 2, 10);
+    append(file_, as_bytes(name));
+    append(file_, 2, 0xd935);
+    append(file_, 2, 2 + zeros);
+    append(file_, 2, 64);
+    append(file_, Buffer(zeros));
+    append(file_, data);
+    append(directory_, 4, 0x02014b50);
+    append(directory_, 2, 10);
     put_common(directory_, name, data.size(), 0);
-    put(directory_, 10, 0);  // comment, disk, attributes
-    put(directory_, 4, at);
-    put(directory_, as_bytes(name));
+    append(directory_, 10, 0);  // comment, disk, attributes
+    append(directory_, 4, at);
+    append(directory_, as_bytes(name));
     ++count_;
   }
 
   Buffer finish() {
     const std::size_t at = file_.size();
-    put(file_, directory_);
-    put(file_, 4, 0x06054b50);
-    put(file_, 4, 0);
-    put(file_, 2, count_);
-    put(file_, 2, count_);
-    put(file_, 4, directory_.size());
-    put(file_, 4, at);
-    put(file_, 2, 0);
+    append(file_, directory_);
+    append(file_, 4, 0x06054b50);
+    append(file_, 4, 0);
+    append(file_, 2, count_);
+    append(file_, 2, count_);
+    append(file_, 4, directory_.size());
+    append(file_, 4, at);
+    append(file_, 2, 0);
     return std::move(file_);
   }
 
  private:
   /// The fields that both headers have, from version needed to the length of the extra fields.
   static void put_common(Buffer& out, std::string_view name, std::size_t size, std::size_t extra) {
-    put(out, 2, 10);
-    put(out, 12, 0);  // flags, method, time, date, CRC-32
-    put(out, 4, size);
-    put(out, 4, size);
-    put(out, 2, name.size());
-    put(out, 2, extra);
+    append(out, 2, 10);
+    append(out, 12, 0);  // flags, method, time, date, CRC-32
+    append(out, 4, size);
+    append(out, 4, size);
+    append(out, 2, name.size());
+    append(out, 2, extra);
   }
 
   Buffer file_, directory_;
@@ -181,4 +181,4 @@ void run(Bytes input) {
   require_same_check(put("in.onnxar", file), of_check, false);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::reader_walk_target

@@ -13,7 +13,7 @@
 #include "onnxar/edit.h"
 #include "zip/foreign_directory.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::repack_target {
 namespace {
 
 void check_places(const zip::ForeignDirectory& directory, std::uint64_t file_size) {
@@ -113,4 +113,4 @@ void run(Bytes input) {
   if (is_turn(input, 2, 3)) check_again();
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::repack_target

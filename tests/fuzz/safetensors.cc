@@ -1,18 +1,19 @@
 // Reads any bytes as a safetensors file. They are refused as a fault of the format, or the tensors cover the data after
 // the header, each with the length that its type and shape require. Another reader of JSON agrees about what is
 // accepted.
-#include "numpy/safetensors.h"
+#include "model/safetensors.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "archive/file_kind.h"
 #include "base/little_endian.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::safetensors_target {
 namespace {
 
 using Json = nlohmann::json;
@@ -75,4 +76,4 @@ void run(Bytes input) {
   }
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::safetensors_target

@@ -6,7 +6,6 @@
 #include "os/error.h"
 #include "os/file.h"
 #include "os/folder.h"
-#include "os/output.h"
 #ifdef ONNXAR_FUZZ_IN_MEMORY
 #include "fuzz/memory_os/files.h"
 #else

@@ -4,19 +4,18 @@
 #include <filesystem>
 #include <vector>
 
+#include "archive/graphs.h"
+#include "convert/links.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
+#include "onnx/wire.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
-#include "source/family_resolver.h"
-#include "source/link_marker.h"
 #include "support/samples.h"
-#include "wire/cursor.h"
-#include "wire/encode.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::split_join_target {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,17 +50,17 @@ std::vector<Finding> checked(const Blob& input) { return check(input_file(input)
 
 /// Whether a tensor meets the conditions of convert.h for coming back byte for byte, by a second wire parser: raw_data
 /// once, no other data and no data_location, ascending fields, tag and length in the shortest encoding.
-bool comes_back(Bytes model, wire::Range tensor) {
+bool comes_back(Bytes model, onnx::Range tensor) {
   constexpr std::uint32_t raw_data = 9;
   std::uint32_t last = 0;
   bool promised = true;
-  wire::Cursor cursor(model, tensor);
-  for (wire::Field field; cursor.next(field);) {
+  onnx::Cursor cursor(model, tensor);
+  for (onnx::Field field; cursor.next(field);) {
     const bool other_data = (field.number >= 4 && field.number <= 7) || field.number == 10 || field.number == 11;
     const bool link = field.number == 13 || field.number == 14;
     const bool twice = field.number == raw_data && last == raw_data;
     const bool padded =
-        field.number == raw_data && field.value.begin - field.whole.begin != 1 + wire::varint_size(field.value.size());
+        field.number == raw_data && field.value.begin - field.whole.begin != 1 + onnx::varint_size(field.value.size());
     promised = promised && field.number >= last && !other_data && !link && !twice && !padded;
     last = field.number;
   }
@@ -71,7 +70,7 @@ bool comes_back(Bytes model, wire::Range tensor) {
 /// Whether the length of every message around the tensor is in the shortest encoding.
 bool is_plainly_nested(const onnx::TensorSite& site) {
   return std::ranges::all_of(site.levels, [](const onnx::Level& level) {
-    return level.field.length.size() == wire::varint_size(level.field.value.size());
+    return level.field.length.size() == onnx::varint_size(level.field.value.size());
   });
 }
 
@@ -144,4 +143,4 @@ void run(Bytes input) {
   if (both && (is_turn(model, 1, 3) || is_turn(model, 2, 3))) round_trip(model, usual);
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::split_join_target

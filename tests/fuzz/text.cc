@@ -8,14 +8,14 @@
 #include "fuzz/scratch.h"
 #include "onnxar/model/model.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::text_target {
 namespace {
 
 using Blob = std::vector<std::byte>;
 
 std::optional<Blob> parsed(Bytes text, std::size_t depth = LoadOptions().max_depth) {
   try {
-    return parse_text(text, depth);
+    return text_parser(depth)(text);
   } catch (const Error& error) {
     require(kind(error.code()) == Kind::format, std::string("a text is refused for its format: ") + error.what());
     require(escaped(error.message()) == error.message() || error.message().find('\\') != std::string_view::npos,
@@ -49,4 +49,4 @@ void run(Bytes input) {
   require(text_again == text, "what was parsed prints as before");
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::text_target

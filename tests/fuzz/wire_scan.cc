@@ -10,21 +10,21 @@
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::wire_scan_target {
 namespace {
 
 struct Seen {
   onnx::SiteKind kind = onnx::SiteKind::initializer;
-  wire::Range range;
+  onnx::Range range;
   bool operator==(const Seen&) const = default;
 };
 
-bool within(wire::Range inner, wire::Range outer) {
+bool within(onnx::Range inner, onnx::Range outer) {
   return inner.begin <= inner.end && inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
 void check_levels(const onnx::TensorSite& site) {
-  wire::Range outer = {0, site.model.size()};
+  onnx::Range outer = {0, site.model.size()};
   require(!site.levels.empty(), "a tensor lies in the model");
   for (const onnx::Level& level : site.levels) {
     require(within(level.field.whole, outer), "each level lies in the one above");
@@ -100,4 +100,4 @@ void run(Bytes input) {
   if (is_turn(input, 3, 4)) require(std::ranges::equal(rewritten(input, put_back), input), "data can be put back");
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::wire_scan_target

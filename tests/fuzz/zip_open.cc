@@ -7,9 +7,9 @@
 #include "archive/check.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
-#include "zip/states.h"
+#include "zip/end_records.h"
 
-namespace onnxar::fuzz {
+namespace onnxar::fuzz::zip_open_target {
 namespace {
 
 constexpr std::uint64_t least_local_header = 30;  // the name follows
@@ -97,4 +97,4 @@ void run(Bytes input) {
   check_limits(input, archive->size());
 }
 
-}  // namespace onnxar::fuzz
+}  // namespace onnxar::fuzz::zip_open_target

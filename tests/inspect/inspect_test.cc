@@ -165,7 +165,7 @@ std::string text_with_data(const std::filesystem::path& path, TextReport& report
 bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& folder) {
   TextReport report;
   const std::string text = text_with_data(path, report);
-  const Blob bytes = parse_text(as_bytes(text));
+  const Blob bytes = text_parser()(as_bytes(text));
   SaveOptions save = saved_as(Format::archive, over_existing);
   save.threshold = 0;
   pack_or_unpack(path, folder / "expected", save);

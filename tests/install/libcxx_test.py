@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("os", "os/posix", "os/linux", "base", "zip", "wire", "onnx", "archive", "tensors", "numpy", "source", "skeleton", "sink", "verbs")
+ROOMS = ("os", "os/posix", "base", "zip", "wire", "onnx", "archive", "tensors", "numpy", "source", "skeleton", "sink", "verbs")
 COMPILERS = ("clang++-19", "clang++-20", "clang++-21", "clang++")
 
 

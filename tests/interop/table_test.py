@@ -12,7 +12,7 @@ from pathlib import Path
 from interop import forms, models, page
 from interop.tools import TOOLS
 
-# What runtimes refuse although the plain model runs; docs/upstream.md says why.
+# What runtimes refuse although the plain model runs; docs/refusals.md says why.
 KNOWN = {
     (tool, model, form)
     for tool, refused in (

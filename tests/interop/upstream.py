@@ -1,4 +1,4 @@
-"""Runs the programs of docs/upstream.md and compares what they print with the page.
+"""Runs the programs of docs/refusals.md and compares what they print with the page.
 
 Usage: PYTHONPATH=tests upstream.py
 """
@@ -12,7 +12,7 @@ import tempfile
 
 from interop.tools import ROOT, environment, venv
 
-PAGE = ROOT / "docs/upstream.md"
+PAGE = ROOT / "docs/refusals.md"
 PROGRAMS = ROOT / "tests/interop/upstream_programs"
 RUN = re.compile(r"\(\.\./tests/interop/upstream_programs/(\w+\.py)\) prints:\n\n```text\n(.*?)```\n", re.DOTALL)
 LEAST_PROGRAMS = 6

@@ -27,8 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/mutation"
 OUT = ROOT / "build/mutate"
 TREE = OUT / "tree"
-ROOMS = ("zip", "archive", "wire", "onnx")
-PROGRAMS = ("zip_test", "archive_test", "wire_test", "onnx_test", "conformance_test")
+ROOMS = ("zip", "archive", "onnx")
+PROGRAMS = ("zip_test", "archive_test", "onnx_test", "conformance_test")
 # Suites that take minutes.
 LEFT_OUT = "*Slow.*"
 

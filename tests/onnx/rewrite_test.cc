@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "onnx/error_of.h"
 #include "support/wire_builder.h"
-#include "wire/error_of.h"
 
 namespace onnxar::testing {
 namespace {

@@ -11,7 +11,7 @@ namespace onnxar::testing {
 namespace {
 
 /// All sites of a model in the order of the walk.
-std::vector<std::string> sites(const Message& model) {
+std::vector<std::string> sites_of(const Message& model) {
   std::vector<std::string> paths;
   onnx::walk_tensors(model.view(), [&](const onnx::TensorSite& site) { paths.push_back(site.path()); });
   return paths;
@@ -25,9 +25,9 @@ Message model_with_attribute(const std::string& name) {
 }
 
 TEST(SiteText, ALongNameOfAnAttributeIsCountedAndNotCopiedIntoEachSite) {
-  EXPECT_EQ(sites(model_with_attribute(std::string(64, 'n'))).front(), "graph.node[0].attr." + std::string(64, 'n'));
-  EXPECT_EQ(sites(model_with_attribute(std::string(65, 'n'))).front(), "graph.node[0].attribute[0]");
-  EXPECT_EQ(sites(model_with_attribute(std::string(1'000'000, 'n'))).front(), "graph.node[0].attribute[0]");
+  EXPECT_EQ(sites_of(model_with_attribute(std::string(64, 'n'))).front(), "graph.node[0].attr." + std::string(64, 'n'));
+  EXPECT_EQ(sites_of(model_with_attribute(std::string(65, 'n'))).front(), "graph.node[0].attribute[0]");
+  EXPECT_EQ(sites_of(model_with_attribute(std::string(1'000'000, 'n'))).front(), "graph.node[0].attribute[0]");
 }
 
 TEST(SiteText, SitesAtAnyDepthAreShortAndDiffer) {
@@ -38,7 +38,7 @@ TEST(SiteText, SitesAtAnyDepthAreShortAndDiffer) {
         {.nodes = {node("If", {}, {}, {attribute_g(name, inner)}), node("If", {}, {}, {attribute_g(name, graph({}))})},
          .initializers = {small_tensor("c")}});
   }
-  const std::vector<std::string> paths = sites(model({.graph = inner}));
+  const std::vector<std::string> paths = sites_of(model({.graph = inner}));
   ASSERT_EQ(paths.size(), 32U);
   for (const std::string& path : paths) EXPECT_LE(path.size(), onnx::longest_site) << path;
   EXPECT_EQ(std::set<std::string>(paths.begin(), paths.end()).size(), paths.size());

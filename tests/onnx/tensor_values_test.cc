@@ -6,9 +6,9 @@
 
 #include <string>
 
+#include "onnx/error_of.h"
 #include "onnxar/error.h"
 #include "support/wire_builder.h"
-#include "wire/error_of.h"
 
 namespace onnxar::testing {
 namespace {

@@ -6,9 +6,10 @@
 
 #include <vector>
 
+#include "onnx/error_of.h"
+#include "onnx/fields.h"
 #include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
-#include "wire/error_of.h"
 
 namespace onnxar::testing {
 namespace {
@@ -48,7 +49,7 @@ TEST(TensorView, AnEmptyTensorIsAllDefaults) {
   EXPECT_TRUE(tensor->dims.empty());
   EXPECT_FALSE(tensor->raw_data || tensor->typed_data || tensor->segment || tensor->is_external());
   EXPECT_FALSE(tensor->external.location || tensor->external.unknown_key);
-  EXPECT_EQ(tensor->range, (wire::Range{before, before}));
+  EXPECT_EQ(tensor->range, (onnx::Range{before, before}));
 }
 
 TEST(TensorView, FieldsAreReadInAnyOrder) {
@@ -200,5 +201,70 @@ TEST(TensorView, EveryTruncationIsRefusedOrEndsBetweenFields) {
   EXPECT_EQ(refused, whole.size() - borders);
 }
 
+// Which fields of a TensorProto hold its data, by number and wire type.
+
+using onnx::Type;
+
+onnx::Field field_of(std::uint32_t number, Type type, std::uint64_t size, std::uint64_t value = 0) {
+  onnx::Field field;
+  field.number = number;
+  field.type = type;
+  field.value = {10, 10 + size};
+  field.number_value = value;
+  return field;
+}
+
+TEST(TypedDataField, IsAValueOrARunOfTheTypeThatTheSchemaHas) {
+  const std::pair<std::uint32_t, Type> own[] = {
+      {4, Type::fixed32}, {5, Type::varint}, {7, Type::varint}, {10, Type::fixed64}, {11, Type::varint}};
+  for (const auto& [number, type] : own) {
+    EXPECT_TRUE(onnx::is_typed_data_field(field_of(number, type, 1))) << number;
+    EXPECT_TRUE(onnx::is_typed_data_field(field_of(number, Type::length_delimited, 4))) << number;
+    EXPECT_FALSE(onnx::is_typed_data_field(field_of(number, Type::length_delimited, 0))) << number;
+    for (const Type other : {Type::varint, Type::fixed32, Type::fixed64}) {
+      EXPECT_EQ(onnx::is_typed_data_field(field_of(number, other, 4)), other == type) << number;
+    }
+  }
+  EXPECT_TRUE(onnx::is_typed_data_field(field_of(6, Type::length_delimited, 0)));  // an empty string is a value
+  EXPECT_FALSE(onnx::is_typed_data_field(field_of(9, Type::length_delimited, 4)));
+}
+
+TEST(DataLocation, IsOneOfTwoValuesOf32Bits) {
+  EXPECT_EQ(onnx::data_location_of(field_of(14, Type::varint, 1, 0)), 0U);
+  EXPECT_EQ(onnx::data_location_of(field_of(14, Type::varint, 1, 1)), 1U);
+  EXPECT_EQ(onnx::data_location_of(field_of(14, Type::varint, 6, (1ULL << 32U) + 1)), 1U);
+  EXPECT_EQ(onnx::data_location_of(field_of(14, Type::varint, 1, 2)), std::nullopt);
+  EXPECT_EQ(onnx::data_location_of(field_of(14, Type::fixed32, 4, 1)), std::nullopt);
+  EXPECT_EQ(onnx::data_location_of(field_of(13, Type::varint, 1, 1)), std::nullopt);
+}
+
+TEST(MovesWithData, AreDataAndItsLocationAndNothingElse) {
+  for (const std::uint32_t number : {4U, 5U, 7U, 9U, 10U, 11U, 13U}) {
+    EXPECT_TRUE(onnx::moves_with_data(field_of(number, Type::length_delimited, 0))) << number;
+  }
+  EXPECT_TRUE(onnx::moves_with_data(field_of(14, Type::varint, 1, 1)));
+  EXPECT_TRUE(onnx::moves_with_data(field_of(5, Type::varint, 1, 1)));
+  EXPECT_FALSE(onnx::moves_with_data(field_of(14, Type::varint, 1, 2)));
+  EXPECT_FALSE(onnx::moves_with_data(field_of(9, Type::varint, 1)));
+  for (const std::uint32_t number : {1U, 2U, 6U, 8U, 12U}) {
+    EXPECT_FALSE(onnx::moves_with_data(field_of(number, Type::length_delimited, 4))) << number;
+  }
+}
+
+// The sentences about the amount of data of a tensor.
+
+TEST(RequiredAmount, NamesTheTypeAndTheNumber) {
+  EXPECT_EQ(onnx::required_amount(DataType::float32, 12), "type FLOAT and the dimensions call for 12");
+  EXPECT_EQ(onnx::required_amount(DataType::string, "elements"), "type STRING and the dimensions call for elements");
+}
+
+TEST(LengthFault, SaysWhatThereIsAndWhatIsCalledFor) {
+  const Error error = onnx::length_fault("raw_data holds 8 bytes", DataType::float32, 12, {"", 77});
+  EXPECT_EQ(error.code(), Code::onnx_tensor_length);
+  EXPECT_EQ(error.offset(), 77U);
+  EXPECT_EQ(error.message(), "raw_data holds 8 bytes, but type FLOAT and the dimensions call for 12");
+}
+
 }  // namespace
+
 }  // namespace onnxar::testing

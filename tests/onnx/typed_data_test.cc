@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "onnx/error_of.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
-#include "wire/error_of.h"
 
 namespace onnxar::testing {
 namespace {

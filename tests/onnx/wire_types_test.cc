@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "onnx/error_of.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
@@ -15,7 +16,6 @@
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
 #include "support/wire_builder.h"
-#include "wire/error_of.h"
 
 namespace onnxar::testing {
 namespace {

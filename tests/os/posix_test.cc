@@ -9,8 +9,6 @@
 #include "os/error.h"
 #include "os/file.h"
 #include "os/folder.h"
-#include "os/output.h"
-#include "os/posix/link_trust.h"
 #include "os/posix/native.h"
 #include "support/system_calls.h"
 #include "support/temp_dir.h"

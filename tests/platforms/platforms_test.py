@@ -40,7 +40,7 @@ class Parts(unittest.TestCase):
 
     def test_a_room_depends_on_the_seam_its_own_files_and_what_tests_share(self):
         found = self.sources(GCC, "os")
-        self.assertLessEqual({"src/os/file.h", "src/os/linux/file.cc", "tools/onnxar/os/process.h",
+        self.assertLessEqual({"src/os/file.h", "src/os/posix/file.cc", "tools/onnxar/os/process.h",
                               "tests/os/file_test.cc", "tests/support/temp_dir.cc"}, found)
         self.assertEqual([file for file in found if file.startswith(("tests/zip", "tests/cli")) or "windows/" in file], [])
 
@@ -55,9 +55,9 @@ class Parts(unittest.TestCase):
     def test_each_platform_depends_on_its_own_system_and_toolchain(self):
         found = [file for file in self.sources(MACOS, "build") if file.startswith("cmake/")]
         self.assertEqual(sorted(found), ["cmake/toolchains/macos-arm64.cmake", "cmake/toolchains/zig.cmake"])
-        self.assertIn("src/os/darwin/file.cc", self.sources(MACOS, "build"))
-        self.assertIn("src/os/windows/file.cc", self.sources(WINDOWS, "wire"))
-        self.assertNotIn("src/os/posix/file.cc", self.sources(WINDOWS, "wire"))
+        self.assertIn("src/os/posix/file.cc", self.sources(MACOS, "build"))
+        self.assertIn("src/os/windows/file.cc", self.sources(WINDOWS, "onnx"))
+        self.assertNotIn("src/os/posix/file.cc", self.sources(WINDOWS, "onnx"))
 
     def test_the_state_is_another_when_a_source_changes(self):
         with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder, mock.patch.object(Part, "sources", {Path(folder) / "a.cc"}):
@@ -96,8 +96,8 @@ class Measured(unittest.TestCase):
     def test_parts_of_another_state_or_without_a_measurement_are_old(self):
         self.assertEqual(measured.old_parts(GCC, self.records), [])
         self.records["zip"] = self.records["zip"]._replace(state="0123456789ab")
-        del self.records["wire"]
-        self.assertEqual([part.name for part in measured.old_parts(GCC, self.records)], ["zip", "wire"])
+        del self.records["onnx"]
+        self.assertEqual([part.name for part in measured.old_parts(GCC, self.records)], ["zip", "onnx"])
 
     def test_parts_with_failed_tests_are_due_though_they_are_not_old(self):
         self.records["zip"] = self.records["zip"]._replace(failed=["zip.A.b"])

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnxar/onnxar_c.h"  // both faces fit into one program
 #include "onnxar_reader.h"
 #include "support/wire_builder.h"
 

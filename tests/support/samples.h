@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "onnx/error_of.h"
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
-#include "wire/error_of.h"
 
 namespace onnxar::testing {
 

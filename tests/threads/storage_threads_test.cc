@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "skeleton/load.h"
-#include "skeleton/payload_memory.h"
-#include "source/open.h"
+#include "convert/load.h"
+#include "convert/open.h"
+#include "model/payload_memory.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -28,7 +28,7 @@ Built archive_of_all_kinds() {
 
 LoadedModel load(const Built& archive) {
   const LoadOptions options;
-  return load_model(resolver_of(archive.bytes, nullptr, options), ExternalPolicy::of(options), options);
+  return load_model(source_of(archive.bytes, nullptr, options), ExternalPolicy::of(options), options);
 }
 
 void expect_right(const LoadedModel& model) {

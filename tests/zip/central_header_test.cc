@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "zip/headers.h"
+#include "zip/directory.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

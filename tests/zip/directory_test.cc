@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "archive/access.h"
+#include "archive/entry_source.h"
+#include "onnxar/archive.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {
@@ -202,6 +205,143 @@ TEST(Directory, CountIsOnlyHeldAgainstTheSizeOfHeadersWithoutNames) {
     b.entries[0].in_both([](HeaderFields& header) { header.name = ""; });
   });
   EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_name_empty, "", built.directory_offset}));
+}
+
+constexpr std::size_t entry_size = 1U << 20U;
+
+/// An archive with entry `a` of 1 MiB at `alignment`, and a model of which the bytes after `a` are `tail` in number.
+Built with_tail(std::size_t alignment, std::size_t tail) {
+  ZipBuilder builder = smallest_builder();
+  builder.entries.front() = zip_entry("a", pattern(entry_size));
+  builder.entries.front().alignment = alignment;
+  Blob& model = builder.entries.back().data;
+  model = zeros(1);
+  const Built least = builder.build_placed();
+  const std::size_t end = least.entry("a").data_offset + entry_size;
+  model = zeros(1 + tail - (least.bytes.size() - end));
+  return builder.build_placed();
+}
+
+Built with_edit(const Built& built) { return append_edit(built, zeros(100), {zip_entry("b", pattern(10))}); }
+
+/// With a tail as long as the way from the first multiple of 64 to the page, entry `a` seems to begin on a page.
+constexpr std::size_t hidden_length = 4096 - 64;
+
+std::size_t first_of_edit(const Built& built) {
+  return zip::Directory::read(built.bytes, {}).first_appended(built.bytes);
+}
+
+TEST(FirstAppended, IsAfterATailThatEndsWhereThePageWouldPutTheEnd) {
+  const Built built = with_tail(64, hidden_length);
+  ASSERT_EQ(built.entry("a").data_offset, 64U);
+  EXPECT_EQ(first_of_edit(built), 2U) << "nothing was appended yet";
+  const Built once = with_edit(built);
+  ASSERT_EQ(once.entry("b").header_offset, 4096 + entry_size);
+  EXPECT_EQ(first_of_edit(once), 1U);
+}
+
+TEST(FirstAppended, IsToldOftenAndByCopiesOfTheDirectory) {
+  const Built once = with_edit(with_tail(64, hidden_length));
+  zip::Directory directory = zip::Directory::read(once.bytes, {});
+  EXPECT_EQ(directory.first_appended(once.bytes), 1U);
+  EXPECT_EQ(directory.first_appended(once.bytes), 1U);
+  const zip::Directory moved = std::move(directory);
+  EXPECT_EQ(moved.first_appended(once.bytes), 1U);
+}
+
+TEST(FirstAppended, IsNotMovedByEntriesThatAreOnPages) {
+  EXPECT_EQ(first_of_edit(with_tail(4096, 5000)), 2U);
+  EXPECT_EQ(first_of_edit(with_edit(with_tail(4096, 5000))), 1U);
+  for (const std::size_t longer : {64U, 4096U}) {
+    EXPECT_EQ(first_of_edit(with_edit(with_tail(64, hidden_length + longer))), 1U) << longer;
+  }
+}
+
+TEST(FirstAppended, IsAfterAnEntryWhoseHeaderIsBroken) {
+  Built once = with_edit(with_tail(64, hidden_length));
+  once.bytes[0] = std::byte{'X'};
+  EXPECT_EQ(first_of_edit(once), 1U) << "who cannot tell has to copy";
+}
+
+TEST(FirstAppended, DecidesWhichEntriesAreCopied) {
+  const Built once = with_edit(with_tail(64, hidden_length));
+  const Archive archive = Archive::open(once.bytes, nullptr);
+  EXPECT_FALSE(EntrySource(archive, *archive.find("a")).may_change());
+  EXPECT_TRUE(EntrySource(archive, *archive.find("b")).may_change());
+}
+
+Built edited_once() { return append_edit(smallest_archive(), smallest_model(256, "edited")); }
+
+TEST(Truncation, ArchiveCutAtAnyByteIsRefused) {
+  for (const bool zip64 : {false, true}) {
+    const Built built = changed_archive([=](ZipBuilder& b) { b.force_zip64 = zip64; });
+    for (std::size_t size = 0; size < built.bytes.size(); ++size) {
+      ASSERT_TRUE(refusal_of_directory(part(built.bytes, 0, size))) << zip64 << ' ' << size;
+    }
+  }
+}
+
+TEST(Truncation, EditedArchiveIsWholeAtTheEndOfEachStateOnly) {
+  const Built first = smallest_archive();
+  const Built second = append_edit(first, smallest_model(256, "edited"), {zip_entry("b", pattern(100))});
+  for (std::size_t size = 0; size <= second.bytes.size(); ++size) {
+    const Blob bytes = part(second.bytes, 0, size);
+    const bool whole = size == first.bytes.size() || size == second.bytes.size();
+    ASSERT_EQ(!refusal_of_directory(bytes), whole) << size;
+  }
+}
+
+TEST(Appending, AnyBytesAfterTheEndAreRefused) {
+  const Blob archive = smallest_archive().bytes;
+  for (std::size_t size = 1; size <= 64; ++size) {
+    for (const Blob& more :
+         {Blob(size), pattern(size, 5), part(archive, 0, 64), part(archive, archive.size() - size, archive.size())}) {
+      ASSERT_TRUE(refusal_of_directory(joined(archive, more))) << size;
+    }
+  }
+}
+
+/// Version needed 10 with this bit flipped is still from 10 to 45.
+bool is_free_version_bit(unsigned bit) { return (10U ^ (1U << bit)) >= 10 && (10U ^ (1U << bit)) <= 45; }
+
+// What made the file, its attributes, versions and the flag for UTF-8 may be anything; a bit anywhere else outside the
+// data is seen.
+TEST(FlippedBits, AreSeenEverywhereButInTheDataAndTheFreeFields) {
+  const Built built = smallest_archive();
+  std::vector<bool> aside(built.bytes.size());     // data, and fields of which some bits are free
+  std::vector<bool> free(8 * built.bytes.size());  // bits
+  for (const PlacedEntry& entry : built.entries) {
+    for (std::size_t i = 0; i < entry.data_size; ++i) aside[entry.data_offset + i] = true;
+    for (const std::size_t field : {4U, 5U, 38U, 39U, 40U, 41U}) aside[entry.central_offset + field] = true;
+    free[8 * (entry.central_offset + 36)] = true;  // the internal attribute for text
+    for (const std::size_t version : {entry.header_offset + 4, entry.central_offset + 6}) {
+      for (unsigned bit = 0; bit < 8; ++bit) free[8 * version + bit] = is_free_version_bit(bit);
+      free[8 * (version + 2) + 11] = true;  // the flag for UTF-8
+    }
+  }
+  for (std::size_t bit = 0; bit < free.size(); ++bit) {
+    if (aside[bit / 8]) continue;
+    Blob bytes = built.bytes;
+    flip_bit(bytes, bit / 8, static_cast<unsigned>(bit % 8));
+    EXPECT_EQ(refusal_of_archive(bytes).has_value(), !free[bit]) << bit / 8 << " bit " << bit % 8;
+  }
+}
+
+TEST(SupersededTail, HasItsDirectoryRightBeforeItsEndRecord) {
+  const Built first = smallest_archive();
+  const Built second = edited_once();
+  const PlacedEntry& w = second.entry("w");
+  for (const std::size_t field : {first.end_offset + 12, first.end_offset + 16}) {
+    Blob bytes = second.bytes;
+    put_u32(bytes, field, u32_at(bytes, field) + 1);
+    EXPECT_EQ(refusal_of_directory(bytes), (ErrorContext{Code::zip_entry_gap, "w", w.data_offset + w.data_size}));
+  }
+}
+
+TEST(SupersededTail, LocalHeaderBeforeItIsProvedAtOnce) {
+  Built second = edited_once();
+  flip_bit(second.bytes, second.entry("w").header_offset + 10);
+  EXPECT_EQ(refusal_of_directory(second.bytes), (ErrorContext{Code::zip_local_field, "w", 0}));
 }
 
 }  // namespace

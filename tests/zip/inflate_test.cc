@@ -1,12 +1,11 @@
 // Deflated data: whole, damaged, cut, too long, and never more than was announced.
-#include "zip/inflate.h"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <limits>
 #include <stdexcept>
 
+#include "zip/foreign_directory.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

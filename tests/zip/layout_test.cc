@@ -43,11 +43,11 @@ TEST(Place, IsTheFirstPlaceThatFits) {
   for (const std::uint64_t alignment : {64U, 128U, 4096U, 32768U}) {
     for (const std::uint64_t offset : {0U, 1U, 63U, 64U, 100U, 4096U, 32767U, 1000003U}) {
       for (std::size_t name = 1; name <= 200; ++name) {
-        for (const bool zip64 : {false, true}) {
-          const zip::Placement placed = zip::place(offset, name, 5, alignment, zip64);
-          ASSERT_EQ(placed.data_offset, first_aligned(offset + 30 + name + (zip64 ? 20 : 0), alignment));
+        for (const std::uint64_t size : {std::uint64_t{5}, sentinel}) {
+          const zip::Placement placed = zip::place(offset, name, size, alignment);
+          ASSERT_EQ(placed.data_offset, first_aligned(offset + 30 + name + (size == sentinel ? 20 : 0), alignment));
           ASSERT_EQ(placed.header_offset, offset);
-          ASSERT_EQ(placed.end(), placed.data_offset + 5);
+          ASSERT_EQ(placed.end(), placed.data_offset + size);
         }
       }
     }
@@ -247,7 +247,8 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfCounts) {
 TEST(HeaderBytes, BothHeadersOfAnEntryWithALocalZip64FieldStateVersion45) {
   zip::PlacedEntry entry;
   entry.name = "w";
-  entry.placement = zip::place(0, 1, 10, 64, true);
+  entry.placement = zip::place(0, 1, 10, 64);
+  entry.placement.zip64 = true;  // the padding has room for the field
   EXPECT_EQ(u16_at(zip::local_header_bytes(entry), 4), 45U);
   EXPECT_EQ(u16_at(zip::directory_bytes(std::array{entry}, 1024), 6), 45U);
 }

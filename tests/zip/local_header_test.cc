@@ -1,7 +1,7 @@
 // Local headers: where the data is, and padding of any content. The vectors of spec/vectors show each refusal.
 #include <gtest/gtest.h>
 
-#include "zip/headers.h"
+#include "zip/directory.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

@@ -1,9 +1,8 @@
 // Records to bytes and back, against APPNOTE's tables and the builder's bytes.
-#include "zip/records.h"
-
 #include <gtest/gtest.h>
 
 #include "support/zip_builder.h"
+#include "zip/format.h"
 
 namespace onnxar::testing {
 namespace {

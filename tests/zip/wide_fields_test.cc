@@ -1,9 +1,9 @@
 // Sizes and offsets that a directory header says through its zip64 field.
 #include <gtest/gtest.h>
 
-#include "zip/extra_fields.h"
-#include "zip/headers.h"
+#include "zip/directory.h"
 #include "zip/reading.h"
+#include "zip/shared_checks.h"
 
 namespace onnxar::testing {
 namespace {

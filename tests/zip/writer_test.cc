@@ -137,11 +137,5 @@ TEST_F(WriterTest, NamesBesideEachOtherAreFine) {
   EXPECT_EQ(refusal_of_adding("a/bc"), std::nullopt);
 }
 
-TEST_F(WriterTest, NothingIsAddedAfterTheEnd) {
-  add("w", {});
-  finish();
-  EXPECT_EQ(refusal_of_adding("late"), (ErrorContext{Code::usage_writer_finished}));
-}
-
 }  // namespace
 }  // namespace onnxar::testing

@@ -15,7 +15,7 @@ separately() {
 need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 clang-tidy-19
 say "lint: scripts"
 bash -n dev .ci/run tests/install/run.sh
-say "lint: format (clang-format-19 -i mends it)"
+say "lint: format (clang-format-19 -i corrects it)"
 sources -name '*.h' -o -name '*.cc' -o -name '*.c' | xargs clang-format-19 --dry-run -Werror
 say "lint: clang-tidy"
 cmake --preset asan

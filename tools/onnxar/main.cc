@@ -77,6 +77,24 @@ void refuse_empty_values(const CLI::App& app) {
   for (const CLI::App* part : app.get_subcommands({})) refuse_empty_values(*part);  // verbs, and groups of options
 }
 
+std::string needs(const std::string& verb, const Parameter& missing) {
+  std::string help = missing.help;  // a sentence of its own in `--help`
+  if (help.starts_with("A ") || help.starts_with("An ") || help.starts_with("The ")) help.front() += 'a' - 'A';
+  return "`" + verb + "` needs " + missing.names.back() + ": " + help;
+}
+
+/// "`ls` needs ARCHIVE: an archive"; empty if no argument of the verb is missing.
+std::string missing_argument(const CLI::App& verb) {
+  const VerbDescription described = describe_verb(verb);
+  for (const auto* parameters : {&described.arguments, &described.options}) {
+    for (const Parameter& parameter : *parameters) {
+      if (parameter.required && verb.get_option(parameter.names.back())->count() == 0)
+        return needs(described.name, parameter);
+    }
+  }
+  return {};
+}
+
 /// Says what is wrong with the arguments of the verb, and where to read on.
 [[noreturn]] void refuse_arguments(const CLI::App& app, const CLI::ParseError& error) {
   const auto verbs = app.get_subcommands();
@@ -86,6 +104,9 @@ void refuse_empty_values(const CLI::App& app) {
   if (const std::string option = unknown_option(app); !option.empty()) {
     throw Error(Code::usage_argument, "`" + command + "` has no option `" + escaped(option) + "`" +
                                           did_you_mean(option, option_names(asked)) + help + "lists them");
+  }
+  if (const std::string missing = verbs.empty() ? "" : missing_argument(asked); !missing.empty()) {
+    throw Error(Code::usage_argument, missing + help + "tells more");
   }
   throw Error(Code::usage_argument, "`" + command + "`: " + escaped(error.what()) + help + "tells more");
 }
@@ -108,6 +129,7 @@ void print_error(const Error& error, bool as_document) {
 
 int parse_and_run(Words words) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
+  app.formatter(help_text());
   app.allow_windows_style_options(false);  // `/models/a.onnx` is a path there, too
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
   bool read_already = false;  // by wants_json_errors

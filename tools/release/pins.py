@@ -42,7 +42,7 @@ def sha256(path: Path) -> str:
 
 
 def fetched(pin: Pin, folder: Path = DOWNLOADS) -> Path:
-    """The archive, downloaded if it is not there. Ends the program if its SHA-256 is another one."""
+    """The archive, downloaded if it is not there. Ends the program if its SHA-256 differs."""
     path = folder / pin.file
     if not path.exists():
         print(f"fetching {pin.address}", flush=True)

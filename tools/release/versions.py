@@ -25,7 +25,7 @@ STATED = (
     ("js/package.json", r'"version": "(\d+)\.(\d+)\.(\d+)"'),
     ("js/package-lock.json", r'"version": "(\d+)\.(\d+)\.(\d+)"'),
 )
-# The version of the format is another one: it stands in the specification, and whoever states it agrees with that.
+# The version of the format is separate. The specification states it, and every other place agrees.
 PARTS = ("onnx-archive", "background", "checking", "editing", "graphs", "links", "loading", "other-zips")
 FORMAT = (*((f"spec/{part}.md", r"(?m)^Version (\d+)\.(\d+),") for part in PARTS),
           ("README.md", r"the \[format\]\(spec/README\.md\), version (\d+)\.(\d+),"))  # fmt: skip

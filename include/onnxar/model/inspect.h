@@ -1,6 +1,9 @@
-// A description of a model as data: its graph, its tensors and its files. No weight is read.
+// A description of a model as data: its graph, tensors, cost and files. No weight is read.
 //
-// Threads: all functions may be called from several threads at once. Callbacks run on the thread of the call.
+//   const onnxar::Inspection model = onnxar::show("model.onnxar", {.largest = 3});
+//   use(model.parameters, model.graph.inputs, model.cost.multiply_adds, model.largest);
+//
+// Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +22,13 @@
 
 namespace ONNXAR_API onnxar {
 
-/// One dimension of a shape: a number, or a name such as `batch`, or neither.
+/// A number, or a name such as `batch`, or neither.
 struct Dimension {
   std::optional<std::int64_t> value;
   std::string name;
 };
 
-/// `[n,3,224,?]`. `name` converts the name of a dimension to what the text may contain, for example by escaping it.
-/// Errors: usage.argument (an empty `name`).
+/// `[n,3,224,?]`. `name` makes the name of a dimension printable. Errors: usage.argument (an empty `name`).
 [[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
                                      const std::function<std::string(const std::string&)>& name);
 
@@ -58,7 +60,7 @@ struct NodeSummary {
   std::size_t level = 0;  ///< number of subgraphs around it
   std::string op, domain, name;
   std::vector<std::string> inputs, outputs;
-  /// Name and value, as short text: `[3,3]`, `"same"`, `FLOAT[64,3]`, `graph "body"`.
+  /// Names and values, as short text: `[3,3]`, `"same"`, `FLOAT[64,3]`, `graph "body"`.
   std::vector<std::pair<std::string, std::string>> attributes;
 };
 
@@ -100,41 +102,39 @@ struct CostTerm {
   std::vector<std::pair<std::string, std::uint32_t>> factors;  ///< the names of dimensions, and their exponents
 };
 
-/// A range of sizes of a dimension, with both ends.
+/// Sizes of a dimension, both ends included.
 struct SizeRange {
-  std::string name;  ///< as `InspectOptions::dims` takes it
+  std::string name;  ///< as in InspectOptions::dims
   std::int64_t least = 1;
   std::int64_t most = 2'147'483'647;
 };
 
-/// Multiply-adds as a polynomial in the sizes of dimensions that the inputs leave open. It is exact for all sizes in
-/// these ranges with which the model runs.
+/// Multiply-adds as a polynomial in the dimensions that the inputs leave open, exact for all sizes in these ranges with
+/// which the model runs.
 struct CostPolynomial {
-  std::vector<CostTerm> terms;   ///< at most 64, those of the highest degree first
-  std::vector<SizeRange> sizes;  ///< of all names in `terms`, and of those that the model restricts
+  std::vector<CostTerm> terms;   ///< at most 64, of the highest degree first
+  std::vector<SizeRange> sizes;  ///< of the names in `terms`, and of those that the model restricts
 };
 
-/// `49152*batch*sequence + 128*batch*sequence^2`, or `0`. `name` converts the name of a dimension to what the text may
-/// contain. Errors: usage.argument (an empty `name`).
+/// `49152*batch*sequence + 128*batch*sequence^2`, or `0`. `name` as for `shape_text`.
 [[nodiscard]] std::string to_string(const CostPolynomial& cost,
                                     const std::function<std::string(const std::string&)>& name);
 
-/// Multiply-adds of Conv, ConvTranspose, MatMul, Gemm, LSTM, GRU, RNN and their integer and fused variants. Shapes come
-/// from inputs, initializers and value_info, and are inferred from those. All other operators count as 0. Of an If,
-/// only the branch that runs counts if its condition follows from shapes and constants. The number is exact if
-/// `not_known` is empty and `in_subgraphs` is 0; otherwise it is a lower bound. The analysis takes at most 16 million
-/// steps plus 64 per byte of the model; nodes that it does not reach are in `not_known`.
+/// Multiply-adds of Conv, ConvTranspose, MatMul, Gemm, LSTM, GRU, RNN and their integer and fused variants; all others
+/// count as 0. Shapes come from inputs, initializers and value_info, and are inferred from those. Of an If whose
+/// condition follows from shapes and constants, only the branch that runs counts. The number is exact if `not_known` is
+/// empty and `in_subgraphs` is 0, otherwise a lower bound. The analysis takes at most 16 million steps plus 64 per byte
+/// of the model; nodes that it does not reach are in `not_known`.
 struct CostEstimate {
   std::uint64_t multiply_adds = 0;     ///< of the graph, with functions expanded at their calls
-  std::uint64_t in_subgraphs = 0;      ///< each subgraph counted once: how often If, Loop and Scan run it is unknown
+  std::uint64_t in_subgraphs = 0;      ///< each counted once: how often If, Loop and Scan run it is unknown
   std::vector<OpCost> by_op;           ///< of the graph, most expensive first
   std::vector<UnknownCost> not_known;  ///< most frequent first
-  /// The whole cost, if it follows from the sizes of open dimensions. Empty if it does not, and if `multiply_adds` is
-  /// exact.
+  /// The whole cost, if `multiply_adds` is not exact and it follows from the sizes of open dimensions.
   std::optional<CostPolynomial> polynomial;
 };
 
-/// An input of a node that no input, initializer or node defines.
+/// An input that no input, initializer or node defines.
 struct DanglingInput {
   std::string site;  ///< of the node
   std::string name;
@@ -153,7 +153,6 @@ struct GraphSummary {
   std::vector<OpCount> ops;  ///< most frequent first
 };
 
-/// What a block of a file holds.
 enum class BlockKind : std::uint8_t {
   data,     ///< of tensors, or a side file
   graph,    ///< the ModelProto without tensor data
@@ -182,7 +181,6 @@ struct FileMap {
 enum class ModelForm : std::uint8_t { archive, onnx, textproto };
 [[nodiscard]] std::string_view to_string(ModelForm form) noexcept;
 
-/// Where the bytes of the model are.
 struct StorageSummary {
   std::uint64_t file_bytes = 0;      ///< of the model's file, or archive
   std::uint64_t model_bytes = 0;     ///< of the ModelProto
@@ -206,8 +204,7 @@ struct Inspection {
   std::uint64_t training_infos = 0;
 
   TensorTotals tensors;  ///< at all sites
-  /// Elements of initializers. Running means and variances of BatchNormalization count as `statistics`, the others as
-  /// `parameters`.
+  /// Elements of initializers; running means and variances of BatchNormalization are `statistics`.
   std::uint64_t parameters = 0;
   std::uint64_t statistics = 0;
   std::vector<std::pair<DataType, TensorTotals>> by_type;     ///< most bytes first
@@ -216,31 +213,25 @@ struct Inspection {
 
   StorageSummary storage;
   CostEstimate cost;
-  std::vector<NodeSummary> nodes;  ///< see InspectOptions
-  std::vector<FileMap> files;      ///< see InspectOptions
+  std::vector<NodeSummary> nodes;  ///< with InspectOptions::nodes
+  std::vector<FileMap> files;      ///< with InspectOptions::files
   std::vector<Finding> remarks;
 };
 
 struct InspectOptions {
-  bool nodes = false;        ///< fill in `nodes`
-  std::string op = {};       ///< list only the nodes of this operator, if not empty
-  bool files = false;        ///< fill in `files`
+  bool nodes = false;        ///< fill in Inspection::nodes
+  std::string op = {};       ///< if not empty, only the nodes of this operator
+  bool files = false;        ///< fill in Inspection::files
   std::size_t largest = 10;  ///< number of the largest tensors to list
   LoadOptions load = {};
-  /// Sizes for dimensions of the graph's inputs, with which the cost is counted: {"batch", 1} for a dimension with a
-  /// name, {"x[0]", 1} for one without. For an input that is a single integer, such as a sampling rate, its value.
-  /// Names that no input has are usage.argument.
+  /// Sizes with which the cost is counted: {"batch", 1} for an input's dimension with a name, {"x[0]", 1} for one
+  /// without, and the value of an input that is a single integer, such as a sampling rate. Errors: usage.argument (a
+  /// name that no input has).
   std::vector<std::pair<std::string, std::int64_t>> dims = {};
 };
 
-/// Describes the model at `path`, an archive or a `.onnx` file in any form. A missing data file, a cycle or a dangling
-/// input is not an error but part of the answer. Errors: io.*, zip.*, archive.*, wire.*, onnx.* if the model or its
-/// links cannot be read. Cost: O(model), independent of the size of the weights.
+/// A model in any form. A missing data file, a cycle or a dangling input is part of the answer, not an error. Errors:
+/// io.*, zip.*, archive.*, wire.*, onnx.*. Cost: O(model), independent of the size of the weights.
 [[nodiscard]] Inspection show(const std::filesystem::path& path, const InspectOptions& options = {});
-
-[[deprecated("use show")]] [[nodiscard]]
-inline Inspection inspect(const std::filesystem::path& path, const InspectOptions& options = {}) {
-  return show(path, options);
-}
 
 }  // namespace ONNXAR_API onnxar

@@ -5,10 +5,16 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#else
+#include <algorithm>
+#endif
 
 #include <array>
+#include <utility>
 
-#include "os/posix/file_status.h"
 #include "os/posix/native.h"
 
 namespace onnxar::os {
@@ -19,7 +25,28 @@ std::size_t count_of(ssize_t result, std::error_code& failed) noexcept {
   return result < 0 ? 0 : static_cast<std::size_t>(result);
 }
 
+FileKind kind_of(mode_t mode) noexcept {
+  if (S_ISREG(mode)) return FileKind::regular;
+  if (S_ISDIR(mode)) return FileKind::folder;
+  return S_ISLNK(mode) ? FileKind::link : FileKind::other;
+}
+
+std::int64_t nanoseconds(const timespec& time) noexcept { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+
 }  // namespace
+
+FileStatus file_status(const struct stat& status) noexcept {
+#ifdef __APPLE__
+  const timespec &modified = status.st_mtimespec, &changed = status.st_ctimespec;
+#else
+  const timespec &modified = status.st_mtim, &changed = status.st_ctim;
+#endif
+  return {kind_of(status.st_mode),
+          {static_cast<std::uint64_t>(status.st_dev), status.st_ino},
+          static_cast<std::uint64_t>(status.st_size),
+          nanoseconds(modified),
+          nanoseconds(changed)};
+}
 
 Handle handle_of(int descriptor) noexcept { return descriptor < 0 ? Handle::none : Handle{descriptor}; }
 
@@ -80,6 +107,87 @@ std::error_code set_size(Handle file, std::uint64_t size) noexcept {
   const auto cut = [&] { return ::ftruncate(descriptor_of(file), static_cast<off_t>(size)); };
   return outcome(uninterrupted(cut) == 0);
 }
+
+#ifdef __linux__
+
+// Not fdatasync: the file may be a new one, and a later rename must not become durable before its permissions do.
+std::error_code sync(Handle file) noexcept {
+  return outcome(uninterrupted([&] { return ::fsync(descriptor_of(file)); }) == 0);
+}
+
+std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept {
+  // The kernel reads larger numbers as negative ones and returns EINVAL, which callers take for a missing fallocate.
+  if (!std::in_range<off_t>(offset + length)) return error_of(EFBIG);
+  const int mode = size == FileSize::stays ? FALLOC_FL_KEEP_SIZE : 0;
+  const auto allocate = [&] {
+    return ::fallocate(descriptor_of(file), mode, static_cast<off_t>(offset), static_cast<off_t>(length));
+  };
+  return outcome(uninterrupted(allocate) == 0);
+}
+
+bool can_share_blocks(Handle file) noexcept {
+  return !share_blocks(file, 0, file, 0, 0);  // length 0 changes nothing and shows whether the file system has the call
+}
+
+std::error_code share_blocks(Handle file, std::uint64_t offset, Handle source, std::uint64_t source_offset,
+                             std::uint64_t length) noexcept {
+  const file_clone_range range{descriptor_of(source), source_offset, length, offset};
+  return outcome(uninterrupted([&] { return ::ioctl(descriptor_of(file), FICLONERANGE, &range); }) == 0);
+}
+
+void start_writeback(Handle file, std::uint64_t offset, std::uint64_t length) noexcept {
+  ::sync_file_range(descriptor_of(file), static_cast<off_t>(offset), static_cast<off_t>(length), SYNC_FILE_RANGE_WRITE);
+}
+
+#else
+
+// fsync hands the data to the disk, which may keep them in its own cache; F_FULLFSYNC waits until they are written.
+std::error_code sync(Handle file) noexcept {
+  const int descriptor = descriptor_of(file);
+  if (uninterrupted([descriptor] { return ::fcntl(descriptor, F_FULLFSYNC); }) == 0) return {};
+  // File systems of other systems and of networks do not know F_FULLFSYNC.
+  return outcome(uninterrupted([descriptor] { return ::fsync(descriptor); }) == 0);
+}
+
+namespace {
+
+/// Reserves blocks up to `end` without changing the file's size.
+std::error_code preallocate(Handle file, off_t end) noexcept {
+  struct stat status{};
+  if (::fstat(descriptor_of(file), &status) != 0) return outcome(false);
+  constexpr off_t block = 512;  // the unit of st_blocks, on every file system
+  const off_t reserved = std::max(status.st_size, static_cast<off_t>(status.st_blocks) * block);
+  if (end <= reserved) return {};
+  fstore_t room{F_ALLOCATEALL, F_PEOFPOSMODE, 0, end - reserved, 0};  // counts from the end of the reserved blocks
+  return outcome(uninterrupted([&] { return ::fcntl(descriptor_of(file), F_PREALLOCATE, &room); }) == 0);
+}
+
+}  // namespace
+
+std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept {
+  if (!std::in_range<off_t>(offset + length)) return error_of(EFBIG);
+  const auto end = static_cast<off_t>(offset + length);
+  const std::error_code failed = preallocate(file, end);
+  if (failed || size == FileSize::stays) return failed;
+  std::error_code unknown;
+  return status_of(file, unknown).size < offset + length ? set_size(file, offset + length) : unknown;
+}
+
+// fclonefileat makes a new file that shares all blocks of another one. No call shares a part of a file, which is what
+// an entry of an archive is.
+bool can_share_blocks(Handle /*file*/) noexcept { return false; }
+
+std::error_code share_blocks(Handle /*file*/, std::uint64_t /*offset*/, Handle /*source*/,
+                             std::uint64_t /*source_offset*/, std::uint64_t /*length*/) noexcept {
+  return error_of(ENOTSUP);
+}
+
+// No call begins to write a part of a file; the system does so on its own.
+void start_writeback(Handle /*file*/, std::uint64_t /*offset*/, std::uint64_t /*length*/) noexcept {}
+
+#endif
+
+void allow_holes(Handle /*file*/) noexcept {}  // every file may have them
 
 std::error_code hand_over(Handle file) noexcept {
   const int other = ::fcntl(descriptor_of(file), F_DUPFD_CLOEXEC, 0);

@@ -4,21 +4,37 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#else
+#include <sys/stdio.h>
+#endif
 
 #include <array>
 #include <climits>
+#include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string_view>
+#include <utility>
 
-#include "os/posix/file_status.h"
-#include "os/posix/link_trust.h"
 #include "os/posix/native.h"
-#include "os/posix/system.h"
 
 namespace onnxar::os {
 namespace {
 
 namespace fs = std::filesystem;
+
+#ifdef __linux__
+constexpr int lookup_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;  // for a folder in which names are looked up
+#else
+constexpr int lookup_flags = O_SEARCH | O_DIRECTORY | O_CLOEXEC;
+#endif
+constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // O_NONBLOCK: opening a pipe must not wait
+
+/// The mode of a new file. The umask takes permissions away.
+constexpr mode_t for_all = 0666;
 
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
@@ -39,6 +55,46 @@ Names names_in(Handle folder, std::error_code& failed) noexcept {
   return names;
 }
 
+bool is_link(Handle folder, const fs::path& name) noexcept {
+  std::error_code ignored;
+  return status_in(folder, name, ignored).kind == FileKind::link && !ignored;
+}
+
+/// Opens the path part by part, the last one with `last_flags`, where the system cannot check a whole path. Follows no
+/// link at all: to resolve a link in user space without a race, every step of its target would need the same
+/// walk.
+File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, std::error_code& failed) noexcept {
+  File here;
+  failed = relative.empty() ? error_of(ENOENT) : std::error_code();
+  for (auto part = relative.begin(); part != relative.end(); ++part) {
+    if (*part == ".." || relative.is_absolute()) {
+      failed = error_of(EXDEV);
+      return {};
+    }
+    const bool last = std::next(part) == relative.end();
+    const int flags = last ? last_flags : lookup_flags;
+    const Handle at = here.valid() ? here.get() : folder;
+    const auto open = [&] { return ::openat(descriptor_of(at), part->c_str(), flags | O_NOFOLLOW); };
+    File next = opened_by(open, failed);
+    if (!next.valid()) {
+      // O_NOFOLLOW fails with ELOOP or ENOTDIR at a link. Callers tell "outside" from "missing" by this code.
+      if ((failed.value() == ELOOP || failed.value() == ENOTDIR) && is_link(at, *part)) failed = error_of(EXDEV);
+      return {};
+    }
+    here = std::move(next);
+  }
+  return here;
+}
+
+/// rename_to_free_name for file systems that do not know such a call. A hard link never replaces a file either; between
+/// its two calls the file has both names, which does no harm.
+std::error_code rename_by_link(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+  const int here = descriptor_of(folder);
+  const std::error_code failed = outcome(::linkat(here, from.c_str(), here, to.c_str(), 0) == 0);
+  if (!failed) ::unlinkat(here, from.c_str(), 0);
+  return failed;
+}
+
 }  // namespace
 
 File open_folder(const fs::path& path, std::error_code& failed) noexcept {
@@ -47,6 +103,142 @@ File open_folder(const fs::path& path, std::error_code& failed) noexcept {
 
 File open_folder_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), lookup_flags | O_NOFOLLOW); }, failed);
+}
+
+#ifdef __linux__
+
+namespace {
+
+File open_with_openat2(Handle folder, const fs::path& relative, int flags, Links links,
+                       std::error_code& failed) noexcept {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;  // magic links, as in /proc/PID/fd, jump out of any folder
+  if (links == Links::refuse) how.resolve |= RESOLVE_NO_SYMLINKS;
+  const auto open = [&] { return ::syscall(SYS_openat2, descriptor_of(folder), relative.c_str(), &how, sizeof how); };
+  return opened_by(open, failed);
+}
+
+/// Whether openat2 is missing, as before Linux 5.6. Sandboxes refuse unknown calls with EPERM; kernels refuse unknown
+/// flags with EINVAL.
+bool is_missing(const std::error_code& failed) noexcept {
+  return failed.value() == ENOSYS || failed.value() == EPERM || failed.value() == EINVAL;
+}
+
+File open_within(Handle folder, const fs::path& relative, int flags, Links links, std::error_code& failed) noexcept {
+  // openat2 returns EAGAIN if a rename elsewhere on the system raced with a `..` in the path: the kernel could not
+  // prove that the path stays beneath the folder. The bound keeps a process that renames in a loop from stalling this
+  // one.
+  constexpr int attempts = 100;
+  File file;
+  for (int i = 0; i < attempts; ++i) {
+    file = open_with_openat2(folder, relative, flags, links, failed);
+    if (failed.value() != EAGAIN) break;
+  }
+  return is_missing(failed) ? open_part_by_part(folder, relative, flags, failed) : std::move(file);
+}
+
+/// The path under which linkat finds an open file. AT_EMPTY_PATH does not need /proc, but requires CAP_DAC_READ_SEARCH.
+std::array<char, 32> name_in_proc(Handle file) noexcept {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "/proc/self/fd/%d", descriptor_of(file));
+  return text;
+}
+
+/// EISDIR and EINVAL: O_TMPFILE contains O_DIRECTORY, so kernels and file systems that do not know it see an attempt to
+/// open a folder for writing.
+bool lacks_nameless_files(const std::error_code& failed) noexcept {
+  return failed.value() == EOPNOTSUPP || failed.value() == EISDIR || failed.value() == EINVAL;
+}
+
+}  // namespace
+
+File open_beneath(Handle folder, const fs::path& relative, Links links, std::error_code& failed) noexcept {
+  return open_within(folder, relative, read_flags, links, failed);
+}
+
+File open_folder_beneath(Handle folder, const fs::path& relative, std::error_code& failed) noexcept {
+  return open_within(folder, relative, lookup_flags, Links::refuse, failed);
+}
+
+File create_unseen(Handle folder, std::error_code& failed) noexcept {
+  const auto create = [&] { return ::openat(descriptor_of(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, for_all); };
+  File file = opened_by(create, failed);
+  if (lacks_nameless_files(failed)) failed = error_of(EOPNOTSUPP);
+  if (failed || ::access(name_in_proc(file).data(), F_OK) == 0) return file;
+  failed = error_of(EOPNOTSUPP);  // without /proc (a chroot, a container) the file could never be named
+  return {};
+}
+
+std::error_code give_name(Handle file, Handle folder, const fs::path& name) noexcept {
+  const auto self = name_in_proc(file);
+  return outcome(::linkat(AT_FDCWD, self.data(), descriptor_of(folder), name.c_str(), AT_SYMLINK_FOLLOW) == 0);
+}
+
+std::error_code rename_to_free_name(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+  const int here = descriptor_of(folder);
+  // By its number: musl has had renameat2 only since 1.2.6.
+  const auto rename = [&] { return ::syscall(SYS_renameat2, here, from.c_str(), here, to.c_str(), RENAME_NOREPLACE); };
+  const std::error_code failed = outcome(rename() == 0);
+  // EINVAL: the file system does not support RENAME_NOREPLACE.
+  return failed.value() == EINVAL ? rename_by_link(folder, from, to) : failed;
+}
+
+#else
+
+// O_NOFOLLOW_ANY refuses links in the whole path, but not a `..` that leaves the folder.
+File open_beneath(Handle folder, const std::filesystem::path& relative, Links /*links*/,
+                  std::error_code& failed) noexcept {
+  return open_part_by_part(folder, relative, read_flags, failed);
+}
+
+File open_folder_beneath(Handle folder, const std::filesystem::path& relative, std::error_code& failed) noexcept {
+  return open_part_by_part(folder, relative, lookup_flags, failed);
+}
+
+// There is no O_TMPFILE, and no way to give a removed file a name again.
+File create_unseen(Handle /*folder*/, std::error_code& failed) noexcept {
+  failed = error_of(ENOTSUP);
+  return {};
+}
+
+std::error_code give_name(Handle /*file*/, Handle /*folder*/, const std::filesystem::path& /*name*/) noexcept {
+  return error_of(ENOTSUP);
+}
+
+std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from,
+                                    const std::filesystem::path& to) noexcept {
+  const int here = descriptor_of(folder);
+  const std::error_code failed = outcome(::renameatx_np(here, from.c_str(), here, to.c_str(), RENAME_EXCL) == 0);
+  return failed.value() == ENOTSUP ? rename_by_link(folder, from, to) : failed;
+}
+
+#endif
+
+File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags, for_all); }, failed);
+}
+
+std::error_code rename_over(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+  return outcome(::renameat(descriptor_of(folder), from.c_str(), descriptor_of(folder), to.c_str()) == 0);
+}
+
+std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noexcept {
+  struct stat status{};
+  const int found = ::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
+  if (found != 0 && errno != ENOENT) return outcome(false);
+  if (found != 0 || !S_ISREG(status.st_mode)) return {};  // a new name: the mode from the umask stays
+  const int here = descriptor_of(file);
+  // Root keeps the owner, too.
+  const bool keeps_group =
+      ::fchown(here, status.st_uid, status.st_gid) == 0 || ::fchown(here, static_cast<uid_t>(-1), status.st_gid) == 0;
+  mode_t mode = status.st_mode & 0777;
+  if (!keeps_group) mode = (mode & 0707) | (mode & 0007) << 3;  // the members of another group are others
+  const std::error_code failed = outcome(::fchmod(here, mode) == 0);
+  // File systems without modes, such as FAT, refuse to change them. The old file then had none of its own either.
+  const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
+  return has_modes ? failed : std::error_code();
 }
 
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {

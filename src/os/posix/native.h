@@ -1,6 +1,7 @@
-// Converts between descriptors and handles, and from errno to std::error_code.
+// Converts between descriptors and handles, struct stat and FileStatus, errno and std::error_code.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cerrno>
@@ -42,5 +43,12 @@ template <typename Call>
 File opened_by(const Call& call, std::error_code& failed) noexcept {
   return file_of(static_cast<int>(uninterrupted(call)), failed);
 }
+
+FileStatus file_status(const struct stat& status) noexcept;
+
+/// Follows the rule of a kernel with fs.protected_symlinks set: in a sticky, world-writable folder, only links that
+/// `user` or the folder's owner made are followed. A different user could have placed one there as a trap.
+bool is_trusted_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
+                     std::uint32_t user) noexcept;
 
 }  // namespace onnxar::os

@@ -8,15 +8,13 @@
 #include <limits>
 
 #include "os/posix/native.h"
-#include "os/posix/system.h"
 
 namespace onnxar::os {
 namespace {
 
 constexpr std::size_t huge_page = 2U << 20U;
 
-}  // namespace
-
+/// Gives the advice, of madvise(2), on the pages that `bytes` touch.
 std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
   if (bytes.empty()) return {};
   const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % mapping_granularity();
@@ -24,6 +22,17 @@ std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
   auto* begin = const_cast<std::byte*>(bytes.data()) - into_page;
   return outcome(::madvise(begin, bytes.size() + into_page, advice) == 0);
 }
+
+/// populate for systems that cannot report pages beyond the end of the file: reading one raises SIGBUS.
+void read_each_page(std::span<const std::byte> bytes) noexcept {
+  constexpr std::size_t step = 4096;  // the smallest page size of any supported system
+  will_need(bytes);
+  for (std::size_t i = 0; i < bytes.size(); i += step) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
+  }
+}
+
+}  // namespace
 
 std::size_t mapping_granularity() noexcept {
   static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -45,15 +54,33 @@ void unmap(std::span<const std::byte> mapping) noexcept {
   static_cast<void>(::munmap(const_cast<std::byte*>(mapping.data()), mapping.size()));
 }
 
-void read_each_page(std::span<const std::byte> bytes) noexcept {
-  constexpr std::size_t step = 4096;  // the smallest page size of any supported system
-  will_need(bytes);
-  for (std::size_t i = 0; i < bytes.size(); i += step) {
-    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
-  }
+void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
+
+#ifdef __linux__
+
+std::error_code populate(std::span<const std::byte> bytes) noexcept {
+#ifdef MADV_POPULATE_READ
+  constexpr int populate_read = MADV_POPULATE_READ;
+#else
+  constexpr int populate_read = 22;  // the kernel's number, which older C libraries do not define
+#endif
+  const std::error_code failed = advise(bytes, populate_read);
+  if (failed.value() != EINVAL) return failed;
+  // Linux before 5.14 does not know this advice. Reading one byte of each page has the same effect, except that a page
+  // beyond the end of the file raises SIGBUS.
+  read_each_page(bytes);
+  return {};
 }
 
-void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
+#else
+
+// No advice of madvise reports pages that cannot be read.
+std::error_code populate(std::span<const std::byte> bytes) noexcept {
+  read_each_page(bytes);
+  return {};
+}
+
+#endif
 
 std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
   const bool large = size >= 2 * huge_page;
@@ -62,7 +89,9 @@ std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
   // aligned_alloc requires a multiple of the alignment.
   void* memory = std::aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
   // Without huge pages the first use of 1 GiB faults 262144 times.
-  if (large && memory != nullptr) advise_huge_pages({static_cast<std::byte*>(memory), size});
+#ifdef __linux__  // macOS chooses the size of pages
+  if (large && memory != nullptr) static_cast<void>(advise({static_cast<std::byte*>(memory), size}, MADV_HUGEPAGE));
+#endif
   return static_cast<std::byte*>(memory);
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "os/error.h"
 #include "os/windows/native.h"
-#include "os/windows/status.h"
 
 namespace onnxar::os {
 namespace {
@@ -18,10 +20,8 @@ constexpr Opening as_folder{look_up, FILE_OPEN, FILE_DIRECTORY_FILE};
 
 /// Opens a folder by its path.
 File folder_at(const std::wstring& path, std::error_code& failed) noexcept {
-  File folder = file_of(::CreateFileW(path.c_str(), look_up | SYNCHRONIZE | FILE_READ_ATTRIBUTES, share_all, nullptr,
-                                      OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr),
-                        failed);
-  const bool is_folder = !failed && file_status(folder, failed).kind == FileKind::folder;
+  File folder = open_path(path, look_up | SYNCHRONIZE | FILE_READ_ATTRIBUTES, 0, failed);
+  const bool is_folder = !failed && status_of(folder, failed).kind == FileKind::folder;
   if (!failed && !is_folder) failed = error_of(ERROR_DIRECTORY);
   return failed ? File() : std::move(folder);
 }
@@ -87,6 +87,58 @@ std::error_code remove_name(Handle folder, const fs::path& name, ULONG kind) noe
   return failed;
 }
 
+// Of the native interface; the headers for programs lack them.
+constexpr int rename_class = 10;     // FileRenameInformation
+constexpr int rename_ex_class = 65;  // FileRenameInformationEx
+constexpr ULONG replace_flag = 1, posix_flag = 2, read_only_flag = 0x40;
+
+/// FILE_RENAME_INFORMATION, whose first member is a bool in the older class.
+struct RenameHead {
+  ULONG flags;
+  HANDLE folder;
+  ULONG name_size;
+};
+constexpr std::size_t name_at = offsetof(RenameHead, name_size) + sizeof(ULONG);
+
+std::error_code rename(Handle file, Handle folder, const std::wstring& name, int kind, ULONG flags) noexcept {
+  const std::size_t size = name.size() * sizeof(wchar_t);
+  const RenameHead head{flags, native_of(folder), static_cast<ULONG>(size)};
+  std::vector<std::byte> request(name_at + size + sizeof(wchar_t));
+  std::memcpy(request.data(), &head, name_at);
+  std::memcpy(request.data() + name_at, name.data(), size);
+  IO_STATUS_BLOCK status{};
+  return outcome_of(::NtSetInformationFile(native_of(file), &status, request.data(), static_cast<ULONG>(request.size()),
+                                           static_cast<FILE_INFORMATION_CLASS>(kind)));
+}
+
+/// The handle with which a file is renamed or removed.
+File open_to_rename(Handle folder, const std::wstring& name, std::error_code& failed) noexcept {
+  return open_in(folder, name, {DELETE, FILE_OPEN, 0}, failed);
+}
+
+std::wstring name_aside(const std::wstring& name) {
+  std::random_device random;
+  return L"." + name.substr(0, 200) + L"." + std::to_wstring(random()) + L".old";
+}
+
+/// For file systems, and versions of the system, that do not replace a file that is open or mapped: the old file moves
+/// away and is removed when its last user closes it. Between two of the steps no file has the name. A folder stays.
+std::error_code rename_after_moving_away(Handle file, Handle folder, const std::wstring& to) noexcept {
+  std::error_code failed;
+  const File old = open_in(folder, to, {DELETE, FILE_OPEN, FILE_NON_DIRECTORY_FILE}, failed);
+  if (failed) return failed;
+  const std::wstring aside = name_aside(to);
+  failed = rename(old, folder, aside, rename_class, 0);
+  if (failed) return failed;
+  failed = rename(file, folder, to, rename_class, 0);
+  if (failed) {
+    static_cast<void>(rename(old, folder, to, rename_class, 0));
+  } else {
+    static_cast<void>(remove_file(folder, aside));
+  }
+  return failed;
+}
+
 /// Whether a list of a folder's names has one besides the folder and its parent.
 bool names_a_file(std::span<const std::byte> list) noexcept {
   while (true) {
@@ -137,9 +189,60 @@ File open_folder_beneath(Handle folder, const fs::path& relative, std::error_cod
   return open_part_by_part(folder, relative, as_folder, Links::refuse, failed);
 }
 
+// Every file of this system has a name.
+File create_unseen(Handle /*folder*/, std::error_code& failed) noexcept {
+  failed = error_of(ERROR_NOT_SUPPORTED);
+  return {};
+}
+
+File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  constexpr ACCESS_MASK access = GENERIC_READ | GENERIC_WRITE | WRITE_DAC;  // WRITE_DAC: for keep_mode
+  return open_in(folder, name.native(), {access, FILE_CREATE, FILE_NON_DIRECTORY_FILE}, failed);
+}
+
+std::error_code give_name(Handle /*file*/, Handle /*folder*/, const fs::path& /*name*/) noexcept {
+  return error_of(ERROR_NOT_SUPPORTED);
+}
+
+std::error_code rename_over(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+  std::error_code failed;
+  const File file = is_plain_name(to.native()) ? open_to_rename(folder, from.native(), failed) : File();
+  if (!file.valid()) return failed ? failed : error_of(ERROR_INVALID_NAME);
+  // Windows 10 1607 on NTFS: in one step, and users of the old file keep it, as on POSIX systems.
+  failed = rename(file, folder, to.native(), rename_ex_class, replace_flag | posix_flag | read_only_flag);
+  if (!failed) return {};
+  failed = rename(file, folder, to.native(), rename_class, replace_flag);  // in one step, if the old file is not in use
+  return reason_of(failed) == Reason::permission || reason_of(failed) == Reason::mapped
+             ? rename_after_moving_away(file, folder, to.native())
+             : failed;
+}
+
+std::error_code rename_to_free_name(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+  std::error_code failed;
+  const File file = is_plain_name(to.native()) ? open_to_rename(folder, from.native(), failed) : File();
+  if (!file.valid()) return failed ? failed : error_of(ERROR_INVALID_NAME);
+  return rename(file, folder, to.native(), rename_class, 0);
+}
+
+// The access list of the old file. Without an old file, the new one has what its folder passes on.
+std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noexcept {
+  std::error_code failed;
+  const File old = open_in(folder, name.native(), {READ_CONTROL, FILE_OPEN, FILE_NON_DIRECTORY_FILE}, failed);
+  if (reason_of(failed) == Reason::not_found || reason_of(failed) == Reason::is_folder) return {};
+  if (failed) return failed;
+  DWORD size = 0;
+  ::GetKernelObjectSecurity(native_of(old), DACL_SECURITY_INFORMATION, nullptr, 0, &size);
+  std::vector<std::byte> list(size);
+  const BOOL read = ::GetKernelObjectSecurity(native_of(old), DACL_SECURITY_INFORMATION, list.data(), size, &size);
+  failed =
+      outcome(read != 0 && ::SetKernelObjectSecurity(native_of(file), DACL_SECURITY_INFORMATION, list.data()) != 0);
+  // FAT has no access lists. The old file then had none of its own either.
+  return reason_of(failed) == Reason::unsupported ? std::error_code() : failed;
+}
+
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   const File file = open_in(folder, name.native(), {}, failed);
-  return failed ? FileStatus() : file_status(file, failed);
+  return failed ? FileStatus() : status_of(file, failed);
 }
 
 fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed) {

@@ -1,39 +1,10 @@
 #include "os/windows/native.h"
 
 #include <algorithm>
-#include <array>
+
+#include "os/names.h"
 
 namespace onnxar::os {
-namespace {
-
-constexpr std::wstring_view forbidden = L"<>:\"|?*\\/";
-
-wchar_t upper(wchar_t letter) noexcept {
-  return letter >= L'a' && letter <= L'z' ? static_cast<wchar_t>(letter - L'a' + L'A') : letter;
-}
-
-bool equals_folded(std::wstring_view name, std::wstring_view upper_case) noexcept {
-  return std::ranges::equal(name, upper_case, {}, upper);
-}
-
-/// COM1 to COM9, LPT1 to LPT9; the superscripts one, two and three also count as digits.
-bool is_numbered_device(std::wstring_view name) noexcept {
-  if (name.size() != 4) return false;
-  const wchar_t digit = name[3];
-  const bool is_digit = (digit >= L'0' && digit <= L'9') || digit == 0xB9 || digit == 0xB2 || digit == 0xB3;
-  return is_digit && (equals_folded(name.substr(0, 3), L"COM") || equals_folded(name.substr(0, 3), L"LPT"));
-}
-
-/// Extensions do not matter: NUL.txt is the device, too.
-bool is_device(std::wstring_view name) noexcept {
-  std::wstring_view stem = name.substr(0, name.find(L'.'));
-  while (stem.ends_with(L' ')) stem.remove_suffix(1);
-  constexpr std::array<std::wstring_view, 6> devices = {L"CON", L"PRN", L"AUX", L"NUL", L"CONIN$", L"CONOUT$"};
-  return is_numbered_device(stem) ||
-         std::ranges::any_of(devices, [stem](std::wstring_view device) { return equals_folded(stem, device); });
-}
-
-}  // namespace
 
 std::error_code outcome_of(NTSTATUS status) noexcept {
   if (status >= 0) return {};
@@ -46,6 +17,12 @@ std::error_code outcome_of(NTSTATUS status) noexcept {
 File file_of(HANDLE handle, std::error_code& failed) noexcept {
   failed = outcome(handle != INVALID_HANDLE_VALUE);
   return File(Handle{reinterpret_cast<std::intptr_t>(handle)});
+}
+
+File open_path(const std::wstring& path, DWORD access, DWORD flags, std::error_code& failed) noexcept {
+  return file_of(::CreateFileW(path.c_str(), access, share_all, nullptr, OPEN_EXISTING,
+                               FILE_FLAG_BACKUP_SEMANTICS | flags, nullptr),  // this flag opens folders, too
+                 failed);
 }
 
 std::wstring long_path(const std::filesystem::path& path) {
@@ -99,8 +76,9 @@ File open_again(Handle handle, const Opening& opening, std::error_code& failed) 
 
 bool is_plain_name(std::wstring_view name) noexcept {
   if (name.empty() || name.ends_with(L'.') || name.ends_with(L' ')) return false;
-  const auto is_bad = [](wchar_t letter) { return letter < 32 || forbidden.find(letter) != std::wstring_view::npos; };
-  return std::ranges::none_of(name, is_bad) && !is_device(name);
+  constexpr std::wstring_view forbidden = L"<>:\"|?*\\/";
+  const auto is_bad = [&](wchar_t letter) { return letter < 32 || forbidden.find(letter) != std::wstring_view::npos; };
+  return std::ranges::none_of(name, is_bad) && !is_device_name(text_of(name));
 }
 
 bool is_link(Handle file, std::error_code& failed) noexcept {

@@ -25,14 +25,6 @@ namespace onnxar::os {
 constexpr DWORD error_is_folder = 336;             // ERROR_DIRECTORY_NOT_SUPPORTED
 constexpr DWORD error_disk_quota_exceeded = 1295;  // ERROR_DISK_QUOTA_EXCEEDED
 
-/// DUPLICATE_EXTENTS_DATA and what belongs to it.
-struct SharedExtents {
-  HANDLE source;
-  LARGE_INTEGER source_offset, target_offset, length;
-};
-constexpr DWORD share_extents_code = 0x98344;  // FSCTL_DUPLICATE_EXTENTS_TO_FILE
-constexpr DWORD shares_extents = 0x08000000;   // FILE_SUPPORTS_BLOCK_REFCOUNTING
-
 inline HANDLE native_of(Handle handle) noexcept {
   return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(handle));  // NOLINT(performance-no-int-to-ptr)
 }
@@ -54,6 +46,9 @@ constexpr DWORD share_all = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELE
 /// The absolute path in the form without a limit of 260 characters, in which the system reads no device names and
 /// removes no dots and spaces.
 std::wstring long_path(const std::filesystem::path& path);
+
+/// Opens what the path leads to, a folder as well.
+File open_path(const std::wstring& path, DWORD access, DWORD flags, std::error_code& failed) noexcept;
 
 /// How `open_in` opens.
 struct Opening {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "files.h"
-#include "os/process.h"
 
 namespace onnxar::os {
 namespace {
@@ -152,9 +151,4 @@ Locking try_lock(Handle file, Lock wanted, std::error_code& failed) noexcept {
 }
 
 /// There is no other process to wait for.
-void pause(std::uint32_t /*milliseconds*/) noexcept {}
-std::uintptr_t current_thread() noexcept { return 1; }
-
-std::vector<std::string> programs_with(const std::filesystem::path& /*file*/) { return {}; }
-
 }  // namespace onnxar::os

@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "os/error.h"
-
 namespace onnxar::os::memory {
 namespace {
 
@@ -115,23 +113,3 @@ void forget_files() {
 }
 
 }  // namespace onnxar::os::memory
-
-namespace onnxar::os {
-
-Reason reason_of(const std::error_code& failed) noexcept {
-  if (!failed) return Reason::none;
-  switch (static_cast<std::errc>(failed.value())) {
-    case std::errc::no_such_file_or_directory:
-    case std::errc::not_a_directory: return Reason::not_found;
-    case std::errc::file_exists: return Reason::exists;
-    case std::errc::permission_denied: return Reason::permission;
-    case std::errc::no_space_on_device: return Reason::disk_full;
-    case std::errc::is_a_directory: return Reason::is_folder;
-    case std::errc::cross_device_link: return Reason::outside;
-    case std::errc::file_too_large: return Reason::too_large;
-    case std::errc::operation_not_supported: return Reason::unsupported;
-    default: return Reason::other;
-  }
-}
-
-}  // namespace onnxar::os

@@ -1,7 +1,6 @@
 #include "os/folder.h"
 
 #include "files.h"
-#include "os/output.h"
 
 namespace onnxar::os {
 namespace {

@@ -90,7 +90,21 @@ CLI::Option* writes_file(CLI::Option* option) {
 }
 
 CLI::Option* add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
-  return writes_file(add_path(verb, "-o,--output", output, what)->required());
+  return add_optional_output(verb, output, what)->required();
+}
+
+CLI::Option* add_optional_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
+  return writes_file(add_path(verb, "-o,--output", output, what));
+}
+
+std::filesystem::path output_beside(const std::filesystem::path& input, std::string_view from, std::string_view to) {
+  const std::string name = utf8_of(input);
+  const bool is_address = name.find("://") != std::string::npos;
+  if (CLI::detail::to_lower(utf8_of(input.extension())) != from || is_address || is_directory(input)) {
+    throw Error(Code::usage_argument, "--output FILE is needed; only of one file NAME" + std::string(from) +
+                                          " the output is NAME" + std::string(to) + " beside it");
+  }
+  return std::filesystem::path(input).replace_extension(to);
 }
 
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
@@ -149,7 +163,7 @@ void add_data_dir(CLI::App& verb, LoadOptions& load) {
 void add_threads(CLI::App& verb, std::size_t& threads) {
   constexpr int most = 1024;
   verb.add_option("-j,--threads", threads, "Use at most N threads; default: one per core")
-      ->check(CLI::Range(1, most))
+      ->check(CLI::Validator(CLI::Range(1, most)).description(""))
       ->type_name("N");
 }
 
@@ -157,7 +171,7 @@ CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
   constexpr std::uint64_t most = 1ULL << 32U;
   return verb
       .add_option("--max-expansion", times, "Expand shared or compressed data to at most N times the size of the input")
-      ->check(CLI::Range(std::uint64_t{1}, most))
+      ->check(CLI::Validator(CLI::Range(std::uint64_t{1}, most)).description(""))
       ->type_name("N")
       ->capture_default_str();
 }

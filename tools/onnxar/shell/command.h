@@ -97,6 +97,11 @@ void add_model(CLI::App& verb, std::filesystem::path& path);
 /// For options that name a file to write. Refuses `-`, the standard output.
 CLI::Option* writes_file(CLI::Option* option);
 CLI::Option* add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
+/// For verbs that can name the output themselves.
+CLI::Option* add_optional_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
+/// The path of a file, with the ending `from` replaced by `to`. Errors: usage.argument (not a path that ends so, or a
+/// folder; then the user has to name the output).
+std::filesystem::path output_beside(const std::filesystem::path& input, std::string_view from, std::string_view to);
 /// Adds an option whose value is one of `words`. `--help` shows the words as its type: `sha1`, `bash|zsh|fish`.
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what);

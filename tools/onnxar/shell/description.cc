@@ -36,7 +36,7 @@ Parameter parameter(const CLI::Option& option) {
   return found;
 }
 
-/// Returns the options that `--help` lists. Options without a group are hidden: deprecated names, options for programs.
+/// Returns the options that `--help` lists. Those without a group, which are for programs, are hidden.
 std::vector<const CLI::Option*> listed(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
@@ -51,7 +51,9 @@ void add_parameters(const CLI::App& app, VerbDescription& verb) {
   }
 }
 
-VerbDescription verb_description(const CLI::App& app) {
+}  // namespace
+
+VerbDescription describe_verb(const CLI::App& app) {
   constexpr std::string_view label = "Example: ";
   VerbDescription verb;
   verb.name = app.get_name();
@@ -65,15 +67,12 @@ VerbDescription verb_description(const CLI::App& app) {
   return verb;
 }
 
-}  // namespace
-
-/// Reads the parser itself, so completions and the manual page cannot disagree with `--help`.
 CommandLine describe(const CLI::App& app) {
   CommandLine line;
   line.about = app.get_description();
   for (const CLI::Option* option : listed(app)) line.options.push_back(parameter(*option));
   for (const CLI::App* verb : app.get_subcommands({})) {
-    if (!verb->get_group().empty()) line.verbs.push_back(verb_description(*verb));
+    if (!verb->get_group().empty()) line.verbs.push_back(describe_verb(*verb));
   }
   return line;
 }

@@ -1,9 +1,10 @@
-// Describes the command line as data. The description is read from CLI11's tree, which also parses the arguments and
-// prints `--help`. Completions and the manual page are made from it alone, so they cannot disagree with the parser.
+// Describes the command line as data. The description is read from CLI11's tree, which also parses the arguments.
+// `--help`, completions and the manual page are made from it alone, so they cannot disagree with the parser.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,12 @@ struct CommandLine {
   std::vector<VerbDescription> verbs;
 };
 
-/// Omits verbs and options without a group, as `--help` does.
+/// Omits verbs and options without a group.
 CommandLine describe(const CLI::App& app);
+VerbDescription describe_verb(const CLI::App& app);
+
+/// Prints `--help` of the command and of its verbs.
+std::shared_ptr<CLI::FormatterBase> help_text();
 
 /// Returns all names of all options.
 std::vector<std::string> names_of(const std::vector<Parameter>& options);

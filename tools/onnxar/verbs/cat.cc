@@ -57,6 +57,9 @@ void write_verified(const Archive& archive, const ArchiveEntry& entry, const Cat
 }
 
 int cat(const CatArguments& arguments) {
+  if (arguments.name.empty() && arguments.model.empty()) {
+    throw Error(Code::usage_argument, "name an entry, or write --model for the model; `onnxar ls` lists the entries");
+  }
   const Archive archive = open_archive(arguments.archive).graph(arguments.model);
   const auto entry = arguments.model.empty() ? archive.find(arguments.name) : archive.model_entry();
   if (!entry) {
@@ -73,11 +76,11 @@ Verb add_cat(CLI::App& app) {
   auto arguments = std::make_shared<CatArguments>();
   CLI::App* verb = app.add_subcommand("cat", "Write the bytes of one entry to the standard output");
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
-  auto* which = verb->add_option_group("ENTRY", "Which entry")->require_option(1);
-  which->add_option("NAME", arguments->name, "The entry's name, as `onnxar ls` shows it");
+  auto* name = verb->add_option("NAME", arguments->name, "The entry's name, as `onnxar ls` shows it");
   // A flag, so that it may stand before ARCHIVE; a name needs the `=`.
-  which->add_flag("--model{" + std::string(model_entry_name) + "}", arguments->model,
-                  "The ModelProto; --model=NAME that of a further graph");
+  verb->add_flag("--model{" + std::string(model_entry_name) + "}", arguments->model,
+                 "The ModelProto; --model=NAME that of a further graph")
+      ->excludes(name);
   add_timeout(*verb);
   verb->add_flag("-q,--quiet", arguments->verbosity.quiet, "Show no progress");
   verb->footer("Example: onnxar cat model.onnxar --model > skeleton.onnx");

@@ -59,14 +59,15 @@ Verb add_link(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("link", "Write a small .onnx whose external data is the archive, for any runtime");
   add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it is not changed");
-  auto* where = verb->add_option_group("WHERE", "Beside the archive, or with a copy of it")->require_option(0, 1);
-  writes_file(where->add_option("-o,--output", arguments->output,
-                                "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved. "
-                                "Without it, a link for each graph is written there, named after the graph"));
-  add_path(*where, "--hub", arguments->hub,
+  CLI::Option* output = add_optional_output(*verb, arguments->output,
+                                            "The .onnx file to write, in the folder of ARCHIVE after symbolic links "
+                                            "are resolved. Without it, a link for each "
+                                            "graph is written there, named after the graph");
+  add_path(*verb, "--hub", arguments->hub,
            "The folder for a copy of ARCHIVE as model.onnx_data and the link as model.onnx, the names that hubs of "
            "models and their loaders expect")
-      ->type_name(value_type::folder);
+      ->type_name(value_type::folder)
+      ->excludes(output);
   add_graph(*verb, arguments->options.graph, "Link this graph of the archive");
   add_overwrite(*verb, arguments->options.output);
   add_write_options(*verb, arguments->options.output);

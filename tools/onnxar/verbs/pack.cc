@@ -57,6 +57,10 @@ ConvertReport pack_models(const PackArguments& arguments) {
 }
 
 int pack(PackArguments& arguments) {
+  if (arguments.output.empty()) {
+    const bool is_one = arguments.models.size() == 1 && arguments.graphs.empty();
+    arguments.output = output_beside(is_one ? path_of(arguments.models.front()) : "", ".onnx", ".onnxar");
+  }
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   // While the input is read, one thread computes the CRC-32 of the output; the others may verify the input.
   if (const std::size_t threads = arguments.save.output.threads; threads != 0) {
@@ -90,7 +94,8 @@ Verb add_pack(CLI::App& app) {
           "first is the model and the others are graphs named after their files; equal weights are stored once")
       ->required()
       ->type_name(value_type::file);
-  add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
+  add_optional_output(*verb, arguments->output,
+                      "The archive to write; without it NAME.onnxar beside the one MODEL, a file NAME.onnx");
   add_save_options(*verb, arguments->save);
   add_graph(*verb, arguments->load.graph, "Pack only this graph of an archive");
   add_data_dir(*verb, arguments->load);
@@ -108,7 +113,7 @@ Verb add_pack(CLI::App& app) {
   arguments->load.foreign_zips = true;
   add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
-  verb->footer("Example: onnxar pack model.onnx -o model.onnxar");
+  verb->footer("Example: onnxar pack model.onnx");
   return {verb, [arguments] { return pack(*arguments); }};
 }
 

@@ -24,6 +24,9 @@ struct RepackArguments {
 };
 
 int repack_to_output(RepackArguments& arguments) {
+  if (arguments.output.empty()) {
+    throw Error(Code::usage_argument, "name the archive to write with --output FILE, or only look with --check BYTES");
+  }
   RepackOptions& options = arguments.options;
   options.rename = renamed_entries(arguments.rename);
   if (arguments.alignment != 0) options.alignment = arguments.alignment;
@@ -74,12 +77,12 @@ Verb add_repack(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("repack", "Make an archive from a zip file, or a smaller one from an edited archive");
   add_file(*verb, "ZIP", arguments->zip, "A zip file that holds a model, or an archive");
-  auto* what = verb->add_option_group("WHAT", "Write, or only check")->require_option(1);
-  // Either an output or --check: a check alone writes nothing, so the options of writing exclude it.
-  writes_file(
-      what->add_option("-o,--output", arguments->output, "The archive to write; the input itself with --force"));
-  CLI::Option* check = add_size(*what, "-c,--check", arguments->check,
-                                "Only report whether entries begin at multiples of this (-v lists them)");
+  CLI::Option* output =
+      add_optional_output(*verb, arguments->output, "The archive to write; the input itself with --force");
+  // A check writes nothing, so the options of writing exclude it.
+  CLI::Option* check = add_size(*verb, "-c,--check", arguments->check,
+                                "Only report whether entries begin at multiples of this (-v lists them)")
+                           ->excludes(output);
   add_size(*verb, "--align", arguments->alignment,
            "Begin entries at multiples of this, a power of two; default: as recorded, else 64")
       ->excludes(check)

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "shell/command.h"
 
@@ -16,6 +17,7 @@ struct UndoArguments {
 int undo(const UndoArguments& arguments) {
   // Nothing brings a discarded edit back, so one word of confirmation is asked for; a dry run needs none.
   if (!arguments.force && !arguments.options.dry_run) {
+    static_cast<void>(Archive::open(arguments.archive));  // what is missing, or no archive, is not asked about
     throw Error(Code::usage_argument,
                 "undo discards the last edit permanently, and readers that have the archive open may fault; --force "
                 "does it, --dry-run shows what would remain",

@@ -40,6 +40,9 @@ void note_left_out(const ConvertReport& report) {
 }
 
 int unpack(UnpackArguments& arguments) {
+  if (arguments.output.empty()) {
+    arguments.output = output_beside(arguments.text ? "" : arguments.model, ".onnxar", ".onnx");
+  }
   SaveOptions& save = arguments.save;
   // The options of data files imply the format, so the verb needs no option for it.
   const bool external = save.file_per_tensor || !save.data_file.empty();
@@ -61,10 +64,10 @@ Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
   add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
-  add_output(
+  add_optional_output(
       *verb, arguments->output,
       "The .onnx file to write; or, if it ends with `/`, a new or empty folder for the model, further graphs and "
-      "all side files");
+      "all side files; without it NAME.onnx beside an archive NAME.onnxar");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
                        "Keep large tensors in a data file of this name beside the output")

@@ -54,6 +54,7 @@ Verb add_get(CLI::App& app) {
   verb->add_option("ADDRESS", arguments->address, "http://, https:// or s3://BUCKET/KEY")->required();
   add_output(*verb, arguments->output, "The archive; a download that was interrupted goes on from where it was");
   verb->add_option("-c,--connections", arguments->options.remote.connections, "Requests at the same time")
+      ->type_name("N")
       ->capture_default_str();
   add_timeout(*verb);
   add_threads(*verb, arguments->options.output.threads);

@@ -1,0 +1,217 @@
+#include "archive/graphs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "archive/access.h"
+#include "archive/keys.h"
+#include "archive/opening.h"
+#include "base/errors.h"
+#include "base/text.h"
+#include "onnx/external_data.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+std::vector<onnx::MetadataEntry> names_in(Bytes model) {
+  std::vector<onnx::MetadataEntry> found = onnx::find_metadata(model, model_name_key);
+  std::erase_if(found, [](const onnx::MetadataEntry& entry) { return entry.entry.key != model_name_key; });
+  return found;
+}
+
+/// Lists the names that could have been meant.
+std::string names_in(const Archive& archive, const std::optional<std::string>& model) {
+  constexpr std::size_t most = 10;
+  std::string text = model ? concat(base::quoted(*model), " (the model)") : "the model";
+  const std::vector<ArchiveEntry> graphs = archive.graphs();
+  for (std::size_t i = 0; i < std::min(graphs.size(), most); ++i) {
+    text += concat(", ", base::quoted(graphs[i].name.substr(0, graphs[i].name.size() - graph_suffix.size())));
+  }
+  if (graphs.size() > most) text += concat(" and ", graphs.size() - most, " more");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> model_names_of(Bytes model) {
+  std::vector<std::string> names;
+  for (const onnx::MetadataEntry& found : names_in(model)) names.emplace_back(found.entry.value);
+  return names;
+}
+
+/// A name that no entry could have counts as none: `check` reports it, and reading goes on without it.
+std::optional<std::string> model_name_of(Bytes model) {
+  const std::vector<onnx::MetadataEntry> found = names_in(model);
+  if (found.empty()) return std::nullopt;
+  const std::string_view name = found.front().entry.value;
+  if (graph_name_fault(concat(name, graph_suffix))) return std::nullopt;
+  return std::string(name);
+}
+
+std::optional<std::string> name_of_model(const Archive& archive) {
+  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  try {
+    const std::vector<std::string> names = model_names_of(archive.bytes(model));
+    return names.empty() ? std::nullopt : std::optional(names.front());
+  } catch (const Error& error) {
+    throw with_place_in(error, archive, model);
+  }
+}
+
+std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name) {
+  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  if (name.empty() || name == model_entry_name) return model;
+  // `a.onnx` is a graph's whole name if there is one; otherwise it may be `a.onnx.onnx` without the end.
+  for (const std::string& file : {graph_file_name(name), concat(name, graph_suffix)}) {
+    const auto entry = archive.find(file);
+    if (entry && is_graph_name(file)) return entry;
+    const auto own = name_of_model(archive);
+    if (own && concat(*own, graph_suffix) == file) return model;
+  }
+  return std::nullopt;
+}
+
+Archive Archive::graph(std::string_view name) const {
+  if (const auto entry = find_graph(*this, name)) return ArchiveAccess::view(*this, *entry);
+  throw Error(Code::usage_no_such_entry,
+              concat("the archive has no graph of this name; it has ", names_in(*this, name_of_model(*this))),
+              {std::string(name), std::nullopt}, path());
+}
+
+namespace {
+
+/// Says why the first `count` of `names` and, after the last of them, `name` cannot be in one archive.
+std::optional<std::string> clash_among(std::size_t count, std::span<const std::string_view> names,
+                                       std::string_view name) {
+  try {
+    static_cast<void>(zip::index_of_names(
+        count, [&](std::uint32_t i) { return i < names.size() ? names[i] : name; },
+        [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+/// Says why an entry with this name could not be added. A clash among the existing entries is not the fault of `name`,
+/// so it is reported by the checks of the directory alone.
+std::optional<std::string> clash_of(std::string_view name, std::span<const std::string_view> names) {
+  auto clash = clash_among(names.size() + 1, names, name);
+  return clash && !clash_among(names.size(), names, name) ? clash : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> graph_name_fault(const std::string& name) {
+  if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
+  if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
+  if (name.find('/') != std::string::npos) return "contains a slash";
+  if (is_reserved_name(name)) return "begins like the format's own names";
+  return std::nullopt;
+}
+
+std::optional<MetadataFault> link_marker_fault(Bytes graph) {
+  const auto found = onnx::find_metadata(graph, link_key_prefix);
+  if (found.empty()) return std::nullopt;
+  return MetadataFault{Code::archive_graph_link_marker,  // G3
+                       concat("metadata_props has ", base::quoted(found.front().entry.key),
+                              ", which makes it a link to an archive: its locations would be files and not entries"),
+                       found.front().whole.begin};
+}
+
+std::optional<MetadataFault> model_name_fault(Bytes model, std::span<const std::string_view> names) {
+  const std::vector<onnx::MetadataEntry> found = names_in(model);
+  if (found.empty()) return std::nullopt;
+  if (found.size() > 1) {  // G4
+    return MetadataFault{Code::archive_graph_name, concat("metadata_props has ", model_name_key, " twice"),
+                         found[1].whole.begin};
+  }
+  const std::string name = concat(found.front().entry.value, graph_suffix);
+  auto fault = graph_name_fault(name);
+  if (!fault) fault = clash_of(name, names);
+  if (!fault) return std::nullopt;
+  return MetadataFault{Code::archive_graph_name,  // G4
+                       concat("the model's name among the graphs, ", base::quoted(found.front().entry.value),
+                              ", cannot be that of an entry ", base::quoted(name), ": ", *fault),
+                       found.front().whole.begin};
+}
+
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice) {
+  const auto fault = model_name_fault(model, names);
+  if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive, advice);
+}
+
+namespace {
+
+void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                const std::function<void(const onnx::TensorSite&)>& visit) {
+  const Bytes bytes = archive.bytes(graph);
+  try {
+    onnx::walk_tensors(bytes, visit, {options.max_depth});
+  } catch (const Error& error) {
+    throw with_place_in(error, archive, graph);
+  }
+}
+
+}  // namespace
+
+void walk_archive(const Archive& archive, const LoadOptions& options,
+                  const std::function<void(const onnx::TensorSite&)>& visit) {
+  walk_graph(archive, archive.model_entry(), options, visit);
+}
+
+std::vector<ArchiveEntry> all_graphs(const Archive& archive) {
+  std::vector<ArchiveEntry> graphs = archive.graphs();
+  graphs.insert(graphs.begin(), archive.entry(archive.size() - 1));
+  return graphs;
+}
+
+void walk_all_graphs(const Archive& archive, const LoadOptions& options, const GraphVisitor& visit) {
+  for (const ArchiveEntry& graph : all_graphs(archive)) {
+    walk_graph(archive, graph, options, [&](const onnx::TensorSite& site) { visit(graph, site); });
+  }
+}
+
+std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const LoadOptions& options,
+                                              const GraphVisitor& visit) {
+  const ArchiveEntry model = archive.model_entry();
+  walk_archive(archive, options, [&](const onnx::TensorSite& site) { visit(model, site); });
+  std::vector<std::size_t> broken;
+  for (const ArchiveEntry& graph : all_graphs(archive)) {
+    if (graph.index == model.index) continue;
+    const auto visit_here = [&](const onnx::TensorSite& site) { visit(graph, site); };
+    if (!walk_as_far_as_read(archive, graph, options, visit_here)) broken.push_back(graph.index);
+  }
+  return broken;
+}
+
+bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                         const std::function<void(const onnx::TensorSite&)>& visit) {
+  try {
+    onnx::walk_tensors(archive.bytes(graph), visit, {options.max_depth});
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the graph
+    return false;
+  }
+}
+
+Error with_place_in(const Error& error, const Archive& archive) {
+  return with_place_in(error, archive, archive.model_entry());
+}
+
+Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
+  if (!error.path().empty() || !error.entry().empty()) return error;
+  const std::uint64_t begin = archive.locate(graph).offset;
+  const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
+  // An edit may have overwritten the mapped graph. Then the bytes are a mixture, and the fault is not in the model.
+  return with_model_change(base::annotate(error, added), archive);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,94 @@
+// The graphs of an archive: their names, and the rules for their metadata (rules G of the specification).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnx/sites.h"
+#include "onnxar/archive.h"
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// The key in metadata_props that names the model among the graphs of an archive.
+inline constexpr std::string_view model_name_key = "onnxar.model.name";
+
+/// The prefix of the keys in metadata_props that make a model a link to an archive (convert/links.h).
+inline constexpr std::string_view link_key_prefix = "onnxar.link.";
+
+/// All names that the model gives itself, in the order of the file. Errors: wire.*.
+std::vector<std::string> model_names_of(Bytes model);
+
+/// The first name of the model, if a file can have it. Errors: wire.*.
+std::optional<std::string> model_name_of(Bytes model);
+
+/// The first name of the archive's own model, even if no graph could have it; nothing if there is none. Errors: wire.*,
+/// naming the place.
+std::optional<std::string> name_of_model(const Archive& archive);
+
+/// The entry of the graph that a user calls `name`, as Archive::graph; the model's if `name` is empty. Nothing if there
+/// is no such graph. Errors: those of reading the model's metadata.
+std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name);
+
+/// Says why no graph can have this name (G1, N1 to N17); nothing if one can.
+std::optional<std::string> graph_name_fault(const std::string& name);
+
+/// A breach in `metadata_props`. `offset` is the field's, from the graph's first byte.
+struct MetadataFault {
+  Code code;
+  std::string message;
+  std::uint64_t offset = 0;
+};
+
+/// Checks G3: a graph is not a link. Errors: wire.*.
+std::optional<MetadataFault> link_marker_fault(Bytes graph);
+
+/// Checks G4: the model has at most one name, and its name clashes with none of `names`, those of the entries of its
+/// archive. Errors: wire.*. Cost: O(fields of ModelProto itself), and O(entries) if the model has a name.
+std::optional<MetadataFault> model_name_fault(Bytes model, std::span<const std::string_view> names);
+
+/// Refuses a model whose name breaks G4 in an archive with entries of these names. `names` need not hold the keys of
+/// tensors, as a key never ends in `.onnx`. Errors: archive.graph.name, with `advice`; wire.*.
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice = {});
+
+// Walks the tensors of graphs. Errors name the place in the file.
+
+/// The entries of the model and of the further graphs, in the order of the file after the model.
+std::vector<ArchiveEntry> all_graphs(const Archive& archive);
+
+/// Visits every tensor of the model. Errors: as Archive::model and onnx::walk_tensors.
+void walk_archive(const Archive& archive, const LoadOptions& options,
+                  const std::function<void(const onnx::TensorSite&)>& visit);
+
+using GraphVisitor = std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>;
+
+/// Visits every tensor of all graphs. Errors: as `walk_archive`.
+void walk_all_graphs(const Archive& archive, const LoadOptions& options, const GraphVisitor& visit);
+
+/// As `walk_all_graphs`, except that graphs other than `archive.model_entry()`, which comes first, may be broken: their
+/// tensors before the fault are visited. Returns the indices of the broken ones. Listings need this, and so do edits
+/// that remove a broken graph.
+std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const LoadOptions& options,
+                                              const GraphVisitor& visit);
+
+/// Visits every tensor of one graph up to the first fault of its format. Returns whether it has none.
+bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                         const std::function<void(const onnx::TensorSite&)>& visit);
+
+/// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
+/// already has a path or an entry stays as it is.
+Error with_place_in(const Error& error, const Archive& archive);
+/// As above, for an offset that counts from the first byte of `graph`.
+Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph);
+
+}  // namespace onnxar

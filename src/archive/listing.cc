@@ -1,0 +1,153 @@
+#include "onnxar/listing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/entry_uses.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
+#include "archive/opening.h"
+#include "base/glob.h"
+#include "onnx/external_data.h"
+#include "zip/format.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+/// The size of the padding record: what is left between header and data after the name and the zip64 sizes.
+std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
+  const std::uint64_t before =
+      zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);
+  return entry.offset - entry.header_offset - before;
+}
+
+/// What the local header of an entry says. Of an archive that is read by ranges, no headers are read: opening proved
+/// that the data is where the directory suggests, or proved the header.
+zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
+  if (ArchiveAccess::ranges(archive) == nullptr) return ArchiveAccess::local(archive, index);
+  return {ArchiveAccess::entry_ranges(archive).likely_data_offset(index), 0, false};
+}
+
+/// Adds a tensor of `graph` to the entry that has its data.
+void add_tensor(Listing& listing, const Archive& archive, std::string_view graph, const onnx::TensorSite& site) {
+  if (!site.tensor.is_external() || !site.tensor.external.location) return;
+  const auto entry = archive.find(*site.tensor.external.location);
+  // A listing shows what is there. `check` reports links that are broken or lead to the model.
+  if (!entry || entry->name == model_entry_name) return;
+  ListedEntry& row = listing.entries[entry->index];
+  if (row.graphs.empty() || row.graphs.back() != graph) row.graphs.emplace_back(graph);
+  if (row.graphs.size() == 1) row.tensors.push_back(info_of(site));
+}
+
+/// Adds which tensors use each entry, and what it is for. A broken graph must not hide the other entries.
+void add_uses(Listing& listing, const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_readable_graphs(archive, options, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+    uses.note(site);
+    add_tensor(listing, archive, graph.name, site);
+  });
+  for (std::size_t i = 0; i < listing.entries.size(); ++i) listing.entries[i].kind = uses.kind_of(i);
+  listing.model.kind = EntryKind::model;
+}
+
+}  // namespace
+
+std::string_view to_string(EntryKind kind) noexcept {
+  switch (kind) {
+    case EntryKind::weight: return "weight";
+    case EntryKind::side_file: return "side file";
+    case EntryKind::graph: return "graph";
+    case EntryKind::unused: return "unused";
+    case EntryKind::model: return "model";
+  }
+  return "entry";
+}
+
+std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_of(archive, options);
+  std::vector<EntryKind> kinds;
+  for (std::size_t i = 0; i < archive.size(); ++i) kinds.push_back(uses.kind_of(i));
+  return kinds;
+}
+
+std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_all_graphs(archive, options, [&uses](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+    if (graph.name != model_entry_name) uses.note(site);
+  });
+  std::vector<ArchiveEntry> entries;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (uses.is_named(i)) entries.push_back(archive.entry(i));
+  }
+  return entries;
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive) {
+  std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  try {
+    for (const onnx::MetadataEntry& found : onnx::find_metadata(archive.model(), "")) {
+      pairs.emplace_back(found.entry.key, found.entry.value);
+    }
+  } catch (const Error& error) {
+    throw with_place_in(error, archive);
+  }
+  return pairs;
+}
+
+std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_of(archive, options);
+  std::vector<ArchiveEntry> files;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (uses.kind_of(i) == EntryKind::side_file) files.push_back(archive.entry(i));
+  }
+  return files;
+}
+
+Listing ls(const std::filesystem::path& path, const LoadOptions& options) {
+  auto archive = open_by_ranges(path, options.open_ranges);
+  if (!archive) archive = Archive::open(path);
+  return ls(archive->graph(options.graph), options);
+}
+
+Listing ls(const Archive& archive, const LoadOptions& options) {
+  const zip::Directory& directory = ArchiveAccess::directory(archive);
+  Listing listing;
+  listing.file_size = archive.file().size();
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    const zip::LocalEntry local = local_of(archive, i);
+    ListedEntry& row = listing.entries.emplace_back(ListedEntry{std::string(entry.name),
+                                                                local.data_offset,
+                                                                entry.size,
+                                                                entry.crc32,
+                                                                local.alignment,
+                                                                entry.header_offset,
+                                                                0,
+                                                                {},
+                                                                EntryKind::weight});
+    const bool zip64 = zip::needs_zip64_local(entry.size) || local.unneeded_zip64;
+    row.padding = padding_of(row, zip64);
+    listing.padding_bytes += row.padding;
+    // After an edit, superseded entries and directories lie between the data and the next local header.
+    listing.unused_bytes += directory.limit_of(i) - local.data_offset - entry.size;
+    listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
+  }
+  listing.model = std::move(listing.entries.back());  // the model is the last entry, and has its own member
+  listing.entries.pop_back();
+  listing.model_name = name_of_model(archive).value_or("");
+  add_uses(listing, archive, options);
+  expect_not_cut(archive);  // rows from before and after an undo would describe a file that never existed
+  return listing;
+}
+
+void keep_matching(Listing& listing, std::string_view pattern) {
+  const base::Glob glob(pattern);
+  const auto is_named = [&glob](const TensorInfo& tensor) { return glob.matches(tensor.name); };
+  std::erase_if(listing.entries, [&](const ListedEntry& entry) {
+    return !glob.matches(entry.name) && std::ranges::none_of(entry.tensors, is_named);
+  });
+}
+
+}  // namespace onnxar

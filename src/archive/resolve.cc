@@ -1,0 +1,204 @@
+#include "onnxar/resolve.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "archive/access.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
+#include "base/checked.h"
+#include "base/errors.h"
+#include "base/keyed_hash.h"
+#include "base/text.h"
+#include "onnx/tensor_values.h"
+#include "onnx/tensor_view.h"
+#include "onnx/typed_data.h"
+#include "onnxar/listing.h"
+
+namespace onnxar {
+namespace {
+
+/// The data in the message itself. It may be longer than the dims require, which `check` only warns of.
+std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
+  prove_value_fields(tensor);
+  const Bytes data = message.raw_data.value_or(Bytes());
+  if (message.type == DataType::string || (message.typed_data && data.empty())) return std::nullopt;
+  const auto expected = tensor.expected_size();
+  if (!expected || data.size() >= *expected) return data;
+  throw onnx::length_fault(base::concat("the message holds ", data.size(), " bytes of data"), tensor.type,  // M18
+                           *expected);
+}
+
+/// Adds the tensor's name. The caller parsed the message, perhaps from a copy, so an offset in it says nothing about
+/// the file.
+Error with_tensor_name(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
+  const std::string name = base::concat("tensor ", base::quoted(tensor.name));
+  return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
+}
+
+}  // namespace
+
+void prove_model(const Archive& archive) {
+  walk_archive(archive, {}, [](const onnx::TensorSite&) {});
+}
+
+std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor) {
+  try {
+    const onnx::TensorView view = view_of(tensor);
+    onnx::prove_type(view);
+    if (!tensor.external) return inline_data(tensor, view);
+    return bytes_of(archive, part_named(archive, view, proved_link(view)));
+  } catch (const Error& error) {
+    throw with_tensor_name(error, tensor, archive.path());
+  }
+}
+
+void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
+  try {
+    // The link goes through the parser, so that a link is checked by the rules that its reader applies.
+    const std::string offset_text = std::to_string(offset), length_text = std::to_string(length);
+    TensorMessage linked{tensor.name, tensor.type, tensor.dims, true, std::nullopt, false, {}};
+    linked.external_data = {{"location", location}, {"offset", offset_text}, {"length", length_text}};
+    const onnx::TensorView view = view_of(linked);
+    onnx::prove_type(view);
+    static_cast<void>(proved_link(view));
+  } catch (const Error& error) {
+    throw with_tensor_name(error, tensor, {});
+  }
+}
+
+struct TensorIndex::Parts {
+  struct Named {
+    std::size_t first;  // the index of the tensor that `find` returns
+    std::size_t count = 0;
+  };
+
+  const Archive* archive;
+  std::vector<StoredTensor> tensors;
+  // Views of `tensors`, which never changes. The hash is keyed, so that a hostile model cannot choose colliding names.
+  base::KeyedMap<std::string_view, Named> by_name;
+};
+
+namespace {
+
+/// Runtimes look weights up by the names of initializers. A Constant's tensor may have the same name by chance, and in
+/// most models the nodes precede the initializers.
+bool is_initializer(const StoredTensor& tensor) { return tensor.site.starts_with("graph.initializer["); }
+
+}  // namespace
+
+TensorIndex::TensorIndex(const Archive& archive, const LoadOptions& options)
+    : parts_(std::make_unique<Parts>(Parts{&archive, tensors(archive, options), {}})) {
+  const std::vector<StoredTensor>& all = parts_->tensors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name.empty()) continue;
+    Parts::Named& named = parts_->by_name.try_emplace(all[i].name, Parts::Named{i}).first->second;
+    ++named.count;
+    if (is_initializer(all[i]) && !is_initializer(all[named.first])) named.first = i;
+  }
+}
+
+TensorIndex::TensorIndex(TensorIndex&& other) noexcept = default;
+TensorIndex& TensorIndex::operator=(TensorIndex&& other) noexcept = default;
+TensorIndex::~TensorIndex() = default;
+
+std::size_t TensorIndex::size() const noexcept { return parts_->tensors.size(); }
+
+ArchiveTensor TensorIndex::operator[](std::size_t index) const& noexcept {
+  return {*parts_->archive, parts_->tensors[index]};
+}
+
+std::optional<ArchiveTensor> TensorIndex::find(std::string_view name) const& noexcept {
+  const std::optional<std::size_t> index = index_of(name);
+  return index ? std::optional((*this)[*index]) : std::nullopt;
+}
+
+std::optional<std::size_t> TensorIndex::index_of(std::string_view name) const noexcept {
+  const auto found = parts_->by_name.find(name);
+  return found == parts_->by_name.end() ? std::nullopt : std::optional(found->second.first);
+}
+
+std::size_t TensorIndex::count(std::string_view name) const noexcept {
+  const auto found = parts_->by_name.find(name);
+  return found == parts_->by_name.end() ? 0 : found->second.count;
+}
+
+namespace {
+
+using base::concat;
+
+/// The bytes that type and dimensions require. Inline data may be longer, which `check` only warns of.
+Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
+  return bytes.first(base::in_memory(tensor.expected_size().value_or(bytes.size())));
+}
+
+ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
+  return ByteSpan::borrow(bytes_of(archive, part_named(archive, tensor, proved_link(tensor))), archive.owner());
+}
+
+ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, const ByteSource& source) {
+  const AlignedCopies::Key key{tensor.range.begin, tensor.range.end};
+  return ArchiveAccess::copies(archive).get(key, source, archive.model().size());
+}
+
+/// Protobuf does not align bytes fields, but callers read the data as elements. Unaligned data is copied once.
+ByteSpan aligned(const Archive& archive, const onnx::TensorView& tensor, Bytes bytes) {
+  if (alignment_of(bytes) >= AlignedCopies::alignment) return ByteSpan::borrow(bytes, archive.owner());
+  return aligned_copy(archive, tensor, SpanSource(bytes));
+}
+
+ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
+  onnx::prove_values(archive.model(), tensor);
+  if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
+  if (tensor.raw_data) {
+    return aligned(archive, tensor, cut_to_size(tensor.raw_data->of(archive.model()), tensor));
+  }
+  if (tensor.expected_size() == 0) return {};
+  if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) return aligned(archive, tensor, *raw);
+  // Varints and floats in unpacked fields have no run of raw bytes, so they are decoded into memory of the archive.
+  const auto source = onnx::typed_data_source(archive.model(), tensor);
+  if (source) return aligned_copy(archive, tensor, *source);
+  onnx::refuse_conversion(tensor);
+}
+
+/// Reads the message at the place of `tensor`, and compares it with `tensor` before it is used. If the caller mixed up
+/// two archives, the place may hold a different tensor, or bytes that are not a tensor.
+onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) {
+  const Bytes model = archive.model();
+  std::optional<onnx::TensorView> found;
+  try {
+    if (base::in_range(tensor.offset, tensor.size, model.size())) {
+      found = onnx::read_tensor(model, {tensor.offset, tensor.offset + tensor.size});
+    }
+  } catch (const Error&) {
+    found.reset();  // `tensors` refuses models with such bytes, so `tensor` comes from a different archive
+  }
+  if (found && found->name == tensor.name && found->type == tensor.type && found->dims == tensor.dims) return *found;
+  throw Error(Code::usage_foreign_entry,
+              "the tensor is not in this archive's model; use one that `tensors` returned for this archive", {},
+              archive.path());
+}
+
+}  // namespace
+
+std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
+  std::vector<StoredTensor> found;
+  walk_archive(archive, options, [&](const onnx::TensorSite& site) {
+    found.push_back({info_of(site), site.tensor.range.begin, site.tensor.range.size()});
+  });
+  return found;
+}
+
+ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
+  try {
+    const onnx::TensorView view = own_tensor(archive, tensor);
+    onnx::prove_type(view);
+    return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
+  } catch (const Error& error) {
+    const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
+    throw with_place_in(base::annotate(error, {.prefix = prefix}), archive);
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,150 @@
+#include "convert/archive_source.h"
+
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
+#include "archive/opening.h"
+#include "base/checked.h"
+#include "base/text.h"
+
+namespace onnxar {
+namespace {
+
+/// The last entry whose local header begins at `offset` or before. Entries are in the order of the file, and the first
+/// one begins at 0, so there always is one.
+std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
+  std::size_t first = 0;
+  for (std::size_t count = archive.size(); count > 1;) {
+    const std::size_t half = count / 2;
+    if (archive.entry(first + half).header_offset <= offset) first += half;
+    count -= half;
+  }
+  return first;
+}
+
+}  // namespace
+
+Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
+  const bool is_whole = part.size() == entry.size;
+  if (!verifies(archive))
+    return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
+  // A slice cannot be compared with the CRC-32 of its entry alone; SlicedEntries verifies the entry once for all
+  // slices.
+  const auto make = [&] { return is_whole ? whole(archive, entry) : slices_.source(archive, entry, part); };
+  if (ArchiveAccess::ranges(archive) == nullptr) return {payload_at(part, archive.owner(), make()), is_whole};
+  // Reading produces the bytes. Tensors that share them share the source, which identifies such data.
+  auto& source = fetched_[{entry.index, part.data(), part.size()}];
+  if (!source) source = make();
+  return {{source}, is_whole};
+}
+
+bool EntryPayloads::verifies(const Archive& archive) const {
+  return verify_ || ArchiveAccess::ranges(archive) != nullptr;
+}
+
+std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, const ArchiveEntry& entry) const {
+  if (verifies(archive)) return std::make_shared<EntrySource>(archive, entry, threads_);
+  return payload_of(ByteSpan::borrow(archive.bytes(entry), archive.owner()), ArchiveAccess::origin(archive)).source;
+}
+
+EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
+                       const onnx::ExternalSlice& slice) {
+  const auto length = slice.length ? slice.length : site.tensor.expected_size();
+  // An offset before the archive becomes 0, the first local header, which is refused below: it is not data.
+  const std::uint64_t offset = slice.offset >= at ? slice.offset - at : 0;
+  const std::size_t index = entry_at_or_before(archive, offset);
+  if (length && index < count) {
+    const ArchiveEntry entry = archive.entry(index);
+    const Bytes whole = ArchiveAccess::place(archive, entry);
+    const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
+    // The range must end within this entry, because padding and headers between entries are not data.
+    const auto part = offset < begin ? std::nullopt : base::slice(whole, offset - begin, *length);
+    if (part) return {entry, *part};
+  }
+  throw Error(Code::onnx_external_out_of_range,
+              base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
+                           " on, that are not within one weight entry"),
+              {"", site.tensor.range.begin});
+}
+
+ArchiveSource::ArchiveSource(Archive archive, const LoadOptions& options)
+    : ModelSource(options, archive.path()), archive_(std::move(archive)), payloads_(options), uses_(archive_) {
+  select({});
+}
+
+void ArchiveSource::select(const std::string& graph) {
+  set_graph(graph_of(graph.empty() ? archive_.model_entry() : *archive_.find(graph)));
+}
+
+GraphBytes ArchiveSource::graph_of(const ArchiveEntry& entry) const {
+  const bool was_appended = ArchiveAccess::ranges(archive_) == nullptr &&
+                            entry.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
+  const std::string name(entry.name);
+  if (options().verify_data && was_appended) {
+    // An undo may cut off an appended graph, and an edit may then write a different one in its place. Verifying the
+    // mapping and then reading it would see two states, so a copy is made and that copy is verified.
+    const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive_, entry)));
+    return {copy->bytes(), copy, nullptr, name, archive_.locate(entry).offset};
+  }
+  const Bytes bytes = archive_.bytes(entry);  // first: of an archive by ranges, this also reads what `locate` needs
+  if (options().verify_data) archive_.verify(entry);
+  return {bytes, archive_.owner(), ArchiveAccess::origin(archive_), name, archive_.locate(entry).offset};
+}
+
+void ArchiveSource::prove_link(const onnx::TensorSite& site) {
+  ModelSource::prove_link(site);
+  uses_.note(site);
+}
+
+Error ArchiveSource::with_place(const Error& error) const {
+  const Error placed = ModelSource::with_place(error);
+  // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file was
+  // changed since.
+  const bool is_own = error.path().empty() && error.entry().empty();
+  return is_own && base::lies_in(model(), archive_.file()) ? with_model_change(placed, archive_) : placed;
+}
+
+Resolved ArchiveSource::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  const auto [entry, part] = part_named(archive_, site.tensor, slice);
+  uses_.note(entry.index);
+  return payloads_.part(archive_, entry, part);
+}
+
+std::vector<std::string> ArchiveSource::graphs() const {
+  std::vector<std::string> names;
+  if (is_one_of_several()) return names;
+  for (const ArchiveEntry& entry : archive_.graphs()) names.emplace_back(entry.name);
+  return names;
+}
+
+bool ArchiveSource::is_one_of_several() const {
+  return !options().graph.empty() || archive_.model_entry().index + 1 != archive_.size();
+}
+
+SourceCompanions ArchiveSource::companions() {
+  // The graphs that were left alone still tell weights from entries that nothing uses.
+  if (is_one_of_several()) {
+    for (const ArchiveEntry& graph : all_graphs(archive_)) note_as_far_as_read(uses_, archive_, graph, options());
+  }
+  SourceCompanions found;
+  for (std::size_t i = 0; i < archive_.size(); ++i) {
+    const ArchiveEntry entry = archive_.entry(i);
+    const EntryKind kind = uses_.kind_of(i);
+    if (kind == EntryKind::side_file) {
+      found.side_files.push_back({std::string(entry.name), payloads_.whole(archive_, entry)});
+    } else if (kind == EntryKind::unused) {
+      found.left_out.emplace_back(entry.name);
+      found.left_out_bytes += entry.size;
+    }
+  }
+  return found;
+}
+
+const Archive* archive_of(const ModelSource& source) {
+  const auto* const in_archive = dynamic_cast<const ArchiveSource*>(&source);
+  return in_archive == nullptr ? nullptr : &in_archive->archive();
+}
+
+}  // namespace onnxar

@@ -1,0 +1,160 @@
+#include "archive/check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/opening.h"
+#include "base/mapped_file.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "convert/model_check.h"
+#include "convert/open.h"
+#include "onnxar/convert.h"
+#include "os/names.h"
+
+namespace onnxar {
+namespace {
+
+/// Counts the bytes that all threads have verified, and reports them on the thread that made this.
+class VerifiedBytes {
+ public:
+  VerifiedBytes(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
+
+  void add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (std::this_thread::get_id() == owner_) report();
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  void report() {
+    const std::uint64_t done = done_;
+    progress_.add(done - std::exchange(reported_, done));
+  }
+
+  base::Progress progress_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::uint64_t reported_ = 0;
+  std::thread::id owner_ = std::this_thread::get_id();
+};
+
+std::uint64_t bytes_of_entries(const Archive& archive) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) sum += archive.entry(i).size;
+  return sum;
+}
+
+/// Adds findings in the order of the entries, so that reports do not depend on the order of the threads.
+void check_data(const Archive& archive, const CheckOptions& options, std::vector<Finding>& findings) {
+  std::mutex mutex;
+  std::map<std::size_t, Finding> found;
+  VerifiedBytes verified(options.progress, bytes_of_entries(archive));
+  // One thread reads an archive by ranges from front to back, so that it can read ahead.
+  const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
+  const std::size_t threads = by_ranges ? 1 : base::threads_for(archive.file().size(), options.load.threads);
+  base::parallel_for(archive.size(), threads, [&](std::size_t i) {
+    try {
+      archive.verify(archive.entry(i));
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+      const std::scoped_lock lock(mutex);
+      // Broken local headers were reported by the check of the container.
+      if (error.code() == Code::zip_data_crc) found.emplace(i, error.finding());
+    }
+    verified.add(archive.entry(i).size);
+  });
+  verified.finish();
+  for (auto& [index, finding] : found) findings.push_back(std::move(finding));
+}
+
+/// Whether the local header of the model is sound. If not, the check of the container has reported it already.
+bool model_is_readable(const Archive& archive) {
+  try {
+    static_cast<void>(archive.model());
+    return true;
+  } catch (const Error& error) {
+    if (ArchiveAccess::ranges(archive) != nullptr && kind(error.code()) != Kind::format) throw;  // not read at all
+    return false;
+  }
+}
+
+/// Checks a model that is not an archive, and warns if it is named like one. Our verbs look at the content, so they
+/// read it, but programs that only read archives refuse it.
+void check_plain_model(FileSource& source, const std::filesystem::path& path, const CheckOptions& options,
+                       std::vector<Finding>& findings) {
+  const bool is_model = check_graphs(source, options, findings);
+  if (options.data && source.linked_archive() != nullptr) check_data(*source.linked_archive(), options, findings);
+  if (!is_model || base::folded_copy(os::text_of(path.extension())) != ".onnxar") return;
+  findings.insert(findings.begin(), {Severity::warning,
+                                     Code::archive_plain_model,
+                                     {},
+                                     "this is a plain ModelProto, not an archive, but its name ends in .onnxar",
+                                     {Hint::pack_or_rename}});
+}
+
+void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
+  findings = check_container(archive);
+  if (options.data) check_data(archive, options, findings);
+  // The findings of the container stay: a model that cannot be read must not hide them.
+  if (!model_is_readable(archive)) return;
+  const auto source = source_of(std::move(archive), options.load);
+  check_graphs(*source, options, findings);
+  if (passed(findings)) expect_not_cut(source->archive());
+}
+
+/// Checks the archive or plain model in a file.
+void check_file(const std::shared_ptr<const base::MappedFile>& file, const std::filesystem::path& path,
+                const CheckOptions& options, std::vector<Finding>& findings) {
+  if (looks_like_zip(file->bytes())) {
+    check_archive(Archive::open(path), options, findings);
+  } else {
+    check_plain_model(*source_of(file, path, options.load), path, options, findings);
+  }
+}
+
+void make_strict(std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.severity == Severity::warning || finding.code == Code::archive_tail_superseded) {
+      finding.severity = Severity::error;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
+  CheckOptions once = options;
+  once.load.graph.clear();        // all graphs are checked
+  once.load.verify_data = false;  // check_data compares the CRC of each entry: loading need not do it again
+  std::vector<Finding> findings;
+  std::shared_ptr<const base::MappedFile> file;  // null: read by ranges
+  try {
+    if (auto archive = open_by_ranges(path, once.load.open_ranges)) {
+      check_archive(std::move(*archive), once, findings);
+    } else {
+      file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+      check_file(file, path, once, findings);
+    }
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+    findings.push_back(error.finding());
+  }
+  // Readers take no lock, so apparent damage may come from an edit in progress.
+  if (!passed(findings) && file && file->is_changed()) throw changed_while_read(path);
+  // Last, because the decision about a change depends on real errors, not on warnings that became errors.
+  if (options.strict) make_strict(findings);
+  return findings;
+}
+
+bool passed(const std::vector<Finding>& findings) noexcept {
+  return std::ranges::none_of(findings, [](const Finding& finding) { return finding.severity == Severity::error; });
+}
+
+}  // namespace onnxar

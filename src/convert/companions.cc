@@ -1,0 +1,312 @@
+#include "convert/companions.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "archive/entry_source.h"
+#include "archive/entry_uses.h"
+#include "archive/graphs.h"
+#include "archive/keys.h"
+#include "base/errors.h"
+#include "base/exact_source.h"
+#include "base/keyed_hash.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "convert/archive_source.h"
+#include "convert/payload.h"
+#include "onnx/sites.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+/// Files by name, in the order in which their names were added first.
+class NamedFiles {
+ public:
+  explicit NamedFiles(std::vector<SideFile> files) : files_(std::move(files)) {
+    for (std::size_t i = 0; i < files_.size(); ++i) places_.try_emplace(files_[i].name, i);
+  }
+
+  void add(SideFile file) {
+    if (places_.try_emplace(file.name, files_.size()).second) files_.push_back(std::move(file));
+  }
+  void add_or_replace(SideFile file) {
+    const auto [place, added] = places_.try_emplace(file.name, files_.size());
+    if (added) {
+      files_.push_back(std::move(file));
+    } else {
+      files_[place->second] = std::move(file);
+    }
+  }
+
+  std::vector<SideFile> result() && { return std::move(files_); }
+
+ private:
+  std::vector<SideFile> files_;
+  base::KeyedMap<std::string, std::size_t> places_;
+};
+
+/// The archives whose models are packed.
+std::vector<const Archive*> archives_of(const LoadedModel& model) {
+  std::vector<const Archive*> archives;
+  const auto add = [&archives](const auto& source) {
+    const Archive* const archive = source ? archive_of(*source) : nullptr;
+    if (archive != nullptr) archives.push_back(archive);
+  };
+  add(model.source);
+  std::ranges::for_each(model.further_sources, add);
+  return archives;
+}
+
+/// The bytes of a source: a view if they lie in memory, or else a copy.
+ByteSpan in_memory(const ByteSource& source) {
+  Bytes whole;
+  source.locate([&](const Location& run) { whole = run.bytes.size() == source.size() ? run.bytes : whole; });
+  return whole.empty() ? gathered(source) : ByteSpan::borrow(whole, nullptr);
+}
+
+/// Collects the entries besides the weights: from the model, from one more archive and from single files.
+class Gathering {
+ public:
+  explicit Gathering(const LoadedModel& model) : model_(model), side_files_(model.side_files), graphs_({}) {
+    for (const LoadedGraph& graph : model.graphs) own_.insert(graph.name);
+  }
+
+  /// Adds the entries of the archive at `path`. A file that is not a zip has no side files, so it adds nothing.
+  void add_of(const std::filesystem::path& path) {
+    const base::MappedFile file = base::MappedFile::open(path);
+    if (!looks_like_zip(file.bytes())) return;
+    try {
+      add_of(std::make_shared<const Archive>(Archive::open(path)));
+    } catch (const Error& error) {
+      throw Error(
+          error.code(),
+          base::concat(error.message(), "; its side files and graphs, which the output should get, cannot be read"),
+          error.finding().place, error.path(), error.advice());
+    }
+  }
+
+  /// Adds a file, or puts it in place of one of the same name that was not added by this. Errors: usage.argument.
+  void add(const AddedFile& added) {
+    if (!added_.insert(added.name).second) {
+      throw Error(Code::usage_argument, "two files are added under this name; give one of them another name",
+                  {added.name, std::nullopt}, added.path);
+    }
+    // Graphs of archives may be replaced, but a model that the caller named must not be lost.
+    if (std::ranges::find(model_.given, added.name) != model_.given.end()) {
+      throw Error(Code::usage_argument, "a model that is packed has this name, and so has a file that is added",
+                  {added.name, std::nullopt}, added.path, {Hint::name_graph});
+    }
+    SideFile file = added_file(added);
+    const bool is_graph = is_graph_name(added.name);
+    if (is_graph) note_links(added.name, *file.source);
+    (is_graph ? graphs_ : side_files_).add_or_replace(std::move(file));
+  }
+
+  ArchiveCompanions result() && {
+    for (const LoadedGraph& graph : model_.graphs) {
+      if (!added_.contains(graph.name)) companions_.graphs.push_back({graph.name, &graph, {}});
+    }
+    companions_.side_files = std::move(side_files_).result();
+    companions_.whole_graphs = std::move(graphs_).result();
+    return std::move(companions_);
+  }
+
+ private:
+  void add_of(std::shared_ptr<const Archive> archive) {
+    // Entry kinds follow from all graphs, but only the weights of graphs that are copied are needed.
+    EntryUses uses(*archive);  // of the graphs that are copied
+    EntryUses all(*archive);
+    walk_all_graphs(*archive, {}, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+      all.note(site);
+      if (goes_along(graph.name)) uses.note(site);
+    });
+    for (std::size_t i = 0; i < archive->size(); ++i) {
+      const ArchiveEntry entry = archive->entry(i);
+      const EntryKind kind = all.kind_of(i);
+      if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
+      if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
+      if (kind == EntryKind::weight && uses.is_named(i)) companions_.weights.push_back(entry);
+      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry, archive->path());
+    }
+    companions_.archive = std::move(archive);
+  }
+
+  /// Notes the entries of the input that an added graph names. The keys of weights may be others in the output.
+  void note_links(const std::string& name, const ByteSource& graph) {
+    const std::vector<const Archive*> inputs = archives_of(model_);
+    if (inputs.empty()) return;
+    base::KeyedSet<std::string> seen;
+    const auto note = [&](const onnx::TensorSite& site) {
+      if (!site.tensor.is_external() || !site.tensor.external.location) return;
+      if (!seen.emplace(*site.tensor.external.location).second) return;
+      AddedLink link{name, {}};
+      for (const Archive* input : inputs) {
+        if (const auto entry = input->find(*site.tensor.external.location)) link.meant.emplace_back(input, *entry);
+      }
+      if (!link.meant.empty()) companions_.added_links.push_back(std::move(link));
+    };
+    const ByteSpan bytes = in_memory(graph);
+    try {
+      onnx::walk_tensors(bytes.bytes(), note);
+    } catch (const Error&) {
+      return;  // the archive's writer refuses a graph that cannot be read
+    }
+  }
+
+  /// Whether a graph is copied: the model is a different one, and its own graphs take precedence.
+  [[nodiscard]] bool goes_along(std::string_view graph) const {
+    return graph != model_entry_name && !own_.contains(graph);
+  }
+
+  static SideFile file_of(const std::shared_ptr<const Archive>& archive, const ArchiveEntry& entry) {
+    auto source = std::make_shared<EntrySource>(*archive, entry);
+    // The source keeps the archive mapped: it is read only when the output is written.
+    return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
+  }
+
+  /// The new archive has a different model, and may have a different graph of this name.
+  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
+    throw Error(Code::onnx_external_missing,
+                "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive "
+                "may replace",
+                {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
+  }
+
+  const LoadedModel& model_;
+  ArchiveCompanions companions_;
+  NamedFiles side_files_;
+  NamedFiles graphs_;
+  base::KeyedSet<std::string> own_;    // names of the model's graphs
+  base::KeyedSet<std::string> added_;  // names of added files
+};
+
+/// The new name of a file. The name decides whether an entry is a graph, whose links count, so a rename must not turn a
+/// graph into a side file, or the reverse.
+std::string renamed(Renames& renames, const std::string& name) {
+  std::string to(renames(name));
+  if (is_graph_name(name) == is_graph_name(to)) return to;
+  throw Error(Code::usage_argument,
+              base::concat("cannot rename ", base::quoted(name), " to ", base::quoted(to),
+                           ": NAME.onnx in the root is a graph of the archive, other names are side files; a name in a "
+                           "folder, such as extra/NAME.onnx, is that of a side file"),
+              {name, std::nullopt});
+}
+
+/// Gives side files and graphs their new names. Errors: usage.argument (no file has the name; a side file would become
+/// a graph, or a graph a side file).
+void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& renames) {
+  if (renames.empty()) return;
+  Renames names_to_give(renames);
+  for (SideFile& file : companions.side_files) file.name = renamed(names_to_give, file.name);
+  for (PlacedGraph& graph : companions.graphs) graph.name = renamed(names_to_give, graph.name);
+  for (SideFile& graph : companions.whole_graphs) graph.name = renamed(names_to_give, graph.name);
+  names_to_give.expect_all_met("side file or graph");
+}
+
+/// Refuses names that the writer would refuse only after it has written all weights. Errors: zip.name.*,
+/// archive.name.reserved, usage.argument (a key of a tensor).
+void check_names(const ArchiveCompanions& companions) {
+  const std::vector<std::string_view> names = companions.names();
+  // Names of weights come first and are those of an archive, so they were proved when it was opened.
+  for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
+    const Place place{std::string(name), std::nullopt};
+    check_reserved(name, place);
+    if (is_identifier(name)) {
+      throw Error(Code::usage_argument,
+                  "a side file cannot have this name: C identifiers are keys of tensors; give it an extension", place,
+                  {}, {Hint::rename_entry});
+    }
+    if (const auto fault = zip::name_fault(name)) {
+      throw Error(fault->code, std::string(fault->message), place, {}, {Hint::rename_entry});
+    }
+  }
+  static_cast<void>(zip::index_of_names(
+      names.size(), [&names](std::uint32_t i) { return names[i]; },
+      [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
+}
+
+}  // namespace
+
+std::vector<std::string_view> ArchiveCompanions::names() const {
+  std::vector<std::string_view> names;
+  for (const ArchiveEntry& weight : weights) names.push_back(weight.name);
+  for (const SideFile& file : side_files) names.push_back(file.name);
+  for (const PlacedGraph& graph : graphs) names.push_back(graph.name);
+  for (const SideFile& graph : whole_graphs) names.push_back(graph.name);
+  return names;
+}
+
+ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
+                                     const std::filesystem::path& output) {
+  Gathering gathering(model);
+  // In this order, single files take precedence over those of the other archive.
+  if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
+  for (const AddedFile& added : options.add) gathering.add(added);
+  ArchiveCompanions companions = std::move(gathering).result();
+  const auto in_output = [&output] { return base::Annotation{.path = output}; };
+  base::annotated(in_output, [&] {
+    rename(companions, options.rename);
+    // After renaming, which may be what makes a name possible.
+    if (options.format == Format::archive) check_names(companions);
+  });
+  return companions;
+}
+
+SideFile added_file(const AddedFile& added) {
+  if (is_identifier(added.name)) {
+    throw Error(Code::usage_argument,
+                base::concat("a side file cannot be named ", base::quoted(added.name),
+                             ": C identifiers are keys of tensors; give it an extension"),
+                {added.name, std::nullopt}, added.path);
+  }
+  if (added.source) return {added.name, added.source};
+  // Opened now, so that a missing file ends the verb before its output is opened. The source keeps the mapping.
+  const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
+  return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
+}
+
+void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
+  for (const SideFile& file : side_files) keys.reserve(file.name);
+}
+
+std::uint64_t size_of(const std::vector<SideFile>& side_files) {
+  std::uint64_t size = 0;
+  for (const SideFile& file : side_files)
+    size = base::add_announced(size, file.source->size(), {file.name, std::nullopt});
+  return size;
+}
+
+void check_folders(const std::vector<SideFile>& files, const std::filesystem::path& output) {
+  // Names cost few bytes in an archive, and each folder costs the file system a block. Without this limit, a small
+  // hostile archive could fill a disk with empty folders.
+  constexpr std::uint64_t always = 4096, folder_bytes = 4096, times = 8;
+  std::uint64_t bytes = size_of(files);
+  std::vector<std::string_view> names;
+  for (const SideFile& file : files) {
+    bytes += file.name.size();
+    names.push_back(file.name);
+  }
+  const std::uint64_t most = always + bytes / folder_bytes * times;
+  std::ranges::sort(names);
+  std::uint64_t folders = 0;
+  std::string_view before,
+      beyond;                                  // `beyond` needs the first folder over the limit
+  for (const std::string_view name : names) {  // sorted neighbours: common folders count once
+    const auto [end, ignored] = std::ranges::mismatch(name, before);
+    folders += static_cast<std::uint64_t>(std::count(end, name.end(), '/'));
+    before = name;
+    if (beyond.empty() && folders > most) beyond = name;
+  }
+  if (folders <= most) return;
+  throw Error(Code::zip_limit_folders,
+              base::concat("its side files would be in ", folders, " folders, over the limit of ", most,
+                           " for files of ", base::human_size(bytes)),
+              {std::string(beyond), std::nullopt}, output, {Hint::unpack_model_alone});
+}
+
+}  // namespace onnxar

@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "archive/external_tensor.h"
+#include "archive/opening.h"
+#include "base/checked.h"
+#include "base/errors.h"
+#include "base/folder.h"
+#include "base/glob.h"
+#include "base/open_file.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "convert/loaded_model.h"
+#include "convert/numpy_format.h"
+#include "convert/open.h"
+#include "convert/publish.h"
+#include "onnx/tensor_values.h"
+#include "onnx/typed_data.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "os/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+using base::concat;
+
+/// Selects tensors, by their numbers in the order of the walk. The walk is repeated rather than its sites kept: a site
+/// holds views that are valid only during the visit.
+class Selection {
+ public:
+  Selection(const ModelSource& source, std::string_view which, const LoadOptions& load)
+      : source_(source), which_(which), load_(load) {
+    if (base::is_pattern(which)) pattern_.emplace(which);
+    std::size_t number = 0;
+    walk([&](const onnx::TensorSite& site) { consider(site, number++); });
+  }
+
+  /// Whether `which` is a pattern.
+  [[nodiscard]] bool is_pattern() const { return exact() == nullptr; }
+
+  /// Errors: usage.no_such_tensor, usage.ambiguous_tensor.
+  [[nodiscard]] const std::vector<std::size_t>& chosen() const {
+    if (const auto* one = exact()) {
+      if (one->size() > 1) refuse_ambiguous(*one);
+      return *one;
+    }
+    if (by_pattern_.empty()) refuse_unknown();
+    return by_pattern_;
+  }
+
+ private:
+  void consider(const onnx::TensorSite& site, std::size_t number) {
+    const std::string path = site.path();
+    const std::string_view name = site.tensor.name;
+    if (name == which_) by_name_.push_back(number);
+    if (is_key(site)) by_key_.push_back(number);
+    if (path == which_) by_site_.push_back(number);
+    if (pattern_ && pattern_->matches(name.empty() ? path : name)) by_pattern_.push_back(number);
+  }
+
+  [[nodiscard]] bool is_key(const onnx::TensorSite& site) const {
+    return archive_of(source_) != nullptr && site.tensor.is_external() && site.tensor.external.location == which_;
+  }
+
+  /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
+  [[nodiscard]] const std::vector<std::size_t>* exact() const {
+    if (which_.empty()) return nullptr;  // matches every tensor without a name
+    // Names come first, as users know them. A site always exists, so every tensor can be named by something.
+    for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
+      if (!list->empty()) return list;
+    }
+    return nullptr;
+  }
+
+  [[noreturn]] void refuse_ambiguous(const std::vector<std::size_t>& candidates) const {
+    constexpr std::size_t most = 20;
+    std::string sites;
+    std::size_t number = 0;
+    std::size_t listed = 0;
+    walk([&](const onnx::TensorSite& site) {
+      if (!std::ranges::binary_search(candidates, number++) || listed++ >= most) return;
+      sites += (sites.empty() ? "" : ", ") + escaped(site.path());
+    });
+    throw Error(Code::usage_ambiguous_tensor,
+                concat(candidates.size(), " tensors match ", base::quoted(which_),
+                       "; name one of them by its site: ", sites, listed > most ? ", ..." : ""));
+  }
+
+  [[noreturn]] void refuse_unknown() const {
+    base::NearNames near(which_);
+    walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
+    throw Error(Code::usage_no_such_tensor,
+                concat("no tensor of the model has ", base::quoted(which_),
+                       " as its name, key or site, or matches it as a pattern", near.text()));
+  }
+
+  void walk(const std::function<void(const onnx::TensorSite&)>& visit) const {
+    onnx::walk_tensors(source_.model(), visit, {load_.max_depth});
+  }
+
+  const ModelSource& source_;
+  std::string which_;
+  std::optional<base::Glob> pattern_;  // empty if `which` has no wildcard
+  const LoadOptions& load_;
+  std::vector<std::size_t> by_name_, by_key_, by_site_, by_pattern_;
+};
+
+/// Plans the files of all tensors, writes them one after the other, and publishes them together.
+class Extractor {
+ public:
+  Extractor(ModelSource& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
+      : source_(source),
+        output_(output),
+        to_folder_(to_folder),
+        options_(options),
+        files_(options.output, existing_of(options.output)) {}
+
+  void add(const onnx::TensorSite& site) try {
+    std::shared_ptr<const ByteSource> bytes = payload_of(site);
+    const NumpyType numpy = numpy_type(site.tensor.type);
+    std::string header;
+    if (!options_.raw) {
+      if (numpy.descr.empty()) {
+        throw Error(Code::onnx_tensor_not_converted,
+                    concat("NumPy has no type for the data type ", to_string(site.tensor.type)),
+                    {"", site.tensor.range.begin}, {}, {Hint::raw_bytes});
+      }
+      header = numpy_header(numpy.descr, site.tensor.dims);
+      bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
+    }
+    ExtractedTensor& row = extracted_.emplace_back();
+    row.tensor = info_of(site);
+    row.path = path_for(row.tensor);
+    row.file_bytes = header.size() + bytes->size();
+    if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
+    if (site.tensor.is_external()) shared_.push_back(bytes->size());
+    contents_.push_back({std::move(header), std::move(bytes)});
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
+    throw source_.with_tensor(error, site);
+  }
+
+  /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
+  void write() {
+    // A hostile model may name the same bytes in a million tensors; each would become a file.
+    Expansion expansion(source_.input_size(), options_.load.max_expansion);
+    // Only links can share bytes; tensors inside the model are as large as their part of the input.
+    for (const std::uint64_t bytes : shared_) expansion.add(bytes);
+    // Before a dry run ends, so that it reports a target that cannot be written.
+    check_targets();
+    if (options_.output.dry_run) return;
+    if (to_folder_) enter_folder();
+    base::Progress progress(options_.progress, total_bytes());
+    for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i], progress);
+  }
+
+  /// Called when all files are complete: a tensor that cannot be read leaves no file of the others.
+  std::vector<ExtractedTensor> publish() && {
+    files_.publish();
+    return std::move(extracted_);
+  }
+
+ private:
+  [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
+  /// The path of the output folder, without a slash at its end.
+  [[nodiscard]] fs::path folder() const { return output_.has_filename() ? output_ : output_.parent_path(); }
+
+  /// Makes the checks that are possible before the first file is opened. Errors: as base::find_target.
+  void check_targets() const {
+    for (const ExtractedTensor& row : extracted_) {
+      if (base::are_same(row.path, source_.path())) {
+        throw Error(Code::usage_argument, "is the model that the tensor is read from; choose a different name", {},
+                    row.path);
+      }
+    }
+    if (!to_folder_) {
+      static_cast<void>(base::find_target(output_, existing()));
+      return;
+    }
+    if (!base::status_if_there(folder())) {  // it will be made: its parent must be there
+      static_cast<void>(base::Folder::open(base::folder_of(folder())));
+      return;
+    }
+    for (const ExtractedTensor& row : extracted_) base::expect_writable(row.path, existing());
+  }
+
+  void enter_folder() {
+    const fs::path path = folder();
+    base::is_folder(path) ? files_.set_folder(base::Folder::open(path))
+                          : files_.make_folder(base::Folder::open(base::folder_of(path)), os::text_of(path.filename()));
+  }
+
+  fs::path path_for(const TensorInfo& tensor) {
+    if (!to_folder_) return output_;
+    const std::string name = keys_.make(tensor.name.empty() ? tensor.site : tensor.name);
+    return output_ / os::path_of(concat(name, options_.raw ? ".bin" : npy_suffix));
+  }
+
+  static std::uint64_t elements_of(const onnx::TensorView& tensor) {
+    const auto bytes = payload_size(DataType::uint8, tensor.dims);  // one byte per element
+    return bytes.value_or(0);
+  }
+
+  std::shared_ptr<const ByteSource> payload_of(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    onnx::prove_type(tensor);
+    if (tensor.is_external()) return source_.payload_of(site).source;
+    onnx::prove_values(site.model, tensor);
+    if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
+    if (tensor.raw_data) {
+      const Bytes raw = tensor.raw_data->of(site.model);
+      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // R8: bytes beyond it have no meaning
+      return std::make_shared<base::MappedSource>(raw.first(base::in_memory(size)), source_.graph().file);
+    }
+    // A tensor without elements needs no field of data.
+    if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
+    if (!tensor.typed_data) {
+      throw Error(Code::onnx_tensor_no_data, "the model has no data for this tensor", {"", tensor.range.begin});
+    }
+    if (auto typed = onnx::typed_data_source(site.model, tensor)) return typed;
+    onnx::refuse_conversion(tensor);
+  }
+
+  struct Content {
+    std::string header;
+    std::shared_ptr<const ByteSource> bytes;
+  };
+
+  [[nodiscard]] std::uint64_t total_bytes() const {
+    std::uint64_t sum = 0;
+    for (const Content& content : contents_) sum += content.bytes->size();
+    return sum;
+  }
+
+  void write(const ExtractedTensor& row, const Content& content, base::Progress& progress) {
+    const auto fill = [&](base::BufferedOutput& out) {
+      out.append(as_bytes(content.header));
+      out.append(base::CountedSource(*content.bytes, progress));
+    };
+    to_folder_ ? files_.write(os::text_of(row.path.filename()), row.file_bytes, fill)
+               : files_.write(base::find_target(row.path, existing()), row.file_bytes, fill);
+  }
+
+  ModelSource& source_;
+  const fs::path& output_;
+  bool to_folder_;
+  const ExtractOptions& options_;
+  KeyMaker keys_;
+  std::vector<ExtractedTensor> extracted_;
+  std::vector<Content> contents_;      // by index in extracted_
+  std::vector<std::uint64_t> shared_;  // sizes of data that tensors may share in the input
+  FileSet files_;
+};
+
+bool names_a_folder(const fs::path& path) { return !path.has_filename() || base::is_folder(path); }
+
+}  // namespace
+
+std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view which, const fs::path& output,
+                                     const ExtractOptions& options) {
+  if (output.empty()) throw Error(Code::usage_argument, "the path of the output is empty; name a file or a folder");
+  const auto source = open_source(model, options.load);
+  try {
+    const Selection selection(*source, which, options.load);
+    const std::vector<std::size_t>& chosen = selection.chosen();
+    const bool to_folder = names_a_folder(output);
+    if (selection.is_pattern() && !to_folder) {
+      throw Error(Code::usage_argument,
+                  concat("a pattern can match several tensors: the output must be a folder, such as \"",
+                         escaped_path(output), "/\""),
+                  {}, output);
+    }
+    Extractor extractor(*source, output, to_folder, options);
+    std::size_t number = 0;
+    onnx::walk_tensors(source->model(),
+                       [&](const onnx::TensorSite& site) {
+                         if (std::ranges::binary_search(chosen, number++)) extractor.add(site);
+                       },
+                       {options.load.max_depth});
+    extractor.write();
+    return std::move(extractor).publish();
+  } catch (const Error& error) {
+    throw kind(error.code()) == Kind::format ? source->with_place(error) : error.with_path(model);
+  }
+}
+
+}  // namespace onnxar

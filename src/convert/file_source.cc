@@ -1,0 +1,150 @@
+#include "convert/file_source.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/folder.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "os/error.h"
+#include "os/file.h"
+#include "os/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path real_folder_of(const fs::path& file) {
+  const fs::path folder = base::folder_of(file);
+  std::error_code failed;
+  fs::path real = os::real_path(folder, failed);
+  if (failed) throw base::system_error(failed, "cannot enter the folder", folder);
+  return real;
+}
+
+}  // namespace
+
+std::optional<std::string> location_fault(std::string_view location) {
+  if (location.empty()) return "is empty";
+  // A system call would take the name to end there, and open a different file.
+  if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
+  const fs::path path = os::path_of(location);
+  // Locations in foreign zips go through the same rules, and there no file system enforces them.
+  if (path.has_root_path()) return "is an absolute path; data must lie in the model's folder";
+  if (std::ranges::find(path, fs::path("..")) != path.end())
+    return "goes up with `..`; data must lie in the model's folder";
+  return std::nullopt;
+}
+
+ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
+    : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
+      link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
+
+/// Opens the file by one call that never leaves the folder. Checking the path first would race with a symbolic link
+/// that is put there in between, and a downloaded model must not read `/etc/passwd` as a weight. Links may also lead
+/// into the folder of the model's own file, because caches of downloaded models link single files into a folder.
+ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
+  const Place place{"", offset};
+  if (const auto fault = location_fault(location)) {
+    throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
+                place);
+  }
+  std::error_code failed;
+  const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
+  if (!failed)
+    return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / os::path_of(location)));
+  const os::Reason reason = os::reason_of(failed);
+  if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
+    throw Error(Code::onnx_external_outside,
+                base::concat("the data file ", base::quoted(location), " leads out of the model's folder by a link"),
+                place);
+  }
+  if (reason == os::Reason::not_found) {
+    throw Error(Code::onnx_external_missing,
+                base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_)), place, {},
+                {Hint::data_folder});
+  }
+  throw base::system_error(failed, "cannot open the data file", folder_ / os::path_of(location));
+}
+
+ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
+  // Thousands of tensors name one data file, which is opened and mapped once.
+  const auto known = by_location_.find(location);
+  if (known != by_location_.end()) return known->second;
+  Mapping file = open(location, offset);
+  // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
+  file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
+  by_location_.emplace(location, file);
+  return file;
+}
+
+ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
+                                           std::uint64_t offset) {
+  const Mapping file = map(slice.location, offset);
+  const Bytes all = file->bytes();
+  const std::uint64_t length =
+      onnx::length_in(slice, expected, all.size(), "data file", offset, ": it was cut short, or is another file");
+  return {ByteSpan::borrow(base::section(all, slice.offset, length), file), file->origin(), length == all.size()};
+}
+
+std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
+  if (location_fault(location)) return std::nullopt;
+  std::error_code failed;
+  const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
+  try {
+    if (!failed) return base::examine(file, {}, folder_ / os::path_of(location)).length;
+  } catch (const Error&) {
+    return std::nullopt;  // not a regular file, but a folder or a pipe
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> ExternalFiles::names() const {
+  std::vector<std::string> names;
+  for (const auto& [location, file] : by_location_) {
+    names.push_back(os::slashed_text_of(os::path_of(location).lexically_normal()));
+  }
+  return names;
+}
+
+std::uint64_t ExternalFiles::size() const noexcept {
+  std::uint64_t size = 0;
+  for (const auto& [identity, file] : files_) size += file->bytes().size();
+  return size;
+}
+
+Resolved FileSource::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  const std::uint64_t place = site.tensor.range.begin;
+  if (!files_) {
+    throw Error(
+        Code::onnx_external_missing,
+        base::concat("its data is in the file ", base::quoted(slice.location), ", but a model in memory has no folder"),
+        {"", place}, {}, {Hint::data_folder_of_bytes});
+  }
+  if (const Archive* archive = linked_archive(slice.location, place)) {
+    const auto [entry, part] = part_of_file(*archive, marker_.of(slice.location)->offset, archive->size(), site, slice);
+    return payloads_.part(*archive, entry, part);
+  }
+  ExternalFiles::Part part = files_->resolve(slice, site.tensor.expected_size(), place);
+  return {onnxar::payload_of(std::move(part.bytes), part.file), part.is_whole};
+}
+
+const Archive* FileSource::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {
+  // The marker names one archive, so one mapping serves all tensors. Other locations are data files.
+  if (marker_.of(location) == nullptr) return nullptr;
+  if (!linked_) {
+    const ExternalFiles::Mapping file = files_->map(location, offset_of_tensor);
+    linked_ = std::make_shared<const Archive>(
+        marker_.open(file->bytes(), file, files_->folder() / os::path_of(location), file->origin()));
+  }
+  return linked_.get();
+}
+
+const ExternalFiles* files_of(const ModelSource& source) {
+  const auto* const file = dynamic_cast<const FileSource*>(&source);
+  return file == nullptr ? nullptr : file->files();
+}
+
+}  // namespace onnxar

@@ -1,0 +1,187 @@
+#include "convert/foreign_source.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "archive/keys.h"
+#include "base/checked.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "convert/file_source.h"
+#include "onnx/rewrite.h"
+#include "os/names.h"
+#include "os/process.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+bool is_stand_in(const onnx::TensorSite& site) {
+  const onnx::TensorView& tensor = site.tensor;
+  return tensor.raw_data && !tensor.is_external() && as_text(tensor.raw_data->of(site.model)) == stand_in;
+}
+
+/// The model with a link in place of each stand-in, so that later steps see an ordinary model with external data. In
+/// models of PyTorch's older exporter a short text stands in for a tensor's data, which is in an entry or file with the
+/// tensor's name. `size_of` returns the size of that; nothing if it does not exist. Errors: wire.*, onnx.*, counted
+/// from the model's first byte; those of `size_of`.
+std::vector<std::byte> link_stand_ins(Bytes model,
+                                      const std::function<std::optional<std::uint64_t>(std::string_view)>& size_of,
+                                      const LoadOptions& options) {
+  const auto link = [&](const onnx::TensorSite& site) {
+    if (!is_stand_in(site)) return onnx::TensorEdit::keep();
+    const auto size = size_of(site.tensor.name);
+    // Ten bytes of real data may happen to be this text.
+    if (!size && site.tensor.expected_size() == stand_in.size()) return onnx::TensorEdit::keep();
+    // Missing data is an error when the link is resolved. Until then the link has the length that the shape requires.
+    const std::uint64_t length = size.value_or(site.tensor.expected_size().value_or(0));
+    return onnx::TensorEdit::link_to({std::string(site.tensor.name), 0, length});
+  };
+  const onnx::Rope rope = onnx::rewrite_tensors(model, link, {options.max_depth});
+  if (rope.size() > options.max_skeleton_size) {
+    throw Error(Code::onnx_model_too_large,
+                base::concat("the model without its tensors is ", base::human_size(rope.size()), ", over the limit of ",
+                             base::human_size(options.max_skeleton_size)));
+  }
+  return rope.flat();
+}
+
+/// The entry name for a location: normalised as a file system does it, as exporters write `./a` and `a//b`.
+std::string entry_name(std::string_view location) {
+  return os::slashed_text_of(os::path_of(location).lexically_normal());
+}
+
+}  // namespace
+
+ForeignZipSource::ForeignZipSource(const std::filesystem::path& path, const LoadOptions& options)
+    : ModelSource(options, path),
+      zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)) {
+  // Kept: selecting the model again must not inflate it and link its stand-ins once more.
+  main_ = graph_of(zip_->model().index);
+  set_graph(main_);
+  if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
+  add_remark({Severity::note,
+              Code::zip_foreign,
+              {},
+              concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))});
+}
+
+GraphBytes ForeignZipSource::graph_of(std::size_t index) const {
+  if (options().verify_data) zip_->verify(index);
+  const zip::ForeignEntry& entry = zip_->entry(index);
+  GraphBytes graph{zip_->bytes(index), zip_, nullptr, std::string(entry.name), std::nullopt};
+  if (!entry.deflated) graph.begin = entry.data_offset;
+  return graph;
+}
+
+void ForeignZipSource::link_stand_ins() {
+  const auto size_of = [this](std::string_view name) -> std::optional<std::uint64_t> {
+    const auto index = index_of(name);
+    if (!index) return std::nullopt;
+    return zip_->entry(*index).size;
+  };
+  try {
+    const auto linked =
+        std::make_shared<const std::vector<std::byte>>(onnxar::link_stand_ins(model(), size_of, options()));
+    main_ = {*linked, linked, nullptr, main_.entry, std::nullopt};
+  } catch (const Error& error) {
+    throw with_place(error);
+  }
+  set_graph(main_);
+}
+
+std::vector<std::string> ForeignZipSource::graphs() const {
+  std::vector<std::string> names;
+  const auto entries = zip_->directory().entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (is_left_out(entries[i]) || i == zip_->model().index) continue;
+    const std::string_view name = entries[i].name.substr(zip_->model().folder.size());
+    if (is_graph_name(name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+void ForeignZipSource::select(const std::string& graph) {
+  set_graph(graph.empty() ? main_ : graph_of(*index_of(graph)));
+}
+
+/// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
+std::optional<std::size_t> ForeignZipSource::index_of(std::string_view location) const {
+  return zip_->directory().find(zip_->model().folder + entry_name(location));
+}
+
+Resolved ForeignZipSource::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  const onnx::TensorView& tensor = site.tensor;
+  if (const auto fault = location_fault(slice.location)) {
+    throw Error(Code::onnx_external_bad_location, concat("the location ", base::quoted(slice.location), " ", *fault),
+                {"", tensor.range.begin});
+  }
+  const auto index = index_of(slice.location);
+  if (!index) onnx::refuse_missing(slice.location, "the zip file", tensor.range.begin);
+  const Bytes whole = zip_->place_of(*index);
+  const Bytes part = whole.subspan(
+      base::in_memory(slice.offset),
+      base::in_memory(onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin)));
+  used_.insert(*index);
+  // Not said to be whole: the zip's own CRC-32 verifies the bytes, and a checksum is of the data file that was zipped.
+  return {this->part(*index, part, whole.size())};
+}
+
+Payload ForeignZipSource::part(std::size_t index, Bytes part, std::size_t size_of_entry) {
+  // An entry is inflated when it is first read, so that a dry run inflates only the model.
+  if (zip_->entry(index).deflated) return payload_at(part, zip_, zip_->inflated_source(index, part));
+  if (options().verify_data && part.size() == size_of_entry) {
+    return payload_at(part, zip_, zip_->source(index, options().threads));
+  }
+  // Slices are read apart from each other, so their entry is verified here, before any of them is used.
+  if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
+  return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
+}
+
+SourceCompanions ForeignZipSource::companions() {
+  SourceCompanions found;
+  const auto entries = zip_->directory().entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
+    const std::string name(entries[i].name.substr(zip_->model().folder.size()));
+    if (is_graph_name(name)) continue;  // loading splits it as a further graph
+    if (is_identifier(name)) {
+      found.remarks.push_back({Severity::warning,
+                               Code::archive_entry_unused,
+                               {name, std::nullopt},
+                               "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
+                               "it, give it a name with a dot"});
+    } else {
+      // Read once, from front to back, so it needs no place in the spool.
+      found.side_files.push_back({name, zip_->source(i, options().threads)});
+    }
+  }
+  return found;
+}
+
+std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& model, const LoadOptions& options) {
+  const base::MappedFile file = base::MappedFile::open(model);
+  ExternalFiles files(model, options.external_data_dir);
+  const auto size_of = [&files](std::string_view name) -> std::optional<std::uint64_t> {
+    try {
+      // The stand-in's text may be real data, so a missing file, or a name that is not a path, is not an error here.
+      return files.resolve({std::string(name), 0, std::nullopt}, std::nullopt, 0).bytes.size();
+    } catch (const Error& error) {
+      if (error.code() == Code::onnx_external_missing || error.code() == Code::onnx_external_bad_location) return {};
+      throw;
+    }
+  };
+  try {
+    const auto linked = std::make_shared<const std::vector<std::byte>>(link_stand_ins(file.bytes(), size_of, options));
+    auto source = std::make_unique<FileSource>(GraphBytes{*linked, linked, nullptr, {}, std::nullopt}, model, options,
+                                               std::move(files));
+    source->add_remark({Severity::note, Code::zip_foreign, {}, "the input was read as a folder that PyTorch exported"});
+    return source;
+  } catch (const Error& error) {
+    throw error.with_path(model);
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,264 @@
+#include "onnxar/link.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "archive/access.h"
+#include "archive/graphs.h"
+#include "archive/keys.h"
+#include "archive/opening.h"
+#include "base/folder.h"
+#include "base/mapped_file.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "convert/links.h"
+#include "convert/loaded_model.h"
+#include "convert/open.h"
+#include "convert/plan.h"
+#include "convert/publish.h"
+#include "onnx/rewrite.h"
+#include "os/names.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Why readers of external data would refuse this name as a location; absent if they accept it.
+std::optional<std::string_view> name_fault(std::string_view name) {
+  if (name.starts_with('#')) return "begins with `#`, which to them names memory";
+  if (name.find("..") != std::string_view::npos) return "has `..` in it, which to them leaves the folder";
+  if (!base::is_utf8(name)) return "is not UTF-8";
+  return std::nullopt;
+}
+
+/// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
+constexpr std::size_t smallest_linked = 128;
+
+// The names that hubs of models, and libraries that load from them, expect.
+constexpr const char* hub_model_name = "model.onnx";
+constexpr const char* hub_data_name = "model.onnx_data";
+
+/// Opens the file, or the part of it that the range names. Local headers are read at once: the links need the place of
+/// every entry's data and none of the data.
+Archive open_archive(const fs::path& path, const ArchiveRange& range) {
+  const auto open = [&] {
+    if (range.offset == 0 && !range.length) return Archive::open(path);
+    return open_range(base::open_file(path, os::Access::read), {range.offset, range.length}, {}, path);
+  };
+  Archive archive = open();
+  read_local_headers(archive);
+  return archive;
+}
+
+/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges of the archive's
+/// file. What holds for all graphs is read once.
+class Linking {
+ public:
+  /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
+  Linking(const fs::path& archive, const ArchiveRange& range, std::string_view graph,
+          std::optional<std::string_view> copy = std::nullopt)
+      : path_(base::real_path(archive)),
+        begin_(copy ? 0 : range.offset),
+        source_(source_of(open_archive(path_, range), {.graph = std::string(graph)})),
+        expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
+    // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
+    name_ = copy ? std::string(*copy) : archive_name();
+    if (const auto fault = name_fault(name_)) {
+      throw Error(Code::usage_argument,
+                  base::concat("ONNX's readers of external data would refuse the archive because its name ", *fault,
+                               "; rename it"),
+                  {}, path_);
+    }
+    refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
+    marker_ = LinkMarker::of(this->archive(), begin_, name_).fields();
+    rewrite();
+  }
+
+  /// Makes the link of this graph, which takes the place of the one before.
+  void select(const std::string& graph) {
+    source_->select(graph);
+    rewrite();
+  }
+
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+  [[nodiscard]] fs::path folder() const { return path_.parent_path(); }
+  [[nodiscard]] std::string archive_name() const { return os::text_of(path_.filename()); }
+  [[nodiscard]] const Archive& archive() const noexcept { return source_->archive(); }
+  [[nodiscard]] const onnx::Rope& model() const noexcept { return model_; }
+  [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
+  /// The bytes of the archive alone.
+  [[nodiscard]] base::MappedSource copied() const { return {archive().file(), ArchiveAccess::origin(archive())}; }
+  [[nodiscard]] LinkReport report(const fs::path& written) const { return {tensors_, nested_, model_.size(), written}; }
+
+ private:
+  void rewrite() {
+    followed_ = {};
+    tensors_ = nested_ = 0;
+    try {
+      model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {},
+                                     {link_key_prefix, marker_, model_name_key});
+    } catch (const Error& error) {
+      throw source_->with_place(error);
+    }
+    check_model_size(model_.size(), path_, Hint::pack_threshold);
+  }
+
+  onnx::TensorEdit edit(const onnx::TensorSite& site) {
+    if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
+    Payload payload = source_->payload_of(site);
+    const Bytes bytes = payload.bytes();
+    if (bytes.size() < smallest_linked || !followed_.follows(site)) {
+      expansion_.add(payload);  // a million attributes may name one entry, and each gets a copy
+      return onnx::TensorEdit::put_inline(std::move(payload.source));
+    }
+    ++tensors_;
+    if (!site.is_main_initializer()) ++nested_;
+    // Entries are stored, so every payload is a range of the archive's mapping.
+    const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
+    return onnx::TensorEdit::link_to({name_, begin_ + offset, bytes.size()});
+  }
+
+  fs::path path_;
+  std::uint64_t begin_;  // offset of the archive in the file
+  std::unique_ptr<ArchiveSource> source_;
+  std::string name_;    // of the archive's file
+  std::string marker_;  // the metadata that every link gets
+  FollowedLinks followed_;
+  Expansion expansion_;  // of all links together
+  onnx::Rope model_;
+  std::uint64_t tensors_ = 0;
+  std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
+};
+
+void check_place(const fs::path& target, const Linking& linking) {
+  const fs::path folder = base::folder_of(target);
+  // Paths may differ for one folder, so folders are compared by device and inode.
+  if (!base::are_same(folder, linking.folder())) {
+    throw Error(Code::usage_argument,
+                base::concat("a link must be in the folder of its archive, because runtimes open external data only "
+                             "beneath the folder of the model; write it to ",
+                             escaped_path(linking.folder() / target.filename())),
+                {}, target);
+  }
+  if (base::are_same(target, linking.path())) {
+    throw Error(Code::usage_argument, "is the archive that the link needs; choose a different name", {}, target);
+  }
+}
+
+void write(FileSet& files, base::OutputTarget target, const ByteSource& bytes, const OutputOptions& options) {
+  if (options.dry_run) return;
+  files.write(std::move(target), bytes.size(), [&bytes](base::BufferedOutput& out) { out.append(bytes); });
+}
+
+/// Writes a link beside its archive. The faults of the target are found in a dry run, too.
+LinkReport add_link(FileSet& files, const Linking& linking, const fs::path& output, const OutputOptions& options) {
+  base::OutputTarget target = base::find_target(output, existing_of(options));
+  check_place(target.path, linking);
+  write(files, std::move(target), linking.model(), options);
+  return linking.report(output);
+}
+
+/// The judgement; false for a model as text, which is refused without a parser: links are binary.
+template <typename Judge>
+bool unless_text(const Judge& judge) {
+  try {
+    return judge();
+  } catch (const Error& error) {
+    if (error.code() != Code::usage_no_text_parser) throw;
+    return false;
+  }
+}
+
+/// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
+/// which has to be there.
+bool is_link(ModelSource& source) {
+  auto* const file = dynamic_cast<FileSource*>(&source);
+  const bool has_files = file != nullptr && file->files() != nullptr;
+  bool linked = false;
+  const auto look = [&](const onnx::TensorSite& site) {
+    if (!has_files || !site.tensor.is_external() || !site.tensor.external.location) return;
+    const std::string location(*site.tensor.external.location);
+    linked = file->linked_archive(location, site.tensor.range.begin) != nullptr || linked;
+  };
+  try {
+    onnx::walk_tensors(source.model(), look);
+  } catch (const Error& error) {
+    throw source.with_place(error);
+  }
+  return linked;
+}
+
+}  // namespace
+
+Link make_link(const fs::path& archive, const ArchiveRange& range, std::string_view graph) {
+  const Linking linking(archive, range, graph);
+  return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
+          linking.tensors()};
+}
+
+LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
+  FileSet files(options.output, existing_of(options.output));
+  LinkReport report = add_link(files, Linking(archive, options.range, options.graph), output, options.output);
+  files.publish();
+  return report;
+}
+
+std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
+  Linking linking(archive, options.range, {});
+  const std::string model =
+      model_name_of(linking.archive().model()).value_or(os::text_of(linking.path().stem())) + std::string(graph_suffix);
+  FileSet files(options.output, existing_of(options.output));
+  std::vector<LinkReport> reports;
+  const auto add = [&](std::string_view name) {
+    reports.push_back(add_link(files, linking, linking.folder() / os::path_of(name), options.output));
+  };
+  add(model);
+  for (const ArchiveEntry& graph : linking.archive().graphs()) {
+    if (zip::equal_folded(graph.name, model)) {
+      throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
+                  {std::string(graph.name), std::nullopt}, linking.path());
+    }
+    linking.select(std::string(graph.name));
+    add(graph.name);
+  }
+  files.publish();
+  return reports;
+}
+
+LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
+  const Linking linking(archive, options.range, options.graph, hub_data_name);
+  const bool is_there = base::are_same(folder / hub_data_name, linking.path());
+  if (is_there && options.range.offset != 0) {
+    throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
+                folder / hub_data_name);
+  }
+  const auto opened = base::Folder::open(folder);
+  const auto writable = [&](const char* name) {
+    base::OutputTarget target{folder / name, opened, name};
+    base::expect_writable(target, existing_of(options.output));
+    return target;
+  };
+  base::OutputTarget model = writable(hub_model_name);
+  FileSet files(options.output, existing_of(options.output));
+  // The archive first: a reader that finds the link finds it, too.
+  if (!is_there) write(files, writable(hub_data_name), linking.copied(), options.output);
+  write(files, model, linking.model(), options.output);
+  files.publish();
+  return linking.report(model.path);
+}
+
+bool verify_link(const fs::path& model) {
+  return unless_text([&] { return is_link(*open_source(model, {})); });
+}
+
+bool verify_link(Bytes model, const fs::path& folder) {
+  LoadOptions options;
+  options.external_data_dir = folder;
+  return unless_text([&] { return is_link(*source_of(model, nullptr, options)); });
+}
+
+}  // namespace onnxar

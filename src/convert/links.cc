@@ -1,0 +1,218 @@
+#include "convert/links.h"
+
+#include <limits>
+#include <utility>
+
+#include "archive/access.h"
+#include "base/checked.h"
+#include "base/crc32.h"
+#include "base/text.h"
+#include "onnx/external_data.h"
+#include "onnx/fields.h"
+#include "os/names.h"
+#include "zip/format.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "onnxar.link.offset",
+                           size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
+                           directory_key = "onnxar.link.directory_crc32";
+
+std::uint32_t model_crc32_of(const Archive& archive) { return archive.entry(archive.size() - 1).crc32; }
+
+std::uint32_t directory_crc32_of(const Archive& archive) {
+  return base::crc32(0, ArchiveAccess::directory(archive).headers());
+}
+
+/// The metadata entries of a marker, with their faults (K6).
+class MarkerEntries {
+ public:
+  explicit MarkerEntries(std::vector<onnx::MetadataEntry> entries) : entries_(std::move(entries)) {}
+
+  [[nodiscard]] std::string_view text(std::string_view key) const {
+    const auto found = find(key);
+    if (!found || found->empty()) refuse(base::concat("has no ", base::quoted(key)));
+    return *found;
+  }
+
+  [[nodiscard]] std::uint64_t number(std::string_view key, std::uint64_t most) const {
+    const std::string_view value = text(key);
+    const auto number = base::plain_decimal(value);
+    if (!number || *number > most) refuse(key, value);
+    return *number;
+  }
+
+  /// Where the archive begins in the file. Without the key that is 0.
+  [[nodiscard]] std::uint64_t offset() const {
+    const auto value = find(offset_key);
+    if (!value) return 0;
+    const auto number = base::plain_decimal(*value);
+    if (!number || *number % zip::alignment_minimum != 0) refuse(offset_key, *value);
+    return *number;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
+    std::optional<std::string_view> found;
+    for (const onnx::MetadataEntry& each : entries_) {
+      if (each.entry.key != key) continue;
+      // K6: two values would leave it to the reader which state of the archive the link means.
+      if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
+      found = each.entry.value;
+    }
+    return found;
+  }
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view value) const {
+    refuse(base::concat("has ", base::quoted(value), " for ", base::quoted(key)));
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(Code::onnx_link_bad_marker,  // K6
+                base::concat("the model's metadata about the archive that it links to was changed: it ", what),
+                {"", entries_.front().whole.begin}, {}, {Hint::link_again});
+  }
+
+  std::vector<onnx::MetadataEntry> entries_;
+};
+
+std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
+  try {
+    return onnx::find_metadata(model, link_key_prefix);
+  } catch (const Error&) {
+    return {};  // the walk of the whole model reports the damage with its place
+  }
+}
+
+bool is_constant(Bytes model, onnx::Range node) {
+  return onnx::op_type_of(model, node) == "Constant" && onnx::is_default_domain(onnx::domain_of(model, node));
+}
+
+}  // namespace
+
+LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
+  return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
+}
+
+std::optional<LinkMarker> LinkMarker::read(Bytes model) {
+  auto found = marker_entries(model);
+  if (found.empty()) return std::nullopt;
+  const MarkerEntries entries(std::move(found));
+  constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
+  return LinkMarker{std::string(entries.text(archive_key)), entries.offset(), entries.number(size_key, most64),
+                    static_cast<std::uint32_t>(entries.number(model_key, most32)),
+                    static_cast<std::uint32_t>(entries.number(directory_key, most32))};
+}
+
+/// Takes damaged markers, too: the names alone decide whether a location means a file (K8).
+std::set<std::string> LinkMarker::archives(Bytes model) {
+  std::set<std::string> names;
+  for (const onnx::MetadataEntry& each : marker_entries(model)) {
+    if (each.entry.key == archive_key) names.emplace(each.entry.value);
+  }
+  return names;
+}
+
+std::string LinkMarker::fields() const {
+  std::string out;
+  const auto add = [&out](std::string_view key, const std::string& value) {
+    onnx::append_string_entry(out, onnx::model_field::metadata_props, key, value);
+  };
+  add(archive_key, archive);
+  // Left out at 0, which readers assume without the key: most links are to whole files.
+  if (offset != 0) add(offset_key, std::to_string(offset));
+  add(size_key, std::to_string(size));
+  add(model_key, std::to_string(model_crc32));
+  add(directory_key, std::to_string(directory_crc32));
+  return out;
+}
+
+Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                         const base::FileOrigin* origin) const {
+  // Edits append, so the state is a prefix of the present archive. Its own directory proves it, and its two CRC-32s
+  // tell it from a different archive with the same size.
+  const auto state = base::slice(file, offset, size);
+  try {
+    if (state) {
+      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {}, origin);
+      if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
+    }
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;  // a prefix that is not an archive is as stale as a different one
+  }
+  throw Error(Code::onnx_link_stale,  // K5
+              base::concat("the archive ", base::quoted(archive),
+                           " was rewritten since this link was made, so its weights may have moved or changed (repack, "
+                           "undo and overwriting rewrite an archive, replace does not)"),
+              {}, {}, {Hint::link_again});
+}
+
+void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
+  const std::string name = os::text_of(file.filename());
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    if (!zip::equal_folded(entry.name, name)) continue;  // some file systems ignore case
+    throw Error(
+        Code::usage_own_name,
+        "the archive's file has the name of an entry in it, so a link to the file could be taken for one to the entry",
+        {std::string(entry.name), entry.header_offset}, file, {Hint::repack_rename, base::quoted(entry.name)});
+  }
+}
+
+void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
+  if (!zip::equal_folded(name, os::text_of(file.filename()))) return;
+  throw Error(Code::usage_own_name,
+              "the archive's file has this name, so a link to the file could be taken for one to the entry: give the "
+              "entry another name",
+              {std::string(name), std::nullopt}, file);
+}
+
+template <typename Action>
+auto ModelMarker::keeping_errors(const Action& action) {
+  if (error_) throw Error(*error_);  // its place was added already, so it is the same for every tensor
+  try {
+    return action();
+  } catch (const Error& error) {
+    error_ = source_.with_place(error);
+    throw Error(*error_);
+  }
+}
+
+const LinkMarker* ModelMarker::of(std::string_view archive) {
+  return keeping_errors([&]() -> const LinkMarker* {
+    // Read once, at the first link: the metadata would otherwise be searched for each tensor.
+    if (!is_read_) marker_ = LinkMarker::read(source_.model());
+    is_read_ = true;
+    return marker_ && marker_->archive == archive ? &*marker_ : nullptr;
+  });
+}
+
+Archive ModelMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                          const base::FileOrigin* origin) {
+  return keeping_errors([&] { return marker_->open(file, std::move(owner), path, origin); });
+}
+
+bool FollowedLinks::follows(const onnx::TensorSite& site) {
+  // The innermost graph or node that holds the tensor decides: an initializer of a graph within a node is not in an
+  // attribute tensor of that node.
+  std::size_t depth = site.levels.size();
+  while (depth > 0 && site.levels[depth - 1].message != onnx::Message::graph &&
+         site.levels[depth - 1].message != onnx::Message::node) {
+    --depth;
+  }
+  if (depth == 0 || site.levels[depth - 1].message == onnx::Message::graph) return true;
+  if (nodes_.size() < depth) nodes_.resize(depth);
+  const onnx::Range range = site.levels[depth - 1].field.value;
+  Node& node = nodes_[depth - 1];
+  // A node with a million tensors is parsed once, not a million times.
+  if (!node.read || node.begin != range.begin) {
+    node = {range.begin, true, is_constant(site.model, range)};
+    ++nodes_read_;
+  }
+  return node.is_constant;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,289 @@
+#include "convert/model_check.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/check.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
+#include "archive/keys.h"
+#include "base/text.h"
+#include "convert/payload.h"
+#include "onnx/tensor_values.h"
+#include "onnx/tensor_view.h"
+#include "onnx/typed_data.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+/// R5: below this size, tools expect data inside the model.
+constexpr std::uint64_t small_external_below = 1024;
+
+/// Checks every tensor of the model and of the further graphs, then how all of them together use the archive.
+class ModelCheck {
+ public:
+  ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
+      : source_(source),
+        archive_(archive_of(source)),
+        max_depth_(options.load.max_depth),
+        data_(options.data),
+        findings_(findings) {}
+
+  /// Returns whether the model could be read to its end.
+  bool run() {
+    const bool is_readable = check_selected([this] { return name_fault(); });
+    bool all_are_readable = is_readable;
+    for (const std::string& graph : source_.graphs()) {
+      ++graph_;
+      all_are_readable = check_graph(graph) && all_are_readable;
+    }
+    if (graph_ != 0) source_.select({});  // places of later findings count from the model again
+    // A graph that cannot be read may refer to any entry and any slice: nothing can be called unused then.
+    if (!all_are_readable) return is_readable;
+    std::ranges::move(slices_.overlaps(), std::back_inserter(findings_));
+    if (archive_ != nullptr) check_unused(*archive_);
+    return is_readable;
+  }
+
+  /// Checks the model without further graphs and unused entries.
+  void run_model_alone() {
+    check_selected([this] { return name_fault(); });
+  }
+
+ private:
+  /// Returns whether the selected graph could be read to its end. Only then is `metadata_fault` called.
+  template <typename MetadataCheck>
+  bool check_selected(const MetadataCheck& metadata_fault) {
+    try {
+      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
+      const std::optional<MetadataFault> fault = metadata_fault();
+      if (fault)
+        findings_.push_back(source_.with_place(Error(fault->code, fault->message, {"", fault->offset})).finding());
+      return true;
+    } catch (const Error& error) {
+      findings_.push_back(source_.with_place(error).finding());
+      return false;
+    }
+  }
+
+  bool check_graph(const std::string& name) {
+    const Archive& archive = *archive_;
+    const ArchiveEntry entry = *archive.find(name);
+    if (!fits_protobuf(entry.size)) {  // G2
+      const std::uint64_t header = ArchiveAccess::directory(archive).entries()[entry.index].central_offset;
+      findings_.push_back(
+          {Severity::error, Code::archive_model_too_large, {name, header}, oversize_text("the graph is", entry.size)});
+      return false;
+    }
+    try {
+      source_.select(name);
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+      return false;  // reported by the check of the container
+    }
+    return check_selected([this] { return link_marker_fault(source_.model()); });
+  }
+
+  std::optional<MetadataFault> name_fault() const {
+    if (archive_ == nullptr) return std::nullopt;
+    std::vector<std::string_view> names;
+    for (const ArchiveEntry& entry : archive_->entries()) names.push_back(entry.name);
+    return model_name_fault(source_.model(), names);
+  }
+
+  void check_tensor(const onnx::TensorSite& site) {
+    if (site.tensor.typed_data)
+      onnx::prove_typed_data(site.model, site.tensor);  // damage here makes the rest of the message unreadable
+    if (site.tensor.is_external()) {
+      check_external(site);
+    } else {
+      check_inline(site);
+    }
+  }
+
+  void check_inline(const onnx::TensorSite& site) {
+    try {
+      onnx::prove_type(site.tensor);
+      onnx::prove_values(site.model, site.tensor);
+      remark_inline(site);
+    } catch (const Error& error) {
+      // Added and not thrown: one run reports the faults of all tensors.
+      add(Severity::error, error.code(), site, error.message(), error.advice());
+    }
+  }
+
+  void remark_inline(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    if (tensor.lacks_data()) findings_.push_back(no_data(site, source_.place_of(site)));
+    const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
+    if (size > tensor.expected_size().value_or(size)) {  // R8
+      add(Severity::warning, Code::onnx_tensor_long_raw, site, onnx::raw_size_text(tensor, *tensor.expected_size()));
+    }
+    if (const auto surplus = onnx::surplus_values(site.model, tensor)) {  // R12
+      add(Severity::warning, Code::onnx_tensor_long_typed, site,
+          concat("it holds ", surplus->held, " values, but ", onnx::required_amount(tensor.type, surplus->wanted)));
+    }
+  }
+
+  void check_external(const onnx::TensorSite& site) {
+    note_use(site);
+    try {
+      errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
+      const Resolved resolved = source_.resolve(site);
+      remark_slice(site, place_of(resolved.payload, site));
+      if (data_) verify_checksum(resolved, site);
+    } catch (const Error& error) {
+      add_error(site, error);
+    }
+  }
+
+  /// Where the data lies. Of an archive by ranges nothing is read for that.
+  Bytes place_of(const Payload& payload, const onnx::TensorSite& site) const {
+    if (payload.span || archive_ == nullptr) return payload.bytes();
+    return part_named(*archive_, site.tensor, proved_link(site.tensor)).bytes;
+  }
+
+  /// Many tensors may name one entry, so its SHA-1 is computed once.
+  void verify_checksum(const Resolved& resolved, const onnx::TensorSite& site) {
+    const auto claim = source_.claim_of(resolved, site);
+    if (!claim) return;
+    std::string& sum = checksums_[Extent(resolved.payload)];
+    if (sum.empty()) sum = checksum_of(*resolved.payload.source);
+    if (sum != claim->checksum) throw claim->error(source_.path());
+  }
+
+  /// An entry that a link names counts as used even if the link is broken in another way.
+  void note_use(const onnx::TensorSite& site) {
+    if (archive_ == nullptr || !site.tensor.external.location) return;
+    if (const auto entry = archive_->find(*site.tensor.external.location)) used_.push_back(entry->index);
+  }
+
+  void add_error(const onnx::TensorSite& site, const Error& error) {
+    if (error.code() == Code::onnx_link_stale || error.code() == Code::onnx_link_bad_marker) {
+      if (std::exchange(link_is_broken_, true)) return;  // one finding for all tensors
+    }
+    // The check of the container has reported every broken entry.
+    if (archive_ != nullptr && id(error.code()).starts_with("zip.")) return;
+    if (kind(error.code()) == Kind::format) {
+      findings_.push_back(error.finding());
+    } else {
+      // A finding has no path: that of a data file goes into the text.
+      add(Severity::error, error.code(), site, error.line(""), error.advice());
+    }
+  }
+
+  void remark_slice(const onnx::TensorSite& site, Bytes bytes) {
+    const onnx::ExternalData& external = site.tensor.external;
+    if (external.unknown_key) {  // R7
+      add(Severity::warning, Code::onnx_external_unknown_key, site,
+          concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
+    }
+    if (external.checksum && !parse_checksum(*external.checksum)) {  // R13
+      add(Severity::warning, Code::onnx_external_checksum, site, no_checksum(*external.checksum));
+    }
+    if (bytes.size() < small_external_below) {  // R5
+      add(Severity::warning, Code::onnx_external_small, site,
+          concat("only ", bytes.size(), " bytes are external; some tools expect tensors below ", small_external_below,
+                 " bytes inside the model"));
+    }
+    // The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
+      add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
+          {Hint::pack_aligns});
+    }
+    if (archive_ != nullptr && !is_identifier(*external.location)) {  // R2
+      add(Severity::warning, Code::archive_key_not_identifier, site,
+          concat("its key ", base::quoted(*external.location), " is not a C identifier"));
+    }
+    const std::string shared = slices_.add(bytes, describe(site), source_.place_of(site), graph_);
+    if (shared.empty()) return;  // R9
+    add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", shared));
+  }
+
+  void check_unused(const Archive& archive) {
+    std::ranges::sort(used_);
+    const bool edited = std::ranges::any_of(
+        findings_, [](const Finding& finding) { return finding.code == Code::archive_tail_superseded; });
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      const ArchiveEntry entry = archive.entry(i);
+      // Entries with other names are side files and graphs, which no tensor has to name.
+      if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
+      // R4: a note after an edit, which leaves entries unused
+      findings_.push_back({edited ? Severity::note : Severity::warning,
+                           Code::archive_entry_unused,
+                           {std::string(entry.name), entry.header_offset},
+                           concat("no tensor refers to this entry of ", entry.size, " bytes"),
+                           {Hint::pack_leaves_out}});
+    }
+  }
+
+  void add(Severity severity, Code code, const onnx::TensorSite& site, const std::string& message,
+           const Advice& advice = {}) {
+    findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message), advice});
+  }
+
+  ModelSource& source_;
+  const Archive* archive_;  // the archive of the model; null if there is none
+  std::size_t max_depth_;
+  bool data_;
+  bool link_is_broken_ = false;
+  std::size_t graph_ = 0;  // number of the graph that is checked: 0 for the model
+  std::vector<Finding>& findings_;
+  std::vector<std::size_t> used_;
+  SliceUses slices_;
+  std::map<Extent, std::string> checksums_;  // of whole files and entries
+};
+
+}  // namespace
+
+std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& place, std::size_t graph) {
+  if (slice.empty()) return {};
+  const auto [known, added] = uses_.try_emplace(Extent(slice), Use{tensor, place, graph});
+  Use& use = known->second;
+  if (added) return {};
+  // The last graph is enough to know: graphs are checked one after the other.
+  if (use.graph == graph) return use.tensor;
+  use.tensor = tensor;
+  use.graph = graph;
+  return {};
+}
+
+std::vector<Finding> SliceUses::overlaps() const {
+  // In order of address, each slice is compared only with the earlier one that reaches farthest. That finds every slice
+  // that overlaps an earlier one, and keeps the work linear; comparing all pairs would be quadratic.
+  std::vector<Finding> found;
+  std::uintptr_t farthest = 0;
+  const Use* before = nullptr;
+  for (const auto& [slice, use] : uses_) {
+    if (before != nullptr && slice.begin() < farthest) {  // R3
+      found.push_back({Severity::warning, Code::archive_entry_overlapping_links, use.place,
+                       base::concat(use.tensor, ": its data overlaps that of ", before->tensor)});
+    }
+    if (slice.end() > farthest) {
+      farthest = slice.end();
+      before = &use;
+    }
+  }
+  return found;
+}
+
+bool check_graphs(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
+  return ModelCheck(source, options, findings).run();
+}
+
+void refuse_faults(ArchiveSource& source, const LoadOptions& options) {
+  std::vector<Finding> findings = check_container(source.archive());
+  ModelCheck(source, {false, false, options}, findings).run_model_alone();
+  const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
+  if (fault == findings.end()) return;
+  throw Error(fault->code, fault->message, fault->place, source.path(), fault->advice);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,143 @@
+// The interface to a source of a model: the bytes of its graphs, and the data that its links name.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "convert/payload.h"
+#include "onnx/sites.h"
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+// The companions of a model in its source: entries that are not its model, graphs or weights.
+
+/// An entry that no tensor names, and whose name is not a key: `tokenizer.json`.
+struct SideFile {
+  std::string name;
+  std::shared_ptr<const ByteSource> source;
+};
+
+/// Side files, and the entries that are not taken over.
+struct SourceCompanions {
+  std::vector<SideFile> side_files;
+  std::vector<std::string> left_out;  ///< names of other entries that no tensor names, such as old weights
+  std::uint64_t left_out_bytes = 0;
+  std::vector<Finding> remarks;
+};
+
+/// The bytes of one graph, and where they lie in the input.
+struct GraphBytes {
+  Bytes bytes;
+  std::shared_ptr<const void> owner;       ///< keeps the bytes alive; null if the caller does
+  const base::FileOrigin* file = nullptr;  ///< origin of the mapping; null if the bytes are not mapped
+  std::string entry = {};                  ///< the entry that has them; empty: the file itself
+  /// The offset of the first byte in the file; nothing if the input holds the graph in a different form, such as text.
+  std::optional<std::uint64_t> begin = 0;
+};
+
+/// The data that a link names.
+struct Resolved {
+  Payload payload;
+  bool is_whole = false;  ///< all of a file or entry; a checksum in `external_data` is of that
+};
+
+/// The checksum that a link gives for its data.
+struct ChecksumClaim {
+  std::string checksum;
+  Finding mismatch;  ///< the fault to report if the data has a different checksum
+  [[nodiscard]] Error error(const std::filesystem::path& path) const {
+    return {mismatch.code, mismatch.message, mismatch.place, path};
+  }
+};
+
+/// Finds the data of a model's links: in files (FileSource), in an archive (ArchiveSource), in a zip of another program
+/// (ForeignZipSource), or in the archive that the model goes into (TargetSource). open.h makes them. A source owns the
+/// files that it reads. Payloads share the storage that they view, but payloads that verify entries must not outlive
+/// the source. Not synchronised.
+class ModelSource {
+ public:
+  ModelSource(const ModelSource&) = delete;
+  ModelSource& operator=(const ModelSource&) = delete;
+  virtual ~ModelSource() = default;
+
+  /// The bytes of the selected graph, which is the model until `select`.
+  [[nodiscard]] Bytes model() const noexcept { return graph_.bytes; }
+  [[nodiscard]] const GraphBytes& graph() const noexcept { return graph_; }
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return graph_.owner; }
+  /// The path of the source's file or folder; empty for bytes in memory.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// Notes for reports about the kind of the source.
+  [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
+
+  /// The names of the further graphs, in the order of the file.
+  [[nodiscard]] virtual std::vector<std::string> graphs() const { return {}; }
+  /// Selects one of `graphs()`, or the model again by an empty name: `model`, `graph` and `place` then refer to it.
+  /// Errors: as Archive::bytes; zip.data.crc, with LoadOptions::verify_data.
+  virtual void select(const std::string& graph);
+  /// The companions of the model except its graphs. REQUIRES: every tensor of all graphs was resolved or proved.
+  [[nodiscard]] virtual SourceCompanions companions() { return {}; }
+  /// The number of bytes of all files that were used so far.
+  [[nodiscard]] virtual std::uint64_t input_size() const = 0;
+
+  /// Finds the data of a tensor whose data_location is EXTERNAL.
+  /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and its place.
+  [[nodiscard]] Resolved resolve(const onnx::TensorSite& site);
+  /// As `resolve`. With LoadOptions::verify_data, reading the payload compares the checksum of its link if the link
+  /// names a whole file or entry, and throws onnx.external_data.checksum if it differs. If two links give different
+  /// checksums for the same bytes, one is wrong: the second is refused at once.
+  [[nodiscard]] Payload payload_of(const onnx::TensorSite& site);
+  /// The checksum of a link; nothing if it has none, or if the data is not a whole file or entry.
+  [[nodiscard]] std::optional<ChecksumClaim> claim_of(const Resolved& resolved, const onnx::TensorSite& site) const;
+  /// Proves a link that stays in the model. Errors: those of `resolve` that do not need the data.
+  virtual void prove_link(const onnx::TensorSite& site);
+
+  /// The place of a byte of `model()` in the input; without an offset if the input holds the graph in a different form.
+  [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const;
+  [[nodiscard]] Place place_of(const onnx::TensorSite& site) const { return place(site.tensor.range.begin); }
+  /// Adds the path to `error`, and turns its offset, which counts from the first byte of `model()`, into a place in the
+  /// input. An error that already has a path or an entry stays as it is.
+  [[nodiscard]] virtual Error with_place(const Error& error) const;
+  /// As above, and adds the tensor's name to the message.
+  [[nodiscard]] Error with_tensor(const Error& error, const onnx::TensorSite& site) const;
+
+ protected:
+  explicit ModelSource(const LoadOptions& options, std::filesystem::path path = {}, GraphBytes graph = {})
+      : options_(options), path_(std::move(path)), graph_(std::move(graph)) {}
+
+  [[nodiscard]] const LoadOptions& options() const noexcept { return options_; }
+  void set_graph(GraphBytes graph) { graph_ = std::move(graph); }
+  void add_remark(Finding remark) { remarks_.push_back(std::move(remark)); }
+
+ private:
+  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` adds the place in
+  /// the input.
+  virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
+
+  LoadOptions options_;
+  std::filesystem::path path_;
+  GraphBytes graph_;
+  std::vector<Finding> remarks_;
+  std::map<Extent, std::string> claimed_;  // checksums of whole files and entries
+};
+
+/// Calls `action` and returns its result. Adds the tensor and its place to errors.
+template <typename Action>
+auto errors_with_tensor(const ModelSource& source, const onnx::TensorSite& site, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw source.with_tensor(error, site);
+  }
+}
+
+}  // namespace onnxar

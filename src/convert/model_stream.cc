@@ -1,0 +1,137 @@
+// ModelReader and ModelWriter: models in the messages of a caller's own protobuf library.
+#include "onnxar/model_stream.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/exact_source.h"
+#include "base/steps.h"
+#include "base/text.h"
+#include "convert/load.h"
+#include "convert/model_check.h"
+#include "convert/open.h"
+#include "convert/replace_plan.h"
+#include "convert/save.h"
+#include "onnx/external_data.h"
+#include "onnx/sites.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+/// The caller puts the data of every tensor into a message of its class. Messages cannot share bytes, so data that
+/// tensors share in the file takes memory once for each of them.
+void check_expansion(const LoadedModel& model) {
+  Expansion expansion(model);
+  for (const Payload& payload : model.payloads) expansion.add(payload);
+}
+
+const Payload& payload_at(const LoadedModel& model, std::size_t index) {
+  const std::size_t size = model.payloads.size();
+  if (index < size) return model.payloads[index];
+  throw Error(
+      Code::usage_no_such_tensor,
+      base::concat("the index ", index, " is out of range: ", size, " tensors have their data beside the model"), {},
+      model.source->path());
+}
+
+}  // namespace
+
+struct ModelReader::Parts {
+  LoadedModel model;
+};
+
+ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(std::make_unique<Parts>()) {
+  LoadedModel& model = parts_->model;
+  auto source = source_of(std::move(archive), options);
+  ArchiveSource& in_archive = *source;  // the model keeps it
+  model = load_model(std::move(source), ExternalPolicy::everything_inline(), options, Companions::left);
+  refuse_faults(in_archive, options);
+  check_expansion(model);
+}
+
+ModelReader::ModelReader(ModelReader&& other) noexcept = default;
+ModelReader& ModelReader::operator=(ModelReader&& other) noexcept = default;
+ModelReader::~ModelReader() = default;
+
+Bytes ModelReader::model() const& noexcept { return parts_->model.skeleton; }
+
+std::size_t ModelReader::size() const noexcept { return parts_->model.payloads.size(); }
+
+std::uint64_t ModelReader::size_of(std::size_t index) const { return payload_at(parts_->model, index).size(); }
+
+void ModelReader::read(std::size_t index, const ByteSink& sink) const {
+  base::check_callable(sink, "the ByteSink");
+  payload_at(parts_->model, index).source->read(sink);
+}
+
+void ModelReader::for_each(
+    const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const {
+  base::check_callable(visit, "the function that is to visit the tensors");
+  const LoadedModel& model = parts_->model;
+  std::vector<FieldStep> steps;
+  const auto visit_linked = [&](const onnx::TensorSite& site) {
+    const Payload* payload = model.payload_of(site);
+    if (payload == nullptr) return;
+    steps.clear();
+    for (const onnx::Level& level : site.levels) {
+      steps.push_back({level.label, level.repeated ? std::optional(level.index) : std::nullopt});
+    }
+    visit(static_cast<std::size_t>(payload - model.payloads.data()), steps);
+  };
+  onnx::walk_tensors(model.skeleton, visit_linked, {model.max_depth});
+}
+
+std::string link_fields(std::string_view location, std::uint64_t size) {
+  return onnx::external_data_fields({std::string(location), 0, size});
+}
+
+struct ModelWriter::Parts {
+  LoadedModel model;
+  base::Steps steps;
+};
+
+ModelWriter::ModelWriter() : parts_(std::make_unique<Parts>()) { parts_->model.id = new_model_id(); }
+ModelWriter::ModelWriter(ModelWriter&& other) noexcept = default;
+ModelWriter& ModelWriter::operator=(ModelWriter&& other) noexcept = default;
+ModelWriter::~ModelWriter() = default;
+
+std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
+  return parts_->steps.take("add", [&] {
+    if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
+    std::vector<Payload>& payloads = parts_->model.payloads;
+    // The archive's writer checks the length of a source, but the source may also go into a model or a data file.
+    std::string what = base::concat("weight ", payloads.size(), " in the order of `add`");
+    auto exact = std::make_shared<const base::ExactSource>(std::move(weight), what);
+    if (exact->size() > zip::largest_entry) {
+      throw Error(Code::usage_argument, base::concat(what, " would be ", base::human_size(exact->size()),
+                                                     ", over the limit of ", base::human_size(zip::largest_entry)));
+    }
+    payloads.push_back({std::move(exact)});
+    return onnx::memory_location(parts_->model.id, payloads.size() - 1);
+  });
+}
+
+ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output, const SaveOptions& save,
+                                const LoadOptions& load) const {
+  try {
+    return parts_->steps.take("save", [&] {
+      LoadedModel loaded = parts_->model;
+      split_model(loaded, source_of(model, nullptr, load), ExternalPolicy::of(save), load);
+      return save_model(loaded, output, save);
+    });
+  } catch (const Error& error) {
+    throw error.with_path(output);
+  }
+}
+
+ReplaceReport ModelWriter::replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
+                                   const LoadOptions& load) const {
+  return parts_->steps.take("replace", [&] {
+    const auto open = [&](const Archive& target) { return source_for(target, model, file_links(options), load); };
+    return replace_model_of(archive, parts_->model, open, options, load);
+  });
+}
+
+}  // namespace onnxar

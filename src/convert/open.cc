@@ -1,0 +1,158 @@
+#include "convert/open.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "archive/file_kind.h"
+#include "archive/opening.h"
+#include "base/text.h"
+#include "convert/foreign_source.h"
+#include "zip/end_records.h"
+
+namespace onnxar {
+namespace {
+
+using Mapping = ExternalFiles::Mapping;
+
+/// The graph in `bytes`, parsed if they are text.
+GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options,
+                    const base::FileOrigin* file = nullptr) {
+  if (!looks_like_text(bytes)) {
+    refuse_other_kind(bytes);
+    return {bytes, std::move(owner), file};
+  }
+  if (!options.text_parser) {
+    throw Error(Code::usage_no_text_parser, "this is a model in protobuf's text format, and no parser for it was given",
+                {}, {}, {Hint::text_parser});
+  }
+  const auto parsed = std::make_shared<const std::vector<std::byte>>(options.text_parser(bytes));
+  return {*parsed, parsed, nullptr, {}, std::nullopt};
+}
+
+GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, const LoadOptions& options) {
+  if (file->bytes().empty())
+    throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path, {Hint::make_anew});
+  try {
+    return graph_in(file->bytes(), file, options, file->origin());
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
+}
+
+void expect_archive_for_graph(const LoadOptions& options, const std::filesystem::path& path) {
+  if (options.graph.empty()) return;
+  throw Error(Code::usage_argument,
+              base::concat("only an archive has several graphs, so there is none to choose by the name ",
+                           base::quoted(options.graph)),
+              {}, path);
+}
+
+/// A source of a model whose links lead to files, those beside `path` or in LoadOptions::external_data_dir, or nowhere.
+std::unique_ptr<FileSource> file_source(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options,
+                                        FileLinks links) {
+  std::optional<ExternalFiles> files;
+  if (links == FileLinks::allowed) {
+    expect_archive_for_graph(options, path);
+    files.emplace(path, options.external_data_dir);
+  }
+  return std::make_unique<FileSource>(std::move(graph), path, options, std::move(files));
+}
+
+/// The model of a folder that PyTorch exported. It has the name of the model entry of an archive.
+std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path model = path / model_entry_name;
+  if (std::filesystem::is_directory(path, failed) && std::filesystem::exists(model, failed)) return model;
+  return std::nullopt;
+}
+
+/// Whether a file is a zip that does not begin as one: other programs may put bytes before it.
+bool is_zip_in_disguise(const std::filesystem::path& path) {
+  const Mapping file = map_file(path);
+  return !looks_like_zip(file->bytes()) && zip::has_end_record(file->bytes());
+}
+
+std::unique_ptr<ModelSource> open_zip(const std::filesystem::path& path, const LoadOptions& options) {
+  expect_archive_for_graph(options, path);
+  return std::make_unique<ForeignZipSource>(path, options);
+}
+
+void prove_local_headers(const Archive& archive) {
+  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+}
+
+/// Opens a foreign zip. `fault` is the first fault of the file as an archive.
+std::unique_ptr<ModelSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options,
+                                              const Error& fault) {
+  try {
+    return open_zip(path, options);
+  } catch (const Error& error) {
+    // Neither reader found a model. The fault as an archive names the entry that is missing.
+    const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
+    if (none && fault.code() == Code::archive_model_missing) throw fault;
+    if (none) throw with_kind(error, map_file(path)->bytes());
+    // Edits write the end records last. The archive's fault also says whether there is an earlier state to go back to.
+    if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
+    throw;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<ModelSource> open_source(const std::filesystem::path& path, const LoadOptions& options) {
+  if (auto archive = open_by_ranges(path, options.open_ranges)) return source_of(std::move(*archive), options);
+  const Mapping file = map_file(path);
+  if (looks_like_zip(file->bytes())) return source_of(Archive::open(path), options);
+  return source_of(file, path, options);
+}
+
+std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, const LoadOptions& options) {
+  if (!options.foreign_zips) return open_source(path, options);
+  if (auto archive = open_by_ranges(path, options.open_ranges)) return source_of(std::move(*archive), options);
+  if (const auto model = model_in_folder(path)) {
+    expect_archive_for_graph(options, *model);
+    return open_foreign_folder(*model, options);
+  }
+  if (is_zip_in_disguise(path)) return open_zip(path, options);
+  try {
+    auto source = open_source(path, options);
+    // Local headers are proved at their first use. A fault found that late could no longer make the file a foreign zip.
+    if (const Archive* archive = archive_of(*source)) prove_local_headers(*archive);
+    return source;
+  } catch (const Error& error) {
+    if (may_be_foreign_zip(error.code())) return open_foreign_zip(path, options, error);
+    throw;
+  }
+}
+
+std::unique_ptr<ModelSource> source_of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
+  if (looks_like_zip(bytes)) return source_of(Archive::open(bytes, std::move(owner)), options);
+  if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
+  auto source = file_source_of(bytes, std::move(owner), options);
+  expect_archive_for_graph(options, {});
+  return source;
+}
+
+std::unique_ptr<ArchiveSource> source_of(Archive archive, const LoadOptions& options) {
+  if (!options.graph.empty()) archive = archive.graph(options.graph);
+  return std::make_unique<ArchiveSource>(std::move(archive), options);
+}
+
+std::unique_ptr<FileSource> source_of(const Mapping& file, const std::filesystem::path& path,
+                                      const LoadOptions& options, FileLinks links) {
+  return file_source(graph_in(file, path, options), path, options, links);
+}
+
+std::unique_ptr<FileSource> file_source_of(Bytes model, std::shared_ptr<const void> owner, const LoadOptions& options,
+                                           FileLinks links) {
+  // Bytes have no folder that locations could count from, and the working folder would be a guess.
+  if (options.external_data_dir.empty()) links = FileLinks::refused;
+  return file_source(graph_in(model, std::move(owner), options), {}, options, links);
+}
+
+Mapping map_file(const std::filesystem::path& path) {
+  return std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+}
+
+}  // namespace onnxar

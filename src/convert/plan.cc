@@ -1,0 +1,242 @@
+#include "convert/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
+#include "base/errors.h"
+#include "base/exact_source.h"
+#include "base/open_file.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "onnx/rewrite.h"
+#include "onnxar/archive_writer.h"
+#include "os/names.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Refuses a link to a file that was not loaded, unless the output may keep it: locations count from the model's
+/// folder, so that must not change, and the data file must not be replaced.
+void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, Format format, const fs::path& target) {
+  const std::string_view location = site.tensor.external.location.value_or("");
+  const auto refuse = [&](std::string_view why) {
+    throw Error(
+        Code::usage_not_loaded,
+        base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded; ", why), {},
+        target);
+  };
+  if (format != Format::onnx_inline) refuse("only an inline model may keep such links; load the data, too");
+  const fs::path folder = base::folder_of(target);
+  // Compared by device and inode, because one folder can have many paths.
+  if (model.data_folder.empty() || !base::are_same(folder, model.data_folder)) {
+    refuse("save the model in the folder that its links count from, or load the data, too");
+  }
+  if (base::are_same(model.data_folder / os::path_of(location), target)) {
+    refuse("choose a different output: this would replace the data");
+  }
+}
+
+// Finding equal payloads.
+
+/// What a digest is of. Each level tells apart what the one before did not, and costs more.
+enum class Level : std::uint8_t { size, beginning, all };
+
+/// Bytes. Weights of one size differ within fewer.
+constexpr std::uint64_t beginning_size = 4096;
+
+/// Bytes. A payload that reading produces is collected in memory for a comparison, up to this size.
+constexpr std::uint64_t most_gathered = 16U << 20U;
+
+void add_beginning(base::KeyedDigest& digest, const Payload& payload) {
+  std::uint64_t rest = std::min(beginning_size, payload.size());
+  const auto add = [&](Bytes piece) {
+    const Bytes part = piece.first(static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), rest)));
+    digest.add(part);
+    rest -= part.size();
+  };
+  payload.is_decoded() ? payload.source->read(add) : add(payload.bytes());
+}
+
+/// Bytes. The digest of a payload is that of its parts' digests, so that several threads can make them.
+constexpr std::size_t part_size = 4U << 20U;
+
+/// The digests of the parts of bytes that come in pieces of any size.
+class PartDigests {
+ public:
+  void add(Bytes piece) {
+    while (!piece.empty()) {
+      const Bytes next = piece.first(std::min(piece.size(), part_size - size_));
+      part_.add(next);
+      size_ += next.size();
+      piece = piece.subspan(next.size());
+      if (size_ == part_size) end_part();
+    }
+  }
+  std::vector<base::Digest> take() {
+    if (size_ != 0) end_part();
+    return std::move(digests_);
+  }
+
+ private:
+  void end_part() {
+    digests_.push_back(part_.result());
+    part_ = base::KeyedDigest();
+    size_ = 0;
+  }
+
+  std::vector<base::Digest> digests_;
+  base::KeyedDigest part_;
+  std::size_t size_ = 0;
+};
+
+std::vector<base::Digest> digests_of_parts(Bytes bytes, std::size_t threads) {
+  std::vector<base::Digest> digests((bytes.size() + part_size - 1) / part_size);
+  base::parallel_for(digests.size(), base::threads_for(bytes.size(), threads), [&](std::size_t i) {
+    const Bytes rest = bytes.subspan(i * part_size);
+    base::KeyedDigest digest;
+    digest.add(rest.first(std::min(rest.size(), part_size)));
+    digests[i] = digest.result();
+  });
+  return digests;
+}
+
+/// Without checks of the bytes in memory: they come when the payload is compared or written.
+std::vector<base::Digest> digests_of_parts(const Payload& payload, std::size_t threads) {
+  if (!payload.is_decoded()) return digests_of_parts(payload.bytes(), threads);
+  PartDigests parts;
+  payload.source->read([&parts](Bytes piece) { parts.add(piece); });
+  return parts.take();
+}
+
+base::Digest digest_at(Level level, DataType type, const Payload& payload, std::size_t threads) {
+  base::KeyedDigest digest;
+  digest.add(static_cast<std::uint64_t>(level));
+  digest.add(static_cast<std::uint64_t>(type));
+  digest.add(payload.size());
+  if (level == Level::beginning) add_beginning(digest, payload);
+  if (level == Level::all) {
+    for (const auto& [first, second] : digests_of_parts(payload, threads)) {
+      digest.add(first);
+      digest.add(second);
+    }
+  }
+  return digest.result();
+}
+
+/// Whether two payloads of one size are equal. Reads `payload` through its source, with its checks, because it will not
+/// be written.
+bool are_equal(const Payload& first, const Payload& payload) {
+  if (!first.is_decoded()) return base::has_bytes(*payload.source, first.bytes());
+  if (payload.size() > most_gathered) return false;
+  const ByteSpan collected = gathered(*first.source);
+  return base::has_bytes(*payload.source, collected.bytes());
+}
+
+}  // namespace
+
+const Payload* EqualPayloads::first_of(DataType type, const Payload& payload) {
+  for (const Level level : {Level::size, Level::beginning, Level::all}) {
+    const auto [met, added] = met_.try_emplace(digest_at(level, type, payload, threads_), Met{&payload});
+    if (added) return nullptr;
+    const Payload* const first = met->second.first;
+    if (level == Level::all) return are_equal(*first, payload) ? first : nullptr;
+    if (!met->second.is_alone) continue;
+    met->second.is_alone = false;
+    const Level next = level == Level::size ? Level::beginning : Level::all;
+    met_.try_emplace(digest_at(next, type, *first, threads_), Met{first});
+  }
+  return nullptr;
+}
+
+void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) {
+  const auto added = [&] { return base::Annotation{.prefix = describe(site), .path = output_}; };
+  bytes_ = base::annotated(added, [&] { return base::add_announced(bytes_, payload.size(), {}, zip::largest_entry); });
+}
+
+onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
+  ++tensors_;
+  if (!site.is_main_initializer()) ++nested_;
+  // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
+  const auto [known, added] = known_.try_emplace(Extent(payload));
+  if (added) known->second = add(site, payload);
+  return known->second;
+}
+
+onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
+  count(site, payload);  // first: placing adds the size to offsets
+  if (sharing_ == Sharing::equal_bytes) {
+    if (const Payload* first = equal_.first_of(site.tensor.type, payload)) return known_.at(Extent(*first));
+  }
+  Placement place = place_(site, payload);
+  // The output may have equal data already, in an entry that it keeps: a link is enough.
+  if (place.data == Data::written) placed_.push_back({place.slice, &payload});
+  return std::move(place.slice);
+}
+
+void PayloadLayout::note_without_data(const onnx::TensorSite& site, const PlacesWithoutData& places) {
+  remarks_.push_back(no_data(site, places.place_of(site)));
+}
+
+void PayloadLayout::add_to(ConvertReport& report) const {
+  report.remarks.insert(report.remarks.end(), remarks_.begin(), remarks_.end());
+  report.tensors_outside = tensors_;
+  report.nested_outside = nested_;
+  report.payloads = placed_.size();
+  for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
+}
+
+onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& layout,
+                          std::vector<PlacedGraph>& graphs) {
+  const ExternalPolicy policy = ExternalPolicy::of(options);
+  Expansion expansion(model);
+  const PlacesWithoutData* places = &model.without_data;
+  const auto decide = [&](const onnx::TensorSite& site) {
+    const Payload* payload = model.payload_of(site);
+    if (payload == nullptr) {
+      if (site.tensor.is_external()) check_kept_link(model, site, options.format, layout.output());
+      if (site.tensor.lacks_data()) layout.note_without_data(site, *places);
+      return onnx::TensorEdit::keep();
+    }
+    if (policy.is_external(site, payload->size())) {
+      expansion.add_once(*payload);  // first: placing may read the data for its checksum
+      return onnx::TensorEdit::link_to(layout.put(site, *payload));
+    }
+    expansion.add(*payload);
+    layout.count(site, *payload);
+    return onnx::TensorEdit::put_inline(payload->source);
+  };
+  onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
+  if (options.format != Format::archive) metadata.drop_key = model_name_key;
+  onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
+  // After the model, with the same layout: data that graphs share with the model is placed once.
+  for (PlacedGraph& graph : graphs) {
+    places = &graph.graph->without_data;
+    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth});
+  }
+  return proto;
+}
+
+std::vector<PlacedGraph> graphs_of(const LoadedModel& model) {
+  std::vector<PlacedGraph> graphs;
+  for (const LoadedGraph& graph : model.graphs) graphs.push_back({graph.name, &graph});
+  return graphs;
+}
+
+std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
+  std::uint64_t size = 0;
+  for (const PlacedGraph& graph : graphs) size += graph.proto.size();
+  return size;
+}
+
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
+  if (fits_protobuf(size)) return;
+  throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
+}
+
+}  // namespace onnxar

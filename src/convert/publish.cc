@@ -1,0 +1,244 @@
+#include "convert/publish.h"
+
+#include <string_view>
+#include <utility>
+
+#include "archive/opening.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "os/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The number of files that stay open and nameless until they are published. More could exceed the limit of open files,
+/// often 1024, so later files are closed and wait under hidden names.
+constexpr std::size_t most_open = 64;
+
+Error in_the_way(const fs::path& path, std::string_view what) {
+  return {
+      Code::usage_argument,
+      base::concat(what, ", and a file of the model would be written there; choose a different output folder or name"),
+      {},
+      path};
+}
+
+/// Refuses a folder that has entries.
+void expect_empty(const base::Folder& folder) {
+  if (folder.is_empty()) return;
+  throw Error(Code::output_not_empty,
+              "the folder is not empty, and a model and its side files must not be mixed with other files; name a new "
+              "or empty folder, or a file for the model alone",
+              {}, folder.path());
+}
+
+}  // namespace
+
+Destination Destination::of(const fs::path& output, const fs::path& input, Format format) {
+  if (output.empty() || output.has_filename() || format == Format::archive) return {output, {}};
+  // `folder/` has the parent path `folder`; only the root is its own parent.
+  const std::string stem = input.stem().empty() ? "model" : os::text_of(input.stem());
+  return {output == output.root_path() ? output : output.parent_path(),
+          stem + (format == Format::textproto ? ".textproto" : ".onnx")};
+}
+
+fs::path Destination::folder_above() const { return base::folder_of(path); }
+
+FileTargets::FileTargets(const Destination& destination, const OutputOptions& options)
+    : is_folder_(destination.is_folder()), existing_(is_folder_ ? base::Existing::refuse : existing_of(options)) {
+  const fs::path& path = destination.path;
+  if (is_folder_) {
+    find_folder(path);
+    model_.path = path / os::path_of(destination.model);
+    model_.name = destination.model;
+  } else if (base::is_folder(path)) {
+    throw Error(
+        Code::io_not_a_file,
+        "is a folder; name the file to write, or end the path with `/` to write the model and all side files into it",
+        {}, path);
+  } else {
+    model_ = base::find_target(path, existing_);
+  }
+  files_claimed_.insert(base::folded_copy(os::text_of(model_.path.filename())));
+}
+
+void FileTargets::find_folder(const fs::path& path) {
+  if (base::is_folder(path)) {
+    model_.folder = base::Folder::open(path);
+    return expect_empty(*model_.folder);
+  }
+  model_.folder = base::Folder::open(base::folder_of(path));
+  // The status of the path itself: a link that leads nowhere is in the way, too.
+  if (fs::exists(base::link_status(path))) {
+    throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
+  }
+  to_make_ = path;
+}
+
+void FileTargets::claim(const std::string& name) {
+  const fs::path path = model_.path.parent_path() / os::path_of(name);
+  // On some file systems, names that differ only in case are one file.
+  const std::string small = base::folded_copy(name);
+  const std::size_t slash = small.find('/');
+  // A file and a folder cannot share a path, so the first folder of a name is claimed with it.
+  const std::string first = small.substr(0, slash);
+  if (small == base::folded_copy(os::text_of(model_.path.filename()))) throw in_the_way(path, "is the model itself");
+  if (files_claimed_.contains(small)) throw in_the_way(path, "is named twice");
+  if (files_claimed_.contains(first)) throw in_the_way(path, "is in a folder with the name of another file");
+  if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");
+  (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
+  if (slash != std::string::npos) files_claimed_.insert(small);
+  if (is_folder_) return;  // the folder is new or empty, so no file is in the way
+  const fs::file_status status = base::link_status(path);
+  // Only the path of the model is the user's own choice. A link at any other name would lead to a file that the user
+  // did not name.
+  if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
+  base::expect_writable(path, existing_);
+}
+
+/// Delegates to the other constructor: the object then counts as constructed, so the destructor cleans up if this
+/// throws.
+FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : FileSet(options, targets.existing()) {
+  const base::OutputTarget& model = targets.model();
+  const std::string folder = os::text_of(targets.folder_to_make().filename());
+  if (folder.empty()) {
+    root_.folder = model.folder;
+    model_ = base::OutputFile::create(model, existing_);
+  } else {
+    make_folder(model.folder, folder);
+    expect_empty(*root_.folder);  // it may have appeared since the plan
+    model_ = base::OutputFile::create(root_.folder, model.name, existing_);
+  }
+}
+
+FileSet::~FileSet() {
+  // Looking up folders, below, may need the descriptors.
+  spare_ = {};
+  model_.reset();
+  for (base::OutputFile& file : files_) file.close();
+  if (existing_ == base::Existing::refuse) {
+    for (std::size_t i = 0; i < published_; ++i) files_[i].withdraw();
+  }
+  // Files go before folders: one that waits under a hidden name would keep its folder from being removed.
+  files_.clear();
+  remove_folders();
+  if (above_) above_->remove_folder(made_root_);
+}
+
+void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::string& name) {
+  if (base::Folder::make(*above, name)) {
+    above_ = above;
+    made_root_ = name;
+  }
+  root_.folder = base::Folder::open_in(std::move(above), name);
+}
+
+/// Removes the folders that were made in a folder, of which `here` is a descriptor. A folder that is not empty stays.
+/// Moves one descriptor down and up again, since one for each level could exceed the limit of open files. Returns false
+/// if `here` is no longer that folder, because one was moved meanwhile.
+bool FileSet::remove_within(const Made& made, os::File& here) {
+  for (const auto& [name, within] : made.within) {
+    if (!within.within.empty() && within.folder->enter(here)) {
+      if (!remove_within(within, here) || !within.folder->leave(here)) return false;
+    }
+    base::Folder::remove_folder_at(here, name);
+  }
+  return true;
+}
+
+void FileSet::remove_folders() noexcept {
+  if (root_.within.empty()) return;
+  try {
+    os::File here = root_.folder->reopen();
+    static_cast<void>(remove_within(root_, here));
+  } catch (const Error&) {
+    return;  // no descriptor is free, so the empty folders stay; a destructor cannot report that
+  }
+}
+
+void FileSet::keep_spare_descriptors() {
+  for (os::File& file : spare_) {
+    if (!file.valid()) file = root_.folder->reopen();
+  }
+}
+
+std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
+  Made* made = &root_;
+  os::File here;  // of `made`, once a folder is to be made in it
+  for (const fs::path& part : relative) {
+    const std::string name = os::text_of(part);
+    auto within = made->within.find(name);
+    if (within == made->within.end()) {
+      keep_spare_descriptors();
+      if (!here.valid()) here = made->folder->reopen();
+      auto folder = base::Folder::make_in(made->folder, name, here);
+      if (!folder) {
+        throw Error(Code::io_changed, "was put into the new folder while files were written to it", {},
+                    made->folder->path() / part);
+      }
+      within = made->within.emplace(name, Made{std::move(folder), {}}).first;
+    }
+    made = &within->second;
+  }
+  return made->folder;
+}
+
+void FileSet::write(const std::string& name, std::uint64_t size, const Fill& fill) {
+  const fs::path path = os::path_of(name);
+  write(base::OutputFile::create(folder_for(path.parent_path()), os::text_of(path.filename()), existing_), size, fill);
+}
+
+void FileSet::write(base::OutputTarget target, std::uint64_t size, const Fill& fill) {
+  write(base::OutputFile::create(std::move(target), existing_), size, fill);
+}
+
+void FileSet::write_model(const ByteSource& model) {
+  write(std::move(*model_), model.size(), [&model](base::BufferedOutput& out) { out.append(model); });
+}
+
+void FileSet::write(base::OutputFile file, std::uint64_t size, const Fill& fill) {
+  base::BufferedOutput out(std::move(file), options_.sync);
+  // A full disk is noticed before the copy begins.
+  out.reserve(size);
+  fill(out);
+  files_.push_back(std::move(out).finish());
+  if (files_.size() > most_open) files_.back().park(sync_of(options_));
+}
+
+void FileSet::publish() {
+  // `prepare` and `stage` may fail on a full disk, so all files pass them before the first gets its name.
+  for (base::OutputFile& file : files_) file.prepare(sync_of(options_));
+  for (base::OutputFile& file : files_) file.stage();
+  Folders folders;
+  add_with_new_names(folders, root_);
+  for (base::OutputFile& file : files_) {
+    if (&file == &files_.back()) sync_names(folders);
+    folders.insert(file.folder());
+    // Its name is synced below. A sync that fails in here would not tell whether the file has its name.
+    file.publish(base::Sync::none);
+    ++published_;
+  }
+  sync_names(folders);
+  if (above_ && options_.sync) above_->sync();
+  // The destructor must not take away what was published.
+  published_ = 0;
+  root_.within.clear();
+  above_ = nullptr;
+}
+
+void FileSet::add_with_new_names(Folders& folders, const Made& made) {
+  if (made.within.empty()) return;
+  folders.insert(made.folder);
+  for (const auto& [name, within] : made.within) add_with_new_names(folders, within);
+}
+
+/// Waits until the disk has all names in the folders: one sync for each, however many files are in it.
+void FileSet::sync_names(Folders& folders) const {
+  for (const auto& folder : std::exchange(folders, {})) {
+    if (options_.sync) folder->sync();
+  }
+}
+
+}  // namespace onnxar

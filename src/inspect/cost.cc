@@ -1,0 +1,335 @@
+#include "inspect/cost.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "inspect/shapes.h"
+#include "model/order.h"
+#include "model/walk.h"
+#include "onnx/sites.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::string_view no_shapes = "its shapes are not known";
+
+Estimate estimate_of(const Size& a, const Size& b) {
+  if (!a.is_known() || !b.is_known()) return no_shapes;
+  const Size product = a * b;
+  return product.is_known() ? Estimate(product) : Estimate(std::string_view("the count is beyond 64 bits"));
+}
+
+Size elements_of(const std::optional<Shape>& shape) { return shape ? elements(*shape) : Size(); }
+
+/// The product of all dimensions except the first.
+Size rest_of(const std::optional<Shape>& shape) {
+  return shape && !shape->empty() ? elements(Shape(shape->begin() + 1, shape->end())) : Size();
+}
+
+/// Each output element sums a window of C/group channels.
+Counter convolution(int weights) {
+  return
+      [weights](const Product& node) { return estimate_of(elements_of(node.output()), rest_of(node.input(weights))); };
+}
+
+/// Each input element adds to a window of M/group channels.
+Estimate transposed_convolution(const Product& node) {
+  return estimate_of(elements_of(node.input(0)), rest_of(node.input(1)));
+}
+
+/// Each output element is the product of a row and a column.
+Estimate matrix_product(const Product& node) {
+  const auto& a = node.input(0);
+  return a && !a->empty() ? estimate_of(elements_of(node.output()), a->back()) : no_shapes;
+}
+
+Estimate gemm(const Product& node) {
+  const auto& a = node.input(0);
+  if (!a || a->size() != 2) return no_shapes;
+  return estimate_of(elements_of(node.output()), (*a)[node.attributes().integer("transA", 0) != 0 ? 0 : 1]);
+}
+
+/// Each step of each sequence multiplies by the weights of the input and of the state.
+Estimate recurrent(const Product& node) {
+  const auto& x = node.input(0);
+  if (!x || x->size() != 3) return no_shapes;
+  return estimate_of((*x)[0] * (*x)[1], elements_of(node.input(1)) + elements_of(node.input(2)));
+}
+
+}  // namespace
+
+const base::KeyedMap<std::string_view, Counter>& counters() {
+  static const base::KeyedMap<std::string_view, Counter> table = {{"Conv", convolution(1)},
+                                                                  {"ConvInteger", convolution(1)},
+                                                                  {"FusedConv", convolution(1)},
+                                                                  {"QLinearConv", convolution(3)},
+                                                                  {"ConvTranspose", transposed_convolution},
+                                                                  {"MatMul", matrix_product},
+                                                                  {"MatMulInteger", matrix_product},
+                                                                  {"QLinearMatMul", matrix_product},
+                                                                  {"Gemm", gemm},
+                                                                  {"FusedGemm", gemm},
+                                                                  {"LSTM", recurrent},
+                                                                  {"GRU", recurrent},
+                                                                  {"RNN", recurrent},
+                                                                  {"DynamicQuantizeLSTM", recurrent}};
+  return table;
+}
+
+bool is_uncounted(std::string_view op) {
+  return op == "Einsum" || op == "Attention" || op == "DeformConv" || op == "FusedMatMul" || op == "DFT" ||
+         op == "Det" || op == "MultiHeadAttention" || op == "GroupQueryAttention" || op == "MatMulNBits" ||
+         op == "STFT";
+}
+
+bool is_standard(std::string_view domain) {
+  return onnx::is_default_domain(domain) || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
+         domain == "ai.onnx.preview.training";
+}
+
+bool is_free(const schema::NodeProto& node) { return is_standard(node.domain()) && !is_uncounted(node.op_type()); }
+
+namespace {
+
+using base::concat;
+
+// Nested functions and subgraphs. Functions may call themselves, so protobuf's limit of depth does not bound recursion,
+// and the budget alone would allow more levels than the stack has room for.
+constexpr std::size_t most_levels = 100;
+
+constexpr std::string_view too_large = "the limit of steps for a model of this size was reached";
+
+using Op = std::pair<std::string, std::string>;
+
+class Costs {
+ public:
+  /// All arguments must outlive this object.
+  Costs(const schema::ModelProto& model, Budget& budget, OpenDimensions& open)
+      : model_(model), budget_(budget), open_(open) {
+    for (const auto& function : model.functions()) {
+      functions_.emplace(std::tuple(onnx::canonical_domain(function.domain()), std::string_view(function.name()),
+                                    std::string_view(function.overload())),
+                         &function);
+    }
+  }
+
+  void run() {
+    Values values(budget_, open_);
+    values.add(model_.graph());
+    graph(model_.graph(), "graph", values, nullptr, 0);
+  }
+
+  /// What is a number, or not known.
+  [[nodiscard]] CostEstimate estimate() const {
+    CostEstimate estimate;
+    estimate.multiply_adds = total_;
+    estimate.in_subgraphs = in_subgraphs_;
+    for (const auto& [op, cost] : by_op_) estimate.by_op.push_back(cost);
+    for (const auto& [key, unknown] : unknown_) estimate.not_known.push_back(unknown);
+    // Stable, over tables that are sorted by name: equal rows have one order on every machine.
+    std::ranges::stable_sort(estimate.by_op, std::ranges::greater(), &OpCost::multiply_adds);
+    std::ranges::stable_sort(estimate.not_known, std::ranges::greater(), &UnknownCost::nodes);
+    return estimate;
+  }
+
+  /// The whole cost. Empty if part of it is not known.
+  [[nodiscard]] std::optional<CostPolynomial> polynomial() const {
+    return polynomial_ ? std::optional(open_.with_names(*polynomial_)) : std::nullopt;
+  }
+
+ private:
+  void graph(const schema::GraphProto& graph, const std::string& site, Values& values, const Attributes* call,
+             std::size_t level) {
+    for (const int i : orders_.of(graph).nodes) node(graph.node(i), site_of_node(site, i), values, call, level);
+  }
+
+  /// Pays for the visit of a node. Its own lists and names bound the work that depends on the node alone.
+  [[nodiscard]] bool pay_for(const schema::NodeProto& node, std::string_view site) {
+    const auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
+                       static_cast<std::uint64_t>(node.attribute_size());
+    const std::size_t names = node.op_type().size() + node.domain().size() + node.overload().size() + site.size();
+    return budget_.spend(lists + Budget::of_name(names));
+  }
+
+  /// Whether a node adds nothing, so that it need not be reported when the budget does not reach it.
+  [[nodiscard]] bool counts_nothing(const schema::NodeProto& node) const {
+    const auto has_graph = [](const auto& attribute) { return attribute.has_g() || attribute.graphs_size() != 0; };
+    return !counters().contains(node.op_type()) && is_free(node) && function_of(node) == nullptr &&
+           std::ranges::none_of(node.attribute(), has_graph);
+  }
+
+  void node(const schema::NodeProto& node, const std::string& site, Values& values, const Attributes* call,
+            std::size_t level) {
+    if (!pay_for(node, site) || level > most_levels) {
+      if (!counts_nothing(node)) add_unknown(node, site, too_large);
+      return;
+    }
+    const Attributes attributes(node, call, budget_);
+    const auto* function = function_of(node);
+    if (function == nullptr) {
+      std::vector<KnownValue> outputs = infer(node, attributes, values);
+      for (int i = 0; i < node.output_size() && i < std::ssize(outputs); ++i) {
+        values.set(node.output(i), std::move(outputs[static_cast<std::size_t>(i)]));
+      }
+      count(node, attributes, site, values);
+    } else {
+      expand(*function, node, attributes, site, values, level);
+    }
+    if (take_branch(node, attributes, site, values, call, level)) return;
+    for_each_subgraph(node, site, [&](const schema::GraphProto& subgraph, const std::string& path) {
+      Values inner(budget_, open_, &values);
+      inner.add(subgraph);
+      ++subgraphs_;  // counted apart: how often a branch or loop body runs is unknown
+      graph(subgraph, path, inner, call, level + 1);
+      --subgraphs_;
+    });
+  }
+
+  /// Counts the branch of an If whose condition is known as part of the graph around it, since it runs once. Returns
+  /// whether it did.
+  bool take_branch(const schema::NodeProto& node, const Attributes& attributes, const std::string& site, Values& values,
+                   const Attributes* call, std::size_t level) {
+    if (node.op_type() != "If" || !onnx::is_default_domain(node.domain()) || node.input_size() != 1) return false;
+    const auto& condition = values.at(node.input(0)).integers;
+    if (!condition || condition->size() != 1) return false;
+    const std::string_view name = condition->front() != 0 ? "then_branch" : "else_branch";
+    const auto* branch = attributes.find(name);
+    if (branch == nullptr || !branch->has_g()) return false;
+    Values inner(budget_, open_, &values);
+    inner.add(branch->g());
+    graph(branch->g(), concat(site, ".attr.", name), inner, call, level + 1);
+    for (int i = 0; i < node.output_size() && i < branch->g().output_size(); ++i) {
+      values.set(node.output(i), inner.at(branch->g().output(i).name()));
+    }
+    return true;
+  }
+
+  [[nodiscard]] const schema::FunctionProto* function_of(const schema::NodeProto& node) const {
+    const auto found = functions_.find(std::tuple(onnx::canonical_domain(node.domain()),
+                                                  std::string_view(node.op_type()), std::string_view(node.overload())));
+    return found == functions_.end() ? nullptr : found->second;
+  }
+
+  /// Estimates a function's body with the shapes of the call.
+  void expand(const schema::FunctionProto& function, const schema::NodeProto& node, const Attributes& attributes,
+              const std::string& site, Values& values, std::size_t level) {
+    Values body(budget_, open_);
+    for (int i = 0; i < function.input_size() && i < node.input_size(); ++i) {
+      body.set(function.input(i), values.at(node.input(i)));
+    }
+    // value_info of the function is ignored: it cannot hold for calls with different shapes.
+    for (int i = 0; i < function.node_size(); ++i) {
+      this->node(function.node(i), site, body, &attributes,
+                 level + 1);  // the site of the call: the user sees that node
+    }
+    for (int i = 0; i < function.output_size() && i < node.output_size(); ++i) {
+      values.set(node.output(i), body.at(function.output(i)));
+    }
+  }
+
+  void count(const schema::NodeProto& node, const Attributes& attributes, const std::string& site,
+             const Values& values) {
+    const auto counter = counters().find(node.op_type());
+    // An operator of a different domain may share a name with one of ours and compute something else.
+    const bool is_ours = is_standard(node.domain()) || node.domain() == fused_domain;
+    if (counter == counters().end() || !is_ours || node.output_size() == 0) {
+      if (!is_free(node)) {
+        add_unknown(node, site, is_uncounted(node.op_type()) ? "not estimated" : "unknown operator");
+      }
+      return;
+    }
+    Estimate estimate = counter->second(Product(node, attributes, values));
+    if (budget_.is_spent()) estimate = too_large;  // the counter may have missed a shape
+    if (const auto* why = std::get_if<std::string_view>(&estimate)) {
+      add_unknown(node, site, *why);
+      return;
+    }
+    const Size& cost = std::get<Size>(estimate);
+    add_to_polynomial(cost);
+    if (!cost.number()) return;  // for polynomials alone
+    const auto multiply_adds = static_cast<std::uint64_t>(*cost.number());
+    std::uint64_t& sum = subgraphs_ == 0 ? total_ : in_subgraphs_;
+    const auto more = base::checked_add(sum, multiply_adds);
+    if (!more) {
+      add_unknown(node, site, "the sum is beyond 64 bits");
+      return;
+    }
+    sum = *more;
+    if (subgraphs_ != 0) return;
+    const std::string domain(onnx::canonical_domain(node.domain()));
+    OpCost& row = by_op_[{domain, node.op_type()}];
+    row.domain = domain;
+    row.op = node.op_type();
+    ++row.nodes;
+    row.multiply_adds += multiply_adds;
+  }
+
+  void add_to_polynomial(const Size& cost) {
+    constexpr std::size_t most_terms = 64;
+    if (!polynomial_ || cost == 0) return;
+    const bool fits = subgraphs_ == 0 && budget_.spend(most_terms) &&
+                      add_multiple(*polynomial_, cost.polynomial(), 1) && polynomial_->size() <= most_terms;
+    if (!fits) polynomial_.reset();
+  }
+
+  void add_unknown(const schema::NodeProto& node, const std::string& site, std::string_view reason) {
+    polynomial_.reset();
+    const std::string domain(onnx::canonical_domain(node.domain()));
+    UnknownCost& unknown = unknown_[{domain, node.op_type(), std::string(reason)}];
+    if (unknown.nodes++ != 0) return;
+    unknown.domain = domain;
+    unknown.op = node.op_type();
+    unknown.reason = reason;
+    unknown.first_site = site;
+  }
+
+  const schema::ModelProto& model_;
+  Budget& budget_;
+  OpenDimensions& open_;
+  Orders orders_;  // kept over calls: a subgraph is ordered once, even if its function is expanded often
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const schema::FunctionProto*> functions_;
+  std::map<Op, OpCost> by_op_;
+  std::map<std::tuple<std::string, std::string, std::string>, UnknownCost> unknown_;
+  std::uint64_t total_ = 0;
+  std::uint64_t in_subgraphs_ = 0;
+  std::optional<Polynomial> polynomial_ = Polynomial();  // the sum of all costs, until one is not known
+  std::size_t subgraphs_ = 0;                            // around the current node
+};
+
+std::optional<CostPolynomial> polynomial_of(const schema::ModelProto& model, Budget& budget, const Bindings& bindings) {
+  OpenDimensions open(model.graph(), bindings, OpenDimensions::Unbound::variable);
+  if (!open.has_variables()) return std::nullopt;
+  Costs costs(model, budget, open);
+  costs.run();
+  return costs.polynomial();
+}
+
+}  // namespace
+
+CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings) {
+  Budget budget = Budget::for_model(model.ByteSizeLong());
+  return estimate_cost(model, budget, bindings);
+}
+
+/// Two passes: what the first one counts holds for all sizes, also for those that the second one excludes.
+CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings) {
+  OpenDimensions closed(model.graph(), bindings, OpenDimensions::Unbound::unknown);
+  Costs costs(model, budget, closed);
+  costs.run();
+  CostEstimate estimate = costs.estimate();
+  const bool is_exact = estimate.not_known.empty() && estimate.in_subgraphs == 0;
+  if (!is_exact) estimate.polynomial = polynomial_of(model, budget, bindings);
+  return estimate;
+}
+
+}  // namespace onnxar

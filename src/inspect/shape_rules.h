@@ -1,0 +1,78 @@
+// Rules that infer the shapes of an operator's outputs from its inputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/keyed_hash.h"
+#include "inspect/shapes.h"
+
+namespace onnxar::shape_rules {
+
+using Integers = std::vector<std::int64_t>;
+using Sizes = std::vector<Size>;
+
+/// The largest number in the computation of slices: a sum or product of two such numbers cannot overflow.
+inline constexpr std::int64_t largest_dim = 1LL << 30U;
+
+/// Empty if one of them is not a number.
+std::optional<Integers> numbers_of(const std::optional<Sizes>& sizes);
+
+/// A node and the known values of its inputs.
+class Call {
+ public:
+  Call(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
+      : node_(node), attributes_(attributes), values_(values) {}
+
+  [[nodiscard]] const KnownValue& input(int index) const {
+    static const KnownValue nothing;
+    return index < node_.input_size() ? values_.at(node_.input(index)) : nothing;
+  }
+  [[nodiscard]] const std::optional<Shape>& shape(int index) const { return input(index).shape; }
+  [[nodiscard]] bool has(int index) const { return index < node_.input_size() && !node_.input(index).empty(); }
+  [[nodiscard]] int inputs() const { return node_.input_size(); }
+  [[nodiscard]] int outputs() const { return node_.output_size(); }
+  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
+
+  [[nodiscard]] OpenDimensions& open() const { return values_.open(); }
+
+  /// Returns a parameter such as the ends of a slice, which is an attribute in older operator sets and an input in
+  /// newer ones.
+  [[nodiscard]] std::optional<Sizes> sizes(std::string_view attribute, int index) const {
+    if (const auto values = attributes_.integers(attribute)) return Sizes(values->begin(), values->end());
+    return has(index) ? input(index).integers : std::nullopt;
+  }
+  /// As above, for parameters such as axes. Empty if one is not a number.
+  [[nodiscard]] std::optional<Integers> integers(std::string_view attribute, int index) const {
+    if (auto values = attributes_.integers(attribute)) return values;
+    return has(index) ? numbers_of(input(index).integers) : std::nullopt;
+  }
+
+ private:
+  const schema::NodeProto& node_;
+  const Attributes& attributes_;
+  const Values& values_;
+};
+
+using Known = std::vector<KnownValue>;
+using Rule = std::function<Known(const Call&)>;
+using Rules = base::KeyedMap<std::string_view, Rule>;
+
+inline Known one(std::optional<Shape> shape) { return {{std::move(shape), std::nullopt}}; }
+
+/// Returns the index of an axis, which may count from the end. Empty if it is out of range.
+std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
+
+// Add the rules of the sources shapes_of_*.cc.
+void add_layers(Rules& rules);
+void add_rearrangements(Rules& rules);
+void add_parts(Rules& rules);
+void add_constants(Rules& rules);
+void add_arithmetic(Rules& rules);
+
+}  // namespace onnxar::shape_rules

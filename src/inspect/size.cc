@@ -1,0 +1,132 @@
+#include "inspect/size.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/checked.h"
+
+namespace onnxar {
+namespace {
+
+using base::CheckedInt;
+
+bool add_term(Polynomial& sum, const Monomial& factors, CheckedInt coefficient) {
+  const auto row = sum.try_emplace(factors, 0).first;
+  const auto total = (coefficient + row->second).value();
+  if (!total) return false;
+  row->second = *total;
+  if (*total == 0) sum.erase(row);
+  return true;
+}
+
+/// The factors of `whole` without those of `part`. Empty if `part` does not divide it.
+std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part) {
+  if (!std::ranges::includes(whole, part)) return std::nullopt;
+  Monomial rest;
+  std::ranges::set_difference(whole, part, std::back_inserter(rest));
+  return rest;
+}
+
+}  // namespace
+
+bool add_multiple(Polynomial& sum, const Polynomial& more, std::int64_t factor) {
+  return std::ranges::all_of(
+      more, [&](const auto& term) { return add_term(sum, term.first, CheckedInt(term.second) * factor); });
+}
+
+std::optional<Polynomial> product_of(const Polynomial& a, const Polynomial& b) {
+  Polynomial product;
+  for (const auto& [left, x] : a) {
+    for (const auto& [right, y] : b) {
+      Monomial factors;
+      std::ranges::merge(left, right, std::back_inserter(factors));
+      if (factors.size() > most_factors || !add_term(product, factors, CheckedInt(x) * y)) return std::nullopt;
+    }
+  }
+  return product;
+}
+
+std::optional<Polynomial> exact_quotient(Polynomial dividend, const Polynomial& divisor, std::size_t most_steps) {
+  const auto& [highest, by] = *divisor.rbegin();
+  Polynomial quotient;
+  for (std::size_t step = 0; !dividend.empty(); ++step) {
+    const auto& [factors, coefficient] = *dividend.rbegin();
+    const auto rest = quotient_of(factors, highest);
+    // The division by -1 is left out because it may overflow.
+    if (step == most_steps || !rest || by == -1 || coefficient % by != 0) return std::nullopt;
+    const Polynomial next = {{*rest, coefficient / by}};
+    const auto taken = product_of(next, divisor);
+    if (!taken || !add_multiple(quotient, next, 1) || !add_multiple(dividend, *taken, -1)) return std::nullopt;
+  }
+  return quotient;
+}
+
+namespace {
+
+Size combined(const Size& a, const Size& b, std::int64_t factor) {
+  if (!a.is_known() || !b.is_known()) return {};
+  Polynomial sum = a.polynomial();
+  return add_multiple(sum, b.polynomial(), factor) ? Size(sum) : Size();
+}
+
+Size checked_size(base::CheckedInt number) {
+  const auto value = number.value();
+  return value ? Size(*value) : Size();
+}
+
+}  // namespace
+
+Size::Size(const Polynomial& polynomial) {
+  const bool is_constant = polynomial.empty() || polynomial.rbegin()->first.empty();
+  if (is_constant) {
+    number_ = polynomial.empty() ? 0 : polynomial.begin()->second;
+  } else if (polynomial.size() <= most_terms) {
+    open_ = std::make_shared<const Polynomial>(polynomial);
+  }
+}
+
+Polynomial Size::polynomial() const {
+  if (open_ != nullptr) return *open_;
+  return number_ == 0 ? Polynomial() : Polynomial{{Monomial(), number_}};
+}
+
+Size Size::divided_exactly(const Size& divisor) const {
+  if (!is_known() || !divisor.is_known() || divisor == 0 || divisor == -1) return {};
+  if (number() && divisor.number()) return number_ % divisor.number_ == 0 ? Size(number_ / divisor.number_) : Size();
+  const auto quotient = exact_quotient(polynomial(), divisor.polynomial(), most_terms);
+  return quotient ? Size(*quotient) : Size();
+}
+
+Size Size::divided_down(std::int64_t divisor) const {
+  if (!is_known()) return {};
+  Polynomial terms = polynomial();
+  const auto first = terms.find(Monomial());
+  const std::int64_t constant = first == terms.end() ? 0 : first->second;
+  if (first != terms.end()) terms.erase(first);
+  // The other terms have no remainder, so the one of the constant decides.
+  const std::int64_t whole = constant / divisor - (constant % divisor < 0 ? 1 : 0);
+  return Size(terms).divided_exactly(divisor) + whole;
+}
+
+Size Size::plus(const Size& b) const {
+  return number() && b.number() ? checked_size(base::CheckedInt(number_) + b.number_) : combined(*this, b, 1);
+}
+
+Size Size::minus(const Size& b) const {
+  return number() && b.number() ? checked_size(base::CheckedInt(number_) - b.number_) : combined(*this, b, -1);
+}
+
+Size Size::times(const Size& b) const {
+  if (number() && b.number()) return checked_size(base::CheckedInt(number_) * b.number_);
+  if (!is_known() || !b.is_known()) return {};
+  const auto product = product_of(polynomial(), b.polynomial());
+  return product ? Size(*product) : Size();
+}
+
+bool Size::is_same(const Size& b) const {
+  if (number_ != b.number_ || is_open() != b.is_open()) return false;
+  return open_ == b.open_ || *open_ == *b.open_;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,81 @@
+#include "model/messages.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "archive/access.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
+  // Protobuf takes the size as an int. The size may come from a file, so the cast below must not be trusted to fit.
+  if (!fits_protobuf(skeleton.size())) {
+    throw Error(Code::onnx_model_too_large, oversize_text("without its large tensors it is", skeleton.size()), {}, {},
+                {Hint::lower_threshold});
+  }
+  const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
+                                               static_cast<int>(skeleton.size()));
+  // The wire layer has walked the messages that lead to tensors. Others, such as nested types, only protobuf descends
+  // into.
+  input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
+  if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
+  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged");
+}
+
+std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
+  const google::protobuf::LogSilencer silent;  // as in `parse`
+  std::vector<std::byte> bytes(message.ByteSizeLong());
+  // This is protobuf's own limit. A skeleton reaches it only if messages hold data that should be payloads.
+  if (!fits_protobuf(bytes.size()) || !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    throw Error(Code::onnx_model_too_large, oversize_text("the message is", bytes.size()), {}, {},
+                {Hint::set_large_payloads});
+  }
+  return bytes;
+}
+
+void for_each_message(const google::protobuf::Message& message,
+                      const std::function<void(const google::protobuf::Message&)>& visit) {
+  visit(message);
+  const auto& reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const auto* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      for_each_message(reflection.GetMessage(message, field), visit);
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+      for_each_message(reflection.GetRepeatedMessage(message, field, i), visit);
+    }
+  }
+}
+
+void for_each_message(google::protobuf::Message& message,
+                      const std::function<void(google::protobuf::Message&)>& visit) {
+  // The cast is safe: every visited message is part of `message`, which the caller may change. The fields are
+  // listed after the visit, so a field that `visit` clears is not entered.
+  for_each_message(std::as_const(message), [&visit](const google::protobuf::Message& part) {
+    visit(const_cast<google::protobuf::Message&>(part));
+  });
+}
+
+TensorInfo info_of(const schema::TensorProto& tensor, std::string site) {
+  return {tensor.name(), type_of(tensor), {tensor.dims().begin(), tensor.dims().end()}, std::move(site)};
+}
+
+std::string_view location_of(const schema::TensorProto& tensor) {
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") return entry.value();
+  }
+  return {};
+}
+
+}  // namespace onnxar

@@ -1,0 +1,89 @@
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <string>
+
+#include "onnxar/convert.h"
+#include "support/refusal.h"
+#include "support/samples.h"
+#include "support/special_files.h"
+#include "support/system_calls.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+ExtractOptions unsynced(bool raw = false) { return {.raw = raw, .output = {.sync = false}}; }
+
+class ExtractTest : public ::testing::Test {
+ protected:
+  TempDir folder_;
+};
+
+TEST_F(ExtractTest, ATensorIsReportedAndWrittenBehindAHeaderOf64Bytes) {
+  const Message model = model_of({tensor("w", dtype::float32, {2, 3}).raw_data(pattern(24))});
+  const auto rows = extract(folder_.write_file("m", model.view()), "w", folder_ / "x", unsynced());
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].tensor.site, "graph.initializer[0]");
+  EXPECT_EQ(rows[0].descr, "<f4");
+  EXPECT_FALSE(rows[0].as_integers);
+  const Blob file = folder_.read_file("x");
+  EXPECT_EQ(file.size(), rows[0].file_bytes);
+  const std::string head = text_of(Bytes(file).first(file.size() - 24));
+  EXPECT_EQ(head.size() % 64, 0U);
+  EXPECT_EQ(head.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
+  EXPECT_EQ(head.substr(10, 59), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+  EXPECT_EQ(head.back(), '\n');
+  EXPECT_EQ(Blob(file.end() - 24, file.end()), pattern(24));
+}
+
+TEST_F(ExtractTest, SmallElementsGetAByteEach) {
+  const Message model = model_of({tensor("w", dtype::int4, {5}).raw_data(blob("\x71\xf8\x09"))});
+  extract(folder_.write_file("m", model.view()), "w", folder_ / "x", unsynced());
+  const Blob file = folder_.read_file("x");
+  EXPECT_EQ(text_of(Bytes(file).last(5)), "\x01\x07\xf8\xff\xf9");
+}
+
+TEST_F(ExtractTest, APatternGivesAFolderOfFilesOrNothing) {
+  const auto path = folder_.write_file("m", model_of({floats("a/w", 4), floats("A/w", 4), floats("b", 4)}).view());
+  EXPECT_THAT(extract(path, "[aA]/*", folder_ / "out/", unsynced(true)), SizeIs(2));
+  EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/A_w_2.bin", "out/a_w.bin"));
+  EXPECT_EQ(error_of([&] { extract(path, "*", folder_ / "out", unsynced(true)); }).code(), Code::output_exists);
+  EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/A_w_2.bin", "out/a_w.bin"));
+}
+
+TEST_F(ExtractTest, ASyncThatFailsLeavesNoFile) {
+  if (!folders_are_synced()) GTEST_SKIP() << "this system syncs no folders";
+  const auto path = folder_.write_file("m", model_of({floats("a", 4), floats("b", 4)}).view());
+  for (int passing = 0;; ++passing) {
+    FileCallLog log;
+    log.fail = [syncs = 0, passing](const FileCall& call) mutable {
+      return call.kind == FileCall::Kind::sync && syncs++ == passing ? EIO : 0;
+    };
+    const auto error = code_of([&] { return extract(path, "*", folder_ / "out/", {.raw = true}); });
+    if (!error) {
+      EXPECT_EQ(passing, 5) << "two files; their folder, before and after the last; the folder that holds it";
+      break;
+    }
+    ASSERT_EQ(error, Code::io_failed);
+    ASSERT_THAT(folder_.file_names(), ElementsAre("m")) << passing;
+  }
+  EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/a.bin", "out/b.bin"));
+}
+
+TEST_F(ExtractTest, WhatIsNotThereOrAmbiguousIsAUsageError) {
+  const auto path = folder_.write_file("m", model_of({floats("w", 4), floats("w", 4)}).view());
+  const auto code = [&](const char* which) {
+    return error_of([&] { extract(path, which, folder_ / "x", unsynced()); }).code();
+  };
+  EXPECT_EQ(code("w"), Code::usage_ambiguous_tensor);
+  EXPECT_EQ(code("v"), Code::usage_no_such_tensor);
+  EXPECT_EQ(code(""), Code::usage_no_such_tensor);
+  EXPECT_THAT(extract(path, "graph.initializer[1]", folder_ / "x", unsynced()), SizeIs(1));
+  EXPECT_THAT(folder_.file_names(), ElementsAre("m", "x"));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

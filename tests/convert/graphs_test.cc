@@ -1,0 +1,326 @@
+// Further graphs of an archive: which proofs writers make, what saving keeps, and which entries an editor removes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "archive/opened.h"
+#include "base/sha1.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "onnxar/listing.h"
+#include "onnxar/model_stream.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::size_t graph_weight = 300;
+
+Message named_weight(const std::string& name) { return linked_floats(name, graph_weight, name); }
+
+/// An archive with the weight `w`, and these entries after it.
+Built with_w(const Message& model, std::vector<ZipEntry> entries) {
+  entries.insert(entries.begin(), zip_entry("w", pattern(4 * graph_weight, 1)));
+  return archive_of(model, std::move(entries));
+}
+
+class GraphsTest : public ::testing::Test {
+ protected:
+  /// An archive in which model and graph share `w`, only the graph uses `v`, and a side file follows.
+  std::filesystem::path several() {
+    const Message graph = model_of({named_weight("w"), named_weight("v")});
+    const Built built =
+        with_w(model_of({named_weight("w")}), {zip_entry("v", pattern(4 * graph_weight, 2)),
+                                               zip_entry("t.json", pattern(5)), zip_entry("b.onnx", graph.view())});
+    return folder_.write_file("several", built.bytes);
+  }
+
+  static EditOptions unsynced() { return {.output = {.sync = false}}; }
+
+  ArchiveWriter writer() { return ArchiveWriter::create(folder_ / "written", {.output = {.sync = false}}); }
+
+  void expect_good(const std::filesystem::path& path) { EXPECT_TRUE(passed(check(path, {.data = true}))); }
+
+  TempDir folder_;
+};
+
+TEST_F(GraphsTest, KindsCountTheTensorsOfAllGraphs) {
+  const Archive archive = Archive::open(several());
+  EXPECT_THAT(entry_kinds(archive), ElementsAre(EntryKind::weight, EntryKind::weight, EntryKind::side_file,
+                                                EntryKind::graph, EntryKind::model));
+  ASSERT_EQ(archive.graphs().size(), 1U);
+  EXPECT_EQ(archive.graphs().front().name, "b.onnx");
+  EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
+  EXPECT_EQ(side_files(archive).size(), 1U);
+}
+
+std::vector<std::string> tensor_names(const Archive& archive) {
+  std::vector<std::string> names;
+  for (const StoredTensor& tensor : tensors(archive)) names.push_back(tensor.name);
+  return names;
+}
+
+TEST_F(GraphsTest, AGraphIsTheModelOfItsArchive) {
+  const Archive archive = Archive::open(several());
+  const Archive graph = archive.graph("b");
+  EXPECT_EQ(graph.model_entry().name, "b.onnx");
+  EXPECT_EQ(archive.model_entry().name, model_entry_name);
+  EXPECT_THAT(tensor_names(archive), ElementsAre("w"));
+  EXPECT_THAT(tensor_names(graph), ElementsAre("w", "v"));
+  EXPECT_EQ(graph.model().data(), archive.bytes(*archive.find("b.onnx")).data());
+  EXPECT_EQ(graph.owner(), archive.owner());
+  const TensorIndex index(graph);
+  const ByteSpan data = index.find("v")->data();
+  EXPECT_EQ(data.bytes().data(), archive.bytes(*archive.find("v")).data());
+  EXPECT_THAT(entry_kinds(graph), entry_kinds(archive));
+}
+
+TEST_F(GraphsTest, AGraphOutlivesTheArchiveItIsOf) {
+  auto archive = std::make_unique<const Archive>(Archive::open(several()));
+  const Archive graph = archive->graph("b.onnx");
+  archive.reset();
+  EXPECT_THAT(tensor_names(graph), ElementsAre("w", "v"));
+  const Archive whole = graph.graph("__MODEL_PROTO");
+  EXPECT_EQ(whole.model_entry().name, model_entry_name);
+}
+
+TEST_F(GraphsTest, AGraphThatIsNotThereIsRefusedWithTheOnesThatAre) {
+  const Archive archive = Archive::open(several());
+  for (const std::string name : {"c", "w", "t.json", "B", "b.onnx.onnx"}) {
+    const Error error = error_of([&] { static_cast<void>(archive.graph(name)); });
+    EXPECT_EQ(error.code(), Code::usage_no_such_entry);
+    EXPECT_EQ(error.entry(), name);
+    EXPECT_THAT(error.message(), HasSubstr("it has the model, \"b\""));
+  }
+}
+
+TEST_F(GraphsTest, TheModelGoesByItsOwnName) {
+  const Message named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "a")}});
+  const auto path = folder_.write_file("named", archive_of(named, {zip_entry("b.onnx", model_of({}).view())}).bytes);
+  const Archive archive = Archive::open(path);
+  for (const std::string name : {"", "a", "a.onnx", "__MODEL_PROTO"}) {
+    const Archive same = archive.graph(name);
+    EXPECT_EQ(same.model_entry().name, model_entry_name) << name;
+  }
+  EXPECT_EQ(archive.graphs().size(), 1U);
+}
+
+TEST_F(GraphsTest, NamesThatEndInTheSuffixTwiceMayLackIt) {
+  const Message named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "a.onnx")}});
+  std::vector<ZipEntry> graphs;
+  for (const auto* name : {"b.onnx", "b.onnx.onnx", "c.onnx.onnx"}) {
+    graphs.push_back(zip_entry(name, model_of({}).view()));
+  }
+  const auto path = folder_.write_file("named", archive_of(named, std::move(graphs)).bytes);
+  const Archive archive = Archive::open(path);
+  for (const auto& [name, entry] : std::vector<std::pair<std::string, std::string>>{{"b", "b.onnx"},
+                                                                                    {"b.onnx", "b.onnx"},
+                                                                                    {"b.onnx.onnx", "b.onnx.onnx"},
+                                                                                    {"c.onnx", "c.onnx.onnx"},
+                                                                                    {"a.onnx", "__MODEL_PROTO"},
+                                                                                    {"a.onnx.onnx", "__MODEL_PROTO"}}) {
+    const Archive found = archive.graph(name);
+    EXPECT_EQ(found.model_entry().name, entry) << name;
+  }
+  EXPECT_EQ(code_of([&] { static_cast<void>(archive.graph("c")); }), Code::usage_no_such_entry);
+}
+
+TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
+  const Error error = error_of([this] {
+    ArchiveWriter archive = writer();
+    archive.add("b.onnx", model_of({named_weight("nowhere")}).view());
+    archive.finish(model_of({}).view());
+  });
+  EXPECT_EQ(error.code(), Code::onnx_external_missing);
+  EXPECT_EQ(error.entry(), "b.onnx");
+  EXPECT_THAT(error.message(), HasSubstr("extra/b.onnx"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
+}
+
+TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
+  const Message graph = model_of({named_weight("w")});
+  {
+    ArchiveWriter archive = writer();
+    archive.add("w", pattern(4 * graph_weight, 1));
+    archive.add_graph("b", graph.view());
+    archive.add_graph("c.onnx", SpanSource(graph.view()));
+    archive.finish(model_of({}).view());
+  }
+  const Archive archive = Archive::open(folder_ / "written");
+  EXPECT_THAT(names_in(archive), ElementsAre("w", "b.onnx", "c.onnx", "__MODEL_PROTO"));
+  EXPECT_THAT(tensor_names(archive.graph("c")), ElementsAre("w"));
+  expect_good(folder_ / "written");
+}
+
+TEST_F(GraphsTest, WriterRefusesANameThatIsNoGraphsAndFails) {
+  const std::pair<std::string, Code> names[] = {{"", Code::usage_argument},
+                                                {".onnx", Code::usage_argument},
+                                                {"a/b", Code::usage_argument},
+                                                {"a/b.onnx", Code::usage_argument},
+                                                {"x\\y", Code::zip_name_character},
+                                                {"con", Code::zip_name_device},
+                                                {"__MODEL_PROTO", Code::archive_name_reserved}};
+  for (const auto& [name, code] : names) {
+    ArchiveWriter archive = writer();
+    EXPECT_EQ(error_of([&] { archive.add_graph(name, model_of({}).view()); }).code(), code) << name;
+    EXPECT_EQ(error_of([&] { archive.finish(model_of({}).view()); }).code(), Code::usage_writer_failed) << name;
+  }
+  ArchiveWriter archive = writer();
+  const Error error = error_of([&] { archive.add_graph("a/b", model_of({}).view()); });
+  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_EQ(error.entry(), "a/b");
+  EXPECT_EQ(error.path(), folder_ / "written");
+}
+
+TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {
+  const Message model_b = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "b")}});
+  const Error error = error_of([&] {
+    ArchiveWriter archive = writer();
+    archive.add("b.onnx", model_of({}).view());
+    archive.finish(model_b.view());
+  });
+  EXPECT_EQ(error.code(), Code::archive_graph_name);
+}
+
+SaveOptions in_place_of(const std::filesystem::path& path) {
+  SaveOptions save = saved_as(Format::archive, over_existing);
+  save.side_files_of = path;
+  return save;
+}
+
+TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
+  const std::filesystem::path path = several();
+  const Message other = model_of({floats("w", graph_weight, 1), floats("new", graph_weight, 7)});
+  EXPECT_EQ(ModelWriter().save(other.view(), path, in_place_of(path)).graphs, 1U);
+  const Archive archive = Archive::open(path);
+  // `w` exists already: it is not written again, and keeps its key.
+  EXPECT_THAT(names_in(archive), ElementsAre("new", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
+  expect_good(path);
+  EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
+}
+
+TEST_F(GraphsTest, KeyOfANewTensorKeepsClearOfWeightsThatGraphsKeep) {
+  const std::filesystem::path path = several();
+  static_cast<void>(ModelWriter().save(model_of({floats("v", graph_weight, 9)}).view(), path, in_place_of(path)));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, EditorReplacesASideFileAndAppendsWhatFollowsIt) {
+  const std::filesystem::path path = several();
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    EXPECT_EQ(editor.kept_entries(), 4U);
+    editor.remove("t.json");
+    EXPECT_EQ(editor.kept_entries(), 2U);
+    editor.add("x", pattern(4 * graph_weight, 3));
+    editor.add("t.json", pattern(9));
+    editor.commit(model_of({named_weight("w"), named_weight("x")}).view());
+  }
+  const Archive archive = Archive::open(path);
+  EXPECT_THAT(names_in(archive), ElementsAre("w", "v", "x", "t.json", "b.onnx", "__MODEL_PROTO"));
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, EditorRefusesToRemoveAWeightThatOnlyAGraphUsesAndFails) {
+  const std::filesystem::path path = several();
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    EXPECT_EQ(error_of([&] { editor.remove("v"); }).code(), Code::usage_argument);
+    EXPECT_EQ(error_of([&] { editor.commit(model_of({}).view()); }).code(), Code::usage_writer_failed);
+  }
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, NewModelMayNotNameWhatAnEditMoves) {
+  const std::filesystem::path path = several();
+  ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+  editor.remove("t.json");
+  const Error error = error_of([&] { editor.commit(model_of({linked_floats("g", 1, "b.onnx")}).view()); });
+  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_EQ(error.entry(), "b.onnx");
+}
+
+TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesIsNotReplacedByAnother) {
+  const Message model_bytes = model_of({named_weight("w")});
+  const Message graph = model_of({linked_floats("m", 1, "__MODEL_PROTO")});
+  const std::filesystem::path path =
+      folder_.write_file("named", with_w(model_bytes, {zip_entry("b.onnx", graph.view())}).bytes);
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    const Error error = error_of([&] { editor.commit(model_of({}).view()); });
+    EXPECT_EQ(error.code(), Code::usage_argument);
+    EXPECT_EQ(error.entry(), "b.onnx");
+  }
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    editor.add("t.json", pattern(5));
+    editor.commit(model_bytes.view());
+  }
+  expect_good(path);
+  ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+  editor.remove("b.onnx");
+  editor.commit(model_of({}).view());
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, GraphThatNamesTheBytesOfAnotherOneDoesNotGoAlongBesideAnotherOfThatName) {
+  const Message named = model_of({named_weight("w")});
+  const Message naming = model_of({linked_floats("g", 1, "b.onnx")});
+  const Built built = with_w(model_of({}), {zip_entry("b.onnx", named.view()), zip_entry("c.onnx", naming.view())});
+  const std::filesystem::path path = folder_.write_file("naming", built.bytes);
+  SaveOptions save = saved_as(Format::archive);
+  save.side_files_of = path;
+  save.add = {{"b.onnx", folder_.write_file("other", model_of({}).view())}};
+  const Error error = error_of([&] { ModelWriter().save(model_of({}).view(), folder_ / "saved", save); });
+  EXPECT_EQ(error.code(), Code::onnx_external_missing);
+  EXPECT_EQ(error.entry(), "b.onnx");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
+}
+
+TEST_F(GraphsTest, ChecksumsOfAGraphAreHeldAgainstTheEntryAndFoundUnderItsName) {
+  const auto found_with = [this](const std::string& checksum) {
+    const Message graph = model_of({linked_floats("w", graph_weight, "w").external_data("checksum", checksum)});
+    const Built built = with_w(model_of({named_weight("w")}), {zip_entry("b.onnx", graph.view())});
+    const std::filesystem::path path = folder_.write_file("sums", built.bytes);
+    std::vector<std::pair<Severity, std::string>> found;
+    for (const Finding& finding : check(path, {.data = true})) {
+      if (finding.code == Code::onnx_external_checksum) found.emplace_back(finding.severity, finding.place.entry);
+    }
+    return found;
+  };
+  base::Sha1 sum;
+  sum.update(pattern(4 * graph_weight, 1));
+  EXPECT_THAT(found_with(std::move(sum).hex()), IsEmpty());
+  EXPECT_THAT(found_with(std::string(40, 'a')), ElementsAre(std::pair(Severity::error, "b.onnx")));
+  EXPECT_THAT(found_with("sha1"), ElementsAre(std::pair(Severity::warning, "b.onnx")));
+}
+
+TEST_F(GraphsTest, EveryEditOfARunCanBeUndone) {
+  const std::filesystem::path path = several();
+  const auto first = std::filesystem::file_size(path);
+  for (const char* name : {"t.json", "b.onnx"}) {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    editor.remove(name);
+    editor.commit(model_of({named_weight("w")}).view());
+  }
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "v", "__MODEL_PROTO"));
+  expect_good(path);
+  static_cast<void>(undo(path, {false, false}));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "v", "b.onnx", "__MODEL_PROTO"));
+  static_cast<void>(undo(path, {false, false}));
+  EXPECT_EQ(std::filesystem::file_size(path), first);
+  expect_good(path);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

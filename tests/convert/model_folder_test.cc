@@ -1,0 +1,101 @@
+#include "convert/model_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convert/payload.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ModelFolderTest : public ::testing::Test {
+ protected:
+  void put(const std::string& name) {
+    fs::create_directories((folder_ / name).parent_path());
+    folder_.write_file(name, pattern(3));
+  }
+  [[nodiscard]] fs::path path() const { return folder_ / "export"; }
+  [[nodiscard]] std::vector<std::string> models() const {
+    std::vector<std::string> names;
+    for (const fs::path& model : ModelFolder::read(path()).models()) names.push_back(model.filename().string());
+    return names;
+  }
+  [[nodiscard]] std::vector<std::string> side_files(const base::KeyedSet<std::string>& data = {},
+                                                    const fs::path& output = {}) const {
+    std::vector<std::string> names;
+    for (const SideFile& file : ModelFolder::read(path()).side_files(data, output)) names.push_back(file.name);
+    return names;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(ModelFolderTest, AFolderIsOneUnlessPyTorchExportedIt) {
+  put("export/model.onnx");
+  EXPECT_TRUE(ModelFolder::is_one(path()));
+  EXPECT_FALSE(ModelFolder::is_one(path() / "model.onnx"));
+  EXPECT_FALSE(ModelFolder::is_one(folder_ / "nothing"));
+  EXPECT_FALSE(ModelFolder::is_one({}));
+  put("export/__MODEL_PROTO");
+  EXPECT_FALSE(ModelFolder::is_one(path()));
+}
+
+TEST_F(ModelFolderTest, ModelsAreDirectlyInItTheUsualOneFirst) {
+  for (const std::string name : {"z.onnx", "b.onnx", "deep/c.onnx", "d.ONNX"}) put("export/" + name);
+  EXPECT_THAT(models(), ElementsAre("b.onnx", "z.onnx"));
+  put("export/model.onnx");
+  EXPECT_THAT(models(), ElementsAre("model.onnx", "b.onnx", "z.onnx"));
+  EXPECT_THAT(side_files(), ElementsAre("d.ONNX", "deep/c.onnx"));
+}
+
+TEST_F(ModelFolderTest, DataAndTheOutputAreNoSideFiles) {
+  for (const std::string name : {"m.onnx", "m.data", "sub/m.data", "out", "config.json"}) put("export/" + name);
+  EXPECT_THAT(side_files({"m.data"}, path() / "." / "out"), ElementsAre("config.json", "sub/m.data"));
+}
+
+TEST_F(ModelFolderTest, HiddenFilesAreToldAndNothingBelowAHiddenFolder) {
+  for (const std::string name : {"m.onnx", ".git/deep/config", "a/.hidden", ".onnx"}) put("export/" + name);
+  EXPECT_THAT(side_files(), ElementsAre());
+  const Finding remark = ModelFolder::read(path()).remark();
+  EXPECT_EQ(remark.severity, Severity::note);
+  EXPECT_THAT(remark.message, HasSubstr("left out: 3 with a name that begins with a dot, such as \".git\""));
+  fs::remove_all(path());
+  put("export/m.onnx");
+  EXPECT_THAT(ModelFolder::read(path()).remark().message, Not(HasSubstr("left out")));
+}
+
+TEST_F(ModelFolderTest, AFolderWithoutModelsIsRefused) {
+  put("export/onnx/m.onnx");
+  const Error error = error_of([this] { ModelFolder::read(path()); });
+  EXPECT_EQ(error.code(), Code::io_not_a_file);
+  EXPECT_EQ(error.path(), path());
+}
+
+TEST_F(ModelFolderTest, AConfigurationThatListsPlacesInDataFilesIsWarnedOf) {
+  const auto remark_on = [](const std::string& name, std::string_view text) {
+    const std::vector<SideFile> files{{"a.json", payload_of(ByteSpan::borrow(as_bytes("{}"))).source},
+                                      {name, payload_of(ByteSpan::borrow(as_bytes(text))).source}};
+    return remark_on_places(files);
+  };
+  const auto remark = remark_on("genai_config.json", R"({"model": {"mtp": {"shared_initializers": []}}})");
+  ASSERT_TRUE(remark);
+  EXPECT_EQ(remark->severity, Severity::warning);
+  EXPECT_EQ(remark->place.entry, "genai_config.json");
+  EXPECT_FALSE(remark_on("genai_config.json", R"({"model": {}})"));
+  EXPECT_FALSE(remark_on("other/genai_config.json", R"({"shared_initializers": []})"));
+  EXPECT_FALSE(remark_on_places({}));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

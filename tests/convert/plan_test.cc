@@ -1,0 +1,52 @@
+#include "convert/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// Gives places `0`, `1`, ... in the order of the calls.
+PayloadLayout numbered(PayloadLayout::Data data) {
+  return PayloadLayout("out", [data, next = 0](const onnx::TensorSite&, const Payload& payload) mutable {
+    return PayloadLayout::Placement{{std::to_string(next++), 0, payload.size(), {}}, data};
+  });
+}
+
+TEST(PayloadLayout, TensorsThatShareBytesShareThePlace) {
+  const Blob bytes = pattern(100);
+  const Payload whole = payload_of(ByteSpan::borrow(Bytes(bytes)));
+  const Payload again = payload_of(ByteSpan::borrow(Bytes(bytes)));
+  const Payload part = payload_of(ByteSpan::borrow(Bytes(bytes).first(50)));
+  PayloadLayout layout = numbered(PayloadLayout::Data::written);
+  const onnx::TensorView tensor;
+  const onnx::TensorSite site{tensor, {}, {}, {}};
+  EXPECT_EQ(layout.put(site, whole).location, "0");
+  EXPECT_EQ(layout.put(site, again).location, "0");
+  EXPECT_EQ(layout.put(site, part).location, "1");
+  EXPECT_THAT(layout.placed(), SizeIs(2));
+  ConvertReport report;
+  layout.add_to(report);
+  EXPECT_EQ(report.tensors_outside, 3U);
+  EXPECT_EQ(report.payloads, 2U);
+  EXPECT_EQ(report.payload_bytes, 150U);
+}
+
+TEST(PayloadLayout, DataThatIsThereAlreadyIsNotWritten) {
+  const Blob bytes = pattern(100);
+  const Payload payload = payload_of(ByteSpan::borrow(Bytes(bytes)));
+  PayloadLayout layout = numbered(PayloadLayout::Data::there);
+  const onnx::TensorView tensor;
+  EXPECT_EQ(layout.put({tensor, {}, {}, {}}, payload).length, 100U);
+  EXPECT_THAT(layout.placed(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,130 @@
+// The directory of a file that is read by ranges: which ranges are needed, and that no other byte is read.
+#include <gtest/gtest.h>
+
+#include "zip/directory.h"
+#include "zip/reading.h"
+
+namespace onnxar::testing {
+namespace {
+
+struct Reading {
+  zip::Directory directory;
+  std::vector<std::vector<base::ByteRange>> steps;  // the ranges of each
+};
+
+/// Gives a file in which every byte that was not asked for is inverted: reading one changes the outcome.
+Reading read_by_ranges(const Blob& bytes, const zip::Limits& limits = {}) {
+  Blob known = bytes;
+  for (std::byte& byte : known) byte = ~byte;
+  std::vector<std::vector<base::ByteRange>> steps;
+  const auto need = [&](std::span<const base::ByteRange> ranges) {
+    steps.emplace_back(ranges.begin(), ranges.end());
+    for (const base::ByteRange& range : ranges) {
+      const Bytes wanted = Bytes(bytes).subspan(range.offset, range.length);
+      std::ranges::copy(wanted, known.begin() + static_cast<std::ptrdiff_t>(range.offset));
+    }
+  };
+  zip::Directory directory = zip::Directory::read(known, limits, need);
+  return {std::move(directory), std::move(steps)};
+}
+
+std::optional<std::string> error_by_ranges(const Blob& bytes, const zip::Limits& limits = {}) {
+  const auto error = error_if_any([&] { return read_by_ranges(bytes, limits).steps.size(); });
+  return error ? std::optional<std::string>(error->what()) : std::nullopt;
+}
+
+std::optional<std::string> error_at_once(const Blob& bytes, const zip::Limits& limits = {}) {
+  const auto error = error_if_any([&] { return zip::Directory::read(bytes, limits).entries().size(); });
+  return error ? std::optional<std::string>(error->what()) : std::nullopt;
+}
+
+void expect_same(const zip::Directory& a, const zip::Directory& b) {
+  ASSERT_EQ(a.entries().size(), b.entries().size());
+  EXPECT_TRUE(std::ranges::equal(a.headers(), b.headers()));
+  EXPECT_EQ(a.unneeded_zip64(), b.unneeded_zip64());
+  for (std::size_t i = 0; i < a.entries().size(); ++i) {
+    EXPECT_EQ(a.entries()[i].name, b.entries()[i].name);
+    EXPECT_EQ(a.limit_of(i), b.limit_of(i));
+    EXPECT_EQ(a.proved_data_offset(i), b.proved_data_offset(i));
+  }
+}
+
+TEST(DirectoryByRanges, NeedsTheEndAndThenTheDirectoryWhereThatTellsEveryPlace) {
+  const Built built = smallest_archive();
+  const Reading reading = read_by_ranges(built.bytes);
+  const std::uint64_t end = 56 + 20 + 22;  // zip64 end record, locator, end record
+  const std::vector<std::vector<base::ByteRange>> steps = {{{built.bytes.size() - end, end}},
+                                                           {{built.directory_offset, built.directory_size}}};
+  EXPECT_EQ(reading.steps, steps);
+  expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
+}
+
+TEST(DirectoryByRanges, NeedsLocalHeadersThatTheDirectoryDoesNotTell) {
+  const Built built = append_edit(append_edit(smallest_archive(), smallest_model(256, "second")),
+                                  smallest_model(256, "third"), {zip_entry("added", pattern(100))});
+  const Reading reading = read_by_ranges(built.bytes);
+  EXPECT_EQ(reading.steps.size(), 3U);
+  expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
+  EXPECT_LT(reading.directory.first_appended(built.bytes), reading.directory.entries().size());
+}
+
+TEST(DirectoryByRanges, NeedsLongLocalHeadersInAStepOfTheirOwn) {
+  for (const std::size_t padding : {64U, 1024U, 60032U}) {
+    SCOPED_TRACE(padding);
+    ZipBuilder builder = smallest_builder();
+    builder.entry("w").local.more_padding = padding;
+    const Built built = builder.build_placed();
+    const Reading reading = read_by_ranges(built.bytes);
+    expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
+    EXPECT_EQ(reading.steps.size(), 4U);
+  }
+}
+
+TEST(DirectoryByRanges, ReadsZip64Records) {
+  ZipBuilder builder = smallest_builder();
+  builder.force_zip64 = true;
+  const Built built = builder.build_placed();
+  const Reading reading = read_by_ranges(built.bytes);
+  expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
+  EXPECT_TRUE(reading.directory.unneeded_zip64());
+}
+
+TEST(DirectoryByRanges, RefusesEachPrefixAsADirectoryThatIsReadAtOnce) {
+  const Built built = append_edit(smallest_archive(), smallest_model(256, "second"));
+  for (std::size_t length = 0; length < built.bytes.size(); length += length < 100 ? 1 : 13) {
+    SCOPED_TRACE(length);
+    const Blob cut = part(built.bytes, 0, length);
+    EXPECT_EQ(error_by_ranges(cut), error_at_once(cut));
+  }
+}
+
+TEST(DirectoryByRanges, RefusesEachFlippedBitAsADirectoryThatIsReadAtOnce) {
+  const Built built = append_edit(smallest_archive(), smallest_model(256, "second"));
+  for (std::size_t at = 0; at < built.bytes.size(); ++at) {
+    Blob damaged = built.bytes;
+    flip_bit(damaged, at, static_cast<unsigned>(at % 8));
+    EXPECT_EQ(error_by_ranges(damaged), error_at_once(damaged)) << "at " << at;
+  }
+}
+
+TEST(DirectoryByRanges, FindsTheEndRecordBeforeBytesThatWereAppended) {
+  for (const std::size_t length : {1U, 100U, 65535U, 70000U}) {
+    SCOPED_TRACE(length);
+    Blob appended = smallest_archive().bytes;
+    appended.resize(appended.size() + length, std::byte{0x20});
+    ASSERT_TRUE(error_at_once(appended));
+    EXPECT_EQ(error_by_ranges(appended), error_at_once(appended));
+  }
+}
+
+TEST(DirectoryByRanges, NeedsNothingBecauseOfANumberBeyondTheLimits) {
+  const Built built = smallest_archive();
+  const zip::Limits limits{.directory_size = built.directory_size - 1};
+  std::size_t steps = 0;
+  const auto need = [&steps](std::span<const base::ByteRange> /*ranges*/) { ++steps; };
+  EXPECT_EQ(code_of([&] { return zip::Directory::read(built.bytes, limits, need); }), Code::zip_limit_directory);
+  EXPECT_EQ(steps, 1U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
