@@ -50,7 +50,7 @@ enum class DataType : std::int32_t {
 /// As in onnx.proto, such as "FLOAT"; the number for an unknown type.
 [[nodiscard]] std::string to_string(DataType type);
 
-/// Of one element in raw data; 0 for strings and unknown types.
+/// The bits of an element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
 /// The bytes of raw data. Elements below 8 bits are packed from the lowest bits on, and the last byte is padded;

@@ -174,7 +174,7 @@ bool unless_text(const Judge& judge) {
 }
 
 /// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
-/// which has to be there.
+/// which must exist.
 bool is_link(ModelSource& source) {
   auto* const file = dynamic_cast<FileSource*>(&source);
   const bool has_files = file != nullptr && file->files() != nullptr;

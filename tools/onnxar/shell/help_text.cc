@@ -1,8 +1,8 @@
 // Prints `--help` from the description that completions and the manual page are made from.
-#include <algorithm>
 #include <memory>
 
 #include "shell/description.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
@@ -10,20 +10,9 @@ namespace {
 constexpr std::size_t column = 28;  // where descriptions begin
 constexpr std::size_t width = 100;
 
-/// `text` in lines of at most `width` characters, each after the first indented to `column`.
+/// `text` in lines that begin at `column`; the first one follows what is there already.
 std::string in_column(const std::string& text) {
-  std::string out;
-  std::size_t used = column;
-  for (const std::string& word : CLI::detail::split(text, ' ')) {
-    if (used > column && used + 1 + word.size() > width) {
-      out += "\n" + std::string(column, ' ') + word;
-      used = column + word.size();
-    } else {
-      out += (used > column ? " " : "") + word;
-      used += (used > column ? 1 : 0) + word.size();
-    }
-  }
-  return out;
+  return CLI::detail::join(wrapped(text, width - column), "\n" + std::string(column, ' '));
 }
 
 std::string item(const std::string& name, const std::string& text) {
