@@ -60,8 +60,8 @@ if(ONNXAR_BUILD_MODEL AND NOT TARGET onnxar_bundled_protobuf)
 endif()
 
 configure_package_config_file(cmake/onnxar-config.cmake.in onnxar-config.cmake INSTALL_DESTINATION ${package_dir})
-# Before 1.0 a minor version may break its users.
-write_basic_package_version_file(onnxar-config-version.cmake COMPATIBILITY SameMinorVersion)
+# Sources that used an older 1.x compile with a newer one (docs/abi.md).
+write_basic_package_version_file(onnxar-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/onnxar-config.cmake ${PROJECT_BINARY_DIR}/onnxar-config-version.cmake
   cmake/FindISAL.cmake DESTINATION ${package_dir})
 

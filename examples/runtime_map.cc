@@ -3,8 +3,8 @@
 //   runtime_map [--all] [--populate] [--copy-in] ARCHIVE [KEY]
 //
 // Shows one weight, that of KEY or the largest; with --all, every tensor of the model and where its bytes are. This
-// program finds the tensors with onnxar::TensorIndex. A runtime that parses `archive.model()` with a protobuf of its
-// own calls onnxar::resolve_all (onnxar/resolve.h). Both find the tensors at every site: a loop over graph.initializer
+// program finds the tensors with onnxar::tensors. A runtime that parses `archive.model()` with a protobuf of its
+// own calls onnxar::resolve_all (onnxar/content.h). Both find the tensors at every site: a loop over graph.initializer
 // alone misses those of Constant nodes, subgraphs and functions.
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 
 namespace {
 
@@ -75,14 +75,14 @@ void print_first_floats(onnxar::Bytes bytes) {
 }
 
 void print_all(const onnxar::Archive& archive) {
-  for (const onnxar::ArchiveTensor& tensor : onnxar::TensorIndex(archive)) {
-    std::cout << onnxar::escaped(tensor.name()) << ' ' << to_string(tensor.type()) << " [";
-    for (std::size_t i = 0; i < tensor.dims().size(); ++i) std::cout << (i == 0 ? "" : ", ") << tensor.dims()[i];
-    if (tensor.type() == onnxar::DataType::string) {
+  for (const onnxar::StoredTensor& tensor : onnxar::tensors(archive)) {
+    std::cout << onnxar::escaped(tensor.name) << ' ' << to_string(tensor.type) << " [";
+    for (std::size_t i = 0; i < tensor.dims.size(); ++i) std::cout << (i == 0 ? "" : ", ") << tensor.dims[i];
+    if (tensor.type == onnxar::DataType::string) {
       std::cout << "] in the model: strings have no raw bytes\n";
       continue;
     }
-    const onnxar::ByteSpan data = tensor.data();
+    const onnxar::ByteSpan data = onnxar::tensor_data(archive, tensor);
     std::cout << "] in " << data.size() << " bytes at " << static_cast<const void*>(data.bytes().data()) << '\n';
   }
 }

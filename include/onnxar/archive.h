@@ -4,7 +4,7 @@
 //   for (const onnxar::ArchiveEntry& entry : archive.entries()) use(entry.name, archive.bytes(entry));
 //
 // An archive is a zip file whose entries are stored and aligned; the last entry is the model (spec/README.md). Opening
-// maps the file and verifies the directory; it reads no weight. resolve.h lists all calls that give a tensor's bytes.
+// maps the file and verifies the directory; it reads no weight. content.h lists all calls that give a tensor's bytes.
 // Programs without exceptions use the C interface (onnxar_c.h) or the reader in two files (reader/).
 #pragma once
 
@@ -16,11 +16,9 @@
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "onnxar/bytes.h"
-#include "onnxar/error.h"
-#include "onnxar/random_access.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
@@ -64,14 +62,13 @@ struct EntryLocation {
   std::uint64_t alignment = 0;  ///< as recorded, 64 without a record; divides `offset`
 };
 
-/// An open archive. Owns its mapping, together with every share from `owner()`. Move-only.
-///
-/// Offsets, also in errors, count from the archive's first byte.
+/// An open archive. Owns its mapping, together with every share from `owner()`. Move-only. Offsets, also in errors,
+/// count from the archive's first byte.
 ///
 /// | change of the file     | effect on views                                                           |
 /// |------------------------|---------------------------------------------------------------------------|
 /// | removed, renamed over  | none: the system keeps the old file until the mapping is gone             |
-/// | edited by this library | none: an edit only appends (edit.h); but `undo` shortens the file         |
+/// | edited by this library | none: an edit only appends; but `undo` shortens the file                  |
 /// | shortened in place     | access to the lost bytes raises SIGBUS: ends the process unless handled   |
 /// | overwritten in place   | the bytes change under the reader                                         |
 ///
@@ -81,34 +78,24 @@ struct EntryLocation {
 class Archive {
  public:
   /// Errors: io.* (.address_space: too large for a 32-bit host), zip.*, archive.* (.busy: another process is editing
-  /// the file, try again; .torn: an edit was interrupted, see `recover` in edit.h). Cost: O(directory), 100 to 200 ns
-  /// per entry. Addresses honour recorded alignments up to 4096, with copy_in all of them.
+  /// the file, try again; .torn: an edit was interrupted, see `recover`). Cost: O(directory), 100 to 200 ns per entry.
+  /// Addresses honour recorded alignments up to 4096, with copy_in all of them.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
-
   /// The descriptor is borrowed: its position does not move, and it may be closed after the call. Locks are not
   /// checked, so a file that is being edited gives a zip.* error. Addresses are multiples of the smallest of 4096, the
   /// recorded alignment, and the largest power of two that divides `range.offset`; with copy_in, of the recorded
-  /// alignment. Errors: as above, without a path; usage.argument (an offset that 64 does not divide, a part beyond the
-  /// file).
+  /// alignment. Errors: as above; usage.argument (an offset that 64 does not divide, a part beyond the file).
   static Archive open(const DescriptorRange& range, const OpenOptions& options = {});
-
   /// `owner` keeps `bytes` alive; if it is null, the caller does, longer than the Archive and all its views. Recorded
   /// alignments hold in memory only if `bytes` begin on a page.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
-
   /// Reads by ranges: first the end and the directory, then what is used. `bytes`, `model` and `resolve` keep what they
   /// read, `copy` and `verify` do not. Prefetch::populate reads everything; `copy_in` has no effect. Promises of
   /// constant time and of no allocation hold for bytes that were read before. All members also throw the errors of
   /// `file`.
   static Archive open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options = {});
-
-  Archive(Archive&& other) noexcept;
-  Archive& operator=(Archive&& other) noexcept;
-  Archive(const Archive&) = delete;
-  Archive& operator=(const Archive&) = delete;
-  ~Archive();
 
   [[nodiscard]] std::size_t size() const noexcept;
   /// In the order of the file; the last one is the model. REQUIRES: index < size().
@@ -116,8 +103,8 @@ class Archive {
   ArchiveEntry entry(std::size_t index) const&& = delete;
   /// A random-access range, in the order of the file. Valid until the Archive is moved or destroyed.
   [[nodiscard]] auto entries() const& noexcept {
-    using Iterator = detail::IndexIterator<EntryAt>;
-    return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
+    return std::views::iota(std::size_t{0}, size()) |
+           std::views::transform([this](std::size_t index) { return entry(index); });
   }
   void entries() const&& = delete;
   /// Cost: O(1), no allocation.
@@ -157,7 +144,6 @@ class Archive {
   /// The entry of `model()`.
   [[nodiscard]] ArchiveEntry model_entry() const& noexcept;
   ArchiveEntry model_entry() const&& = delete;
-
   /// The serialised ModelProto. Errors: as `bytes`.
   [[nodiscard]] Bytes model() const&;
   Bytes model() const&& = delete;
@@ -181,16 +167,12 @@ class Archive {
  private:
   friend class ArchiveAccess;
   struct Parts;
-  struct EntryAt {
-    const Archive* archive = nullptr;
-    ArchiveEntry operator()(std::size_t index) const noexcept { return archive->entry(index); }
-  };
-  explicit Archive(std::unique_ptr<Parts> parts) noexcept;
+  explicit Archive(detail::Owned<Parts> parts) noexcept;
   void check_own(const ArchiveEntry& entry) const;
   [[nodiscard]] Bytes bytes_at(std::size_t index) const;
   [[nodiscard]] Bytes part_at(std::size_t index, std::uint64_t offset, std::uint64_t length) const;
 
-  std::unique_ptr<Parts> parts_;
+  detail::Owned<Parts> parts_;
 };
 
 /// Copies an entry to `buffer` and compares the CRC-32 of the copy. Errors: as Archive::copy, after which the buffer's

@@ -1,47 +1,51 @@
-// Writes an ONNX archive: first the weights, of any number and size, then the model.
+// Writes an ONNX archive: first the weights, of any number and size, then the model. Edits one in place.
 //
 //   onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create("model.onnxar");
 //   onnxar::KeyMaker keys;
 //   const std::string key = keys.make(tensor_name);  // the location of the tensor's external data
 //   writer.add(key, bytes);
 //   writer.finish(model);  // a serialised ModelProto; the file appears now
+//   onnxar::ArchiveEditor editor = onnxar::ArchiveEditor::open("model.onnxar");
+//   editor.add("new_weight", bytes);
+//   editor.commit(model);          // names old and new entries
+//   onnxar::undo("model.onnxar");  // the state before it
 //
-// To save a whole model, see `pack` (convert.h), Model::save (model/model.h) and ModelWriter (model_stream.h).
+// An edit only appends, so readers that have the file mapped are not disturbed. While it writes, the archive cannot be
+// opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
+// `pack` and ModelWriter (convert.h), and Model::save (model/model.h).
+//
+// Threads: calls are independent of each other; edits of one archive exclude each other by a lock. A writer or an
+// editor takes one call at a time: a second call during the first, from another thread or from a source, throws
+// usage.writer_busy, and both fail.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "onnxar/bytes.h"
-#include "onnxar/version.h"
+#include "onnxar/archive.h"
+#include "onnxar/options.h"
 
 namespace ONNXAR_API onnxar {
-
-/// For every function that writes files. The options of a function say which members do not apply.
-struct OutputOptions {
-  bool overwrite = false;   ///< replace an existing output, atomically and with its mode
-  bool sync = true;         ///< sync files and folder before returning
-  bool dry_run = false;     ///< find every fault that planning can find, and write nothing
-  std::size_t threads = 0;  ///< that write and sum; 1: only the caller's; 0: one for each core
-};
 
 struct WriterOptions {
   /// Of every entry, a power of two from 64 to 32768; entries of at least 1 MiB get at least 4096.
   std::uint64_t alignment = default_alignment;
-  /// `dry_run` is usage.argument.
-  OutputOptions output = {};
+  OutputOptions output = {};  ///< `dry_run` is usage.argument
   /// `finish` verifies that the model is a ModelProto, and that each link names a part of an entry with the length that
   /// type and dims require. Cost: O(fields of the model). Switch it off for a model that is known to be good, or that
   /// is not a model yet.
   bool verify_model = true;
 };
+
+/// Names and sizes of entries, in bytes.
+using EntrySizes = std::span<const std::pair<std::string_view, std::uint64_t>>;
 
 /// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry. Owns the
 /// file; move-only.
@@ -52,19 +56,10 @@ struct WriterOptions {
 /// A writer that failed stays failed: after any exception, every later call throws usage.writer_failed with the first
 /// failure, and nothing is published. So a lost exception cannot lead to an archive with a missing entry. After
 /// `finish`, every call throws usage.writer_finished.
-///
-/// Threads: one call at a time. A second call during the first, from another thread or from a source, throws
-/// usage.writer_busy, and both fail.
 class ArchiveWriter {
  public:
   /// Errors: output.exists, io.*, usage.argument (the alignment, a dry run).
   static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
-
-  ArchiveWriter(ArchiveWriter&& other) noexcept;
-  ArchiveWriter& operator=(ArchiveWriter&& other) noexcept;
-  ArchiveWriter(const ArchiveWriter&) = delete;
-  ArchiveWriter& operator=(const ArchiveWriter&) = delete;
-  ~ArchiveWriter();
 
   /// Reserves disk space for an archive of `bytes` bytes: a full disk is noticed at once, and writing is faster.
   /// Errors: io.disk_full; io.failed (more than a file can hold).
@@ -93,22 +88,16 @@ class ArchiveWriter {
 
  private:
   struct Parts;
-  explicit ArchiveWriter(std::unique_ptr<Parts> parts) noexcept;
+  explicit ArchiveWriter(detail::Owned<Parts> parts) noexcept;
 
-  std::unique_ptr<Parts> parts_;
+  detail::Owned<Parts> parts_;
 };
 
 /// Makes keys for tensor names: C identifiers that differ by more than ASCII case. Bytes outside [A-Za-z0-9_] become
-/// `_`, and repeated keys get `_2`, `_3`, ... in the order of the calls. Not synchronised.
+/// `_`, and repeated keys get `_2`, `_3`, ... in the order of the calls. Move-only; not synchronised.
 class KeyMaker {
  public:
   KeyMaker();
-  KeyMaker(KeyMaker&& other) noexcept;
-  KeyMaker& operator=(KeyMaker&& other) noexcept;
-  KeyMaker(const KeyMaker&) = delete;
-  KeyMaker& operator=(const KeyMaker&) = delete;
-  ~KeyMaker();
-
   /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can only clash with a
   /// whole name or with the first folder of one: `extra/a.txt` excludes `extra`.
   void reserve(std::string_view name);
@@ -117,23 +106,158 @@ class KeyMaker {
 
  private:
   struct Parts;
-  std::unique_ptr<Parts> parts_;
+  detail::Owned<Parts> parts_;
 };
 
 /// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
 /// Errors: usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system).
-[[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                                         std::uint64_t model_size, std::uint64_t alignment = default_alignment);
-
-/// A new name for an entry, for `repack` (edit.h) and `pack` (options.h).
-struct RenamedEntry {
-  std::string from;
-  std::string to;  ///< an allowed name that is not a C identifier, since those are keys of tensors
-};
+[[nodiscard]] std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size,
+                                         std::uint64_t alignment = default_alignment);
 
 /// Writes a file that is not an archive in the way that archives are written: it gets the target's name when it is
 /// complete and synced, and replaces nothing unless `options` say so. A dry run finds out whether it could be written.
 /// `threads` does not apply. Errors: output.exists, io.*. Cost: O(bytes).
 void write_file(const std::filesystem::path& target, Bytes bytes, const OutputOptions& options = {});
+
+// --- Editing ---------------------------------------------------------------------------------------------------------
+
+struct EditOptions {
+  OutputOptions output = {};  ///< `overwrite` does not apply; with `dry_run` the editor only plans
+  OpenOptions open = {};      ///< limits of the archive before and after
+  bool verify_model = true;   ///< as in WriterOptions, by `commit`
+};
+
+/// One edit of one archive. Holds an exclusive lock (flock) on the file until it is destroyed. Move-only.
+/// Weights are added, never removed or moved. To drop a tensor, commit a model that does not name its entry, and `pack`
+/// the archive to leave the entry out. Side files and graphs after the last weight can be removed and replaced.
+///
+/// `commit` completes the edit: it syncs before and after the end record, which makes the edit count. An editor that
+/// fails or is destroyed before cuts off what it appended. If no entry except the model stays, the archive is written
+/// anew and renamed, since its first entry is at offset 0. Failures are as for ArchiveWriter; `archive()` and
+/// `size_with` also work after a failure.
+class ArchiveEditor {
+ public:
+  /// Locks and opens the archive, and writes nothing. Waits at most one second for another edit. With `output.dry_run`
+  /// the file is only read, and locked if the file system has locks: `remove`, `kept_entries` and `size_with` plan an
+  /// edit, other members throw usage.argument. Errors: archive.* (.busy: an edit is in progress; .torn: see `recover`),
+  /// io.*, zip.*.
+  static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
+
+  /// Before the edit. Its views outlive the editor only with a share of `owner()`.
+  [[nodiscard]] const Archive& archive() const& noexcept;
+  const Archive& archive() const&& = delete;
+
+  /// The size of the file with these entries and a model of `model_size` bytes added. Errors: archive.model.too_large.
+  [[nodiscard]] std::uint64_t size_with(EntrySizes entries, std::uint64_t model_size) const;
+  /// As ArchiveWriter::reserve, for a file of `bytes` in all.
+  void reserve(std::uint64_t bytes);
+
+  /// Removes a side file, a graph, or an entry that tensors no longer name; to replace it, then `add` the same name.
+  /// Comes before the first `add`. Entries after it that stay are verified and appended again. All bytes stay in the
+  /// file until it is repacked, so `undo` brings them back.
+  /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor names, or one before such an entry,
+  /// which would have to move: use `pack`; any entry while a graph that cannot be read may name it: remove that graph
+  /// first; a call after `add`); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
+  /// `commit` copies the entries that follow.
+  void remove(std::string_view name);
+  /// The number of entries that stay where they are: the first of `archive()`.
+  [[nodiscard]] std::size_t kept_entries() const noexcept;
+
+  /// Appends an entry, aligned as the existing ones. Its name must differ from all others, also unused ones, by more
+  /// than case. Errors: as ArchiveWriter::add.
+  void add(std::string_view name, Bytes bytes);
+  void add(std::string_view name, const FileRange& range);
+  void add(std::string_view name, std::uint64_t size, const StreamReader& read);
+  void add(std::string_view name, const ByteSource& source);
+
+  /// Appends the model and the directory. Errors: as ArchiveWriter::finish; zip.limit.* (more than `open` accepts);
+  /// usage.argument (a graph that stays has a tensor in the bytes of the old model). Cost without added entries:
+  /// O(model + graphs + directory).
+  void commit(Bytes model);
+  void commit(const ByteSource& model);
+
+ private:
+  struct Parts;
+  explicit ArchiveEditor(detail::Owned<Parts> parts) noexcept;
+
+  detail::Owned<Parts> parts_;
+};
+
+/// A state of an archive, to which its file is, or would be, cut back.
+struct EarlierState {
+  std::uint64_t file_size = 0;  ///< bytes, before the cut
+  std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` if nothing is cut
+  std::uint64_t entries = 0;    ///< including the model
+  std::uint64_t model_size = 0;
+  std::uint32_t model_crc32 = 0;
+};
+
+/// Cuts off the last edit for good. The state before it must be whole, and its model's CRC-32 right. Waits and locks as
+/// ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of `options`, only
+/// `sync` and `dry_run` apply.
+/// Errors: usage.nothing_to_undo; archive.* (.torn: a later edit was interrupted, `recover` first; .unrecoverable: the
+/// state before is damaged); io.*, zip.*.
+EarlierState undo(const std::filesystem::path& path, const OutputOptions& options = {});
+
+/// Cuts off what an interrupted edit left. The last whole state is the longest prefix of the file in which `check`
+/// finds no error, nor in the CRC-32s of the entries that the state added. A whole archive stays as it is. Otherwise as
+/// `undo`. Errors: archive.* (.unrecoverable: no such prefix); io.*. Cost: O(headers), and reading these entries.
+EarlierState recover(const std::filesystem::path& path, const OutputOptions& options = {});
+
+// --- Any zip file ----------------------------------------------------------------------------------------------------
+
+struct RepackOptions {
+  std::optional<std::uint64_t> alignment = {};      ///< as in WriterOptions; absent: as recorded, 64 without a record
+  OutputOptions output = {};                        ///< with `overwrite`, the output may be the input
+  std::uint64_t max_expansion = default_expansion;  ///< a compressed entry of a few bytes may hold gigabytes
+  std::vector<RenamedEntry> rename = {};            ///< entries that the model does not name
+  ProgressCallback progress = {};                   ///< bytes of entries that are written
+};
+
+struct RepackReport {
+  std::uint64_t entries = 0;      ///< including the model
+  std::uint64_t input_bytes = 0;  ///< of the input file
+  std::uint64_t file_bytes = 0;   ///< of the archive
+  std::vector<Finding> remarks;   ///< the input was not an archive; parts were left out
+};
+
+/// Makes an archive of a zip file, as zipalign does: entries stored, aligned, byte for byte and in the order of the
+/// input's data, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only `*.onnx` in
+/// the root; it is read only to verify that no tensor names a renamed entry. Folders are dropped, and bytes outside the
+/// entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
+///
+/// Every CRC-32 is verified. Locks, changing inputs and shared blocks are as for `pack` (convert.h). Memory: buffers,
+/// and about 200 bytes per entry.
+///
+/// Errors: io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose
+/// links would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist
+/// or that the model names); with new names wire.*, onnx.*.
+RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
+                    const RepackOptions& options = {});
+
+/// Where the data of one entry of a zip file begins.
+struct EntryAlignment {
+  enum class Kind : std::uint8_t { stored, compressed, folder };
+  std::string name;
+  std::uint64_t offset = 0;  ///< absolute
+  std::uint64_t off_by = 0;  ///< bytes after the last multiple of the alignment; 0 if the entry need not be aligned
+  Kind kind = Kind::stored;
+};
+
+/// All entries of any zip file, in order, against multiples of `alignment`, a power of two. Reads no data. Errors:
+/// io.*, zip.*, usage.argument. Cost: O(entries).
+[[nodiscard]] std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, std::uint64_t alignment);
+
+// --- Signals ---------------------------------------------------------------------------------------------------------
+
+/// For handlers of signals that end the process (SIGINT, SIGBUS): cuts off what the edits of this process have
+/// appended, and makes their later writes fail. Otherwise the archive would be torn. Async-signal-safe. Waits at most 2
+/// s for writes of other threads. An edit that is writing its end record is not cut off.
+void abandon_edits() noexcept;
+
+/// The path, as `escaped_path` writes it, of the file that this library has mapped at `address`; empty if there is
+/// none, or if more than 1024 files were mapped before. For handlers of SIGBUS, and of EXCEPTION_IN_PAGE_ERROR on
+/// Windows: that file was shortened, or its disk failed. Async-signal-safe. Valid as long as the mapping.
+[[nodiscard]] std::string_view mapped_file_at(const void* address) noexcept;
 
 }  // namespace ONNXAR_API onnxar

@@ -1,22 +1,19 @@
-// Bytes: views, owners and sources.
+// Bytes: views, owners, sources, and files that are read by ranges.
 //
 //   const onnxar::ByteSpan owned = onnxar::ByteSpan::own(std::vector<std::byte>(100));
 //   const onnxar::ByteSpan view = onnxar::ByteSpan::borrow(owned.bytes());  // the caller keeps `owned` alive
 //
-// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host. A big-endian host has to
-// reverse the bytes of elements that it reads through a pointer.
+// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host.
 //
 // Threads: the library calls the functions and sources that it was given on the thread of the call, one at a time, and
 // never after the call.
 #pragma once
 
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -27,7 +24,6 @@
 #include <vector>
 
 #include "onnxar/error.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
@@ -41,14 +37,11 @@ concept TemporaryContainer =
 
 /// The default alignment, in bytes: a cache line, enough for every vector instruction.
 inline constexpr std::uint64_t default_alignment = 64;
-
 /// The default of every `threshold`, in bytes: payloads of at least this many are kept beside the model.
 inline constexpr std::uint64_t default_threshold = 1024;
-
 /// The default of every `max_expansion`: how many times as large as the input an output may be.
 inline constexpr std::uint64_t default_expansion = 8;
-
-/// The default of LoadOptions::max_depth: as deep as protobuf's own parsers read (M6).
+/// The default of LoadOptions::max_depth: as deep as protobuf's own parsers read.
 inline constexpr std::size_t most_nested_messages = 100;
 
 /// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
@@ -82,14 +75,12 @@ enum class Prefetch : std::uint8_t {
 class ByteSpan {
  public:
   ByteSpan() = default;
-
   static ByteSpan own(std::vector<std::byte> buffer) {
     ByteSpan span;
     span.buffer_ = std::move(buffer);
     span.owned_ = true;
     return span;
   }
-
   /// A view of storage that lives as long as `owner`; without one, the caller keeps it alive.
   static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner = nullptr) {
     ByteSpan span;
@@ -157,6 +148,8 @@ struct FileRange {
   std::optional<std::uint64_t> length;  ///< bytes; absent: to the end of the file
 };
 
+// --- Sources ---------------------------------------------------------------------------------------------------------
+
 namespace detail {
 struct MappedFrom;
 }
@@ -202,44 +195,47 @@ class SpanSource final : public ByteSource {
   Bytes bytes_;
 };
 
-namespace detail {
+// --- Files that are read by ranges -----------------------------------------------------------------------------------
 
-/// A random-access iterator over the values that `element(index)` makes, where `Element` is a small function object.
-template <typename Element>
-class IndexIterator {
- public:
-  using value_type = std::invoke_result_t<const Element&, std::size_t>;
-  using reference = value_type;
-  using difference_type = std::ptrdiff_t;
-  using iterator_concept = std::random_access_iterator_tag;
-  using iterator_category = std::input_iterator_tag;  // C++17 asks forward iterators for real references
-
-  IndexIterator() = default;
-  IndexIterator(Element element, difference_type index) : element_(std::move(element)), index_(index) {}
-
-  reference operator*() const { return element_(static_cast<std::size_t>(index_)); }
-  reference operator[](difference_type n) const { return *(*this + n); }
-  IndexIterator& operator+=(difference_type n) {
-    index_ += n;
-    return *this;
-  }
-  IndexIterator& operator-=(difference_type n) { return *this += -n; }
-  IndexIterator& operator++() { return *this += 1; }
-  IndexIterator& operator--() { return *this += -1; }
-  IndexIterator operator++(int) { return std::exchange(*this, *this + 1); }
-  IndexIterator operator--(int) { return std::exchange(*this, *this - 1); }
-  friend IndexIterator operator+(IndexIterator it, difference_type n) { return it += n; }
-  friend IndexIterator operator+(difference_type n, IndexIterator it) { return it += n; }
-  friend IndexIterator operator-(IndexIterator it, difference_type n) { return it -= n; }
-  friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) { return a.index_ - b.index_; }
-  friend bool operator==(const IndexIterator& a, const IndexIterator& b) { return a.index_ == b.index_; }
-  friend auto operator<=>(const IndexIterator& a, const IndexIterator& b) { return a.index_ <=> b.index_; }
-
- private:
-  Element element_ = {};
-  difference_type index_ = 0;
+struct RangeTarget {
+  std::uint64_t offset = 0;  ///< bytes
+  std::span<std::byte> target;
 };
 
+/// A file on a server, in an object store, in another process; it does not change meanwhile. `Archive::open` reads its
+/// end first, which tells what is in it, and then only what is used. open_remote (remote.h) makes one for an address.
+class RandomAccess {
+ public:
+  RandomAccess() = default;
+  RandomAccess(const RandomAccess&) = delete;
+  RandomAccess& operator=(const RandomAccess&) = delete;
+  virtual ~RandomAccess() = default;
+
+  /// Bytes; the same at every call.
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+  /// Fills every target with the bytes at its offset, or throws. The ranges lie in the file, ascend and do not overlap;
+  /// there may be thousands, and large ones: join and split them as the transport likes. All bytes must come from one
+  /// version of the file. Called by one thread at a time.
+  virtual void read(std::span<const RangeTarget> ranges) const = 0;
+  /// For error messages, such as the address without secrets. It need not be a path.
+  [[nodiscard]] virtual std::filesystem::path name() const { return {}; }
+};
+
+/// Whether it begins as an address of remote.h, in any case: `http://`, `https://`, `s3://`.
+[[nodiscard]] bool is_address(std::string_view text) noexcept;
+
+/// For calls that take a path: the file that an address names, or null for the path of a local file.
+using RangesOpener = std::function<std::shared_ptr<const RandomAccess>(const std::filesystem::path& path)>;
+
+namespace detail {
+/// Owns the private parts of a class, which can then be moved and not copied.
+template <typename Parts>
+using Owned = std::unique_ptr<Parts, void (*)(Parts*) noexcept>;
+
+template <typename Parts, typename... Values>
+Owned<Parts> own(Values&&... values) {
+  return {new Parts{std::forward<Values>(values)...}, [](Parts* parts) noexcept { delete parts; }};
+}
 }  // namespace detail
 
 }  // namespace ONNXAR_API onnxar

@@ -1,29 +1,35 @@
-// The verbs that read a model and write files. Each does what the command of the same name does.
+// The verbs that read a model and write files, and models whose weights come and go piece by piece.
 //
 //   onnxar::pack("model.onnx", "model.onnxar");
 //   if (!onnxar::passed(onnxar::check("model.onnxar"))) throw std::runtime_error("damaged");
 //   onnxar::unpack("model.onnxar", "again.onnx");
 //
-// A model is an archive, a `.onnx` file with data inside or in files beside it, or text (LoadOptions::text_parser); its
-// content tells which. `repack`, `undo` and `recover` are in edit.h, `link` in link.h, `ls` in listing.h, `cat` in
-// archive.h; `show`, `dump`, `freeze` and `diff` need protobuf and are in onnxar/model/.
+//   onnxar::ModelWriter writer;
+//   const std::string location = writer.add(std::make_shared<MySource>());  // a ByteSource
+//   writer.save(model, "streamed.onnxar");  // a serialised ModelProto with external data at that location
+//
+// Each verb does what the command of the same name does. A model is an archive, a `.onnx` file with data inside or in
+// files beside it, or text (LoadOptions::text_parser); its content tells which. `repack`, `undo` and `recover` are in
+// archive_writer.h, `link` in link.h, `ls` in content.h, `cat` in archive.h; `show`, `dump`, `freeze` and `diff` need
+// protobuf and are in model/.
 //
 // Threads: calls are independent of each other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/bytes.h"
-#include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
@@ -47,21 +53,12 @@ struct ConvertReport {
 };
 
 /// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive. Side files and further
-/// graphs of an archive (EntryKind, listing.h) are copied.
-///
-/// All except the data of moved tensors keeps its order and encoding, unknown fields included. `unpack` gives an inline
-/// model back byte for byte if
-/// - each moved tensor has `raw_data` and no `data_location` or `external_data`, with its fields in ascending order;
-/// - its tag and length, and the lengths of the messages around it, have their shortest encoding;
-/// - metadata_props has no key of this library: `onnxar.link.*` or `onnxar.model.name`.
-///
-/// A model with one data file, as `unpack` writes it, comes back as the same two files if `save` asks for the same
-/// name, alignment and tensors to move.
+/// graphs of an archive (content.h) are copied. All except the data of moved tensors keeps its order and encoding,
+/// unknown fields included; docs/guarantees.md says when `unpack` gives a model back byte for byte.
 ///
 /// Files are written under hidden names. When all are complete and synced, they get their names, the model last. All
 /// are opened relative to the output folder and never through a symbolic link, so a folder that is swapped meanwhile is
-/// io.changed. If `output` itself is a symbolic link, it is followed as the kernel does with protected_symlinks: in a
-/// sticky world-writable folder only if the caller or the folder's owner made it.
+/// io.changed. If `output` itself is a symbolic link, it is followed as the kernel does with protected_symlinks.
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
 /// locked: copied entries are compared with their CRC-32, and a file that changes meanwhile is io.changed. Memory:
@@ -71,7 +68,7 @@ struct ConvertReport {
 /// are not copied: both files share the blocks until one of them is changed, which the other does not notice.
 ///
 /// With `load.foreign_zips`, also reads PyTorch's ZIP_ARCHIVE (file or folder), tf2onnx's --large_model, and a zip of
-/// one `.onnx` with its data files; a remark says so. Compressed entries are unpacked to `load.temporary_dir`.
+/// one `.onnx` with its data files; a remark says so.
 ///
 /// If `input` is a folder, the `.onnx` files directly in it are packed as several models (below): `model.onnx` first,
 /// the others in the order of their names. All other files in it and below become side files, except data files of
@@ -94,14 +91,9 @@ struct ModelFile {
 
 /// Packs several models into one archive. The first becomes the model, and keeps its name in its metadata
 /// (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx` (spec/graphs.md). Further graphs and side
-/// files of archives come along. `unpack` to a folder gives all models back.
-///
-/// Tensors of one type with equal bytes share an entry, in all models. Candidates of one size whose first 4096 bytes
-/// are equal are hashed once under a random key, and matches are compared byte for byte. Cost: linear in the bytes of
-/// all models.
-///
-/// Errors: as above; usage.argument (no model; two models of one name, or a name that an entry cannot have; archives
-/// with different side files of one name).
+/// files of archives come along. Tensors of one type with equal bytes share an entry, in all models. Cost: linear in
+/// the bytes of all models. Errors: as above; usage.argument (no model; two models of one name, or a name that an entry
+/// cannot have; archives with different side files of one name).
 ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::path& output, const SaveOptions& save = {},
                    const LoadOptions& load = {});
 
@@ -123,8 +115,7 @@ struct CheckOptions {
   bool data = false;      ///< also compare the CRC-32 of every entry, and the checksums of links: reads all bytes
   bool strict = false;    ///< make warnings, and superseded tails of edits, errors
   LoadOptions load = {};  ///< where external data is, limits, threads
-  /// With `data`: counts the bytes whose CRC-32 was compared.
-  ProgressCallback progress = {};
+  ProgressCallback progress = {};  ///< with `data`: bytes whose CRC-32 was compared
 };
 
 /// Finds all errors, warnings and notes about an archive or `.onnx` file. After a fault of the directory the rest of
@@ -194,7 +185,7 @@ struct ReplaceReport {
   std::vector<Finding> remarks;
 };
 
-/// Makes `model` the model of an archive, or its graph `options.graph`, by an edit (edit.h). No weight moves.
+/// Makes `model` the model of an archive, or its graph `options.graph`, by an edit (archive_writer.h). No weight moves.
 ///
 /// A location in `model` leads to the first of these that exists:
 /// - an entry of the archive;
@@ -204,8 +195,8 @@ struct ReplaceReport {
 /// Locations of a link (link.h) lead only to its archive's file, those of a model that is an archive only to its
 /// entries. Data that equals an entry (not a side file or graph) byte for byte is linked to it; other external data
 /// becomes a new entry with a new key. Entries that tensors no longer name stay, and so do other graphs and the model's
-/// name among them (rule G4). A link to a whole entry keeps its checksum. The conditions of ArchiveEditor::remove hold
-/// for side files and graphs that are replaced or removed. After an error the archive is unchanged, byte for byte.
+/// name among them. A link to a whole entry keeps its checksum. The conditions of ArchiveEditor::remove hold for side
+/// files and graphs that are replaced or removed. After an error the archive is unchanged, byte for byte.
 ///
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model); io.changed;
@@ -218,5 +209,73 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
                       const LoadOptions& load = {});
 /// Applies only `options.add` and `options.remove`; the model stays.
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options);
+
+// --- Piece by piece --------------------------------------------------------------------------------------------------
+
+/// One step from a message to a message in it: a field of onnx.proto, with an index if it is repeated.
+struct FieldStep {
+  std::string_view field;  ///< valid until the program ends
+  std::optional<std::uint64_t> index;
+};
+
+/// Gives the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
+/// parses `model()`, and gives each tensor that `for_each` names its data as `raw_data`, in place of `external_data`
+/// and `data_location`: this is the model that `unpack` writes, at any size. Refuses what `check` calls an error. Owns
+/// the archive; move-only. Threads: const members may be called concurrently.
+class ModelReader {
+ public:
+  /// Of `options`, `verify_data` applies to `read`, and `max_expansion` to the data of all tensors against the
+  /// archive's size. Errors: as `check` finds them; zip.data.crc (of the model); onnx.model.expansion. Cost:
+  /// O(directory + model); no data is read.
+  explicit ModelReader(Archive archive, const LoadOptions& options = {});
+
+  /// Serialised. A tensor whose data `read` gives has a location that readers refuse.
+  [[nodiscard]] Bytes model() const& noexcept;
+  Bytes model() const&& = delete;
+  /// The tensors whose data `read` gives.
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Bytes of one tensor's data. Errors: usage.no_such_tensor.
+  [[nodiscard]] std::uint64_t size_of(std::size_t index) const;
+  /// In pieces. Errors: zip.data.crc and onnx.external_data.checksum, after the last piece; usage.no_such_tensor;
+  /// usage.argument (an empty sink); exceptions of `sink` pass through.
+  void read(std::size_t index, const ByteSink& sink) const;
+  /// Visits these tensors in the order of the model, with the steps from the ModelProto to each, such as `graph`,
+  /// `node[3]`, `attribute[0]`, `t`. They are valid during the visit. Errors: usage.argument (an empty `visit`);
+  /// exceptions of `visit` pass through. Cost: O(fields of the model).
+  void for_each(const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const;
+
+ private:
+  struct Parts;
+  detail::Owned<Parts> parts_;
+};
+
+/// The serialised fields that make the data of a TensorProto all `size` bytes at `location`, which is an entry or a
+/// result of ModelWriter::add. Append them to a serialised TensorProto without data. The pairs are `location`,
+/// `offset`, `length`, in this order, since some readers go by position. For messages in memory see link_tensor.
+[[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
+
+/// Saves a model whose weights are sources, which may produce their bytes when they are read. The options decide which
+/// become entries and which inline, as for `pack`. Move-only. Failures and threads are as for ArchiveWriter.
+class ModelWriter {
+ public:
+  ModelWriter();
+  /// The location for `weight` in this model's `external_data`, valid as long as the writer. Asks for its size once,
+  /// and reads nothing yet. Errors: usage.argument (a null pointer, or more than 2^60 bytes); exceptions of `size`.
+  [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
+  /// Writes the model. Each weight that a tensor names is read once (with a checksum twice), one after another in the
+  /// order of the model. Other external data is in `load.external_data_dir`. May be called again after it succeeded.
+  /// Errors: as `pack` and `unpack`; onnx.external_data.marker (a location of another writer), io.source_size;
+  /// exceptions of a source.
+  ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
+                     const LoadOptions& load = {}) const;
+  /// As onnxar::replace, with weights of this writer too. One with the size of an entry is read once more, to compare
+  /// it. May be called again after it succeeded.
+  ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
+                        const LoadOptions& load = {}) const;
+
+ private:
+  struct Parts;
+  detail::Owned<Parts> parts_;
+};
 
 }  // namespace ONNXAR_API onnxar

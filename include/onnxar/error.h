@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -45,19 +44,17 @@ enum class Kind : std::uint8_t {
   remark,  ///< nothing is broken: only used for warnings and notes, never thrown
 };
 
-/// The stable id, such as "zip.entry.overlap"; "unknown" for a number without a code.
+enum class Severity : std::uint8_t { error, warning, note };
+
+// Stable ids: "zip.entry.overlap", "output.overwrite", "warning". A number outside of its enumeration gives "unknown",
+// usage, "" and "error".
 [[nodiscard]] std::string_view id(Code code) noexcept;
-/// Kind::usage for a number without a code.
 [[nodiscard]] Kind kind(Code code) noexcept;
-/// The stable id, such as "output.overwrite"; empty for Hint::none and for a number without a hint.
 [[nodiscard]] std::string_view id(Hint hint) noexcept;
+[[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
 /// Whether the advice says what a file is that was taken for something else; it then comes first in a line.
 [[nodiscard]] bool tells_kind(Hint hint) noexcept;
-
-enum class Severity : std::uint8_t { error, warning, note };
-/// `error` for any other number.
-[[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
 /// A hint and the value that its words mention.
 struct Advice {
@@ -119,11 +116,10 @@ class Error : public std::runtime_error {
 };
 
 /// A name from a file as printable ASCII, safe on a terminal: `\\` for a backslash, `\x1b` for a control character or a
-/// byte that is not UTF-8, `\u202e` and `\U0001f600` beyond ASCII. Different names look different on every terminal.
+/// byte that is not UTF-8, `\u202e` and `\U0001f600` beyond ASCII. Different names look different.
 [[nodiscard]] std::string escaped(std::string_view text);
-
-/// A path of the user, safe on a terminal: as `escaped`, but visible, well-formed UTF-8 that does not turn text stays,
-/// and so does `\` as a separator. A path that is too long is cut, and its length added.
+/// A path of the user, safe on a terminal: visible, well-formed UTF-8 that does not turn text stays, and so does `\` as
+/// a separator; the rest is as above. A path that is too long is cut, and its length added.
 [[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
 }  // namespace ONNXAR_API onnxar

@@ -7,10 +7,8 @@
 // file name, with offset and length in that file. It is an `.onnx` file beside the archive, or bytes for sessions that
 // are made from memory. Unmodified ONNX Runtime, onnx and onnx_ir load it.
 //
-// `replace` (convert.h) keeps links valid: an old link finds the weights that it named. Writing the archive anew (pack,
-// repack, undo, a copy over it) breaks them, and a runtime would read wrong weights without noticing. So a link records
-// the state of the archive in metadata_props (`onnxar.link.*`, spec/links.md), and all functions of this library refuse
-// it if the state differs.
+// An edit keeps links valid. Writing the archive anew breaks them, and a runtime would read wrong weights without
+// noticing: so a link records the state of the archive (spec/links.md), and this library refuses it if that differs.
 //
 // A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h).
 //
@@ -27,19 +25,10 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
-#include "onnxar/bytes.h"
-#include "onnxar/error.h"
+#include "onnxar/options.h"
 #include "onnxar/tensor.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
-
-/// The part of a file that is the archive: by default all of it. As DescriptorRange, for a file that has a path.
-struct ArchiveRange {
-  std::uint64_t offset = 0;                  ///< bytes, a multiple of 64
-  std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
-};
 
 /// A link in memory.
 struct Link {
@@ -53,19 +42,21 @@ struct Link {
 };
 
 struct LinkOptions {
-  OutputOptions output = {};  ///< `threads` does not apply
-  ArchiveRange range = {};    ///< where in its file the archive is
-  std::string graph = {};     ///< named as for Archive::graph; empty: the model
+  OutputOptions output = {};                 ///< `threads` does not apply
+  std::uint64_t offset = 0;                  ///< bytes, a multiple of 64: where in its file the archive begins
+  std::optional<std::uint64_t> length = {};  ///< bytes of the archive; absent: to the end of the file
+  std::string graph = {};                    ///< named as for Archive::graph; empty: the model
 };
 
 /// Makes a link to an archive, whose path may be a symbolic link. Data of less than 128 bytes, and data in attributes
 /// of nodes other than Constant, becomes inline: runtimes do not look for external data there, and some take a length
 /// of 0 for the whole file. Checksums are left out, since in a link they would be those of the whole file.
-/// Errors: usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8; `range`);
+/// `options.output` does not apply.
+/// Errors: usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8; `offset`);
 /// usage.own_name (an entry has the file's name, apart from case); as Archive::open; onnx.* (.model.expansion: inline
 /// copies of shared data); zip.data.crc (of what is copied). Cost: O(directory + model), and a local header for each
 /// linked entry. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
-Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {}, std::string_view graph = {});
+Link make_link(const std::filesystem::path& archive, const LinkOptions& options = {});
 
 struct LinkReport {
   std::uint64_t tensors = 0;      ///< with data in the archive

@@ -98,7 +98,7 @@ typedef struct onnxar_location {
   uint64_t offset;    /* of the first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
 } onnxar_location;
-/* Of the library at run time: "0.9.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
+/* Of the library at run time: "1.0.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
 const char* onnxar_version(void);
 uint32_t onnxar_version_number(void);
 uint32_t onnxar_c_abi(void);

@@ -29,17 +29,15 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/error.h"
 #include "onnxar/link.h"
 
 namespace onnxar::ort {
 
-/// Through a link in memory (link.h). `graph` is named as for Archive::graph; sessions of several graphs share the
-/// pages of common weights. Needs ONNX Runtime 1.22 or later.
+/// Through a link in memory (link.h). `which` says what part of the file and which graph; sessions of several graphs
+/// share the pages of common weights. Needs ONNX Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
-                                         const Ort::SessionOptions& options, const ArchiveRange& range = {},
-                                         std::string_view graph = {}) {
-  const Link link = make_link(archive, range, graph);
+                                         const Ort::SessionOptions& options, const LinkOptions& which = {}) {
+  const Link link = make_link(archive, which);
   Ort::SessionOptions in_folder = options.Clone();
   in_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
   return {env, link.model.data(), link.model.size(), in_folder};

@@ -12,12 +12,17 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
-#include "onnxar/random_access.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
+
+/// For every function that writes files. The options of a function say which members do not apply.
+struct OutputOptions {
+  bool overwrite = false;   ///< replace an existing output, atomically and with its mode
+  bool sync = true;         ///< sync files and folder before returning
+  bool dry_run = false;     ///< find every fault that planning can find, and write nothing
+  std::size_t threads = 0;  ///< that write and sum; 1: only the caller's; 0: one for each core
+};
 
 /// For consolidate_tensors_to_buffer (model/model.h).
 struct TensorBufferOptions {
@@ -41,24 +46,24 @@ struct LoadOptions {
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = most_nested_messages;     ///< of nested messages
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
-  /// How many times as large as the input (model, archive, data files) the output may be if tensors share payloads: a
-  /// model may name one range a million times. Holds for saving, `extract`, what `diff` compares, and Model::load
-  /// without `no_copy`. Beyond it: onnx.model.expansion, before anything is written.
+  /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
+  /// million times. Holds for saving, `extract`, what `diff` compares, and Model::load without `no_copy`. Beyond it:
+  /// onnx.model.expansion, before anything is written.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
-  /// Where compressed entries of such zips are unpacked, and entries copied that an edit appended and tensors slice, to
-  /// files without a name. Empty: the output's folder, or else the system's temporary folder.
+  /// Where compressed entries of such zips, and appended entries that tensors slice, are unpacked to files without a
+  /// name. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// Reads models in protobuf's text format, which are told by their content: `text_parser()` of onnxar/model/model.h.
-  /// Functions of onnxar::model do not need it. Empty: a model as text is usage.no_text_parser.
+  /// Reads models in protobuf's text format: `text_parser()` of model/model.h, whose functions do not need it. Empty: a
+  /// model as text is usage.no_text_parser.
   TextParser text_parser = {};
   /// Compare the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
   /// The graph of an archive that is the model, named as for Archive::graph; its further graphs are then left alone.
   /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs.
   std::string graph = {};
-  /// Opens addresses, before a file is looked for: `remote_files()` of onnxar/remote.h. It must open archives. Empty:
-  /// every path is that of a file.
+  /// Opens addresses, before a file is looked for: `remote_files()` of remote.h. It must open archives. Empty: every
+  /// path is that of a file.
   RangesOpener open_ranges = {};
 };
 
@@ -66,7 +71,7 @@ enum class Format : std::uint8_t {
   archive,
   onnx_inline,    ///< one ModelProto with all data in it; below 2 GiB
   onnx_external,  ///< a ModelProto and one data file beside it, or one for each tensor
-  textproto,      ///< text with all data in it; by Model::save and `dump` (onnxar/model/model.h)
+  textproto,      ///< text with all data in it; by Model::save and `dump` (model/model.h)
 };
 
 /// In the links of a model, besides the CRC-32 that every entry has.
@@ -78,6 +83,12 @@ struct AddedFile {
   std::filesystem::path path = {};  ///< the file that is read
   /// The bytes, in place of a file. May be read more than once.
   std::shared_ptr<const ByteSource> source = {};
+};
+
+/// A new name for an entry.
+struct RenamedEntry {
+  std::string from;
+  std::string to;  ///< not a C identifier, since those are keys of tensors
 };
 
 struct SaveOptions {

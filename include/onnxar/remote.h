@@ -15,10 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "onnxar/bytes.h"
 #include "onnxar/options.h"
-#include "onnxar/random_access.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

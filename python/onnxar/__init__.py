@@ -98,3 +98,8 @@ __all__ = [
     "unpack",
     "verify_link",
 ]
+
+
+def __dir__() -> list[str]:
+    """What the guide explains: the names of `__all__`, and the modules that were imported."""
+    return [*__all__, "__version__", *(name for name in ("inspection", "numpy", "onnxruntime", "torch") if name in globals())]

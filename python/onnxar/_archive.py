@@ -117,12 +117,34 @@ class _Items(collections.abc.ItemsView[str, Array]):
         return self._mapping._each()
 
 
-class Archive(Mapping[str, Array]):
+class Arrays(Mapping[str, Array]):
+    """Arrays by name. Equal to a mapping with the same names and, for each, an array of the same type, shape and bytes."""
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return self.keys() == other.keys() and all(_same(array, other[key]) for key, array in self.items())
+
+
+def _same(a: Array, b: Any) -> bool:
+    """Whether the bits are equal, NaNs among them."""
+    if not isinstance(b, np.ndarray) or (a.dtype, a.shape) != (b.dtype, b.shape):
+        return False
+    return bool(np.array_equal(_bits(a), _bits(b)))
+
+
+def _bits(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+class Archive(Arrays):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
     A tensor's key is its name. If the name is empty, or several tensors have it, or it is the key of another tensor, the
     key is the tensor's site in the model, such as `graph.node[3].attr.value`. `archive[key]`, `key in archive` and
-    `archive.get(key, default)` go by keys, as those of any Mapping; `tensor(name)` also finds a tensor by its entry and by
+    `archive.get(key, default)` go by keys, as those of any Mapping, and `==` compares all arrays; `tensor(name)` also finds a tensor by its entry and by
     its site. Arrays are views of the mapped file and
     keep the mapping alive after the archive is closed; elements below 8 bits are unpacked into a copy. Methods may be
     called from several threads.
@@ -170,9 +192,6 @@ class Archive(Mapping[str, Array]):
 
     def _repr_html_(self) -> str:
         return _html_of(self)
-
-    __hash__ = object.__hash__
-    __eq__ = object.__eq__
 
     # --- tensors ---
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxar import _core, _dtypes, _proto, _weights, _wire
-from onnxar._archive import Archive, Array, open_archive
+from onnxar._archive import Archive, Array, Arrays, open_archive
 from onnxar._errors import NotFoundError, usage
 from onnxar._options import Path, load_options, save_options
 from onnxar._progress import Progress, reporting
@@ -69,8 +69,8 @@ class Files(MutableMapping[str, bytes]):
         return len((self._there | self.set.keys()) - self.removed)
 
 
-class Edit:
-    """An edit of one archive, made by `onnxar.edit`. It counts when its block ends without an exception: then everything is
+class Edit(Arrays):
+    """An edit of one archive, made by `onnxar.edit`: a Mapping of the archive's tensors, and of those that were set. It counts when its block ends without an exception: then everything is
     appended to the file in one step, or nothing. Weights that do not change are neither read nor moved. Arrays and
     archives that were opened before stay as they were. One thread at a time."""
 
@@ -100,6 +100,15 @@ class Edit:
     def __getitem__(self, name: str) -> Array:
         """Returns the array that was set, else the one in the archive."""
         return self._set[name] if name in self._set else self.archive[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self.archive), **dict.fromkeys(self._set)})
+
+    def __len__(self) -> int:
+        return len(self.archive.keys() | self._set.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._set or name in self.archive
 
     def __setitem__(self, name: str, array: Any) -> None:
         """Gives a tensor new data of the same type and shape (see `put`). The array is written when the block ends; do not

@@ -40,8 +40,15 @@ class Entry:
     graphs: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class ConvertReport:
+class _Result:
+    def __repr__(self) -> str:
+        """Without the members that are 0 or empty."""
+        told = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if getattr(self, field.name)}  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ConvertReport(_Result):
     """The result of packing, unpacking or saving. Sizes are in bytes. `typed_made_raw` counts moved tensors whose data was in
     typed fields such as float_data. `nested_outside` counts tensors outside that are not initializers of the graph: some
     runtimes do not look for external data there."""
@@ -62,8 +69,8 @@ class ConvertReport:
     nested_outside: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
-class ReplaceReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class ReplaceReport(_Result):
     """The result of replacing a model. Sizes are in bytes."""
 
     tensors_outside: int
@@ -75,8 +82,8 @@ class ReplaceReport:
     remarks: list[Finding]
 
 
-@dataclasses.dataclass(frozen=True)
-class RepackReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class RepackReport(_Result):
     """The result of repacking. Sizes are in bytes."""
 
     entries: int
@@ -85,8 +92,8 @@ class RepackReport:
     remarks: list[Finding]
 
 
-@dataclasses.dataclass(frozen=True)
-class FreezeReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class FreezeReport(_Result):
     """The result of freezing: the numbers of elements that were removed, and of tensors that were filled. `inputs` counts
     inputs whose default value was removed. `surplus` has the names of unused weights."""
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "binding.h"
-#include "onnxar/listing.h"
-#include "onnxar/model_stream.h"
+#include "onnxar/content.h"
+#include "onnxar/convert.h"
 #include "python_file.h"
 
 namespace onnxar::python {

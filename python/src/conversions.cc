@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "binding.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 
 namespace onnxar::python {
 namespace {

@@ -17,7 +17,8 @@ using Path = std::filesystem::path;
 /// Returns the model's bytes and the folder of its external data.
 nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length,
                   const std::string& graph) {
-  const Link link = without_gil([&] { return make_link(archive, {offset, length}, graph); });
+  const Link link =
+      without_gil([&] { return make_link(archive, {.offset = offset, .length = length, .graph = graph}); });
   return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);
 }
 
@@ -46,7 +47,8 @@ void bind_links(nb::module_& module) {
     LinkOptions options;
     options.output.overwrite = overwrite;
     options.output.sync = sync;
-    options.range = {offset, length};
+    options.offset = offset;
+    options.length = length;
     options.graph = graph;
     without_gil([&] { return onnxar::link(archive, output, options); });
   });

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "binding.h"
-#include "onnxar/random_access.h"
+#include "onnxar/bytes.h"
 
 namespace onnxar::python {
 

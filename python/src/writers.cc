@@ -13,7 +13,7 @@
 #include "conversions.h"
 #include "exclusive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/model_stream.h"
+#include "onnxar/convert.h"
 
 namespace onnxar::python {
 namespace {

@@ -35,11 +35,11 @@ Archive ArchiveAccess::open_ranges(Bytes bytes, const base::RangedMemory* ranges
   const auto opened = std::make_shared<Archive::Parts::Opened>(
       Archive::Parts::Opened{bytes, std::move(owner), {}, read_directory(bytes, ranges, options)});
   opened->ranges = ranges;
-  return Archive(std::make_unique<Archive::Parts>(Archive::Parts{opened, opened->directory.entries().size() - 1}));
+  return Archive(detail::own<Archive::Parts>(opened, opened->directory.entries().size() - 1));
 }
 
 Archive ArchiveAccess::view(const Archive& archive, const ArchiveEntry& model) {
-  return Archive(std::make_unique<Archive::Parts>(Archive::Parts{archive.parts_->opened, model.index}));
+  return Archive(detail::own<Archive::Parts>(archive.parts_->opened, model.index));
 }
 
 Archive ArchiveAccess::open_state(const Archive& archive, std::uint64_t size) {

@@ -17,10 +17,7 @@
 
 namespace onnxar {
 
-Archive::Archive(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
-Archive::Archive(Archive&& other) noexcept = default;
-Archive& Archive::operator=(Archive&& other) noexcept = default;
-Archive::~Archive() = default;
+Archive::Archive(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
 Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) {
   return open_range(os::handle_of(range.descriptor), {range.offset, range.length}, options);

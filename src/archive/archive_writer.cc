@@ -34,10 +34,7 @@ struct ArchiveWriter::Parts {
   bool verify_model;
 };
 
-ArchiveWriter::ArchiveWriter(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
-ArchiveWriter::ArchiveWriter(ArchiveWriter&& other) noexcept = default;
-ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&& other) noexcept = default;
-ArchiveWriter::~ArchiveWriter() = default;
+ArchiveWriter::ArchiveWriter(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   zip::check_alignment(options.alignment);
@@ -48,9 +45,8 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
   // Held until the output has its name, so that no edit of the old file is lost (X8).
   auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
   zip::Writer writer({std::move(file), options.output.sync}, options.output.threads);
-  return ArchiveWriter(
-      std::make_unique<Parts>(Parts{std::move(lock), EntryWriter(std::move(writer), options.alignment, target),
-                                    sync_of(options.output), options.verify_model}));
+  return ArchiveWriter(detail::own<Parts>(std::move(lock), EntryWriter(std::move(writer), options.alignment, target),
+                                          sync_of(options.output), options.verify_model));
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }

@@ -16,7 +16,7 @@
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "zip/end_records.h"
 
 namespace onnxar {
@@ -178,7 +178,7 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
 
 /// Cuts the file off after `state`. The state before an edit is a prefix of the file, so nothing has to be rewritten.
 /// REQUIRES: this process has no mapping of the file left, since Windows does not cut a mapped file.
-EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState state, const CutOptions& options) {
+EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState state, const OutputOptions& options) {
   if (options.dry_run || state.size == state.file_size) return state;
   base::OutputFile kept = base::OutputFile::extend(std::move(file), path, state.size);
   kept.set_size(state.size);
@@ -227,13 +227,13 @@ EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path
 
 }  // namespace
 
-EarlierState recover(const std::filesystem::path& path, const CutOptions& options) {
+EarlierState recover(const std::filesystem::path& path, const OutputOptions& options) {
   os::File file = lock_for_editing(path);
   const EarlierState state = last_whole_state(file, path);
   return cut(std::move(file), path, state, options);
 }
 
-EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {
+EarlierState undo(const std::filesystem::path& path, const OutputOptions& options) {
   os::File file = lock_for_editing(path);
   const EarlierState state = state_before_last_edit(file, path);
   return cut(std::move(file), path, state, options);

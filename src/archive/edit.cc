@@ -1,5 +1,3 @@
-#include "onnxar/edit.h"
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -22,6 +20,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "onnx/sites.h"
+#include "onnxar/archive_writer.h"
 #include "os/file.h"
 #include "zip/format.h"
 
@@ -117,10 +116,7 @@ struct ArchiveEditor::Parts {
   [[nodiscard]] zip::Writer open_for_writing() const;
 };
 
-ArchiveEditor::ArchiveEditor(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
-ArchiveEditor::ArchiveEditor(ArchiveEditor&& other) noexcept = default;
-ArchiveEditor& ArchiveEditor::operator=(ArchiveEditor&& other) noexcept = default;
-ArchiveEditor::~ArchiveEditor() = default;
+ArchiveEditor::ArchiveEditor(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
 ArchiveEditor::Parts::Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how)
     : lock(std::move(lock_of)),
@@ -167,7 +163,7 @@ ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditO
   // A plan needs no right to write, so that `replace -n` works on a read-only archive.
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
-  return ArchiveEditor(std::make_unique<Parts>(std::move(lock), EditPlan(std::move(archive)), options));
+  return ArchiveEditor(detail::own<Parts>(std::move(lock), EditPlan(std::move(archive)), options));
 }
 
 const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.archive(); }

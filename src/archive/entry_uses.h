@@ -11,7 +11,7 @@
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 
 namespace onnxar {
 

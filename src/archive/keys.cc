@@ -62,12 +62,9 @@ struct KeyMaker::Parts {
   base::KeyedMap<std::string, std::size_t> counters;
 };
 
-KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {
+KeyMaker::KeyMaker() : parts_(detail::own<Parts>()) {
   reserve(model_entry_name);  // `__model_proto` is not a reserved name, but clashes with the model's (N11)
 }
-KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
-KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;
-KeyMaker::~KeyMaker() = default;
 
 void KeyMaker::reserve(std::string_view name) {
   parts_->taken.insert(base::folded_copy(name.substr(0, name.find('/'))));  // N12: keys have no slash

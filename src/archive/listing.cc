@@ -1,5 +1,3 @@
-#include "onnxar/listing.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "archive/opening.h"
 #include "base/glob.h"
 #include "onnx/external_data.h"
+#include "onnxar/content.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 
@@ -63,13 +62,6 @@ std::string_view to_string(EntryKind kind) noexcept {
     case EntryKind::model: return "model";
   }
   return "entry";
-}
-
-std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options) {
-  const EntryUses uses = uses_of(archive, options);
-  std::vector<EntryKind> kinds;
-  for (std::size_t i = 0; i < archive.size(); ++i) kinds.push_back(uses.kind_of(i));
-  return kinds;
 }
 
 std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {

@@ -247,7 +247,7 @@ bool has_directory(const base::OpenPlace& archive, const zip::Directory& directo
 }  // namespace
 
 bool is_changed(const Archive& archive) {
-  // A file that is read by ranges comes from one version (random_access.h), and its path is only a name.
+  // A file that is read by ranges comes from one version (RandomAccess), and its path is only a name.
   if (archive.path().empty() || ArchiveAccess::ranges(archive) != nullptr) return false;
   const Bytes file = archive.file();
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);

@@ -9,8 +9,8 @@
 #include "base/output_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
-#include "onnxar/random_access.h"
 #include "os/file.h"
 
 namespace onnxar {

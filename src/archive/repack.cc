@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "zip/format.h"
 #include "zip/layout.h"

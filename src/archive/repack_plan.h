@@ -12,8 +12,8 @@
 #include "archive/foreign_zip.h"
 #include "archive/keys.h"
 #include "base/keyed_hash.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
-#include "onnxar/edit.h"
 #include "zip/foreign_directory.h"
 
 namespace onnxar {

@@ -1,5 +1,3 @@
-#include "onnxar/resolve.h"
-
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +12,7 @@
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 
 namespace onnxar {
 namespace {
@@ -69,15 +67,9 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
 }
 
 struct TensorIndex::Parts {
-  struct Named {
-    std::size_t first;  // the index of the tensor that `find` returns
-    std::size_t count = 0;
-  };
-
-  const Archive* archive;
   std::vector<StoredTensor> tensors;
   // Views of `tensors`, which never changes. The hash is keyed, so that a hostile model cannot choose colliding names.
-  base::KeyedMap<std::string_view, Named> by_name;
+  base::KeyedMap<std::string_view, std::size_t> by_name = {};
 };
 
 namespace {
@@ -89,39 +81,21 @@ bool is_initializer(const StoredTensor& tensor) { return tensor.site.starts_with
 }  // namespace
 
 TensorIndex::TensorIndex(const Archive& archive, const LoadOptions& options)
-    : parts_(std::make_unique<Parts>(Parts{&archive, tensors(archive, options), {}})) {
+    : parts_(detail::own<Parts>(tensors(archive, options))) {
   const std::vector<StoredTensor>& all = parts_->tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].name.empty()) continue;
-    Parts::Named& named = parts_->by_name.try_emplace(all[i].name, Parts::Named{i}).first->second;
-    ++named.count;
-    if (is_initializer(all[i]) && !is_initializer(all[named.first])) named.first = i;
+    std::size_t& first = parts_->by_name.try_emplace(all[i].name, i).first->second;
+    if (is_initializer(all[i]) && !is_initializer(all[first])) first = i;
   }
 }
 
-TensorIndex::TensorIndex(TensorIndex&& other) noexcept = default;
-TensorIndex& TensorIndex::operator=(TensorIndex&& other) noexcept = default;
-TensorIndex::~TensorIndex() = default;
+const StoredTensor* TensorIndex::begin() const noexcept { return parts_->tensors.data(); }
+const StoredTensor* TensorIndex::end() const noexcept { return begin() + parts_->tensors.size(); }
 
-std::size_t TensorIndex::size() const noexcept { return parts_->tensors.size(); }
-
-ArchiveTensor TensorIndex::operator[](std::size_t index) const& noexcept {
-  return {*parts_->archive, parts_->tensors[index]};
-}
-
-std::optional<ArchiveTensor> TensorIndex::find(std::string_view name) const& noexcept {
-  const std::optional<std::size_t> index = index_of(name);
-  return index ? std::optional((*this)[*index]) : std::nullopt;
-}
-
-std::optional<std::size_t> TensorIndex::index_of(std::string_view name) const noexcept {
+const StoredTensor* TensorIndex::find(std::string_view name) const& noexcept {
   const auto found = parts_->by_name.find(name);
-  return found == parts_->by_name.end() ? std::nullopt : std::optional(found->second.first);
-}
-
-std::size_t TensorIndex::count(std::string_view name) const noexcept {
-  const auto found = parts_->by_name.find(name);
-  return found == parts_->by_name.end() ? 0 : found->second.count;
+  return found == parts_->by_name.end() ? nullptr : begin() + found->second;
 }
 
 namespace {

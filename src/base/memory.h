@@ -12,7 +12,6 @@
 #include "base/checked.h"
 #include "base/open_file.h"
 #include "onnxar/bytes.h"
-#include "onnxar/random_access.h"
 
 namespace onnxar::base {
 

@@ -2,7 +2,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
-#include "onnxar/random_access.h"
+#include "onnxar/bytes.h"
 #include "os/error.h"
 #include "os/names.h"
 #include "os/process.h"

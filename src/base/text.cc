@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/little_endian.h"
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
-#include "onnxar/random_access.h"
 
 namespace onnxar::base {
 namespace {

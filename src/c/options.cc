@@ -171,13 +171,6 @@ ReplaceOptions VerbOptions::replace() const {
   return replace;
 }
 
-CutOptions VerbOptions::cut() const {
-  CutOptions cut;
-  cut.sync = given_.no_sync == 0;
-  cut.dry_run = given_.dry_run != 0;
-  return cut;
-}
-
 LinkOptions VerbOptions::link() const {
   LinkOptions link;
   link.output = output();

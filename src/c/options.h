@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "onnxar/link.h"
 #include "onnxar/onnxar_c.h"
 #include "onnxar/options.h"
@@ -37,14 +37,13 @@ class VerbOptions {
   [[nodiscard]] CheckOptions check() const;
   [[nodiscard]] RepackOptions repack() const;
   [[nodiscard]] ReplaceOptions replace() const;
-  [[nodiscard]] CutOptions cut() const;
   [[nodiscard]] LinkOptions link() const;
   [[nodiscard]] ExtractOptions extract() const;
+  [[nodiscard]] OutputOptions output() const;  ///< of all except check
 
  private:
   [[nodiscard]] std::vector<AddedFile> added_files() const;
   [[nodiscard]] ProgressCallback progress() const;
-  [[nodiscard]] OutputOptions output() const;
   [[nodiscard]] std::string graph() const;  ///< empty: none was named
 
   onnxar_options given_;

@@ -12,8 +12,8 @@
 #include "c/errors.h"
 #include "c/export.h"
 #include "c/handles.h"
+#include "onnxar/content.h"
 #include "onnxar/error.h"
-#include "onnxar/listing.h"
 
 struct onnxar_tensors {  // NOLINT(readability-identifier-naming): a name of C
   explicit onnxar_tensors(const onnxar::Archive& of) : archive(of), index(of), given(index.size()) {}
@@ -31,7 +31,7 @@ namespace {
 
 static_assert(sizeof(void*) != 8 || sizeof(onnxar_tensor) == 56);
 
-ArchiveTensor tensor_of(const onnxar_tensors* tensors, std::uint64_t index) {
+const StoredTensor& tensor_of(const onnxar_tensors* tensors, std::uint64_t index) {
   check_argument(tensors != nullptr, "tensors");
   if (index < tensors->index.size()) return tensors->index[base::in_memory(index)];
   throw Error(Code::usage_no_such_tensor,
@@ -39,32 +39,32 @@ ArchiveTensor tensor_of(const onnxar_tensors* tensors, std::uint64_t index) {
               tensors->archive.path());
 }
 
-onnxar_tensor c_tensor(const ArchiveTensor& tensor) {
-  return {tensor.name().data(),
-          tensor.name().size(),
-          tensor.site().data(),
-          tensor.site().size(),
-          tensor.dims().data(),
-          tensor.dims().size(),
-          static_cast<std::int32_t>(tensor.type()),
+onnxar_tensor c_tensor(const StoredTensor& tensor) {
+  return {tensor.name.data(),
+          tensor.name.size(),
+          tensor.site.data(),
+          tensor.site.size(),
+          tensor.dims.data(),
+          tensor.dims.size(),
+          static_cast<std::int32_t>(tensor.type),
           0};
 }
 
 Bytes bytes_of_tensor(onnxar_tensors& tensors, std::uint64_t index) {
-  const ArchiveTensor tensor = tensor_of(&tensors, index);
+  const StoredTensor& tensor = tensor_of(&tensors, index);
   // Decoded data is kept in the handle, so that its bytes live as long. Under the lock, two threads that ask for one
   // tensor get the same bytes.
   const std::scoped_lock lock(tensors.mutex);
   std::optional<ByteSpan>& given = tensors.given[base::in_memory(index)];
-  if (!given) given = tensor.data();
+  if (!given) given = tensor_data(tensors.archive, tensor);
   return given->bytes();
 }
 
 std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name, bool describe) {
-  if (const auto found = tensors.index.index_of(name)) return *found;
+  if (const auto* found = tensors.index.find(name)) return static_cast<std::uint64_t>(found - tensors.index.begin());
   base::NearNames near(name);
   if (describe) {  // a caller that only asks whether a tensor exists does not wait for a walk over all names
-    for (const ArchiveTensor& tensor : tensors.index) near.consider(tensor.name());
+    for (const StoredTensor& tensor : tensors.index) near.consider(tensor.name);
   }
   throw Error(Code::usage_no_such_tensor,
               base::concat("no tensor of the model has the name ", base::quoted(name), near.text()), {},

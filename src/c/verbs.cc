@@ -8,8 +8,8 @@
 #include "c/export.h"
 #include "c/options.h"
 #include "c/report.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "onnxar/link.h"
 #include "os/names.h"
@@ -173,7 +173,8 @@ ONNXAR_C_EXPORT onnxar_status onnxar_undo(uint32_t abi, const char* archive, con
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, [&] { return report_of(undo(os::path_of(archive), VerbOptions(options, Verb::undo).cut())); });
+    give_report(report,
+                [&] { return report_of(undo(os::path_of(archive), VerbOptions(options, Verb::undo).output())); });
   });
 }
 
@@ -183,7 +184,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_recover(uint32_t abi, const char* archive, 
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     give_report(report,
-                [&] { return report_of(recover(os::path_of(archive), VerbOptions(options, Verb::recover).cut())); });
+                [&] { return report_of(recover(os::path_of(archive), VerbOptions(options, Verb::recover).output())); });
   });
 }
 

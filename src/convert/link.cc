@@ -44,7 +44,7 @@ constexpr const char* hub_data_name = "model.onnx_data";
 
 /// Opens the file, or the part of it that the range names. Local headers are read at once: the links need the place of
 /// every entry's data and none of the data.
-Archive open_archive(const fs::path& path, const ArchiveRange& range) {
+Archive open_archive(const fs::path& path, const LinkOptions& range) {
   const auto open = [&] {
     if (range.offset == 0 && !range.length) return Archive::open(path);
     return open_range(base::open_file(path, os::Access::read), {range.offset, range.length}, {}, path);
@@ -59,11 +59,11 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 class Linking {
  public:
   /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
-  Linking(const fs::path& archive, const ArchiveRange& range, std::string_view graph,
+  Linking(const fs::path& archive, const LinkOptions& options, const std::string& graph,
           std::optional<std::string_view> copy = std::nullopt)
       : path_(base::real_path(archive)),
-        begin_(copy ? 0 : range.offset),
-        source_(source_of(open_archive(path_, range), {.graph = std::string(graph)})),
+        begin_(copy ? 0 : options.offset),
+        source_(source_of(open_archive(path_, options), {.graph = graph})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     name_ = copy ? std::string(*copy) : archive_name();
@@ -194,21 +194,21 @@ bool is_link(ModelSource& source) {
 
 }  // namespace
 
-Link make_link(const fs::path& archive, const ArchiveRange& range, std::string_view graph) {
-  const Linking linking(archive, range, graph);
+Link make_link(const fs::path& archive, const LinkOptions& options) {
+  const Linking linking(archive, options, options.graph);
   return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
           linking.tensors()};
 }
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   FileSet files(options.output, existing_of(options.output));
-  LinkReport report = add_link(files, Linking(archive, options.range, options.graph), output, options.output);
+  LinkReport report = add_link(files, Linking(archive, options, options.graph), output, options.output);
   files.publish();
   return report;
 }
 
 std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
-  Linking linking(archive, options.range, {});
+  Linking linking(archive, options, {});
   const std::string model =
       model_name_of(linking.archive().model()).value_or(os::text_of(linking.path().stem())) + std::string(graph_suffix);
   FileSet files(options.output, existing_of(options.output));
@@ -230,9 +230,9 @@ std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& 
 }
 
 LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
-  const Linking linking(archive, options.range, options.graph, hub_data_name);
+  const Linking linking(archive, options, options.graph, hub_data_name);
   const bool is_there = base::are_same(folder / hub_data_name, linking.path());
-  if (is_there && options.range.offset != 0) {
+  if (is_there && options.offset != 0) {
     throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
                 folder / hub_data_name);
   }

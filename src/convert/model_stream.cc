@@ -1,6 +1,4 @@
 // ModelReader and ModelWriter: models in the messages of a caller's own protobuf library.
-#include "onnxar/model_stream.h"
-
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "convert/save.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
+#include "onnxar/convert.h"
 #include "zip/layout.h"
 
 namespace onnxar {
@@ -42,7 +41,7 @@ struct ModelReader::Parts {
   LoadedModel model;
 };
 
-ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(std::make_unique<Parts>()) {
+ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(detail::own<Parts>()) {
   LoadedModel& model = parts_->model;
   auto source = source_of(std::move(archive), options);
   ArchiveSource& in_archive = *source;  // the model keeps it
@@ -50,10 +49,6 @@ ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(s
   refuse_faults(in_archive, options);
   check_expansion(model);
 }
-
-ModelReader::ModelReader(ModelReader&& other) noexcept = default;
-ModelReader& ModelReader::operator=(ModelReader&& other) noexcept = default;
-ModelReader::~ModelReader() = default;
 
 Bytes ModelReader::model() const& noexcept { return parts_->model.skeleton; }
 
@@ -92,10 +87,7 @@ struct ModelWriter::Parts {
   base::Steps steps;
 };
 
-ModelWriter::ModelWriter() : parts_(std::make_unique<Parts>()) { parts_->model.id = new_model_id(); }
-ModelWriter::ModelWriter(ModelWriter&& other) noexcept = default;
-ModelWriter& ModelWriter::operator=(ModelWriter&& other) noexcept = default;
-ModelWriter::~ModelWriter() = default;
+ModelWriter::ModelWriter() : parts_(detail::own<Parts>()) { parts_->model.id = new_model_id(); }
 
 std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
   return parts_->steps.take("add", [&] {

@@ -15,8 +15,8 @@
 #include "convert/load.h"
 #include "convert/open.h"
 #include "convert/replace_plan.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 
 namespace onnxar {
 namespace {

@@ -24,7 +24,6 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "onnxar/error.h"
 
 namespace onnxar {

@@ -8,7 +8,7 @@
 #include "convert/archive_source.h"
 #include "convert/file_source.h"
 #include "onnx/external_data.h"
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 #include "os/file.h"
 #include "os/names.h"
 

@@ -19,7 +19,7 @@
 #include "base/little_endian.h"
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 
 namespace onnxar {
 namespace {

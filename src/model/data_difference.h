@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
-#include "onnxar/model/diff.h"
+#include "onnxar/model/model.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 

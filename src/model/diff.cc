@@ -1,5 +1,3 @@
-#include "onnxar/model/diff.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "model/message_difference.h"
 #include "model/messages.h"
 #include "onnx/tensor_view.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar {
 namespace {

@@ -1,5 +1,3 @@
-#include "onnxar/model/freeze.h"
-
 #include <string>
 
 #include "archive/opening.h"
@@ -7,6 +5,7 @@
 #include "model/messages.h"
 #include "model/prune.h"
 #include "model/weights.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/model/diff.h"
+#include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

@@ -95,8 +95,8 @@ struct Model::Parts {
   LoadOptions options;
 
   /// Makes the parts of a freshly split model.
-  static std::unique_ptr<Parts> of(LoadedModel loaded, const LoadOptions& options, bool no_copy) {
-    auto parts = std::make_unique<Parts>();
+  static detail::Owned<Parts> of(LoadedModel loaded, const LoadOptions& options, bool no_copy) {
+    auto parts = detail::own<Parts>();
     parts->options = options;
     parse(parts->proto, loaded.skeleton, options.max_depth);
     loaded.skeleton = {};  // frees the memory before payloads are copied
@@ -107,15 +107,12 @@ struct Model::Parts {
   }
 };
 
-Model::Model() : parts_(std::make_unique<Parts>()) {
+Model::Model() : parts_(detail::own<Parts>()) {
   parts_->loaded.id = new_model_id();
   // The limit protects against hostile files. Here, only the program itself can make tensors share bytes.
   parts_->loaded.max_expansion = std::numeric_limits<std::uint64_t>::max();
 }
-Model::Model(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
-Model::Model(Model&& other) noexcept = default;
-Model& Model::operator=(Model&& other) noexcept = default;
-Model::~Model() = default;
+Model::Model(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   try {

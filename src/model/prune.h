@@ -1,7 +1,7 @@
 // Reduces a model, or a graph with its subgraphs, to what its outputs need.
 #pragma once
 
-#include "onnxar/model/freeze.h"
+#include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

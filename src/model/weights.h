@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/model/freeze.h"
 #include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 

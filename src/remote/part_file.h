@@ -12,7 +12,6 @@
 #include "base/output_file.h"
 #include "base/output_target.h"
 #include "onnxar/bytes.h"
-#include "onnxar/random_access.h"
 #include "os/file.h"
 
 namespace onnxar {

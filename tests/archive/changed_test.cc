@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"

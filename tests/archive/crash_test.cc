@@ -14,7 +14,6 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/edit.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/system_calls.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "onnxar/archive.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "support/child.h"
 #include "support/refusal.h"

@@ -1,6 +1,4 @@
 // Editing an archive in place, through the public interface.
-#include "onnxar/edit.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "onnxar/archive_writer.h"
 #include "support/child.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "archive/graphs.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/sources.h"

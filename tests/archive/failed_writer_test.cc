@@ -14,7 +14,6 @@
 #include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/edit.h"
 #include "os/error.h"
 #include "os/folder.h"
 #include "support/refusal.h"

@@ -1,6 +1,4 @@
 // A listing has every entry of an archive, and accounts for every byte of the file.
-#include "onnxar/listing.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "archive/opened.h"
+#include "onnxar/content.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

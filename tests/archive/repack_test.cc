@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "archive/repacking.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

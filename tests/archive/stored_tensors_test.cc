@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -7,7 +7,7 @@
 
 #include "archive/opened.h"
 #include "onnxar/archive.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -15,7 +15,7 @@
 namespace onnxar::testing {
 
 /// Nothing is synced: no test cuts the power.
-inline constexpr CutOptions unsynced = {.sync = false, .dry_run = false};
+inline constexpr OutputOptions unsynced = {.sync = false, .dry_run = false};
 
 class StatesTest : public ::testing::Test {
  protected:

@@ -7,7 +7,6 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/edit.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

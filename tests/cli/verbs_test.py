@@ -73,7 +73,8 @@ class NearlyRight(ToolCase):
     def test_missing_and_wrong_arguments_name_the_verb_and_its_help(self) -> None:
         for arguments, what in {
             ("ls",): "`ls` needs ARCHIVE: an archive",
-            ("extract", "x", "t"): "`extract` needs --output: the file to write; for a pattern, the folder",
+            ("pack",): "`pack` needs MODEL: a .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that another tool exported",
+            ("extract", "x", "t"): "`extract` needs --output: the file to write",
             ("ls", "x", "--sort", "colour"): "`ls`: --sort: colour not in {size,name,offset}",
         }.items():
             self.assertIn(f"{what}; `onnxar {arguments[0]} --help` tells more", self.told(*arguments))

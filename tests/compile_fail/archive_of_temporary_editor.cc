@@ -1,4 +1,4 @@
 // The archive before an edit lives as long as the editor.
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 
 const onnxar::Archive& dangling() { return onnxar::ArchiveEditor::open("a.onnxar").archive(); }

@@ -33,11 +33,11 @@ CORE = {
     "entry_of_temporary": "entry",
     "file_of_temporary": "file",
     "find_of_temporary": "find",
-    "index_of_temporary": "TensorIndex",
     "model_of_temporary": "model",
     "resolve_of_temporary": "resolve",
     "resolve_tensor_of_temporary": "resolve",
     "source_of_temporary": "SpanSource",
+    "tensor_of_temporary_index": "find",
 }
 # These include the messages that protoc generated.
 MODEL = {
@@ -47,7 +47,6 @@ MODEL = {
     "payload_of_temporary_tensor": "payload",
     "proto_of_temporary": "proto",
     "remarks_of_temporary": "remarks",
-    "resolve_all_of_temporary": "resolve_all",
     "resolve_in_temporary": "resolve",
     "resolve_of_temporary_message": "resolve",
     "span_of_temporary": "span",
@@ -105,7 +104,8 @@ class MustNotCompile(unittest.TestCase):
                 self.assertEqual(self.found[control], [])
 
     def test_nothing_else_is_wrong(self) -> None:
-        self.assertEqual(self.found[""], [])
+        # GCC also shows which member makes the class move-only.
+        self.assertEqual([each for each in self.found[""] if "deleted function 'std::unique_ptr" not in each], [])
 
 
 if __name__ == "__main__":

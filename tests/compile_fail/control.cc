@@ -4,8 +4,7 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/listing.h"
-#include "onnxar/resolve.h"
+#include "onnxar/content.h"
 
 std::size_t lawful() {
   onnxar::Archive archive = onnxar::Archive::open("a.onnxar");
@@ -14,7 +13,7 @@ std::size_t lawful() {
   const auto found = moved.find("w");
   std::size_t sum = 0;
   for (const onnxar::ArchiveEntry& each : moved.entries()) sum += each.size;
-  for (const onnxar::ArchiveTensor& each : onnxar::TensorIndex(moved)) sum += each.name().size();
+  for (const onnxar::StoredTensor& each : onnxar::TensorIndex(moved)) sum += each.name.size();
   const onnxar::ByteSpan span = onnxar::ByteSpan::own({});
   const std::vector<std::byte> bytes(100);
   const onnxar::ByteSpan borrowed = onnxar::ByteSpan::borrow(bytes);

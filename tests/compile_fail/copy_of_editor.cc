@@ -1,4 +1,4 @@
 // An editor holds a lock: it is moved, not copied.
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 
 onnxar::ArchiveEditor second(const onnxar::ArchiveEditor& first) { return first; }

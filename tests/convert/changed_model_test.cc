@@ -8,9 +8,9 @@
 
 #include "convert/open.h"
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/content.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
-#include "onnxar/listing.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/special_files.h"

@@ -8,7 +8,7 @@
 
 #include "archive/opened.h"
 #include "convert/linking.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "support/special_files.h"
 
 namespace onnxar::testing {
@@ -150,7 +150,6 @@ class EmbeddedLinkTest : public LinkTest {
     LinkTest::SetUp();
     host_ = folder_.write_file("host", around(built_.bytes, begin));
   }
-  [[nodiscard]] ArchiveRange range() const { return {begin, built_.bytes.size()}; }
   [[nodiscard]] Messages host_marker() const {
     Messages marker = marker_of(built_, "host");
     marker.insert(marker.begin() + 1, string_entry(offset_key, std::to_string(begin)));
@@ -162,7 +161,7 @@ class EmbeddedLinkTest : public LinkTest {
                       marker);
   }
   [[nodiscard]] LinkOptions of_range(bool overwrite = false) const {
-    return {.output = {.overwrite = overwrite, .sync = false}, .range = range()};
+    return {.output = {.overwrite = overwrite, .sync = false}, .offset = begin, .length = built_.bytes.size()};
   }
   fs::path written_beside_host() {
     onnxar::link(host_, folder_ / "h.onnx", of_range());
@@ -173,13 +172,13 @@ class EmbeddedLinkTest : public LinkTest {
 };
 
 TEST_F(EmbeddedLinkTest, OffsetsCountFromTheFirstByteOfTheFile) {
-  const Link link = make_link(host_, range());
+  const Link link = make_link(host_, of_range());
   EXPECT_EQ(link.model, host_link(host_marker()).view());
   EXPECT_EQ(link.archive, "host");
   EXPECT_EQ(link.archive_size, built_.bytes.size());
   EXPECT_TRUE(verify_link(link.model, link.folder));
   fs::resize_file(host_, begin + built_.bytes.size());
-  EXPECT_EQ(make_link(host_, {begin, std::nullopt}).model, link.model) << "without a length, to the end of the file";
+  EXPECT_EQ(make_link(host_, {.offset = begin}).model, link.model) << "without a length, to the end of the file";
 }
 
 TEST_F(EmbeddedLinkTest, CopyForAHubIsTheArchiveAlone) {
@@ -200,7 +199,7 @@ TEST_F(EmbeddedLinkTest, ArchiveAtTheFirstByteNeedsNoOffsetInTheMarker) {
   Blob bytes = built_.bytes;
   bytes.resize(bytes.size() + 100);
   folder_.write_file("x.onnxar", bytes);
-  EXPECT_EQ(make_link(archive_, {0, built_.bytes.size()}).model, expected().view());
+  EXPECT_EQ(make_link(archive_, {.length = built_.bytes.size()}).model, expected().view());
 }
 
 TEST_F(EmbeddedLinkTest, FileIsReadAsAnyOtherLink) {
@@ -251,15 +250,15 @@ TEST_F(EmbeddedLinkTest, MarkersThatNameNoPlaceForAnArchiveAreRefused) {
 }
 
 TEST_F(EmbeddedLinkTest, RangesThatHoldNoArchiveAreRefused) {
-  const auto refused = [&](const ArchiveRange& range) {
-    const auto error = error_of([&] { make_link(host_, range); });
+  const auto refused = [&](std::uint64_t offset, std::optional<std::uint64_t> length = std::nullopt) {
+    const auto error = error_of([&] { make_link(host_, {.offset = offset, .length = length}); });
     EXPECT_EQ(error.path(), fs::canonical(host_)) << error.what();
     return id(error.code());
   };
-  EXPECT_EQ(refused({begin + 4, std::nullopt}), "usage.argument");
-  EXPECT_EQ(refused({begin, 1U << 30U}), "usage.argument");
-  EXPECT_EQ(refused({begin, std::nullopt}), "zip.end.not_last");
-  EXPECT_EQ(refused({begin + 64, built_.bytes.size() - 64}), "zip.end.directory_bounds");
+  EXPECT_EQ(refused(begin + 4), "usage.argument");
+  EXPECT_EQ(refused(begin, 1U << 30U), "usage.argument");
+  EXPECT_EQ(refused(begin), "zip.end.not_last");
+  EXPECT_EQ(refused(begin + 64, built_.bytes.size() - 64), "zip.end.directory_bounds");
 }
 
 }  // namespace

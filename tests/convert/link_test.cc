@@ -306,7 +306,7 @@ TEST_F(LinkTest, LinksOfAllGraphsTogetherHaveOneLimit) {
   const auto links = link_graphs(archive_, unsynced_link());
   ASSERT_EQ(links.size(), 5U);
   EXPECT_EQ(links[4].path.filename(), "3.onnx");
-  EXPECT_EQ(folder_.read_file("3.onnx"), make_link(archive_, {}, "3").model);
+  EXPECT_EQ(folder_.read_file("3.onnx"), make_link(archive_, {.graph = "3"}).model);
   start_with_graphs(16);
   EXPECT_EQ(code_of([&] { link_graphs(archive_, {.output = {.overwrite = true}}); }), Code::onnx_model_expansion);
 }

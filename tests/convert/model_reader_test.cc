@@ -8,7 +8,6 @@
 
 #include "archive/opened.h"
 #include "onnxar/convert.h"
-#include "onnxar/model_stream.h"
 #include "onnxar/onnx.pb.h"
 #include "support/samples.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/edit.h"
-#include "onnxar/listing.h"
-#include "onnxar/model_stream.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/content.h"
+#include "onnxar/convert.h"
 #include "support/samples.h"
 #include "support/sources.h"
 

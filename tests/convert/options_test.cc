@@ -8,7 +8,6 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "onnxar/link.h"
 
 namespace onnxar::testing {
@@ -17,9 +16,9 @@ namespace {
 template <typename... Options>
 constexpr bool all_are_aggregates = (std::is_aggregate_v<Options> && ...);
 
-static_assert(all_are_aggregates<OpenOptions, OutputOptions, WriterOptions, EditOptions, CutOptions, RepackOptions,
-                                 TensorBufferOptions, LoadOptions, SaveOptions, CheckOptions, ExtractOptions,
-                                 ReplaceOptions, LinkOptions>);
+static_assert(
+    all_are_aggregates<OpenOptions, OutputOptions, WriterOptions, EditOptions, RepackOptions, TensorBufferOptions,
+                       LoadOptions, SaveOptions, CheckOptions, ExtractOptions, ReplaceOptions, LinkOptions>);
 
 constexpr OutputOptions quick = {.overwrite = true, .sync = false};
 
@@ -30,7 +29,6 @@ TEST(Options, AreWrittenByTheNamesOfTheirMembers) {
   EXPECT_EQ(open.max_model_size, OpenOptions().max_model_size);
   EXPECT_TRUE(WriterOptions{.output = quick}.verify_model);
   EXPECT_EQ(EditOptions({.open = open}).open.max_entries, 5U);
-  EXPECT_TRUE(CutOptions{.dry_run = true}.sync);
   EXPECT_EQ(RepackOptions{.alignment = 4096}.max_expansion, RepackOptions().max_expansion);
   EXPECT_EQ(TensorBufferOptions{.alignment = 64}.threshold, 0U);
   EXPECT_EQ(LoadOptions{.external_data_dir = "weights"}.threshold, 1024U);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/open_file.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "support/samples.h"
 #include "support/special_files.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "support/samples.h"
 #include "support/temp_dir.h"
 

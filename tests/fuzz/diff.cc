@@ -1,12 +1,11 @@
 // Compares two models: a model does not differ from itself, and both orders of comparison find the same differences.
 //
 // Input: both models; 2 bytes: the length of the second.
-#include "onnxar/model/diff.h"
-
 #include <google/protobuf/stubs/logging.h>
 
 #include "fuzz/models.h"
 #include "fuzz/reader.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar::fuzz::diff_target {
 namespace {

@@ -1,8 +1,6 @@
 // Freezes any bytes as a model. They are refused as a fault of the format, or the result has only nodes that the
 // outputs need, without cycles and missing inputs. Outputs stay the same, freezing again removes nothing, and saving
 // works.
-#include "onnxar/model/freeze.h"
-
 #include <google/protobuf/stubs/logging.h>
 
 #include <filesystem>
@@ -11,8 +9,8 @@
 
 #include "fuzz/models.h"
 #include "fuzz/scratch.h"
-#include "onnxar/model/diff.h"
 #include "onnxar/model/inspect.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar::fuzz::freeze_target {
 namespace {

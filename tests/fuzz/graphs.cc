@@ -5,12 +5,13 @@
 #include <set>
 #include <string>
 
+#include "archive/entry_uses.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/content.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
-#include "onnxar/listing.h"
 
 namespace onnxar::fuzz::graphs_target {
 namespace {
@@ -28,14 +29,14 @@ std::set<std::string> names_of(const std::vector<ArchiveEntry>& entries) {
   return names;
 }
 
-void check_kinds(const Archive& archive, const std::vector<EntryKind>& kinds) {
-  require(kinds.size() == archive.size() && kinds.back() == EntryKind::model, "each entry has a kind");
+void check_kinds(const Archive& archive, const EntryUses& uses) {
+  require(uses.kind_of(archive.size() - 1) == EntryKind::model, "the last entry is the model");
   const std::set<std::string> graphs = names_of(archive.graphs());
   const std::set<std::string> used = names_of(entries_of_graphs(archive));
   const std::set<std::string> side = names_of(side_files(archive));
   for (const ArchiveEntry& entry : archive.entries()) {
     const std::string name(entry.name);
-    const EntryKind kind = kinds[entry.index];
+    const EntryKind kind = uses.kind_of(entry.index);
     require(graphs.contains(name) == is_named_as_graph(name), "G1: a graph is known by its name");
     require((kind == EntryKind::graph) == graphs.contains(name), "a graph is of this kind, whoever names it");
     require((kind == EntryKind::side_file) == side.contains(name), "side files are of their kind");
@@ -98,11 +99,11 @@ void check_verbs(const fs::path& path) {
 void run(Bytes input) {
   const auto archive = accepted([&] { return Archive::open(input, nullptr); });
   if (!archive) return;
-  const auto kinds = accepted([&] { return entry_kinds(*archive); });
-  if (kinds) check_kinds(*archive, *kinds);
+  const auto uses = accepted([&] { return uses_of(*archive, {}); });
+  if (uses) check_kinds(*archive, *uses);
   const fs::path path = put("in.onnxar", input);
   if (!passed(check(path, {.data = true}))) return;
-  require(kinds.has_value(), "the entries of an archive that passes have kinds");
+  require(uses.has_value(), "the entries of an archive that passes have kinds");
   check_verbs(path);
 }
 

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
-#include "onnxar/model/freeze.h"
+#include "onnxar/model/model.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::fuzz::npz_target {

@@ -9,8 +9,8 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "zip/foreign_directory.h"
 
 namespace onnxar::fuzz::repack_target {

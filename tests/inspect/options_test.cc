@@ -3,7 +3,6 @@
 
 #include <type_traits>
 
-#include "onnxar/model/freeze.h"
 #include "onnxar/model/inspect.h"
 #include "onnxar/model/model.h"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 
 from interop import models
 from interop.cells import REFUSED
@@ -11,6 +12,7 @@ from interop.tools import ROOT
 
 PAGE = ROOT / "docs/interop.md"
 MODELS = [*models.SMALL, models.LARGE]
+LONGEST = 120  # characters of a message; tests/interop/results.json has the rest
 
 
 def results() -> dict:
@@ -69,7 +71,8 @@ class Notes:
         return list(self.versions).index(message) + 1
 
     def lines(self) -> list[str]:
-        return [f"{i}. {escaped(', '.join(versions))}: {escaped(message)}" for i, (message, versions) in enumerate(self.versions.items(), 1)]
+        short = {message: textwrap.shorten(message, LONGEST, placeholder=" ...") for message in self.versions}
+        return [f"{i}. {escaped(', '.join(versions))}: {escaped(short[message])}" for i, (message, versions) in enumerate(self.versions.items(), 1)]
 
 
 def cell_text(version: str, entry: dict | None, notes: Notes) -> str:

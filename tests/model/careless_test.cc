@@ -5,10 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "onnxar/model/freeze.h"
+#include "onnxar/content.h"
 #include "onnxar/model/inspect.h"
 #include "onnxar/model/model.h"
-#include "onnxar/resolve.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {

@@ -1,11 +1,10 @@
-#include "onnxar/model/diff.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <string>
 
 #include "onnxar/convert.h"
+#include "onnxar/model/model.h"
 #include "support/model_samples.h"
 #include "support/refusal.h"
 

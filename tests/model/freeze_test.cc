@@ -1,10 +1,8 @@
-#include "onnxar/model/freeze.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
 
-#include "onnxar/model/diff.h"
+#include "onnxar/model/model.h"
 #include "support/model_samples.h"
 #include "support/refusal.h"
 

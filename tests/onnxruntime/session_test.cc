@@ -308,7 +308,7 @@ TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
   Blob host = pattern(begin, 7);
   host.insert(host.end(), bytes.begin(), bytes.end());
   const fs::path path = folder_.write_file("host", host);
-  Ort::Session session = ort::session_from_archive(env(), path, options_, {begin, bytes.size()});
+  Ort::Session session = ort::session_from_archive(env(), path, options_, {.offset = begin, .length = bytes.size()});
   const auto place = mapped_place_at(address_in(run_model(session), "w_at"));
   const Archive archive = Archive::open(archive_);
   EXPECT_EQ(place.path, fs::canonical(path));
@@ -324,14 +324,14 @@ TEST_F(AddressTest, SessionsOfSeveralGraphsUseCommonWeightsAtOnePlaceOfTheFile) 
   const Archive archive = Archive::open(family);
   EXPECT_EQ(archive.graphs().size(), 1U);
   for (const std::string graph : {"", "one", "two"}) {
-    Ort::Session session = ort::session_from_archive(env(), family, options_, {}, graph);
+    Ort::Session session = ort::session_from_archive(env(), family, options_, {.graph = graph});
     const auto place = mapped_place_at(address_in(run_model(session), "w_at"));
     EXPECT_EQ(place.path, fs::canonical(family));
     EXPECT_EQ(place.offset, archive.locate(*archive.find("w")).offset) << graph;
   }
   Ort::Session copied = ort::session_from_memory(env(), archive.graph("two"), options_);
   EXPECT_EQ(run_model(copied).size(), 3U);
-  EXPECT_EQ(code_of([&] { ort::session_from_archive(env(), family, options_, {}, "three"); }),
+  EXPECT_EQ(code_of([&] { ort::session_from_archive(env(), family, options_, {.graph = "three"}); }),
             Code::usage_no_such_entry);
 }
 

@@ -1,4 +1,5 @@
 // Limits, and calls of careless programs.
+#include "onnxar/archive_writer.h"
 #include "reader/reading.h"
 #include "support/samples.h"
 #include "support/temp_dir.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
-#include "onnxar/random_access.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/version.h"
 #include "os/process.h"
 #include "shell/command.h"
@@ -78,7 +78,7 @@ void refuse_empty_values(const CLI::App& app) {
 }
 
 std::string needs(const std::string& verb, const Parameter& missing) {
-  std::string help = missing.help;  // a sentence of its own in `--help`
+  std::string help = missing.help.substr(0, missing.help.find(';'));  // what follows is in `--help`
   if (help.starts_with("A ") || help.starts_with("An ") || help.starts_with("The ")) help.front() += 'a' - 'A';
   return "`" + verb + "` needs " + missing.names.back() + ": " + help;
 }

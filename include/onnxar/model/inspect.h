@@ -15,10 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

@@ -1,15 +1,17 @@
-// A model in memory: ONNX's ModelProto with its large payloads beside it.
+// A model in memory: ONNX's ModelProto with its large payloads beside it. Text, freezing, differences.
 //
 //   onnxar::Model model = onnxar::Model::load("model.onnxar");
 //   onnxar::schema::TensorProto& weight = *model.proto().mutable_graph()->mutable_initializer(0);
 //   const onnxar::ByteSpan data = model.payload(weight);  // without a copy
 //   model.set_payload(weight, onnxar::ByteSpan::own(std::move(new_bytes)));
 //   model.save("edited.onnxar");
+//   onnxar::freeze("edited.onnxar", "frozen.onnxar", {}, {.weights = "weights.safetensors"});
+//   for (const onnxar::TensorChange& change : onnxar::diff("model.onnxar", "edited.onnxar").tensors) use(change.site);
 //
 // The messages are ONNX's own in another protobuf package, `onnxar::schema` (proto/onnxar/onnx.proto), so this library
 // can share a process with onnx.
 //
-// Threads: const members of Model may be called concurrently; other functions are independent of each other.
+// Threads: const members of Model, and functions of a const Model, may be called concurrently.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +20,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "onnxar/bytes.h"
 #include "onnxar/convert.h"
-#include "onnxar/error.h"
 #include "onnxar/onnx.pb.h"
-#include "onnxar/options.h"
-#include "onnxar/tensor.h"
-#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
@@ -62,12 +61,6 @@ class Model {
   static Model load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {});
   template <TemporaryContainer T>
   static Model load(T&& bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {}) = delete;
-
-  Model(Model&& other) noexcept;
-  Model& operator=(Model&& other) noexcept;
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-  ~Model();
 
   [[nodiscard]] schema::ModelProto& proto() & noexcept;
   [[nodiscard]] const schema::ModelProto& proto() const& noexcept;
@@ -118,9 +111,9 @@ class Model {
  private:
   friend std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
   struct Parts;
-  explicit Model(std::unique_ptr<Parts> parts) noexcept;
+  explicit Model(detail::Owned<Parts> parts) noexcept;
 
-  std::unique_ptr<Parts> parts_;
+  detail::Owned<Parts> parts_;
 };
 
 // --- Tensors ---------------------------------------------------------------------------------------------------------
@@ -171,5 +164,116 @@ TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const 
 /// members that say how to write apply. Remarks and errors: as `unpack` and the `dump` above.
 ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                    const LoadOptions& load = {});
+
+// --- Freezing --------------------------------------------------------------------------------------------------------
+
+struct FreezeOptions {
+  bool strip_docs = false;             ///< remove all doc strings
+  bool strip_metadata = false;         ///< remove all metadata_props
+  std::filesystem::path weights = {};  ///< another model, an `.npz` or a safetensors file, with data for initializers
+  /// How `weights` and, in the function of two paths, the model are read. Deflated arrays are inflated to a nameless
+  /// file in `load.temporary_dir`, up to `load.max_expansion` times the `.npz`; beyond it: zip.limit.expansion.
+  LoadOptions load = {};
+};
+
+/// Numbers of things that were removed or filled in.
+struct FreezeReport {
+  std::uint64_t nodes = 0;  ///< that no output needs, in graph, subgraphs and function bodies
+  std::uint64_t initializers = 0;
+  std::uint64_t inputs = 0;  ///< whose default value was one of these initializers
+  std::uint64_t functions = 0;
+  std::uint64_t training_infos = 0;
+  std::uint64_t opset_imports = 0;   ///< of domains without a node, in the model and its functions
+  std::uint64_t filled = 0;          ///< tensors that got data from `weights`
+  std::vector<std::string> surplus;  ///< names in `weights` that no tensor of the model needed
+  ConvertReport saved;               ///< by the function of two paths
+};
+
+/// Removes what the model's outputs do not need: nodes, initializers, functions, training info, facts about removed
+/// values, and imports of operator sets without a node. Values that a subgraph uses from around it are needed. Inputs
+/// stay, except those whose default value is a removed initializer. The results do not change.
+///
+/// Before that, `options.weights` gives data, by name, to initializers without data and to inputs of the graph, which
+/// become initializers. Type and shape must match; a named dimension takes any size. Payloads are views of the file,
+/// except data inside the messages of another model, which is copied.
+///
+/// Errors, at the site: onnx.graph.* (.cycle: nodes that wait for each other, a function that calls itself; .dangling:
+/// an input or output that nothing defines; .duplicate: a value or function defined twice), onnx.tensor.no_data (a
+/// needed initializer). Of `weights`: onnx.weights.* (.type, .shape), numpy.array.* (.unsupported: Fortran order,
+/// big-endian, records, Python objects), safetensors.*, usage.argument (no tensor needs them), as Model::load. After an
+/// error the model may be changed in part. Cost: O(messages), plus O(bytes) of deflated weights.
+FreezeReport freeze(Model& model, const FreezeOptions& options = {});
+
+/// From file to file. Errors: as above, and as Model::save.
+FreezeReport freeze(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                    const FreezeOptions& options = {});
+
+// --- Differences -----------------------------------------------------------------------------------------------------
+
+enum class Change : std::uint8_t { added, removed, changed };
+[[nodiscard]] std::string_view to_string(Change change) noexcept;
+
+/// A difference outside of tensors. The texts are short and for people; they may hold any byte of the model.
+struct GraphChange {
+  Change change = Change::changed;
+  std::string site;    ///< `graph.node[3].attr.strides.ints`: in the first model, of an addition in the second
+  std::string name;    ///< of the innermost named thing around it, such as the node; cut after 200 bytes
+  std::string before;  ///< `[1,1]`, `Conv(x, w) -> y`; empty for an addition
+  std::string after;   ///< empty for a removal
+};
+
+/// How the data of two tensors of one type and shape differs.
+struct DataDifference {
+  std::uint64_t elements = 0;   ///< in each tensor; for an unknown type the number of bytes
+  std::uint64_t differing = 0;  ///< elements with different bits
+  std::uint64_t first = 0;      ///< index of the first differing element
+  /// Maxima over the differing elements that are finite in both; empty for strings and unknown types. The relative one
+  /// refers to the larger magnitude, so it is at most 2; the absolute one is at most the largest double. Of complex
+  /// numbers, the magnitude of the difference.
+  std::optional<double> max_absolute, max_relative;
+  std::uint64_t not_finite = 0;  ///< differing elements that are infinite or NaN in either tensor
+};
+
+/// At any site.
+struct TensorChange {
+  Change change = Change::changed;
+  std::string site;                         ///< as in GraphChange
+  std::optional<TensorInfo> before, after;  ///< each with its own site; empty for an addition or a removal
+  std::uint64_t bytes_before = 0, bytes_after = 0;
+  std::optional<DataDifference> data;  ///< set if only the data differs, not type or shape
+};
+
+/// A difference in a side file or in a further graph. LoadOptions::graph shows what differs in a graph.
+struct FileChange {
+  Change change = Change::changed;
+  std::string name;
+  std::uint64_t bytes_before = 0, bytes_after = 0;
+  /// Of a changed file: offset of the first byte that differs, or that only one has; the size if only the data that a
+  /// graph names differs.
+  std::uint64_t first = 0;
+};
+
+struct Difference {
+  std::vector<GraphChange> graph;
+  std::vector<TensorChange> tensors;
+  std::vector<FileChange> files;  ///< by name
+  std::uint64_t compared = 0;     ///< tensors that both models have
+
+  [[nodiscard]] bool none() const noexcept { return graph.empty() && tensors.empty() && files.empty(); }
+};
+
+/// Compares the whole content of the messages, and all data, but not where data is stored: a model equals its archive.
+/// Nodes are matched by name, else by their outputs, other things by name, key or domain, else by their order. The
+/// order of nodes, tensors and other named things does not count, except that of a graph's inputs and outputs.
+///
+/// Payloads are compared in place, bytes that tensors share only once. Errors: as Model::payload (data that cannot be
+/// converted is compared as it is); onnx.tensor.length, at the site (a linked message was given another shape);
+/// onnx.model.expansion (overlapping tensors: more than 8 times the existing bytes, for paths
+/// LoadOptions::max_expansion times). Cost: O(fields + bytes).
+[[nodiscard]] Difference diff(const Model& before, const Model& after);
+/// Two files in any form; weights stay in their mappings. Two archives also have side files, further graphs and the
+/// model's name (`onnxar.model.name`) compared. `progress` counts the bytes of both. Errors: also as Model::load.
+[[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
+                              const LoadOptions& load = {}, const ProgressCallback& progress = {});
 
 }  // namespace ONNXAR_API onnxar

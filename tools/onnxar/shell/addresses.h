@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "onnxar/archive.h"
-#include "onnxar/random_access.h"
+#include "onnxar/bytes.h"
 
 namespace onnxar::tool {
 

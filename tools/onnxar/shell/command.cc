@@ -150,7 +150,7 @@ void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes
       "Also move sparse values, function attribute defaults and training info out (current onnx does not load them)");
 }
 
-void add_cut_options(CLI::App& verb, CutOptions& cut) {
+void add_cut_options(CLI::App& verb, OutputOptions& cut) {
   verb.add_flag("-n,--dry-run", cut.dry_run, "Report what would be cut off, write nothing");
   verb.add_flag("!--no-sync", cut.sync, "Do not wait for the disk");
 }

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
-#include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 
@@ -116,7 +116,7 @@ void add_move_options(CLI::App& verb, Options& options) {
 CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output);
 /// Adds `-n` and `--no-sync`, and returns them.
 std::array<CLI::Option*, 2> add_write_options(CLI::App& verb, OutputOptions& output);
-void add_cut_options(CLI::App& verb, CutOptions& cut);
+void add_cut_options(CLI::App& verb, OutputOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// Adds `--model NAME`, which chooses a graph of an archive.
 CLI::Option* add_graph(CLI::App& verb, std::string& graph, const std::string& what);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "os/process.h"
 #include "shell/command.h"
 #include "shell/hints.h"

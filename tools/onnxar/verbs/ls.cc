@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/listing.h"
+#include "onnxar/content.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"

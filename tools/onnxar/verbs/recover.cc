@@ -1,7 +1,7 @@
 #include <iostream>
 #include <memory>
 
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "shell/command.h"
 
 namespace onnxar::tool {
@@ -9,7 +9,7 @@ namespace {
 
 struct RecoverArguments {
   std::filesystem::path archive;
-  CutOptions options;
+  OutputOptions options;
   Verbosity verbosity;
 };
 

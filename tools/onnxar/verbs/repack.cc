@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"

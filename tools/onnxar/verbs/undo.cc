@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "onnxar/archive.h"
-#include "onnxar/edit.h"
+#include "onnxar/archive_writer.h"
 #include "shell/command.h"
 
 namespace onnxar::tool {
@@ -9,7 +9,7 @@ namespace {
 
 struct UndoArguments {
   std::filesystem::path archive;
-  CutOptions options;
+  OutputOptions options;
   bool force = false;
   Verbosity verbosity;
 };

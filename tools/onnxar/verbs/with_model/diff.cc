@@ -1,9 +1,8 @@
-#include "onnxar/model/diff.h"
-
 #include <iostream>
 #include <memory>
 #include <sstream>
 
+#include "onnxar/model/model.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"

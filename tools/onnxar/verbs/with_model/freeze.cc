@@ -1,8 +1,7 @@
-#include "onnxar/model/freeze.h"
-
 #include <iostream>
 #include <memory>
 
+#include "onnxar/model/model.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"

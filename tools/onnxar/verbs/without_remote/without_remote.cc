@@ -1,4 +1,4 @@
-#include "onnxar/random_access.h"
+#include "onnxar/bytes.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/paths.h"
