@@ -11,12 +11,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "zip/directory.h"
 
 namespace onnxar {
@@ -136,8 +138,6 @@ class ArchiveAccess {
   static const base::RangedMemory* ranges(const Archive& archive) noexcept;
   /// The entries of such an archive. REQUIRES: ranges(archive) is not null.
   static EntryRanges entry_ranges(const Archive& archive) noexcept { return {directory(archive), *ranges(archive)}; }
-  /// Reads and proves several entries of such an archive at once. Errors: as Archive::bytes.
-  static void read(const Archive& archive, std::span<const std::size_t> indices);
   /// Whether all bytes from `offset` on are at hand, after reading them if they were not.
   static bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept;
   /// Where the bytes of an entry are, for a caller that plans and reads later, by an EntrySource or by `part`. As
@@ -146,5 +146,9 @@ class ArchiveAccess {
   /// A part of such a place, read and proved. Errors: as Archive::bytes.
   static Bytes part(const Archive& archive, const ArchiveEntry& entry, Bytes place);
 };
+
+/// Checks what `open` does not: every local header, and the states before each edit (T2). Adds remarks (R1, R10). Does
+/// not compare CRCs. Defined in check.cc.
+std::vector<Finding> check_container(const Archive& archive);
 
 }  // namespace onnxar

@@ -114,7 +114,11 @@ void Archive::prefetch(std::span<const ArchiveEntry> entries, Prefetch how) cons
   } else if (how == Prefetch::populate) {
     std::vector<std::size_t> indices;
     for (const ArchiveEntry& entry : entries) indices.push_back(entry.index);
-    ArchiveAccess::read(*this, indices);
+    try {
+      ArchiveAccess::entry_ranges(*this).read(indices);
+    } catch (const Error& error) {
+      throw with_archive(error, *this);
+    }
   }
 }
 
@@ -174,14 +178,6 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
 Bytes Archive::file() const& noexcept { return parts_->opened->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->opened->path; }
-
-void ArchiveAccess::read(const Archive& archive, std::span<const std::size_t> indices) {
-  try {
-    entry_ranges(archive).read(indices);
-  } catch (const Error& error) {
-    throw with_archive(error, archive);
-  }
-}
 
 zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
   try {

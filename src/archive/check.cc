@@ -1,4 +1,3 @@
-#include "archive/check.h"
 
 #include <algorithm>
 #include <iterator>

@@ -8,7 +8,6 @@
 #include "archive/access.h"
 #include "archive/edit_plan.h"
 #include "archive/entry_source.h"
-#include "archive/entry_uses.h"
 #include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"

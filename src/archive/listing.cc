@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "archive/entry_uses.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"

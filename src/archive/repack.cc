@@ -17,7 +17,7 @@
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
-#include "base/progress.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
@@ -183,11 +183,7 @@ RepackModels::Names RepackModels::links_of_graph(const zip::ForeignEntry& graph,
 
 std::vector<std::byte> RepackModels::bytes_of(const zip::ForeignEntry& model) const {
   check_size(model);
-  std::vector<std::byte> bytes;
-  zip::data_source(file_, model)->read([&bytes](Bytes piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  });
-  return bytes;
+  return base::gathered(*zip::data_source(file_, model));
 }
 
 namespace {

@@ -50,6 +50,12 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept {
   return library_crc32(library_crc32(folded.crc, folded.short_form), folded.rest);
 }
 
+std::uint32_t crc32_of(const ByteSource& source) {
+  std::uint32_t crc = 0;
+  source.read([&crc](Bytes piece) { crc = crc32(crc, piece); });
+  return crc;
+}
+
 std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std::size_t threads,
                               const std::function<void(std::size_t, Bytes)>& use) {
   if (bytes.empty()) return crc;

@@ -13,6 +13,9 @@ namespace onnxar::base {
 /// on CPUs with VPCLMULQDQ; otherwise about 10 GB/s with ISA-L and 4 GB/s with zlib.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
+/// The CRC-32 of all bytes of a source. Errors: those of the source.
+std::uint32_t crc32_of(const ByteSource& source);
+
 /// How bytes are cut into pieces: the first one may be smaller than the others.
 struct Pieces {
   std::size_t size = 0;

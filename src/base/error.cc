@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "onnxar/version.h"
 #include "os/names.h"
 
 namespace onnxar {
@@ -195,6 +196,9 @@ std::string escaped_path(const std::filesystem::path& path) {
   return cut ? base::concat(shown, "... (", text.size(), " bytes)") : shown;
 }
 
+int version() noexcept { return ONNXAR_VERSION; }
+const char* version_string() noexcept { return ONNXAR_VERSION_STRING; }
+
 }  // namespace onnxar
 
 namespace onnxar::base {
@@ -216,6 +220,20 @@ Error annotate(const Error& error, Annotation added) {
   const Advice& advice = error.advice().hint == Hint::none ? added.advice : error.advice();
   Place place = placed(error, added);
   return {error.code(), message, std::move(place), error.path().empty() ? added.path : error.path(), advice};
+}
+
+void refuse_address_space(std::uint64_t number, const std::filesystem::path& path) {
+  throw Error(Code::io_address_space,
+              concat("a size of ", number, " does not fit in the addresses of this ", 8 * sizeof(void*),
+                     "-bit program; use a 64-bit one"),
+              {}, path);
+}
+
+std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
+                        std::uint64_t size) {
+  const std::string range =
+      length ? concat("offset ", offset, " and length ", *length, " leave ") : concat("offset ", offset, " leaves ");
+  return concat(range, whole, " of ", size, " bytes");
 }
 
 }  // namespace onnxar::base

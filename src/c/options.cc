@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "c/arguments.h"
-#include "c/errors.h"
-#include "c/sized_struct.h"
+#include "c/boundary.h"
 #include "onnxar/error.h"
 #include "os/names.h"
 

@@ -7,10 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "c/arguments.h"
-#include "c/errors.h"
-#include "c/export.h"
-#include "c/sized_struct.h"
+#include "c/boundary.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
 #include "os/names.h"
@@ -62,10 +59,8 @@ using namespace onnxar::c;
 
 ONNXAR_C_EXPORT onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                                             onnxar_writer** writer, onnxar_error** error) {
-  return guarded(error, [&] {
-    check_abi(abi);
-    check_argument(path != nullptr, "path");
-    check_argument(writer != nullptr, "writer");
+  return guarded(abi, error, [&] {
+    check_given("path", path, "writer", writer);
     *writer = new onnxar_writer{ArchiveWriter::create(os::path_of(path), writer_options_of(options))};
   });
 }
@@ -89,8 +84,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const cha
                                                 uint64_t size, onnxar_read_callback read, void* context,
                                                 onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(writer != nullptr, "writer");
-    check_argument(read != nullptr, "read");
+    check_given("writer", writer, "read", read);
     writer->writer.add(text_of(name, name_length, "name"), size, stream_of(read, context));
   });
 }
@@ -114,8 +108,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_finish(onnxar_writer* writer, const void* m
 ONNXAR_C_EXPORT void onnxar_writer_free(onnxar_writer* writer) { delete writer; }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error) {
-  return guarded(error, [&] {
-    check_abi(abi);
+  return guarded(abi, error, [&] {
     check_argument(keys != nullptr, "keys");
     *keys = new onnxar_keys;
   });
@@ -124,8 +117,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** key
 ONNXAR_C_EXPORT onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length,
                                               const char** key, onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(keys != nullptr, "keys");
-    check_argument(key != nullptr, "key");
+    check_given("keys", keys, "key", key);
     const std::string_view name = text_of(tensor_name, name_length, "tensor_name");
     *key = keys->made.emplace_back(keys->maker.make(name)).c_str();
   });

@@ -1,4 +1,3 @@
-#include "archive/check.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +11,7 @@
 #include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
-#include "base/progress.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "convert/model_check.h"
 #include "convert/open.h"

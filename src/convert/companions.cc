@@ -1,5 +1,3 @@
-#include "convert/companions.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -8,16 +6,16 @@
 #include <utility>
 
 #include "archive/entry_source.h"
-#include "archive/entry_uses.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/errors.h"
-#include "base/exact_source.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
+#include "base/sources.h"
 #include "base/text.h"
-#include "convert/archive_source.h"
-#include "convert/payload.h"
+#include "convert/model_source.h"
+#include "convert/open.h"
+#include "convert/save.h"
 #include "onnx/sites.h"
 #include "zip/names.h"
 
@@ -121,6 +119,7 @@ class Gathering {
     // Entry kinds follow from all graphs, but only the weights of graphs that are copied are needed.
     EntryUses uses(*archive);  // of the graphs that are copied
     EntryUses all(*archive);
+    companions_.weights_by_content.emplace(*archive);
     walk_all_graphs(*archive, {}, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
       all.note(site);
       if (goes_along(graph.name)) uses.note(site);
@@ -130,8 +129,10 @@ class Gathering {
       const EntryKind kind = all.kind_of(i);
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
       if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
-      if (kind == EntryKind::weight && uses.is_named(i)) companions_.weights.push_back(entry);
-      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry, archive->path());
+      if (!uses.is_named(i)) continue;
+      if (kind != EntryKind::weight) refuse_link_to(entry, archive->path());
+      companions_.weights.push_back(file_of(archive, entry));
+      companions_.weights_by_content->add(entry);
     }
     companions_.archive = std::move(archive);
   }
@@ -234,7 +235,7 @@ void check_names(const ArchiveCompanions& companions) {
 
 std::vector<std::string_view> ArchiveCompanions::names() const {
   std::vector<std::string_view> names;
-  for (const ArchiveEntry& weight : weights) names.push_back(weight.name);
+  for (const SideFile& weight : weights) names.push_back(weight.name);
   for (const SideFile& file : side_files) names.push_back(file.name);
   for (const PlacedGraph& graph : graphs) names.push_back(graph.name);
   for (const SideFile& graph : whole_graphs) names.push_back(graph.name);

@@ -11,8 +11,6 @@
 #include "archive/opening.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
-#include "convert/companions.h"
-#include "convert/file_source.h"
 #include "convert/load.h"
 #include "convert/model_folder.h"
 #include "convert/open.h"

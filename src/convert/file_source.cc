@@ -1,11 +1,10 @@
-#include "convert/file_source.h"
-
 #include <algorithm>
 
 #include "base/checked.h"
 #include "base/folder.h"
 #include "base/open_file.h"
 #include "base/text.h"
+#include "convert/open.h"
 #include "onnxar/error.h"
 #include "os/error.h"
 #include "os/file.h"

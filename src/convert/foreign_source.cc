@@ -1,5 +1,3 @@
-#include "convert/foreign_source.h"
-
 #include <functional>
 #include <string>
 #include <utility>
@@ -8,7 +6,7 @@
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
-#include "convert/file_source.h"
+#include "convert/open.h"
 #include "onnx/rewrite.h"
 #include "os/names.h"
 #include "os/process.h"
@@ -53,112 +51,132 @@ std::string entry_name(std::string_view location) {
   return os::slashed_text_of(os::path_of(location).lexically_normal());
 }
 
+/// Links lead to entries beside the model, in its folder of the zip file.
+class ForeignZipSource final : public ModelSource {
+ public:
+  /// Opens the zip file at `path`. Errors: io.*, zip.*, archive.model.missing; wire.*, onnx.* of a model that PyTorch
+  /// wrote.
+  ForeignZipSource(const std::filesystem::path& path, const LoadOptions& options)
+      : ModelSource(options, path),
+        zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)) {
+    // Kept: selecting the model again must not inflate it and link its stand-ins once more.
+    main_ = graph_of(zip_->model().index);
+    set_graph(main_);
+    if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
+    add_remark({Severity::note,
+                Code::zip_foreign,
+                {},
+                concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))});
+  }
+
+  /// The entries `NAME.onnx` beside the model.
+  [[nodiscard]] std::vector<std::string> graphs() const override {
+    std::vector<std::string> names;
+    const auto entries = zip_->directory().entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (is_left_out(entries[i]) || i == zip_->model().index) continue;
+      const std::string_view name = entries[i].name.substr(zip_->model().folder.size());
+      if (is_graph_name(name)) names.emplace_back(name);
+    }
+    return names;
+  }
+
+  void select(const std::string& graph) override { set_graph(graph.empty() ? main_ : graph_of(*index_of(graph))); }
+
+  /// Remarks on each entry that is left out because its name could be a tensor's key.
+  [[nodiscard]] SourceCompanions companions() override {
+    SourceCompanions found;
+    const auto entries = zip_->directory().entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
+      const std::string name(entries[i].name.substr(zip_->model().folder.size()));
+      if (is_graph_name(name)) continue;  // loading splits it as a further graph
+      if (is_identifier(name)) {
+        found.remarks.push_back(
+            {Severity::warning,
+             Code::archive_entry_unused,
+             {name, std::nullopt},
+             "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
+             "it, give it a name with a dot"});
+      } else {
+        // Read once, from front to back, so it needs no place in the spool.
+        found.side_files.push_back({name, zip_->source(i, options().threads)});
+      }
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::uint64_t input_size() const override { return zip_->file_size(); }
+
+ private:
+  Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override {
+    const onnx::TensorView& tensor = site.tensor;
+    if (const auto fault = location_fault(slice.location)) {
+      throw Error(Code::onnx_external_bad_location, concat("the location ", base::quoted(slice.location), " ", *fault),
+                  {"", tensor.range.begin});
+    }
+    const auto index = index_of(slice.location);
+    if (!index) onnx::refuse_missing(slice.location, "the zip file", tensor.range.begin);
+    const Bytes whole = zip_->place_of(*index);
+    const Bytes part = whole.subspan(
+        base::in_memory(slice.offset),
+        base::in_memory(onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin)));
+    used_.insert(*index);
+    // Not said to be whole: the zip's own CRC-32 verifies the bytes, and a checksum is of the data file that was
+    // zipped.
+    return {this->part(*index, part, whole.size())};
+  }
+
+  [[nodiscard]] GraphBytes graph_of(std::size_t index) const {
+    if (options().verify_data) zip_->verify(index);
+    const zip::ForeignEntry& entry = zip_->entry(index);
+    GraphBytes graph{zip_->bytes(index), zip_, nullptr, std::string(entry.name), std::nullopt};
+    if (!entry.deflated) graph.begin = entry.data_offset;
+    return graph;
+  }
+
+  /// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
+  [[nodiscard]] std::optional<std::size_t> index_of(std::string_view location) const {
+    return zip_->directory().find(zip_->model().folder + entry_name(location));
+  }
+
+  [[nodiscard]] Payload part(std::size_t index, Bytes part, std::size_t size_of_entry) {
+    // An entry is inflated when it is first read, so that a dry run inflates only the model.
+    if (zip_->entry(index).deflated) return payload_at(part, zip_, zip_->inflated_source(index, part));
+    if (options().verify_data && part.size() == size_of_entry) {
+      return payload_at(part, zip_, zip_->source(index, options().threads));
+    }
+    // Slices are read apart from each other, so their entry is verified here, before any of them is used.
+    if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
+    return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
+  }
+
+  void link_stand_ins() {
+    const auto size_of = [this](std::string_view name) -> std::optional<std::uint64_t> {
+      const auto index = index_of(name);
+      if (!index) return std::nullopt;
+      return zip_->entry(*index).size;
+    };
+    try {
+      const auto linked =
+          std::make_shared<const std::vector<std::byte>>(onnxar::link_stand_ins(model(), size_of, options()));
+      main_ = {*linked, linked, nullptr, main_.entry, std::nullopt};
+    } catch (const Error& error) {
+      throw with_place(error);
+    }
+    set_graph(main_);
+  }
+
+  std::shared_ptr<UnpackedZip> zip_;  // shared with payloads
+  GraphBytes main_;                   // the model, also while a further graph is selected
+  std::set<std::size_t> used_;        // entries with payloads
+  std::set<std::size_t> verified_;    // entries of slices, each verified once
+};
+
 }  // namespace
 
-ForeignZipSource::ForeignZipSource(const std::filesystem::path& path, const LoadOptions& options)
-    : ModelSource(options, path),
-      zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)) {
-  // Kept: selecting the model again must not inflate it and link its stand-ins once more.
-  main_ = graph_of(zip_->model().index);
-  set_graph(main_);
-  if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
-  add_remark({Severity::note,
-              Code::zip_foreign,
-              {},
-              concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))});
-}
-
-GraphBytes ForeignZipSource::graph_of(std::size_t index) const {
-  if (options().verify_data) zip_->verify(index);
-  const zip::ForeignEntry& entry = zip_->entry(index);
-  GraphBytes graph{zip_->bytes(index), zip_, nullptr, std::string(entry.name), std::nullopt};
-  if (!entry.deflated) graph.begin = entry.data_offset;
-  return graph;
-}
-
-void ForeignZipSource::link_stand_ins() {
-  const auto size_of = [this](std::string_view name) -> std::optional<std::uint64_t> {
-    const auto index = index_of(name);
-    if (!index) return std::nullopt;
-    return zip_->entry(*index).size;
-  };
-  try {
-    const auto linked =
-        std::make_shared<const std::vector<std::byte>>(onnxar::link_stand_ins(model(), size_of, options()));
-    main_ = {*linked, linked, nullptr, main_.entry, std::nullopt};
-  } catch (const Error& error) {
-    throw with_place(error);
-  }
-  set_graph(main_);
-}
-
-std::vector<std::string> ForeignZipSource::graphs() const {
-  std::vector<std::string> names;
-  const auto entries = zip_->directory().entries();
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (is_left_out(entries[i]) || i == zip_->model().index) continue;
-    const std::string_view name = entries[i].name.substr(zip_->model().folder.size());
-    if (is_graph_name(name)) names.emplace_back(name);
-  }
-  return names;
-}
-
-void ForeignZipSource::select(const std::string& graph) {
-  set_graph(graph.empty() ? main_ : graph_of(*index_of(graph)));
-}
-
-/// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
-std::optional<std::size_t> ForeignZipSource::index_of(std::string_view location) const {
-  return zip_->directory().find(zip_->model().folder + entry_name(location));
-}
-
-Resolved ForeignZipSource::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-  const onnx::TensorView& tensor = site.tensor;
-  if (const auto fault = location_fault(slice.location)) {
-    throw Error(Code::onnx_external_bad_location, concat("the location ", base::quoted(slice.location), " ", *fault),
-                {"", tensor.range.begin});
-  }
-  const auto index = index_of(slice.location);
-  if (!index) onnx::refuse_missing(slice.location, "the zip file", tensor.range.begin);
-  const Bytes whole = zip_->place_of(*index);
-  const Bytes part = whole.subspan(
-      base::in_memory(slice.offset),
-      base::in_memory(onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin)));
-  used_.insert(*index);
-  // Not said to be whole: the zip's own CRC-32 verifies the bytes, and a checksum is of the data file that was zipped.
-  return {this->part(*index, part, whole.size())};
-}
-
-Payload ForeignZipSource::part(std::size_t index, Bytes part, std::size_t size_of_entry) {
-  // An entry is inflated when it is first read, so that a dry run inflates only the model.
-  if (zip_->entry(index).deflated) return payload_at(part, zip_, zip_->inflated_source(index, part));
-  if (options().verify_data && part.size() == size_of_entry) {
-    return payload_at(part, zip_, zip_->source(index, options().threads));
-  }
-  // Slices are read apart from each other, so their entry is verified here, before any of them is used.
-  if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
-  return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
-}
-
-SourceCompanions ForeignZipSource::companions() {
-  SourceCompanions found;
-  const auto entries = zip_->directory().entries();
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
-    const std::string name(entries[i].name.substr(zip_->model().folder.size()));
-    if (is_graph_name(name)) continue;  // loading splits it as a further graph
-    if (is_identifier(name)) {
-      found.remarks.push_back({Severity::warning,
-                               Code::archive_entry_unused,
-                               {name, std::nullopt},
-                               "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
-                               "it, give it a name with a dot"});
-    } else {
-      // Read once, from front to back, so it needs no place in the spool.
-      found.side_files.push_back({name, zip_->source(i, options().threads)});
-    }
-  }
-  return found;
+std::unique_ptr<ModelSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options) {
+  return std::make_unique<ForeignZipSource>(path, options);
 }
 
 std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& model, const LoadOptions& options) {

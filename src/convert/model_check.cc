@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "archive/check.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/text.h"
-#include "convert/payload.h"
+#include "convert/model_source.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "convert/archive_source.h"
 #include "convert/model_source.h"
-#include "convert/payload.h"
+#include "convert/open.h"
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
 

@@ -10,7 +10,7 @@
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/text.h"
-#include "convert/payload.h"
+#include "convert/model_source.h"
 #include "onnxar/archive.h"
 #include "os/error.h"
 #include "os/names.h"

@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "base/exact_source.h"
+#include "base/sources.h"
 #include "base/steps.h"
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/model_check.h"
 #include "convert/open.h"
-#include "convert/replace_plan.h"
+#include "convert/replace.h"
 #include "convert/save.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"

@@ -7,7 +7,6 @@
 #include "archive/file_kind.h"
 #include "archive/opening.h"
 #include "base/text.h"
-#include "convert/foreign_source.h"
 #include "zip/end_records.h"
 
 namespace onnxar {
@@ -73,20 +72,16 @@ bool is_zip_in_disguise(const std::filesystem::path& path) {
   return !looks_like_zip(file->bytes()) && zip::has_end_record(file->bytes());
 }
 
-std::unique_ptr<ModelSource> open_zip(const std::filesystem::path& path, const LoadOptions& options) {
-  expect_archive_for_graph(options, path);
-  return std::make_unique<ForeignZipSource>(path, options);
-}
-
 void prove_local_headers(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
 }
 
 /// Opens a foreign zip. `fault` is the first fault of the file as an archive.
-std::unique_ptr<ModelSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options,
-                                              const Error& fault) {
+std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const std::filesystem::path& path,
+                                                    const LoadOptions& options) {
   try {
-    return open_zip(path, options);
+    expect_archive_for_graph(options, path);
+    return open_foreign_zip(path, options);
   } catch (const Error& error) {
     // Neither reader found a model. The fault as an archive names the entry that is missing.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
@@ -114,14 +109,17 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
     expect_archive_for_graph(options, *model);
     return open_foreign_folder(*model, options);
   }
-  if (is_zip_in_disguise(path)) return open_zip(path, options);
+  if (is_zip_in_disguise(path)) {
+    expect_archive_for_graph(options, path);
+    return open_foreign_zip(path, options);
+  }
   try {
     auto source = open_source(path, options);
     // Local headers are proved at their first use. A fault found that late could no longer make the file a foreign zip.
     if (const Archive* archive = archive_of(*source)) prove_local_headers(*archive);
     return source;
   } catch (const Error& error) {
-    if (may_be_foreign_zip(error.code())) return open_foreign_zip(path, options, error);
+    if (may_be_foreign_zip(error.code())) return open_foreign_zip_after(error, path, options);
     throw;
   }
 }

@@ -1,18 +1,170 @@
-// Opens a model of any kind, and makes the source that finds its data. The content decides the kind, and never the
-// file's name.
+// The sources of models, and the functions that open them. The content of a file decides its kind, and never its name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "convert/archive_source.h"
-#include "convert/file_source.h"
+#include "archive/entry_source.h"
+#include "archive/external_tensor.h"
+#include "archive/graphs.h"
+#include "base/mapped_file.h"
+#include "convert/links.h"
 #include "convert/model_source.h"
+#include "onnx/external_data.h"
+#include "onnx/sites.h"
 #include "onnxar/archive.h"
+#include "onnxar/bytes.h"
 #include "onnxar/options.h"
 
 namespace onnxar {
+
+// Makes payloads of the entries of an archive, and of parts of them.
+
+/// Makes payloads of one archive, which must outlive them. Threads: one at a time; the sources that it makes may be
+/// read on any number at once.
+class EntryPayloads {
+ public:
+  explicit EntryPayloads(const LoadOptions& options)
+      : verify_(options.verify_data), threads_(options.threads), slices_(options.temporary_dir) {}
+
+  /// The payload of `part`, which lies in `entry`. With LoadOptions::verify_data, reading it compares the CRC-32 of the
+  /// entry. Errors: as Archive::bytes.
+  [[nodiscard]] Resolved part(const Archive& archive, const ArchiveEntry& entry, Bytes part);
+  /// A source of all bytes of `entry`, verified in the same way. Errors: as Archive::bytes.
+  [[nodiscard]] std::shared_ptr<const ByteSource> whole(const Archive& archive, const ArchiveEntry& entry) const;
+
+ private:
+  /// Bytes that are read by ranges come through a source, and that verifies them.
+  [[nodiscard]] bool verifies(const Archive& archive) const;
+
+  bool verify_;
+  std::size_t threads_;
+  SlicedEntries slices_;
+  /// By entry and part, of an archive that is read by ranges.
+  std::map<std::tuple<std::size_t, const std::byte*, std::size_t>, std::shared_ptr<const ByteSource>> fetched_;
+};
+
+/// Finds the part of an entry that a link to the archive's own file names. The archive begins at `at` in that file, and
+/// the part must lie in one of the first `count` entries. Errors: onnx.external_data.out_of_range; as Archive::bytes.
+/// Cost: O(log entries).
+EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
+                       const onnx::ExternalSlice& slice);
+
+/// Links lead to entries of the archive.
+class ArchiveSource final : public ModelSource {
+ public:
+  /// Selects the model, which may be a graph (Archive::graph). Errors: as Archive::model; zip.data.crc of the model,
+  /// with LoadOptions::verify_data.
+  ArchiveSource(Archive archive, const LoadOptions& options);
+
+  [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
+  [[nodiscard]] std::vector<std::string> graphs() const override;
+  void select(const std::string& graph) override;
+  [[nodiscard]] SourceCompanions companions() override;
+  [[nodiscard]] std::uint64_t input_size() const override { return archive_.file().size(); }
+  void prove_link(const onnx::TensorSite& site) override;
+  /// Replaces an error of the format by io.changed if the file was changed since it was opened.
+  [[nodiscard]] Error with_place(const Error& error) const override;
+
+ private:
+  Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  /// Whether the user chose one graph, so that the others are left alone.
+  [[nodiscard]] bool is_one_of_several() const;
+  [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;
+
+  Archive archive_;
+  EntryPayloads payloads_;
+  EntryUses uses_;
+};
+
+/// The archive that has the model of `source`; null if the model is not in an archive.
+const Archive* archive_of(const ModelSource& source);
+
+/// Maps each file that a model's tensors name once. Opens only files beneath the model's folder, or beneath the folder
+/// that replaces it. Move-only. Not synchronised.
+class ExternalFiles {
+ public:
+  using Mapping = std::shared_ptr<const base::MappedFile>;
+
+  /// `model` is the path of the `.onnx` file, whose folder holds the data. A `data_dir` that is not empty replaces that
+  /// folder; `model` may then be empty. Errors: io.* (the folder does not exist).
+  ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
+
+  struct Part {
+    ByteSpan bytes;                          ///< with a share in the mapping
+    const base::FileOrigin* file = nullptr;  ///< of the mapping
+    bool is_whole = false;                   ///< whether it is all of the file
+  };
+  /// The bytes that `slice` names. If it has no length, they are `expected` long, or go to the end of the file.
+  /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
+  Part resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
+
+  /// The whole file that `location` names. Errors: as `resolve`, except .out_of_range.
+  Mapping map(const std::string& location, std::uint64_t offset);
+
+  /// The length in bytes of the regular file that `location` names; nothing if it does not exist, or if the model may
+  /// not name it. Does not map the file.
+  [[nodiscard]] std::optional<std::uint64_t> size_of(const std::string& location) const;
+
+  /// The locations of the files mapped so far, as names in the folder: `a//./b` is `a/b`.
+  [[nodiscard]] std::vector<std::string> names() const;
+  /// The real path of the folder that locations count from.
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+  /// The number of bytes of all files mapped so far.
+  [[nodiscard]] std::uint64_t size() const noexcept;
+
+ private:
+  [[nodiscard]] Mapping open(const std::string& location, std::uint64_t offset) const;
+
+  std::filesystem::path folder_;       // real path of the folder that the caller named
+  std::filesystem::path link_folder_;  // real path of the folder of the model's own file, after symbolic links
+  std::map<std::string, Mapping> by_location_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping> files_;  // by device and inode
+};
+
+/// Says why `location` cannot be a path beneath a folder; nothing if it can.
+std::optional<std::string> location_fault(std::string_view location);
+
+/// Links lead to data files. If the model is a link (onnxar/link.h), a tensor whose location is the archive's name has
+/// its data in an entry of that archive.
+class FileSource final : public ModelSource {
+ public:
+  /// `path` is the model's file, or empty for bytes. Without `files`, every link to data is an error: a model in memory
+  /// has no folder.
+  FileSource(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options,
+             std::optional<ExternalFiles> files)
+      : ModelSource(options, path, std::move(graph)), files_(std::move(files)), marker_(*this), payloads_(options) {}
+
+  [[nodiscard]] std::uint64_t input_size() const override { return model().size() + (files_ ? files_->size() : 0); }
+  [[nodiscard]] Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  /// The files that links lead to; null for a model in memory.
+  [[nodiscard]] const ExternalFiles* files() const noexcept { return files_ ? &*files_ : nullptr; }
+  /// The archive whose file has the name `location`, in the state that the link was made from. Null if the model is not
+  /// a link to it. Errors: onnx.link.*; as ExternalFiles::map. REQUIRES: there are files.
+  const Archive* linked_archive(const std::string& location, std::uint64_t offset_of_tensor);
+  /// That archive if it was opened before; otherwise null.
+  [[nodiscard]] const Archive* linked_archive() const noexcept { return linked_.get(); }
+
+  using ModelSource::add_remark;
+
+ private:
+  std::optional<ExternalFiles> files_;
+  ModelMarker marker_;
+  EntryPayloads payloads_;                 // of `linked_`
+  std::shared_ptr<const Archive> linked_;  // in the state of the marker; opened at its first use
+};
+
+/// The files that links of `source` lead to; null if links do not lead to files.
+const ExternalFiles* files_of(const ModelSource& source);
 
 /// Opens an archive, or a `.onnx` file in wire or text format. Errors: io.*; zip.* and archive.* if the file begins as
 /// a zip; onnx.model.invalid (empty); onnx.text.syntax; usage.no_text_parser.
@@ -48,5 +200,15 @@ std::unique_ptr<ModelSource> open_source_for(const Archive& target, const std::f
 /// As `open_source_for`, for a serialised ModelProto; its data files are in `options.external_data_dir`.
 std::unique_ptr<ModelSource> source_for(const Archive& target, Bytes model, FileLinks file_links,
                                         const LoadOptions& options);
+
+// Other programs' zips and folders (foreign_source.cc).
+
+/// Opens a zip file that is not an archive. Links lead to entries beside the model, in its folder of the zip. Errors:
+/// io.*, zip.*, archive.model.missing; wire.*, onnx.* of a model that PyTorch wrote.
+std::unique_ptr<ModelSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options);
+
+/// Opens a folder that PyTorch's older exporter wrote: each tensor's data is a file with the tensor's name, and
+/// stand-ins in the model, which is at `model`, become links to these files. Errors: io.*; wire.*, onnx.* of the model.
+std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& model, const LoadOptions& options);
 
 }  // namespace onnxar

@@ -7,9 +7,9 @@
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "base/errors.h"
-#include "base/exact_source.h"
 #include "base/open_file.h"
 #include "base/parallel.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
@@ -180,7 +180,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
 }
 
 void PayloadLayout::note_without_data(const onnx::TensorSite& site, const PlacesWithoutData& places) {
-  remarks_.push_back(no_data(site, places.place_of(site)));
+  remarks_.push_back(no_data(site, places));
 }
 
 void PayloadLayout::add_to(ConvertReport& report) const {

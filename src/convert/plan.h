@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
-#include "convert/loaded_model.h"
-#include "convert/payload.h"
+#include "convert/load.h"
+#include "convert/model_source.h"
 #include "onnx/splice.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"

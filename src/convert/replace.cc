@@ -1,55 +1,279 @@
+#include "convert/replace.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "archive/entry_source.h"
+#include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
-#include "base/exact_source.h"
 #include "base/open_file.h"
-#include "base/progress.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "convert/links.h"
 #include "convert/load.h"
+#include "convert/model_source.h"
 #include "convert/open.h"
-#include "convert/replace_plan.h"
+#include "convert/save.h"
+#include "onnx/external_data.h"
+#include "onnx/fields.h"
+#include "onnx/rewrite.h"
+#include "onnx/splice.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/bytes.h"
 #include "onnxar/convert.h"
+#include "onnxar/error.h"
+#include "os/names.h"
 
 namespace onnxar {
-namespace {
 
-/// The entries to append, in the order of the file.
-using NewEntries = std::vector<std::pair<std::string_view, const ByteSource*>>;
-
-NewEntries entries_to_append(const std::vector<ReplacePlan::NewWeight>& weights, const ReplacedFiles& files) {
-  NewEntries entries;
-  for (const ReplacePlan::NewWeight& weight : weights) entries.emplace_back(weight.name, weight.payload->source.get());
-  for (const SideFile& file : files.added()) entries.emplace_back(file.name, file.source.get());
-  return entries;
+ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options) {
+  return ExternalPolicy::of(SaveOptions{.threshold = threshold,
+                                        .all_sites = options.all_sites,
+                                        .attributes = options.attributes,
+                                        .subgraphs = options.subgraphs});
 }
 
-/// Adds the sizes of the new entries and of the file to the report. Errors: archive.model.too_large.
-void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntries& entries, std::uint64_t model) {
+namespace {
+
+/// Plans the files of an edit: marks entries in the editor as removed, and opens the new files. Writes nothing. The
+/// options must outlive it.
+class ReplacedFiles {
+ public:
+  /// Errors: as ArchiveEditor::remove; those of opening the files.
+  ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
+    std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
+    for (const AddedFile& file : options.add) {
+      added_.push_back(added_file(file));
+      if (editor.archive().find(file.name)) removed.push_back(file.name);
+    }
+    // A graph that cannot be read may name any entry, so the editor removes nothing else before it.
+    std::ranges::stable_partition(removed, is_graph_name);
+    for (const std::string_view name : removed) {
+      editor.remove(name);
+      removed_.insert(editor.archive().find(name)->index);
+    }
+    std::ranges::stable_partition(added_, [](const SideFile& file) { return !is_graph_name(file.name); });
+  }
+
+  /// The files to add: side files before graphs, as in every archive.
+  [[nodiscard]] const std::vector<SideFile>& added() const noexcept { return added_; }
+  /// Whether the entry stays in the archive, perhaps at another offset.
+  [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
+
+  /// Refuses a model whose name among the graphs is the name of an entry that stays or is added (G4). Errors:
+  /// archive.graph.name. Cost: O(fields of ModelProto itself + entries).
+  void expect_free_name_of(Bytes model, const Archive& archive) const {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      if (stays(i)) names.push_back(archive.entry(i).name);
+    }
+    for (const SideFile& file : added_) names.push_back(file.name);
+    expect_free_model_name(model, names, archive.path());
+  }
+
+ private:
+  std::vector<SideFile> added_;
+  std::set<std::size_t> removed_;
+};
+
+/// What the new model replaces: the model of the archive, or a further graph.
+enum class Replaced : std::uint8_t { model, graph };
+
+/// The entries that tensors name before the edit, from one walk of the graphs and the model. Damage in them ends only
+/// their own walk: the edit may be there to replace them. Errors: usage.argument, if a graph that stays has a tensor in
+/// the bytes of the model: the edit would silently give it other data.
+EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const LoadOptions& load, Replaced replaced) {
+  std::vector<ArchiveEntry> graphs = archive.graphs();
+  // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are asked.
+  std::ranges::stable_partition(graphs, [&files](const ArchiveEntry& graph) { return files.stays(graph.index); });
+  EntryUses uses(archive);
+  for (const ArchiveEntry& graph : graphs) {
+    note_as_far_as_read(uses, archive, graph, load);
+    if (replaced == Replaced::model && files.stays(graph.index)) refuse_use_of_model(uses, archive, graph);
+  }
+  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), load);
+  return uses;
+}
+
+/// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline.
+/// Model, archive and options must outlive it. Not synchronised.
+class ReplacePlan {
+ public:
+  /// Plans against the first `kept` entries of the archive, which stay where they are: links lead only to them and to
+  /// new entries. Errors: usage.argument (a tensor of a graph that stays is in the bytes of the old model; a link leads
+  /// to an entry that would move); onnx.model.expansion; archive.graph.name; wire.*, onnx.*.
+  /// Cost: O(directory + old model + graphs + new model), and reading data that may equal an entry's.
+  ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
+              const ReplaceOptions& options, const LoadOptions& load, Replaced replaced = Replaced::model)
+      : model_(model),
+        archive_(archive),
+        kept_(kept),
+        moved_(replace_policy(options.threshold, options)),
+        movable_(replace_policy(0, options)),
+        entries_(archive),
+        expansion_(model),
+        read_(model) {
+    // The new model takes over the name of the old one.
+    const bool is_named = replaced == Replaced::graph || model_name_of(archive.model()).has_value();
+    if (!is_named || !options.add.empty())
+      files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
+    // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
+    add_entries(uses_before(archive, files, load, replaced));
+    reserve_keys(options.add);
+    proto_ = onnx::rewrite_tensors(
+        model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model.max_depth},
+        kept_name(replaced));
+  }
+
+  [[nodiscard]] const std::vector<SideFile>& new_weights() const noexcept { return new_weights_; }
+  /// The model with every link in its final form. Call it once.
+  [[nodiscard]] onnx::Rope take_proto() noexcept { return std::move(proto_); }
+  /// Adds the remarks and the number of tensors in entries.
+  void add_to(ReplaceReport& report) const {
+    report.remarks.insert(report.remarks.end(), remarks_.begin(), remarks_.end());
+    report.tensors_outside = tensors_outside_;
+  }
+
+ private:
+  /// Adds the entries that data may be linked to. A side file or a graph is not one, even if its bytes are equal: the
+  /// link would make it a weight, which no edit can remove.
+  void add_entries(const EntryUses& uses) {
+    for (std::size_t i = 0; i < kept_; ++i) {
+      const EntryKind what = uses.kind_of(i);
+      if (what == EntryKind::weight || what == EntryKind::unused) entries_.add(archive_.entry(i));
+    }
+  }
+
+  void reserve_keys(const std::vector<AddedFile>& added) {
+    // Names of removed entries are avoided, too: they mean those entries in earlier states of the file.
+    for (std::size_t i = 0; i + 1 < archive_.size(); ++i) keys_.reserve(archive_.entry(i).name);
+    for (const AddedFile& file : added) keys_.reserve(file.name);
+    // In a link, an entry with the name of the archive's file could be taken for the file.
+    for (const auto& file : {archive_.path(), base::real_path(archive_.path())})
+      keys_.reserve(os::text_of(file.filename()));
+  }
+
+  /// The model's name among the graphs belongs to the archive, so the new model takes it over (G4). A graph has none.
+  [[nodiscard]] onnx::MetadataEdit kept_name(Replaced replaced) const {
+    onnx::MetadataEdit edit;
+    edit.drop_key = model_name_key;
+    if (replaced == Replaced::graph) return edit;
+    const auto name = model_name_of(archive_.model());
+    if (!name || model_names_of(model_.skeleton) == std::vector{*name}) return {};
+    onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, *name);
+    return edit;
+  }
+
+  onnx::TensorEdit decide(const onnx::TensorSite& site) {
+    if (site.tensor.lacks_data()) remarks_.push_back(no_data(site, model_.without_data));
+    const Payload* payload = model_.payload_of(site);
+    const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);
+    if (slice) {
+      ++tensors_outside_;
+      return onnx::TensorEdit::link_to(*slice);
+    }
+    if (payload == nullptr) return onnx::TensorEdit::keep();
+    expansion_.add(*payload);
+    return onnx::TensorEdit::put_inline(payload->source);
+  }
+
+  /// Data that the policy leaves inline is linked only to an entry that exists already.
+  std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
+    if (site.levels.size() >= model_.max_depth) return std::nullopt;  // a link is a message, one level deeper
+    const Bytes bytes = tensor.raw_data->of(site.model);
+    // Surplus bytes would be lost in an entry that has only the tensor's.
+    if (tensor.expected_size() != bytes.size() || !movable_.is_external(site, bytes.size())) return std::nullopt;
+    return place_of_equal(SpanSource(bytes));
+  }
+
+  std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload) {
+    if (payload.kept_link) return kept_link(site, *payload.kept_link);
+    // First, because what must be inline at any threshold must not follow a tensor that shares its bytes out of the
+    // model.
+    if (!movable_.is_external(site, payload.size())) return std::nullopt;
+    // Tensors that share bytes share the entry, even one below the threshold: then no byte is written twice.
+    const auto known = known_.find(Extent(payload));
+    if (known != known_.end()) return known->second;
+    // Slices may overlap, and each is read to be compared: without the limit, a small file could cost quadratic work.
+    read_.add(payload);
+    auto slice = place_of_equal(*payload.source);
+    if (!slice && moved_.is_external(site, payload.size())) slice = place_of_new(site, payload);
+    if (slice) known_.emplace(payload, *slice);
+    return slice;
+  }
+
+  /// The link of a tensor that names an entry of the archive already.
+  [[nodiscard]] onnx::ExternalLink kept_link(const onnx::TensorSite& site, const onnx::ExternalLink& link) const {
+    if (archive_.find(link.location)->index < kept_) return link;
+    throw Error(Code::usage_argument,
+                base::concat(
+                    describe(site), ": its data is in ", base::quoted(link.location),
+                    ", which would move because an entry before it is replaced; replace that entry by a separate edit"),
+                {link.location, std::nullopt}, archive_.path());
+  }
+
+  [[nodiscard]] std::optional<onnx::ExternalLink> place_of_equal(const ByteSource& source) const {
+    const auto entry = entries_.find(source);
+    if (!entry) return std::nullopt;
+    return onnx::ExternalLink{std::string(entry->name), 0, entry->size};
+  }
+
+  onnx::ExternalLink place_of_new(const onnx::TensorSite& site, const Payload& payload) {
+    expansion_.add(payload);
+    new_weights_.push_back({keys_.make(site.tensor.name), payload.source});
+    return {new_weights_.back().name, 0, payload.size()};
+  }
+
+  const LoadedModel& model_;
+  const Archive& archive_;
+  std::size_t kept_;
+  ExternalPolicy moved_;    // data that becomes a new entry
+  ExternalPolicy movable_;  // data that may be linked to an existing entry: of any size
+  EntriesByContent entries_;
+  Expansion expansion_;  // counts the bytes that are written
+  Expansion read_;       // counts the bytes that are compared with entries
+  KeyMaker keys_;
+  std::map<Extent, onnx::ExternalLink> known_;
+  std::vector<SideFile> new_weights_;
+  std::vector<Finding> remarks_;
+  std::uint64_t tensors_outside_ = 0;
+  onnx::Rope proto_;
+};
+
+/// Appends the new weights, the added files and then the model, and adds the sizes of all to the report. The editor
+/// takes everything back if a step throws. Errors: archive.model.too_large; as ArchiveEditor::add and commit.
+void append(ArchiveEditor& editor, std::vector<SideFile> entries, const ReplacedFiles& files, const ByteSource& model,
+            const ReplaceOptions& options, ReplaceReport& report) {
+  entries.insert(entries.end(), files.added().begin(), files.added().end());
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const auto& [name, source] : entries) {
     sizes.emplace_back(name, source->size());
-    report.bytes_added = base::add_announced(report.bytes_added, source->size(), {std::string(name), std::nullopt});
+    report.bytes_added = base::add_announced(report.bytes_added, source->size(), {name, std::nullopt});
   }
   report.entries_added = entries.size();
-  report.model_bytes = model;
-  report.file_bytes = editor.size_with(sizes, model);
+  report.model_bytes = model.size();
+  report.file_bytes = editor.size_with(sizes, model.size());
   report.file_bytes_before = editor.archive().file().size();
-}
-
-/// From here on the archive changes; the editor takes everything back if a step throws.
-void append(ArchiveEditor& editor, const NewEntries& entries, const ReplaceReport& report,
-            const ProgressCallback& tell) {
+  if (options.output.dry_run) return;
   editor.reserve(report.file_bytes);  // a full disk is noticed before the archive changes
-  base::Progress progress(tell, report.bytes_added);
+  base::Progress progress(options.progress, report.bytes_added);
   for (const auto& [name, source] : entries) editor.add(name, base::CountedSource(*source, progress));
+  editor.commit(model);
 }
 
 /// Notes the entries that are not copied if the new model is given as an archive: side files and graphs.
@@ -97,17 +321,6 @@ std::string entry_to_replace(const Archive& archive, const std::string& graph) {
   return name;
 }
 
-/// The bytes of a graph that are known only once the edit is planned.
-class PlannedSource final : public ByteSource {
- public:
-  void set(const onnx::Rope& proto) { proto_ = &proto; }
-  [[nodiscard]] std::uint64_t size() const override { return proto_->size(); }
-  void read(const ByteSink& sink) const override { proto_->read(sink); }
-
- private:
-  const onnx::Rope* proto_ = nullptr;
-};
-
 LoadedModel model_to_load() {
   LoadedModel model;
   model.id = new_model_id();
@@ -125,25 +338,21 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   LoadedModel loaded = std::move(model);
   split_model(loaded, open_model(archive), replace_policy(options.threshold, options), load);
   // A graph is an entry like an added one, before the model, which stays.
-  const auto planned = std::make_shared<PlannedSource>();
+  const auto planned = std::make_shared<onnx::Rope>();
   const std::string graph = entry_to_replace(archive, options.graph);
   ReplaceOptions with_graph = options;
   if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
   const ReplacedFiles files(editor, with_graph);
-  const ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
-                         graph.empty() ? Replaced::model : Replaced::graph);
-  planned->set(plan.proto());
+  ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
+                   graph.empty() ? Replaced::model : Replaced::graph);
+  *planned = plan.take_proto();
   const EntrySource old_model(archive, archive.entry(archive.size() - 1));
-  const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(plan.proto()) : old_model;
-  const NewEntries entries = entries_to_append(plan.new_weights(), files);
+  const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(*planned) : old_model;
   ReplaceReport report;
   report.remarks = loaded.remarks;
   plan.add_to(report);
   note_what_stays(loaded, report);
-  add_sizes(report, editor, entries, last.size());
-  if (options.output.dry_run) return report;
-  append(editor, entries, report, options.progress);
-  editor.commit(last);
+  append(editor, plan.new_weights(), files, last, options, report);
   return report;
 }
 
@@ -171,12 +380,8 @@ ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions
   if (!options.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
   // The model has to be the last entry, so it is appended again after the new files.
   const EntrySource model(editor.archive(), entry);
-  const NewEntries entries = entries_to_append({}, files);
   ReplaceReport report;
-  add_sizes(report, editor, entries, model.size());
-  if (options.output.dry_run) return report;
-  append(editor, entries, report, options.progress);
-  editor.commit(model);
+  append(editor, {}, files, model, options, report);
   return report;
 }
 

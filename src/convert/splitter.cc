@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "convert/links.h"
 #include "convert/load.h"
-#include "convert/payload.h"
+#include "convert/model_source.h"
 #include "onnx/rewrite.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
@@ -56,27 +56,158 @@ class Splitter {
 
   /// The skeleton of the graph. Errors: as `load_model` and `set_skeleton`, counted from the graph's first byte. Cost:
   /// O(fields); no payload byte is touched, except values of typed fields.
-  [[nodiscard]] std::vector<std::byte> run();
+  [[nodiscard]] std::vector<std::byte> run() {
+    // Loading replaces links into an archive by payloads, so the marker of the link would be false in the skeleton.
+    const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
+    const onnx::Rope rope =
+        onnx::rewrite_tensors(graph_.bytes, [this](const onnx::TensorSite& site) { return split(site); },
+                              {options_.max_depth}, {dropped, {}});
+    if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
+    return rope.flat();
+  }
+
   /// The tensors without data that `run` found.
   [[nodiscard]] PlacesWithoutData take_without_data() noexcept { return std::move(without_data_); }
 
  private:
-  onnx::TensorEdit split(const onnx::TensorSite& site);
-  onnx::TensorEdit split_external(const onnx::TensorSite& site);
-  onnx::TensorEdit split_raw(const onnx::TensorSite& site);
-  onnx::TensorEdit split_typed(const onnx::TensorSite& site);
-  onnx::TensorEdit split_inline(const onnx::TensorSite& site);
-  [[nodiscard]] onnx::TensorEdit keep_link_of_message(const onnx::TensorSite& site) const;
-  onnx::TensorEdit link_bytes(Bytes bytes);
-  onnx::TensorEdit link(Payload payload);
-  [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const;
+  onnx::TensorEdit split(const onnx::TensorSite& site) {
+    if (site.tensor.is_external()) return split_external(site);
+    if (site.tensor.lacks_data()) without_data_.insert_or_assign(site.path(), place_of(site));
+    return site.tensor.raw_data ? split_raw(site) : split_typed(site);
+  }
 
-  [[noreturn]] void refuse_large_skeleton(std::uint64_t size) const;
-  void remark_no_type(const onnx::TensorSite& site);
-  void remark_unknown_key(const onnx::TensorSite& site);
-  void remark_checksum(const onnx::TensorSite& site);
-  [[nodiscard]] Place place_of(const onnx::TensorSite& site) const;
-  void remark(const onnx::TensorSite& site, Code code, const std::string& message);
+  onnx::TensorEdit split_external(const onnx::TensorSite& site) {
+    if (const Payload* payload = model_.payload_of(site)) {
+      check_payload(site, payload->size());
+      return onnx::TensorEdit::keep();
+    }
+    if (source_ == nullptr) return keep_link_of_message(site);
+    if (!options_.load_external_data) {
+      source_->prove_link(site);
+      return onnx::TensorEdit::keep();
+    }
+    if (site.tensor.type == DataType::undefined) remark_no_type(site);
+    if (site.tensor.external.unknown_key) remark_unknown_key(site);
+    remark_checksum(site);
+    return link(source_->payload_of(site));
+  }
+
+  onnx::TensorEdit split_raw(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    const std::uint64_t size = tensor.raw_data->size();
+    const std::uint64_t expected = tensor.expected_size().value_or(size);
+    if (size < expected) refuse_short(site, expected);  // even if it stays inline: runtimes would read beyond it
+    if (!policy_.is_external(site, size)) return split_inline(site);
+    if (size > expected) {  // a link has exactly the size of the dims, so moving would drop the surplus
+      remark(site, Code::onnx_tensor_long_raw,
+             base::concat(onnx::raw_size_text(tensor, expected), "; it stays in the model"));
+      return onnx::TensorEdit::keep();
+    }
+    if (tensor.typed_data) {
+      remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
+      return onnx::TensorEdit::keep();
+    }
+    if (tensor.type == DataType::undefined) remark_no_type(site);
+    return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
+  }
+
+  onnx::TensorEdit split_typed(const onnx::TensorSite& site) {
+    const auto size = site.tensor.expected_size();
+    if (!site.tensor.typed_data || !size || !policy_.is_external(site, *size) || too_deep(site)) {
+      return onnx::TensorEdit::keep();
+    }
+    // Packed fields of fixed-size elements already hold the raw bytes, so they are linked as they lie.
+    if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) {
+      ++model_.typed_made_raw;
+      return link_bytes(*raw);
+    }
+    auto source = onnx::typed_data_source(site.model, site.tensor);
+    if (!source) {
+      remark(
+          site, Code::onnx_tensor_not_converted,
+          "its typed data does not convert to raw data exactly (wrong count, or values out of range); it stays in the "
+          "model");
+      return onnx::TensorEdit::keep();
+    }
+    ++model_.typed_made_raw;
+    return link({std::make_shared<OwnedSource>(std::move(source), graph_.owner)});
+  }
+
+  /// Inline data that stays inline in the output is moved in between if it is large, so that the skeleton stays small.
+  /// Only data that saving can put back byte for byte qualifies, and that is judged alike in the message and as a
+  /// payload: otherwise the size of faulty data, and the order of its fields, would decide whether the model can be
+  /// used.
+  onnx::TensorEdit split_inline(const onnx::TensorSite& site) {
+    const Bytes bytes = site.tensor.raw_data->of(site.model);
+    if (bytes.size() < options_.threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
+    if (!site.tensor.restorable || !has_sound_raw_data(site.tensor) || too_deep(site)) return onnx::TensorEdit::keep();
+    return link_bytes(bytes);
+  }
+
+  /// A link of a model in memory that does not name one of its payloads may only name data that was not loaded.
+  [[nodiscard]] onnx::TensorEdit keep_link_of_message(const onnx::TensorSite& site) const {
+    const std::string_view location = site.tensor.external.location.value_or("");
+    const Place place{"", site.tensor.range.begin};
+    if (onnx::is_memory_location(location)) {
+      throw Error(
+          Code::onnx_external_marker,
+          base::concat(describe(site), ": its data is a payload of a different model, or one that was released"), place,
+          {}, {Hint::share_payload});
+    }
+    if (options_.load_external_data) {
+      throw Error(Code::usage_not_loaded,
+                  base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded"),
+                  place, {}, {Hint::set_payload});
+    }
+    return onnx::TensorEdit::keep();
+  }
+
+  onnx::TensorEdit link_bytes(Bytes bytes) {
+    return link(payload_of(ByteSpan::borrow(bytes, graph_.owner), graph_.file));
+  }
+
+  onnx::TensorEdit link(Payload payload) {
+    onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
+    model_.payloads.push_back(std::move(payload));
+    return onnx::TensorEdit::link_to(std::move(link));
+  }
+
+  /// A link adds a message level below the tensor. At the deepest level the result would exceed `max_depth`.
+  [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const { return site.levels.size() >= options_.max_depth; }
+
+  [[noreturn]] void refuse_large_skeleton(std::uint64_t size) const {
+    throw Error(Code::onnx_model_too_large,
+                base::concat("the model without its large tensors is ", base::human_size(size), ", over the limit of ",
+                             base::human_size(options_.max_skeleton_size)),
+                {}, {}, {Hint::lower_threshold});
+  }
+
+  void remark_no_type(const onnx::TensorSite& site) {
+    remark(site, Code::onnx_tensor_no_type,
+           "it has no data type (data_type is missing, or UNDEFINED); runtimes refuse it");
+  }
+
+  void remark_unknown_key(const onnx::TensorSite& site) {
+    remark(site, Code::onnx_external_unknown_key,
+           base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
+                        "; it is dropped"));
+  }
+
+  void remark_checksum(const onnx::TensorSite& site) {
+    const auto checksum = site.tensor.external.checksum;
+    if (!checksum || parse_checksum(*checksum)) return;
+    remark(site, Code::onnx_external_checksum, base::concat(no_checksum(*checksum), "; it is dropped"));
+  }
+
+  [[nodiscard]] Place place_of(const onnx::TensorSite& site) const {
+    Place place = source_ == nullptr ? Place{"", site.tensor.range.begin} : source_->place_of(site);
+    place.entry = graph_.entry;
+    return place;
+  }
+
+  void remark(const onnx::TensorSite& site, Code code, const std::string& message) {
+    model_.remarks.push_back({Severity::warning, code, place_of(site), base::concat(describe(site), ": ", message)});
+  }
 
   LoadedModel& model_;
   ModelSource* source_;
@@ -85,151 +216,6 @@ class Splitter {
   const LoadOptions& options_;
   PlacesWithoutData without_data_;
 };
-
-std::vector<std::byte> Splitter::run() {
-  // Loading replaces links into an archive by payloads, so the marker of the link would be false in the skeleton.
-  const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
-  const onnx::Rope rope = onnx::rewrite_tensors(
-      graph_.bytes, [this](const onnx::TensorSite& site) { return split(site); }, {options_.max_depth}, {dropped, {}});
-  if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
-  return rope.flat();
-}
-
-onnx::TensorEdit Splitter::split(const onnx::TensorSite& site) {
-  if (site.tensor.is_external()) return split_external(site);
-  if (site.tensor.lacks_data()) without_data_.note(site, place_of(site));
-  return site.tensor.raw_data ? split_raw(site) : split_typed(site);
-}
-
-onnx::TensorEdit Splitter::split_external(const onnx::TensorSite& site) {
-  if (const Payload* payload = model_.payload_of(site)) {
-    check_payload(site, payload->size());
-    return onnx::TensorEdit::keep();
-  }
-  if (source_ == nullptr) return keep_link_of_message(site);
-  if (!options_.load_external_data) {
-    source_->prove_link(site);
-    return onnx::TensorEdit::keep();
-  }
-  if (site.tensor.type == DataType::undefined) remark_no_type(site);
-  if (site.tensor.external.unknown_key) remark_unknown_key(site);
-  remark_checksum(site);
-  return link(source_->payload_of(site));
-}
-
-/// A link of a model in memory that does not name one of its payloads may only name data that was not loaded.
-onnx::TensorEdit Splitter::keep_link_of_message(const onnx::TensorSite& site) const {
-  const std::string_view location = site.tensor.external.location.value_or("");
-  const Place place{"", site.tensor.range.begin};
-  if (onnx::is_memory_location(location)) {
-    throw Error(Code::onnx_external_marker,
-                base::concat(describe(site), ": its data is a payload of a different model, or one that was released"),
-                place, {}, {Hint::share_payload});
-  }
-  if (options_.load_external_data) {
-    throw Error(Code::usage_not_loaded,
-                base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded"),
-                place, {}, {Hint::set_payload});
-  }
-  return onnx::TensorEdit::keep();
-}
-
-onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
-  const onnx::TensorView& tensor = site.tensor;
-  const std::uint64_t size = tensor.raw_data->size();
-  const std::uint64_t expected = tensor.expected_size().value_or(size);
-  if (size < expected) refuse_short(site, expected);  // even if it stays inline: runtimes would read beyond it
-  if (!policy_.is_external(site, size)) return split_inline(site);
-  if (size > expected) {  // a link has exactly the size of the dims, so moving would drop the surplus
-    remark(site, Code::onnx_tensor_long_raw,
-           base::concat(onnx::raw_size_text(tensor, expected), "; it stays in the model"));
-    return onnx::TensorEdit::keep();
-  }
-  if (tensor.typed_data) {
-    remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
-    return onnx::TensorEdit::keep();
-  }
-  if (tensor.type == DataType::undefined) remark_no_type(site);
-  return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
-}
-
-/// Inline data that stays inline in the output is moved in between if it is large, so that the skeleton stays small.
-/// Only data that saving can put back byte for byte qualifies, and that is judged alike in the message and as a
-/// payload: otherwise the size of faulty data, and the order of its fields, would decide whether the model can be used.
-onnx::TensorEdit Splitter::split_inline(const onnx::TensorSite& site) {
-  const Bytes bytes = site.tensor.raw_data->of(site.model);
-  if (bytes.size() < options_.threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
-  if (!site.tensor.restorable || !has_sound_raw_data(site.tensor) || too_deep(site)) return onnx::TensorEdit::keep();
-  return link_bytes(bytes);
-}
-
-onnx::TensorEdit Splitter::split_typed(const onnx::TensorSite& site) {
-  const auto size = site.tensor.expected_size();
-  if (!site.tensor.typed_data || !size || !policy_.is_external(site, *size) || too_deep(site)) {
-    return onnx::TensorEdit::keep();
-  }
-  // Packed fields of fixed-size elements already hold the raw bytes, so they are linked as they lie.
-  if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) {
-    ++model_.typed_made_raw;
-    return link_bytes(*raw);
-  }
-  auto source = onnx::typed_data_source(site.model, site.tensor);
-  if (!source) {
-    remark(site, Code::onnx_tensor_not_converted,
-           "its typed data does not convert to raw data exactly (wrong count, or values out of range); it stays in the "
-           "model");
-    return onnx::TensorEdit::keep();
-  }
-  ++model_.typed_made_raw;
-  return link({std::make_shared<OwnedSource>(std::move(source), graph_.owner)});
-}
-
-onnx::TensorEdit Splitter::link_bytes(Bytes bytes) {
-  return link(payload_of(ByteSpan::borrow(bytes, graph_.owner), graph_.file));
-}
-
-onnx::TensorEdit Splitter::link(Payload payload) {
-  onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
-  model_.payloads.push_back(std::move(payload));
-  return onnx::TensorEdit::link_to(std::move(link));
-}
-
-/// A link adds a message level below the tensor. At the deepest level the result would exceed `max_depth`.
-bool Splitter::too_deep(const onnx::TensorSite& site) const { return site.levels.size() >= options_.max_depth; }
-
-void Splitter::refuse_large_skeleton(std::uint64_t size) const {
-  throw Error(Code::onnx_model_too_large,
-              base::concat("the model without its large tensors is ", base::human_size(size), ", over the limit of ",
-                           base::human_size(options_.max_skeleton_size)),
-              {}, {}, {Hint::lower_threshold});
-}
-
-void Splitter::remark_no_type(const onnx::TensorSite& site) {
-  remark(site, Code::onnx_tensor_no_type,
-         "it has no data type (data_type is missing, or UNDEFINED); runtimes refuse it");
-}
-
-void Splitter::remark_unknown_key(const onnx::TensorSite& site) {
-  remark(site, Code::onnx_external_unknown_key,
-         base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
-                      "; it is dropped"));
-}
-
-void Splitter::remark_checksum(const onnx::TensorSite& site) {
-  const auto checksum = site.tensor.external.checksum;
-  if (!checksum || parse_checksum(*checksum)) return;
-  remark(site, Code::onnx_external_checksum, base::concat(no_checksum(*checksum), "; it is dropped"));
-}
-
-Place Splitter::place_of(const onnx::TensorSite& site) const {
-  Place place = source_ == nullptr ? Place{"", site.tensor.range.begin} : source_->place_of(site);
-  place.entry = graph_.entry;
-  return place;
-}
-
-void Splitter::remark(const onnx::TensorSite& site, Code code, const std::string& message) {
-  model_.remarks.push_back({Severity::warning, code, place_of(site), base::concat(describe(site), ": ", message)});
-}
 
 }  // namespace
 

@@ -1,5 +1,3 @@
-#include "inspect/cost.h"
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -12,7 +10,9 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/keyed_hash.h"
 #include "base/text.h"
+#include "inspect/graph_summary.h"
 #include "inspect/shapes.h"
 #include "model/order.h"
 #include "model/walk.h"
@@ -20,6 +20,32 @@
 
 namespace onnxar {
 namespace {
+
+// How many multiply-adds a node takes, operator by operator.
+
+/// The number of multiply-adds, or the reason why it is unknown.
+using Estimate = std::variant<Size, std::string_view>;
+
+/// A node whose output shapes have been inferred.
+class Product {
+ public:
+  Product(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
+      : node_(node), attributes_(attributes), values_(values) {}
+
+  [[nodiscard]] const std::optional<Shape>& input(int index) const {
+    static const std::optional<Shape> none;
+    return index < node_.input_size() ? values_.shape(node_.input(index)) : none;
+  }
+  [[nodiscard]] const std::optional<Shape>& output() const { return values_.shape(node_.output(0)); }
+  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
+
+ private:
+  const schema::NodeProto& node_;
+  const Attributes& attributes_;
+  const Values& values_;
+};
+
+using Counter = std::function<Estimate(const Product&)>;
 
 constexpr std::string_view no_shapes = "its shapes are not known";
 
@@ -66,8 +92,7 @@ Estimate recurrent(const Product& node) {
   return estimate_of((*x)[0] * (*x)[1], elements_of(node.input(1)) + elements_of(node.input(2)));
 }
 
-}  // namespace
-
+/// The operators that are counted.
 const base::KeyedMap<std::string_view, Counter>& counters() {
   static const base::KeyedMap<std::string_view, Counter> table = {{"Conv", convolution(1)},
                                                                   {"ConvInteger", convolution(1)},
@@ -86,20 +111,22 @@ const base::KeyedMap<std::string_view, Counter>& counters() {
   return table;
 }
 
+/// Expensive operators that have no estimate. The result lists them, so that a total without them is not taken as
+/// complete.
 bool is_uncounted(std::string_view op) {
   return op == "Einsum" || op == "Attention" || op == "DeformConv" || op == "FusedMatMul" || op == "DFT" ||
          op == "Det" || op == "MultiHeadAttention" || op == "GroupQueryAttention" || op == "MatMulNBits" ||
          op == "STFT";
 }
 
+/// Whether the domain is one of ONNX.
 bool is_standard(std::string_view domain) {
   return onnx::is_default_domain(domain) || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
          domain == "ai.onnx.preview.training";
 }
 
+/// Whether the operator's cost is negligible, as it is for all standard operators that are not counted or uncounted.
 bool is_free(const schema::NodeProto& node) { return is_standard(node.domain()) && !is_uncounted(node.op_type()); }
-
-namespace {
 
 using base::concat;
 

@@ -1,14 +1,25 @@
-#include "inspect/file_map.h"
-
+// Summarises the tensors of a model, and maps the bytes of its files.
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "archive/external_tensor.h"
 #include "base/checked.h"
-#include "convert/archive_source.h"
-#include "convert/file_source.h"
+#include "base/keyed_hash.h"
+#include "convert/model_source.h"
+#include "convert/open.h"
+#include "inspect/graph_summary.h"
+#include "model/walk.h"
 #include "onnx/external_data.h"
+#include "onnx/sites.h"
 #include "onnxar/content.h"
+#include "onnxar/model/inspect.h"
 #include "os/file.h"
 #include "os/names.h"
 
@@ -51,6 +62,207 @@ void append_entry(FileMap& map, const ListedEntry& entry) {
   append(map, BlockKind::padding, entry.offset, "padding");
 }
 
+/// Gathers the tensors of a model, and then maps its files: blocks that say what each byte is for.
+class FileMapper {
+ public:
+  /// `path` is the file that `source` was opened from. All arguments must outlive this object.
+  FileMapper(const std::filesystem::path& path, const ModelSource& source, const LoadOptions& options)
+      : path_(path), source_(source), options_(options) {}
+
+  void add(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    if (tensor.is_external()) {
+      add_link(site);
+      return;
+    }
+    const std::string name(tensor.name);
+    if (tensor.raw_data) {
+      inline_.push_back({BlockKind::data, tensor.raw_data->begin, tensor.raw_data->size(), tensor.type, name});
+    } else if (tensor.typed_data) {
+      // Typed values may be split over several fields, so the whole message counts as data.
+      inline_.push_back({BlockKind::data, tensor.range.begin, tensor.range.size(), tensor.type, name});
+    }
+  }
+
+  /// Returns the map of the model's file, then those of its data files by name. Sums up their blocks in `storage`.
+  /// Errors: as `ls`.
+  std::vector<FileMap> finish(StorageSummary& storage) && {
+    std::vector<FileMap> files;
+    storage.model_bytes = source_.model().size();
+    for (const FileBlock& block : inline_) storage.inline_bytes += block.size;
+    if (archive_of(source_) != nullptr) {
+      files.push_back(map_of_archive(storage));
+    } else {
+      FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
+      if (!source_.graph().begin) inline_.clear();  // their offsets are in the parsed bytes, not in the text
+      append_model(map, 0, map.size);
+    }
+    storage.file_bytes = files.front().size;
+    for (auto& [location, slices] : slices_) files.push_back(map_of_data_file(location, slices, storage));
+    return files;
+  }
+
+ private:
+  void add_link(const onnx::TensorSite& site) {
+    if (archive_of(source_) != nullptr) return;  // map_of_archive gets the entries from the listing
+    const onnx::TensorView& tensor = site.tensor;
+    const onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
+    const std::uint64_t size = slice.length.value_or(tensor.expected_size().value_or(0));
+    slices_[slice.location].push_back({BlockKind::data, slice.offset, size, tensor.type, std::string(tensor.name)});
+  }
+
+  FileMap map_of_archive(StorageSummary& storage) {
+    const Listing listing = ls(path_, options_);
+    FileMap map{path_, false, listing.file_size, {}};
+    storage.unused_bytes = listing.unused_bytes;
+    storage.padding_bytes = listing.padding_bytes;
+    for (const ListedEntry& entry : listing.entries) {
+      append_entry(map, entry);
+      const bool is_used = entry.kind == EntryKind::weight;
+      const bool is_leftover = entry.kind == EntryKind::unused;
+      append(map, is_leftover ? BlockKind::unused : BlockKind::data, entry.offset + entry.size, name_of(entry),
+             entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
+      (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
+    }
+    // Every archive has the model as its last entry.
+    append_entry(map, listing.model);
+    append_model(map, listing.model.offset, listing.model.size);
+    append(map, BlockKind::header, listing.file_size, "directory");
+    return map;
+  }
+
+  FileMap map_of_data_file(const std::string& location, std::vector<FileBlock>& slices, StorageSummary& storage) const {
+    constexpr std::uint64_t largest_padding = 65536;  // the largest usual alignment, Windows' allocation granularity
+    const ExternalFiles* files = files_of(source_);   // null for a model in memory
+    const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
+    FileMap map{files != nullptr ? files->folder() / os::path_of(location) : os::path_of(location),
+                !file_size,
+                file_size.value_or(0),
+                {}};
+    // `append` covers a file from front to back. Of tensors that share bytes, the first in the model names them.
+    std::ranges::stable_sort(slices, {}, &FileBlock::offset);
+    for (const FileBlock& slice : slices) {
+      // A link may state any range, also beyond the file's end.
+      const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
+      // A link without a length, of a tensor whose shape does not tell the size, reaches to the end of the file.
+      const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
+      if (size == 0) continue;
+      const std::uint64_t before = end_of(map);
+      const bool is_padding = slice.offset > before && slice.offset - before < largest_padding;
+      append(map, is_padding ? BlockKind::padding : BlockKind::unused, slice.offset, is_padding ? "padding" : "unused");
+      append(map, BlockKind::data, slice.offset + size, slice.name, slice.type);
+    }
+    append(map, BlockKind::unused, map.size, "unused");
+    for (const FileBlock& block : map.blocks) {
+      if (block.kind == BlockKind::data) storage.external_bytes += block.size;
+      if (block.kind == BlockKind::padding) storage.padding_bytes += block.size;
+      if (block.kind == BlockKind::unused) storage.unused_bytes += block.size;
+    }
+    return map;
+  }
+
+  void append_model(FileMap& map, std::uint64_t offset, std::uint64_t size) {
+    // Protobuf accepts fields in any order, so the walk need not meet tensors in the order of the file.
+    std::ranges::sort(inline_, {}, &FileBlock::offset);
+    for (const FileBlock& block : inline_) {
+      append(map, BlockKind::graph, offset + block.offset, "graph");
+      append(map, BlockKind::data, offset + end_of(block), block.name, block.type);
+    }
+    append(map, BlockKind::graph, offset + size, "graph");
+  }
+
+  const std::filesystem::path& path_;
+  const ModelSource& source_;
+  const LoadOptions& options_;
+  std::vector<FileBlock> inline_;                         // offsets from the first byte of the model
+  std::map<std::string, std::vector<FileBlock>> slices_;  // by location; size 0 means to the end
+};
+
+using onnx::SiteKind;
+
+std::string_view name_of(SiteKind kind) {
+  switch (kind) {
+    case SiteKind::initializer: return "initializer";
+    case SiteKind::attribute: return "attribute";
+    case SiteKind::sparse_values: return "sparse values";
+    case SiteKind::sparse_indices: return "sparse indices";
+    case SiteKind::function_default: return "function default";
+    case SiteKind::training: return "training info";
+  }
+  return "";
+}
+
+/// Saturates, because dimensions may state any number of elements.
+void add(std::uint64_t& sum, std::uint64_t more) { sum = base::checked_add(sum, more).value_or(UINT64_MAX); }
+
+void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
+  ++totals.tensors;
+  add(totals.elements, elements);
+  add(totals.bytes, bytes);
+}
+
+/// Returns the names of running means and variances: inputs 3 and 4 of BatchNormalization, which are not trained.
+base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
+  constexpr int mean = 3;
+  base::KeyedSet<std::string_view> names;
+  for_each_node(model, [&names](const schema::NodeProto& node, const Site&) {
+    if (node.op_type() != "BatchNormalization" || !onnx::is_default_domain(node.domain())) return;
+    for (int i = mean; i < node.input_size(); ++i) names.insert(node.input(i));
+  });
+  return names;
+}
+
+class Sums {
+ public:
+  Sums(Inspection& inspection, std::size_t largest, base::KeyedSet<std::string_view> statistics)
+      : inspection_(inspection), largest_(largest), statistics_(std::move(statistics)) {}
+
+  void add_tensor(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    const std::uint64_t elements = payload_size(DataType::uint8, tensor.dims).value_or(0);
+    const std::uint64_t bytes = data_bytes(tensor);
+    add(inspection_.tensors, elements, bytes);
+    add(by_type_[tensor.type], elements, bytes);
+    add(by_site_[site.kind], elements, bytes);
+    // Attributes are constants of the graph and indices are not trained, so neither counts as parameters.
+    if (site.kind == SiteKind::initializer || site.kind == SiteKind::sparse_values) {
+      add(statistics_.contains(tensor.name) ? inspection_.statistics : inspection_.parameters, elements);
+    }
+    keep_if_large(site, bytes);
+  }
+
+  void finish() {
+    for (const auto& [type, totals] : by_type_) inspection_.by_type.emplace_back(type, totals);
+    for (const auto& [kind, totals] : by_site_) inspection_.by_site.emplace_back(name_of(kind), totals);
+    const auto bytes = [](const auto& row) { return row.second.bytes; };
+    std::ranges::stable_sort(inspection_.by_type, std::ranges::greater(), bytes);
+    std::ranges::stable_sort(inspection_.by_site, std::ranges::greater(), bytes);
+    for (auto& [size, tensor] : large_) inspection_.largest.push_back({std::move(tensor), size});
+  }
+
+ private:
+  /// Computes the size from type and dimensions, so that an external tensor counts even if its file is missing.
+  static std::uint64_t data_bytes(const onnx::TensorView& tensor) {
+    const auto expected = tensor.expected_size();
+    if (expected) return *expected;
+    return tensor.raw_data ? tensor.raw_data->size() : 0;
+  }
+
+  /// Keeps the list sorted and short during the walk, because a model may have millions of tensors.
+  void keep_if_large(const onnx::TensorSite& site, std::uint64_t bytes) {
+    if (largest_ == 0 || (large_.size() == largest_ && bytes <= std::prev(large_.end())->first)) return;
+    large_.emplace(bytes, info_of(site));
+    if (large_.size() > largest_) large_.erase(std::prev(large_.end()));
+  }
+
+  Inspection& inspection_;
+  std::size_t largest_;
+  base::KeyedSet<std::string_view> statistics_;
+  std::map<DataType, TensorTotals> by_type_;
+  std::map<SiteKind, TensorTotals> by_site_;
+  std::multimap<std::uint64_t, TensorInfo, std::greater<>> large_;
+};
+
 }  // namespace
 
 std::string_view to_string(BlockKind kind) noexcept {
@@ -64,104 +276,20 @@ std::string_view to_string(BlockKind kind) noexcept {
   return "";
 }
 
-void FileMapper::add(const onnx::TensorSite& site) {
-  const onnx::TensorView& tensor = site.tensor;
-  if (tensor.is_external()) {
-    add_link(site);
-    return;
-  }
-  const std::string name(tensor.name);
-  if (tensor.raw_data) {
-    inline_.push_back({BlockKind::data, tensor.raw_data->begin, tensor.raw_data->size(), tensor.type, name});
-  } else if (tensor.typed_data) {
-    // Typed values may be split over several fields, so the whole message counts as data.
-    inline_.push_back({BlockKind::data, tensor.range.begin, tensor.range.size(), tensor.type, name});
-  }
-}
-
-void FileMapper::add_link(const onnx::TensorSite& site) {
-  if (archive_of(source_) != nullptr) return;  // map_of_archive gets the entries from the listing
-  const onnx::TensorView& tensor = site.tensor;
-  const onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
-  const std::uint64_t size = slice.length.value_or(tensor.expected_size().value_or(0));
-  slices_[slice.location].push_back({BlockKind::data, slice.offset, size, tensor.type, std::string(tensor.name)});
-}
-
-void FileMapper::append_model(FileMap& map, std::uint64_t offset, std::uint64_t size) {
-  // Protobuf accepts fields in any order, so the walk need not meet tensors in the order of the file.
-  std::ranges::sort(inline_, {}, &FileBlock::offset);
-  for (const FileBlock& block : inline_) {
-    append(map, BlockKind::graph, offset + block.offset, "graph");
-    append(map, BlockKind::data, offset + end_of(block), block.name, block.type);
-  }
-  append(map, BlockKind::graph, offset + size, "graph");
-}
-
-FileMap FileMapper::map_of_archive(StorageSummary& storage) {
-  const Listing listing = ls(path_, options_);
-  FileMap map{path_, false, listing.file_size, {}};
-  storage.unused_bytes = listing.unused_bytes;
-  storage.padding_bytes = listing.padding_bytes;
-  for (const ListedEntry& entry : listing.entries) {
-    append_entry(map, entry);
-    const bool is_used = entry.kind == EntryKind::weight;
-    const bool is_leftover = entry.kind == EntryKind::unused;
-    append(map, is_leftover ? BlockKind::unused : BlockKind::data, entry.offset + entry.size, name_of(entry),
-           entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
-    (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
-  }
-  // Every archive has the model as its last entry.
-  append_entry(map, listing.model);
-  append_model(map, listing.model.offset, listing.model.size);
-  append(map, BlockKind::header, listing.file_size, "directory");
-  return map;
-}
-
-FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
-                                     StorageSummary& storage) const {
-  constexpr std::uint64_t largest_padding = 65536;  // the largest usual alignment, Windows' allocation granularity
-  const ExternalFiles* files = files_of(source_);   // null for a model in memory
-  const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
-  FileMap map{files != nullptr ? files->folder() / os::path_of(location) : os::path_of(location),
-              !file_size,
-              file_size.value_or(0),
-              {}};
-  // `append` covers a file from front to back. Of tensors that share bytes, the first in the model names them.
-  std::ranges::stable_sort(slices, {}, &FileBlock::offset);
-  for (const FileBlock& slice : slices) {
-    // A link may state any range, also beyond the file's end.
-    const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
-    // A link without a length, of a tensor whose shape does not tell the size, reaches to the end of the file.
-    const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
-    if (size == 0) continue;
-    const std::uint64_t before = end_of(map);
-    const bool is_padding = slice.offset > before && slice.offset - before < largest_padding;
-    append(map, is_padding ? BlockKind::padding : BlockKind::unused, slice.offset, is_padding ? "padding" : "unused");
-    append(map, BlockKind::data, slice.offset + size, slice.name, slice.type);
-  }
-  append(map, BlockKind::unused, map.size, "unused");
-  for (const FileBlock& block : map.blocks) {
-    if (block.kind == BlockKind::data) storage.external_bytes += block.size;
-    if (block.kind == BlockKind::padding) storage.padding_bytes += block.size;
-    if (block.kind == BlockKind::unused) storage.unused_bytes += block.size;
-  }
-  return map;
-}
-
-std::vector<FileMap> FileMapper::finish(StorageSummary& storage) && {
-  std::vector<FileMap> files;
-  storage.model_bytes = source_.model().size();
-  for (const FileBlock& block : inline_) storage.inline_bytes += block.size;
-  if (archive_of(source_) != nullptr) {
-    files.push_back(map_of_archive(storage));
-  } else {
-    FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
-    if (!source_.graph().begin) inline_.clear();  // their offsets are in the parsed bytes, not in the text
-    append_model(map, 0, map.size);
-  }
-  storage.file_bytes = files.front().size;
-  for (auto& [location, slices] : slices_) files.push_back(map_of_data_file(location, slices, storage));
-  return files;
+void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
+                 const schema::ModelProto& proto, const InspectOptions& options) {
+  Sums sums(inspection, options.largest, statistics_of(proto));
+  FileMapper mapper(path, source, options.load);
+  // The wire format gives each tensor the range of bytes that the map needs; parsed messages have none.
+  onnx::walk_tensors(source.model(),
+                     [&](const onnx::TensorSite& site) {
+                       sums.add_tensor(site);
+                       mapper.add(site);
+                     },
+                     {options.load.max_depth});
+  sums.finish();
+  std::vector<FileMap> files = std::move(mapper).finish(inspection.storage);
+  if (options.files) inspection.files = std::move(files);
 }
 
 }  // namespace onnxar

@@ -1,7 +1,9 @@
-// Summarises the main graph (interface, operators, depth, faults), its nodes and its tensors.
+// Summarises the main graph (interface, operators, depth, faults), its nodes and its tensors, and estimates its cost.
 #pragma once
 
-#include "convert/loaded_model.h"
+#include "convert/load.h"
+#include "inspect/open_dimensions.h"
+#include "inspect/size.h"
 #include "model/walk.h"
 #include "onnxar/model/inspect.h"
 #include "onnxar/onnx.pb.h"
@@ -18,5 +20,11 @@ GraphSummary summary_of_graph(const schema::ModelProto& model);
 /// `source` is the model that was opened from `path`, and `proto` is its parsed skeleton.
 void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
                  const schema::ModelProto& proto, const InspectOptions& options);
+
+/// Estimates multiply-adds within the budget for the model's size, for the given sizes of dimensions and values of
+/// inputs. Nodes beyond the budget are listed as unknown.
+CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings = {});
+/// As above, within a given budget.
+CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings = {});
 
 }  // namespace onnxar

@@ -23,63 +23,19 @@ Known broadcast_all(const Call& call) {
 }
 
 /// The output has the shape of the first input.
-constexpr auto same_shape_ops = std::to_array<std::string_view>({"Relu",
-                                                                 "Sigmoid",
-                                                                 "Tanh",
-                                                                 "Erf",
-                                                                 "Gelu",
-                                                                 "Softmax",
-                                                                 "LogSoftmax",
-                                                                 "Dropout",
-                                                                 "LeakyRelu",
-                                                                 "Elu",
-                                                                 "Selu",
-                                                                 "Celu",
-                                                                 "Clip",
-                                                                 "Exp",
-                                                                 "Log",
-                                                                 "Sqrt",
-                                                                 "Neg",
-                                                                 "Abs",
-                                                                 "Floor",
-                                                                 "Ceil",
-                                                                 "Round",
-                                                                 "Reciprocal",
-                                                                 "Sin",
-                                                                 "Cos",
-                                                                 "HardSigmoid",
-                                                                 "HardSwish",
-                                                                 "Softplus",
-                                                                 "Softsign",
-                                                                 "Not",
-                                                                 "Sign",
-                                                                 "IsNaN",
-                                                                 "LRN",
-                                                                 "Mish",
-                                                                 "Swish",
-                                                                 "Hardmax",
-                                                                 "CastLike",
-                                                                 "PRelu",
-                                                                 "Trilu",
-                                                                 "CumSum",
-                                                                 "Shrink",
-                                                                 "ThresholdedRelu",
-                                                                 "LayerNormalization",
-                                                                 "BatchNormalization",
-                                                                 "InstanceNormalization",
-                                                                 "GroupNormalization",
-                                                                 "RMSNormalization",
-                                                                 "SimplifiedLayerNormalization",
-                                                                 "LpNormalization",
-                                                                 "MeanVarianceNormalization",
-                                                                 "QuantizeLinear",
-                                                                 "DequantizeLinear",
-                                                                 "ScatterND",
-                                                                 "ScatterElements",
-                                                                 "FastGelu",
-                                                                 "BiasGelu",
-                                                                 "QuickGelu",
-                                                                 "RotaryEmbedding"});
+constexpr auto activations = std::to_array<std::string_view>(
+    {"Relu",    "Sigmoid",         "Tanh",      "Erf",      "Gelu",     "Softmax", "LogSoftmax",
+     "Hardmax", "Dropout",         "LeakyRelu", "PRelu",    "Elu",      "Selu",    "Celu",
+     "Clip",    "HardSigmoid",     "HardSwish", "Softplus", "Softsign", "Mish",    "Swish",
+     "Shrink",  "ThresholdedRelu", "FastGelu",  "BiasGelu", "QuickGelu"});
+constexpr auto functions =
+    std::to_array<std::string_view>({"Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Round", "Reciprocal", "Sin",
+                                     "Cos", "Not", "Sign", "IsNaN", "CumSum"});
+constexpr auto normalizations = std::to_array<std::string_view>(
+    {"LayerNormalization", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "RMSNormalization",
+     "SimplifiedLayerNormalization", "LpNormalization", "MeanVarianceNormalization", "LRN"});
+constexpr auto other_same_shape_ops = std::to_array<std::string_view>(
+    {"CastLike", "Trilu", "QuantizeLinear", "DequantizeLinear", "ScatterND", "ScatterElements", "RotaryEmbedding"});
 /// The output has the shape of all inputs, broadcast.
 constexpr auto broadcasting_ops =
     std::to_array<std::string_view>({"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "And", "Or",
@@ -90,11 +46,12 @@ constexpr auto broadcasting_ops =
 Rules make_rules() {
   Rules rules = {{"Identity", same}, {"Cast", same}};
   add_layers(rules);
-  add_rearrangements(rules);
   add_parts(rules);
-  add_constants(rules);
   add_arithmetic(rules);  // before the loops below: emplace keeps the first rule of an operator
-  for (const std::string_view op : same_shape_ops) rules.emplace(op, same_shape);
+  for (const auto op : activations) rules.emplace(op, same_shape);
+  for (const auto op : functions) rules.emplace(op, same_shape);
+  for (const auto op : normalizations) rules.emplace(op, same_shape);
+  for (const auto op : other_same_shape_ops) rules.emplace(op, same_shape);
   for (const std::string_view op : broadcasting_ops) rules.emplace(op, broadcast_all);
   return rules;
 }

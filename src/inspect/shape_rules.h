@@ -70,9 +70,7 @@ std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
 
 // Add the rules of the sources shapes_of_*.cc.
 void add_layers(Rules& rules);
-void add_rearrangements(Rules& rules);
 void add_parts(Rules& rules);
-void add_constants(Rules& rules);
 void add_arithmetic(Rules& rules);
 
 }  // namespace onnxar::shape_rules

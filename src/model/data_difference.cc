@@ -1,5 +1,3 @@
-#include "model/data_difference.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -18,6 +16,7 @@
 #include "archive/opening.h"
 #include "base/little_endian.h"
 #include "base/mapped_file.h"
+#include "model/differences.h"
 #include "onnxar/archive.h"
 #include "onnxar/content.h"
 

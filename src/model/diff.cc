@@ -9,9 +9,8 @@
 
 #include "archive/graphs.h"
 #include "base/text.h"
-#include "convert/loaded_model.h"
-#include "model/data_difference.h"
-#include "model/message_difference.h"
+#include "convert/load.h"
+#include "model/differences.h"
 #include "model/messages.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/model/model.h"
@@ -19,7 +18,6 @@
 namespace onnxar {
 namespace {
 
-using TensorPair = MessageDifference::TensorPair;
 using Opened = std::shared_ptr<const RandomAccess>;
 
 /// Returns the bytes as they are, also where type and dimensions do not fit them: two models with the same fault are
@@ -93,8 +91,7 @@ class Comparison {
  private:
   Difference compare(const schema::ModelProto& before, const schema::ModelProto& after) {
     found_ = {};
-    MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
-    messages.compare(before, after);
+    compare_messages(before, after, found_.graph, [this](const TensorPair& pair) { tensor(pair); });
     return std::move(found_);
   }
 

@@ -1,10 +1,9 @@
-#include "model/matching.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "base/keyed_hash.h"
 #include "base/text.h"
+#include "model/differences.h"
 #include "onnx/sites.h"
 
 namespace onnxar {

@@ -1,4 +1,3 @@
-#include "model/message_difference.h"
 
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
@@ -10,7 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/matching.h"
+#include "model/differences.h"
 #include "model/messages.h"
 #include "model/walk.h"
 #include "onnx/sites.h"
@@ -143,133 +142,153 @@ std::string step(const Message& parent, const FieldDescriptor& field, const Mess
 /// Shortens the name, because every change below the element repeats it.
 std::string name_of(const Message& element) { return cut(name_in(element)); }
 
+/// Finds the differences of messages. Pairs of tensors are passed to `tensors`, which compares their data.
+class MessageDifference {
+ public:
+  MessageDifference(std::vector<GraphChange>& changes, std::function<void(const TensorPair&)> tensors)
+      : changes_(changes), tensors_(std::move(tensors)) {}
+
+  void compare(const schema::ModelProto& before, const schema::ModelProto& after) { messages(before, after, {}); }
+
+ private:
+  struct Place {
+    std::string before, after;  // sites
+    std::string name;
+  };
+  using Field = google::protobuf::FieldDescriptor;
+
+  void messages(const Message& before, const Message& after, const Place& place) {
+    const auto* type = before.GetDescriptor();
+    for (int i = 0; i < type->field_count(); ++i) {
+      if (!is_of_data(*type->field(i))) field(before, after, *type->field(i), place);
+    }
+    // Fields of a newer schema have no descriptor, so only their bytes can be compared.
+    const auto unknown = [](const Message& message) {
+      std::string bytes;
+      message.GetReflection()->GetUnknownFields(message).SerializeToString(&bytes);
+      return bytes;
+    };
+    const std::string bytes_before = unknown(before);
+    const std::string bytes_after = unknown(after);
+    if (bytes_before == bytes_after) return;
+    changes_.push_back({Change::changed, place.before, place.name,
+                        concat(bytes_before.size(), " bytes of unknown fields"),
+                        concat(bytes_after.size(), " different bytes")});
+  }
+
+  void field(const Message& before, const Message& after, const Field& field, const Place& place) {
+    const bool is_message = field.cpp_type() == Field::CPPTYPE_MESSAGE;
+    if (is_message && field.is_repeated()) {
+      list_of_messages(before, after, field, place);
+    } else if (is_message) {
+      one_message(before, after, field, place);
+    } else {
+      values(before, after, field, place);
+    }
+  }
+
+  void one_message(const Message& before, const Message& after, const Field& field, const Place& place) {
+    const auto& reflection = *before.GetReflection();
+    const bool in_before = reflection.HasField(before, &field);
+    const bool in_after = reflection.HasField(after, &field);
+    if (!in_before && !in_after) return;
+    const Message& first = reflection.GetMessage(before, &field);
+    const Message& second = reflection.GetMessage(after, &field);
+    const std::string further = step(before, field, in_before ? &first : &second, -1);
+    const Place inside{site_in(place.before, further), site_in(place.after, further), place.name};
+    if (!in_after) return only_in(Change::removed, first, inside);
+    if (!in_before) return only_in(Change::added, second, inside);
+    if (is<schema::TensorProto>(field)) {
+      tensors_({&static_cast<const schema::TensorProto&>(first), &static_cast<const schema::TensorProto&>(second),
+                inside.before, inside.after});
+    }
+    messages(first, second, inside);
+  }
+
+  void list_of_messages(const Message& before, const Message& after, const Field& field, const Place& place) {
+    const auto& reflection = *before.GetReflection();
+    const auto element_of = [&](const Message& list, int i) -> const Message& {
+      return reflection.GetRepeatedMessage(list, &field, i);
+    };
+    const auto place_of = [&](int in_before, int in_after) {
+      Place inside = place;
+      const Message& named = in_before >= 0 ? element_of(before, in_before) : element_of(after, in_after);
+      if (std::string name = name_of(named); !name.empty()) inside.name = std::move(name);
+      if (in_before >= 0) inside.before = site_in(place.before, step(before, field, &named, in_before));
+      if (in_after >= 0)
+        inside.after = site_in(place.after, step(after, field, &element_of(after, in_after), in_after));
+      return inside;
+    };
+    const Matching found = match(before, after, field);
+    for (const auto& [first, second] : found.both) {
+      const Place inside = place_of(first, second);
+      const Message& a = element_of(before, first);
+      const Message& b = element_of(after, second);
+      if (is<schema::TensorProto>(field)) {
+        tensors_({&static_cast<const schema::TensorProto&>(a), &static_cast<const schema::TensorProto&>(b),
+                  inside.before, inside.after});
+      }
+      messages(a, b, inside);
+    }
+    // Callers of a graph may pass its inputs and outputs by position. The order of other lists has no meaning.
+    const bool positions_count = before.GetDescriptor() == schema::GraphProto::descriptor() &&
+                                 (field.name() == "input" || field.name() == "output");
+    if (positions_count && !std::ranges::is_sorted(found.both, {}, &std::pair<int, int>::second)) {
+      const std::string further = "." + field.name();
+      changes_.push_back(
+          {Change::changed, site_in(place.before, further), place.name, "in this order", "in a different order"});
+    }
+    for (const int i : found.removed) only_in(Change::removed, element_of(before, i), place_of(i, -1));
+    for (const int i : found.added) only_in(Change::added, element_of(after, i), place_of(-1, i));
+  }
+
+  void values(const Message& before, const Message& after, const Field& field, const Place& place) {
+    const auto& reflection = *before.GetReflection();
+    if (is_absent(before, field) && is_absent(after, field))
+      return;  // before a site is made: most fields of most messages
+    const Place inside{site_in(place.before, step(before, field, nullptr, -1)), {}, place.name};
+    if (!field.is_repeated()) {
+      // An absent field equals its default value. In a oneof, the presence of a member has a meaning.
+      const bool presence_counts = field.containing_oneof() != nullptr;
+      const bool in_before = !presence_counts || reflection.HasField(before, &field);
+      const bool in_after = !presence_counts || reflection.HasField(after, &field);
+      const std::string first = in_before ? value_text(before, field, -1) : "";
+      const std::string second = in_after ? value_text(after, field, -1) : "";
+      if (in_before == in_after && first == second) return;
+      changes_.push_back({Change::changed, inside.before, inside.name, in_before ? in_quotes(first, field) : "nothing",
+                          in_after ? in_quotes(second, field) : "nothing"});
+      return;
+    }
+    const int size = reflection.FieldSize(before, &field);
+    const int other_size = reflection.FieldSize(after, &field);
+    int same = 0;
+    while (same < std::min(size, other_size) && value_text(before, field, same) == value_text(after, field, same))
+      ++same;
+    if (same == size && same == other_size) return;
+    changes_.push_back(
+        {Change::changed, inside.before, inside.name, list_text(before, field, same), list_text(after, field, same)});
+  }
+
+  void only_in(Change change, const Message& message, const Place& place) {
+    const bool removed = change == Change::removed;
+    if (message.GetDescriptor() == schema::TensorProto::descriptor()) {
+      const auto* tensor = static_cast<const schema::TensorProto*>(&message);
+      return tensors_({removed ? tensor : nullptr, removed ? nullptr : tensor, place.before, place.after});
+    }
+    const std::string text = summary_text(message);
+    changes_.push_back(
+        {change, removed ? place.before : place.after, place.name, removed ? text : "", removed ? "" : text});
+  }
+
+  std::vector<GraphChange>& changes_;
+  std::function<void(const TensorPair&)> tensors_;
+};
+
 }  // namespace
 
-void MessageDifference::compare(const schema::ModelProto& before, const schema::ModelProto& after) {
-  messages(before, after, {});
-}
-
-void MessageDifference::messages(const Message& before, const Message& after, const Place& place) {
-  const auto* type = before.GetDescriptor();
-  for (int i = 0; i < type->field_count(); ++i) {
-    if (!is_of_data(*type->field(i))) field(before, after, *type->field(i), place);
-  }
-  // Fields of a newer schema have no descriptor, so only their bytes can be compared.
-  const auto unknown = [](const Message& message) {
-    std::string bytes;
-    message.GetReflection()->GetUnknownFields(message).SerializeToString(&bytes);
-    return bytes;
-  };
-  const std::string bytes_before = unknown(before);
-  const std::string bytes_after = unknown(after);
-  if (bytes_before == bytes_after) return;
-  changes_.push_back({Change::changed, place.before, place.name,
-                      concat(bytes_before.size(), " bytes of unknown fields"),
-                      concat(bytes_after.size(), " different bytes")});
-}
-
-void MessageDifference::field(const Message& before, const Message& after, const Field& field, const Place& place) {
-  const bool is_message = field.cpp_type() == Field::CPPTYPE_MESSAGE;
-  if (is_message && field.is_repeated()) {
-    list_of_messages(before, after, field, place);
-  } else if (is_message) {
-    one_message(before, after, field, place);
-  } else {
-    values(before, after, field, place);
-  }
-}
-
-void MessageDifference::one_message(const Message& before, const Message& after, const Field& field,
-                                    const Place& place) {
-  const auto& reflection = *before.GetReflection();
-  const bool in_before = reflection.HasField(before, &field);
-  const bool in_after = reflection.HasField(after, &field);
-  if (!in_before && !in_after) return;
-  const Message& first = reflection.GetMessage(before, &field);
-  const Message& second = reflection.GetMessage(after, &field);
-  const std::string further = step(before, field, in_before ? &first : &second, -1);
-  const Place inside{site_in(place.before, further), site_in(place.after, further), place.name};
-  if (!in_after) return only_in(Change::removed, first, inside);
-  if (!in_before) return only_in(Change::added, second, inside);
-  if (is<schema::TensorProto>(field)) {
-    tensors_({&static_cast<const schema::TensorProto&>(first), &static_cast<const schema::TensorProto&>(second),
-              inside.before, inside.after});
-  }
-  messages(first, second, inside);
-}
-
-void MessageDifference::list_of_messages(const Message& before, const Message& after, const Field& field,
-                                         const Place& place) {
-  const auto& reflection = *before.GetReflection();
-  const auto element_of = [&](const Message& list, int i) -> const Message& {
-    return reflection.GetRepeatedMessage(list, &field, i);
-  };
-  const auto place_of = [&](int in_before, int in_after) {
-    Place inside = place;
-    const Message& named = in_before >= 0 ? element_of(before, in_before) : element_of(after, in_after);
-    if (std::string name = name_of(named); !name.empty()) inside.name = std::move(name);
-    if (in_before >= 0) inside.before = site_in(place.before, step(before, field, &named, in_before));
-    if (in_after >= 0) inside.after = site_in(place.after, step(after, field, &element_of(after, in_after), in_after));
-    return inside;
-  };
-  const Matching found = match(before, after, field);
-  for (const auto& [first, second] : found.both) {
-    const Place inside = place_of(first, second);
-    const Message& a = element_of(before, first);
-    const Message& b = element_of(after, second);
-    if (is<schema::TensorProto>(field)) {
-      tensors_({&static_cast<const schema::TensorProto&>(a), &static_cast<const schema::TensorProto&>(b), inside.before,
-                inside.after});
-    }
-    messages(a, b, inside);
-  }
-  // Callers of a graph may pass its inputs and outputs by position. The order of other lists has no meaning.
-  const bool positions_count = before.GetDescriptor() == schema::GraphProto::descriptor() &&
-                               (field.name() == "input" || field.name() == "output");
-  if (positions_count && !std::ranges::is_sorted(found.both, {}, &std::pair<int, int>::second)) {
-    const std::string further = "." + field.name();
-    changes_.push_back(
-        {Change::changed, site_in(place.before, further), place.name, "in this order", "in a different order"});
-  }
-  for (const int i : found.removed) only_in(Change::removed, element_of(before, i), place_of(i, -1));
-  for (const int i : found.added) only_in(Change::added, element_of(after, i), place_of(-1, i));
-}
-
-void MessageDifference::values(const Message& before, const Message& after, const Field& field, const Place& place) {
-  const auto& reflection = *before.GetReflection();
-  if (is_absent(before, field) && is_absent(after, field))
-    return;  // before a site is made: most fields of most messages
-  const Place inside{site_in(place.before, step(before, field, nullptr, -1)), {}, place.name};
-  if (!field.is_repeated()) {
-    // An absent field equals its default value. In a oneof, the presence of a member has a meaning.
-    const bool presence_counts = field.containing_oneof() != nullptr;
-    const bool in_before = !presence_counts || reflection.HasField(before, &field);
-    const bool in_after = !presence_counts || reflection.HasField(after, &field);
-    const std::string first = in_before ? value_text(before, field, -1) : "";
-    const std::string second = in_after ? value_text(after, field, -1) : "";
-    if (in_before == in_after && first == second) return;
-    changes_.push_back({Change::changed, inside.before, inside.name, in_before ? in_quotes(first, field) : "nothing",
-                        in_after ? in_quotes(second, field) : "nothing"});
-    return;
-  }
-  const int size = reflection.FieldSize(before, &field);
-  const int other_size = reflection.FieldSize(after, &field);
-  int same = 0;
-  while (same < std::min(size, other_size) && value_text(before, field, same) == value_text(after, field, same)) ++same;
-  if (same == size && same == other_size) return;
-  changes_.push_back(
-      {Change::changed, inside.before, inside.name, list_text(before, field, same), list_text(after, field, same)});
-}
-
-void MessageDifference::only_in(Change change, const Message& message, const Place& place) {
-  const bool removed = change == Change::removed;
-  if (message.GetDescriptor() == schema::TensorProto::descriptor()) {
-    const auto* tensor = static_cast<const schema::TensorProto*>(&message);
-    return tensors_({removed ? tensor : nullptr, removed ? nullptr : tensor, place.before, place.after});
-  }
-  const std::string text = summary_text(message);
-  changes_.push_back(
-      {change, removed ? place.before : place.after, place.name, removed ? text : "", removed ? "" : text});
+void compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
+                      std::vector<GraphChange>& changes, const std::function<void(const TensorPair&)>& tensors) {
+  MessageDifference(changes, tensors).compare(before, after);
 }
 
 }  // namespace onnxar

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/exact_source.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/sources.h"
 #include "base/text.h"
 
 namespace onnxar {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "convert/loaded_model.h"
+#include "convert/load.h"
 #include "onnxar/options.h"
 
 namespace onnxar {

@@ -1,5 +1,3 @@
-#include "model/prune.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -37,49 +35,6 @@ using base::concat;
 using FunctionKey = std::array<std::string, 3>;
 /// Whether inputs of a graph may be removed. Callers pass the inputs of a subgraph by position, so those are kept.
 enum class Inputs : bool { kept, dropped_with_initializers };
-
-/// Prunes graphs, counts what it removes, and gathers the functions that the remaining nodes may call.
-class GraphPruner {
- public:
-  explicit GraphPruner(FreezeReport& report) : report_(report) {}
-
-  /// Removes everything from a graph that its outputs do not need. Returns the names that it uses from outer graphs.
-  /// Errors: onnx.graph.*, onnx.tensor.no_data.
-  Wanted prune(schema::GraphProto& graph, const std::string& site, Inputs inputs);
-
-  /// Prunes the subgraphs of a node, and returns the names that they use from outer graphs. For Scope::Enter.
-  Wanted enter(schema::NodeProto& node, const std::string& site);
-
-  [[nodiscard]] const std::set<FunctionKey>& calls() const noexcept { return calls_; }
-
- private:
-  void keep_needed_tensors(schema::GraphProto& graph, const std::string& site, const Scope& scope, Names& gone);
-
-  FreezeReport& report_;
-  std::set<FunctionKey> calls_;
-};
-
-/// The functions that a model calls, directly or through other functions.
-class CalledFunctions {
- public:
-  /// `model` and `report` must outlive this object. Errors: onnx.graph.duplicate.
-  CalledFunctions(schema::ModelProto& model, FreezeReport& report);
-
-  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others.
-  /// Errors: onnx.graph.*, onnx.tensor.no_data.
-  void prune(const std::set<FunctionKey>& calls);
-
- private:
-  [[nodiscard]] std::vector<int> numbers_of(const std::set<FunctionKey>& calls) const;
-  std::vector<int> prune_body(int index);
-  void refuse_recursion() const;
-
-  schema::ModelProto& model_;
-  FreezeReport& report_;
-  std::map<FunctionKey, int> numbers_;
-  std::vector<bool> called_;               // by number
-  std::vector<std::vector<int>> callees_;  // by number
-};
 
 /// Returns the names of initializers and inputs. Errors: onnx.graph.duplicate. An input may have the name of an
 /// initializer, which is then its default value.
@@ -130,47 +85,62 @@ FunctionKey key_of(const std::string& domain, const std::string& name, const std
   return {std::string(onnx::canonical_domain(domain)), name, overload};
 }
 
-Wanted GraphPruner::prune(schema::GraphProto& graph, const std::string& site, Inputs inputs) {
-  Scope scope(*graph.mutable_node(), names_given(graph, site), site,
-              [this](schema::NodeProto& node, const std::string& at) { return enter(node, at); });
-  need_outputs(scope, graph, site);
-  need_annotations(scope, graph, site);
-  report_.nodes += scope.prune();
-  Names gone;
-  keep_needed_tensors(graph, site, scope, gone);
-  if (inputs == Inputs::dropped_with_initializers) {
-    report_.inputs +=
-        keep_only(*graph.mutable_input(), [&](const auto& input) { return !gone.contains(input.name()); });
+/// Prunes graphs, counts what it removes, and gathers the functions that the remaining nodes may call.
+class GraphPruner {
+ public:
+  explicit GraphPruner(FreezeReport& report) : report_(report) {}
+
+  /// Removes everything from a graph that its outputs do not need. Returns the names that it uses from outer graphs.
+  /// Errors: onnx.graph.*, onnx.tensor.no_data.
+  Wanted prune(schema::GraphProto& graph, const std::string& site, Inputs inputs) {
+    Scope scope(*graph.mutable_node(), names_given(graph, site), site,
+                [this](schema::NodeProto& node, const std::string& at) { return enter(node, at); });
+    need_outputs(scope, graph, site);
+    need_annotations(scope, graph, site);
+    report_.nodes += scope.prune();
+    Names gone;
+    keep_needed_tensors(graph, site, scope, gone);
+    if (inputs == Inputs::dropped_with_initializers) {
+      report_.inputs +=
+          keep_only(*graph.mutable_input(), [&](const auto& input) { return !gone.contains(input.name()); });
+    }
+    keep_facts(graph, scope, gone);
+    return scope.wanted();
   }
-  keep_facts(graph, scope, gone);
-  return scope.wanted();
-}
 
-void GraphPruner::keep_needed_tensors(schema::GraphProto& graph, const std::string& site, const Scope& scope,
-                                      Names& gone) {
-  const auto is_used = [&](const std::string& name) { return scope.used().contains(name); };
-  int index = -1;  // in the list before the removal
-  report_.initializers += keep_only(*graph.mutable_initializer(), [&](const schema::TensorProto& tensor) {
-    ++index;
-    if (!is_used(tensor.name())) return gone.insert(tensor.name()), false;
-    if (!is_open(tensor)) return true;
-    refuse_graph(Code::onnx_tensor_no_data, site_in(site, concat(".initializer[", index, "]")),
-                 concat("the model has no data for the initializer ", base::quoted(tensor.name()),
-                        ", which is needed; weights from another file can fill it"));
-  });
-  report_.initializers += keep_only(*graph.mutable_sparse_initializer(), [&](const schema::SparseTensorProto& sparse) {
-    return is_used(sparse.values().name()) || (gone.insert(sparse.values().name()), false);
-  });
-}
+  /// Prunes the subgraphs of a node, and returns the names that they use from outer graphs. For Scope::Enter.
+  Wanted enter(schema::NodeProto& node, const std::string& site) {
+    calls_.insert(key_of(node.domain(), node.op_type(), node.overload()));
+    Wanted used;
+    for_each_subgraph(node, site, [&](const schema::GraphProto& graph, const std::string& path) {
+      used.merge(prune(changeable(graph), path, Inputs::kept));
+    });
+    return used;
+  }
 
-Wanted GraphPruner::enter(schema::NodeProto& node, const std::string& site) {
-  calls_.insert(key_of(node.domain(), node.op_type(), node.overload()));
-  Wanted used;
-  for_each_subgraph(node, site, [&](const schema::GraphProto& graph, const std::string& path) {
-    used.merge(prune(changeable(graph), path, Inputs::kept));
-  });
-  return used;
-}
+  [[nodiscard]] const std::set<FunctionKey>& calls() const noexcept { return calls_; }
+
+ private:
+  void keep_needed_tensors(schema::GraphProto& graph, const std::string& site, const Scope& scope, Names& gone) {
+    const auto is_used = [&](const std::string& name) { return scope.used().contains(name); };
+    int index = -1;  // in the list before the removal
+    report_.initializers += keep_only(*graph.mutable_initializer(), [&](const schema::TensorProto& tensor) {
+      ++index;
+      if (!is_used(tensor.name())) return gone.insert(tensor.name()), false;
+      if (!is_open(tensor)) return true;
+      refuse_graph(Code::onnx_tensor_no_data, site_in(site, concat(".initializer[", index, "]")),
+                   concat("the model has no data for the initializer ", base::quoted(tensor.name()),
+                          ", which is needed; weights from another file can fill it"));
+    });
+    report_.initializers +=
+        keep_only(*graph.mutable_sparse_initializer(), [&](const schema::SparseTensorProto& sparse) {
+          return is_used(sparse.values().name()) || (gone.insert(sparse.values().name()), false);
+        });
+  }
+
+  FreezeReport& report_;
+  std::set<FunctionKey> calls_;
+};
 
 using Domains = std::set<std::string>;
 using Imports = google::protobuf::RepeatedPtrField<schema::OperatorSetIdProto>;
@@ -220,87 +190,101 @@ std::string site_of_function(int index) { return concat("functions[", index, "]"
                concat("no input, initializer or node defines ", base::quoted(name), others));
 }
 
-CalledFunctions::CalledFunctions(schema::ModelProto& model, FreezeReport& report) : model_(model), report_(report) {
-  for (int i = 0; i < model.functions_size(); ++i) {
-    const auto& function = model.functions(i);
-    if (!numbers_.emplace(key_of(function.domain(), function.name(), function.overload()), i).second) {
-      refuse_graph(Code::onnx_graph_duplicate, site_of_function(i),
-                   concat("the function ", base::quoted(function.name()), " is defined twice"));
+/// The functions that a model calls, directly or through other functions.
+class CalledFunctions {
+ public:
+  /// `model` and `report` must outlive this object. Errors: onnx.graph.duplicate.
+  CalledFunctions(schema::ModelProto& model, FreezeReport& report) : model_(model), report_(report) {
+    for (int i = 0; i < model.functions_size(); ++i) {
+      const auto& function = model.functions(i);
+      if (!numbers_.emplace(key_of(function.domain(), function.name(), function.overload()), i).second) {
+        refuse_graph(Code::onnx_graph_duplicate, site_of_function(i),
+                     concat("the function ", base::quoted(function.name()), " is defined twice"));
+      }
     }
+    // Numbers are indices into the list of functions. They remain valid until the end of `prune`, which removes unused
+    // functions in one pass.
+    called_.resize(numbers_.size());
+    callees_.resize(numbers_.size());
   }
-  // Numbers are indices into the list of functions. They remain valid until the end of `prune`, which removes unused
-  // functions in one pass.
-  called_.resize(numbers_.size());
-  callees_.resize(numbers_.size());
-}
 
-void CalledFunctions::prune(const std::set<FunctionKey>& calls) {
-  std::vector<int> waiting = numbers_of(calls);
-  for (std::size_t next = 0; next < waiting.size(); ++next) {
-    const auto at = static_cast<std::size_t>(waiting[next]);
-    // Each body is pruned once, and only if it is called: other functions need not be valid, as they are removed.
-    if (called_[at]) continue;
-    called_[at] = true;
-    callees_[at] = prune_body(waiting[next]);
-    for (const int callee : callees_[at]) waiting.push_back(callee);  // GCC 14 warns falsely of `insert`
-  }
-  refuse_recursion();
-  int i = 0;
-  report_.functions += keep_only(*model_.mutable_functions(), [&](const auto&) {
-    return static_cast<bool>(called_[static_cast<std::size_t>(i++)]);
-  });
-}
-
-std::vector<int> CalledFunctions::numbers_of(const std::set<FunctionKey>& calls) const {
-  std::vector<int> numbers;
-  for (const FunctionKey& call : calls) {
-    // Other calls are calls of operators.
-    if (const auto found = numbers_.find(call); found != numbers_.end()) numbers.push_back(found->second);
-  }
-  return numbers;
-}
-
-/// Prunes the body, and returns the functions that it calls.
-std::vector<int> CalledFunctions::prune_body(int index) {
-  schema::FunctionProto& function = *model_.mutable_functions(index);
-  const std::string site = site_of_function(index);
-  GraphPruner pruner(report_);
-  Scope scope(*function.mutable_node(), Names(function.input().begin(), function.input().end()), site,
-              [&pruner](schema::NodeProto& node, const std::string& at) { return pruner.enter(node, at); });
-  for (const std::string& output : function.output()) scope.need(output, site);
-  // A graph that is an attribute's default value runs where the body refers to it, and may use values of the body.
-  for_each_default_graph(function, site, [&](const schema::GraphProto& graph, const std::string& path) {
-    for (const auto& [name, user] : pruner.prune(changeable(graph), path, Inputs::kept)) scope.need(name, user);
-  });
-  report_.nodes += scope.prune();
-  if (!scope.wanted().empty()) refuse_dangling(scope.wanted());
-  const Names values = scope.values();
-  keep_only(*function.mutable_value_info(), [&](const auto& value) { return values.contains(value.name()); });
-  return numbers_of(pruner.calls());
-}
-
-/// Kahn's algorithm: repeatedly discounts functions without a caller. Functions that remain call each other.
-void CalledFunctions::refuse_recursion() const {
-  std::vector<int> callers(called_.size());
-  for (const auto& callees : callees_) {
-    for (const int callee : callees) ++callers[static_cast<std::size_t>(callee)];
-  }
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < callers.size(); ++i) {
-    if (callers[i] == 0) free.push_back(i);
-  }
-  for (std::size_t next = 0; next < free.size(); ++next) {
-    for (const int callee : callees_[free[next]]) {
-      if (--callers[static_cast<std::size_t>(callee)] == 0) free.push_back(static_cast<std::size_t>(callee));
+  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others.
+  /// Errors: onnx.graph.*, onnx.tensor.no_data.
+  void prune(const std::set<FunctionKey>& calls) {
+    std::vector<int> waiting = numbers_of(calls);
+    for (std::size_t next = 0; next < waiting.size(); ++next) {
+      const auto at = static_cast<std::size_t>(waiting[next]);
+      // Each body is pruned once, and only if it is called: other functions need not be valid, as they are removed.
+      if (called_[at]) continue;
+      called_[at] = true;
+      callees_[at] = prune_body(waiting[next]);
+      for (const int callee : callees_[at]) waiting.push_back(callee);  // GCC 14 warns falsely of `insert`
     }
+    refuse_recursion();
+    int i = 0;
+    report_.functions += keep_only(*model_.mutable_functions(), [&](const auto&) {
+      return static_cast<bool>(called_[static_cast<std::size_t>(i++)]);
+    });
   }
-  const auto left = std::ranges::find_if(callers, [](int count) { return count > 0; });
-  if (left == callers.end()) return;
-  const auto index = static_cast<int>(left - callers.begin());
-  refuse_graph(Code::onnx_graph_cycle, site_of_function(index),
-               concat("the function ", base::quoted(model_.functions(index).name()),
-                      " calls itself, or is called by functions that do; ONNX has no recursion"));
-}
+
+ private:
+  [[nodiscard]] std::vector<int> numbers_of(const std::set<FunctionKey>& calls) const {
+    std::vector<int> numbers;
+    for (const FunctionKey& call : calls) {
+      // Other calls are calls of operators.
+      if (const auto found = numbers_.find(call); found != numbers_.end()) numbers.push_back(found->second);
+    }
+    return numbers;
+  }
+
+  /// Prunes the body, and returns the functions that it calls.
+  std::vector<int> prune_body(int index) {
+    schema::FunctionProto& function = *model_.mutable_functions(index);
+    const std::string site = site_of_function(index);
+    GraphPruner pruner(report_);
+    Scope scope(*function.mutable_node(), Names(function.input().begin(), function.input().end()), site,
+                [&pruner](schema::NodeProto& node, const std::string& at) { return pruner.enter(node, at); });
+    for (const std::string& output : function.output()) scope.need(output, site);
+    // A graph that is an attribute's default value runs where the body refers to it, and may use values of the body.
+    for_each_default_graph(function, site, [&](const schema::GraphProto& graph, const std::string& path) {
+      for (const auto& [name, user] : pruner.prune(changeable(graph), path, Inputs::kept)) scope.need(name, user);
+    });
+    report_.nodes += scope.prune();
+    if (!scope.wanted().empty()) refuse_dangling(scope.wanted());
+    const Names values = scope.values();
+    keep_only(*function.mutable_value_info(), [&](const auto& value) { return values.contains(value.name()); });
+    return numbers_of(pruner.calls());
+  }
+
+  /// Kahn's algorithm: repeatedly discounts functions without a caller. Functions that remain call each other.
+  void refuse_recursion() const {
+    std::vector<int> callers(called_.size());
+    for (const auto& callees : callees_) {
+      for (const int callee : callees) ++callers[static_cast<std::size_t>(callee)];
+    }
+    std::vector<std::size_t> free;
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      if (callers[i] == 0) free.push_back(i);
+    }
+    for (std::size_t next = 0; next < free.size(); ++next) {
+      for (const int callee : callees_[free[next]]) {
+        if (--callers[static_cast<std::size_t>(callee)] == 0) free.push_back(static_cast<std::size_t>(callee));
+      }
+    }
+    const auto left = std::ranges::find_if(callers, [](int count) { return count > 0; });
+    if (left == callers.end()) return;
+    const auto index = static_cast<int>(left - callers.begin());
+    refuse_graph(Code::onnx_graph_cycle, site_of_function(index),
+                 concat("the function ", base::quoted(model_.functions(index).name()),
+                        " calls itself, or is called by functions that do; ONNX has no recursion"));
+  }
+
+  schema::ModelProto& model_;
+  FreezeReport& report_;
+  std::map<FunctionKey, int> numbers_;
+  std::vector<bool> called_;               // by number
+  std::vector<std::vector<int>> callees_;  // by number
+};
 
 }  // namespace
 

@@ -20,7 +20,6 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "convert/load.h"
-#include "convert/loaded_model.h"
 #include "convert/save.h"
 #include "model/messages.h"
 #include "model/walk.h"
@@ -30,7 +29,11 @@
 namespace onnxar {
 namespace {
 
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Reflection;
 using google::protobuf::TextFormat;
+
+enum class LargeData : std::uint8_t { printed, left_out };
 
 /// Passes protobuf's output to a sink, one buffer at a time.
 class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
@@ -149,113 +152,6 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
               {site.text(), std::nullopt}, {}, {Hint::load_or_set_payload});
 }
 
-}  // namespace
-
-TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
-    : model_(model), large_(large), threshold_(threshold) {
-  parse(proto_, model.skeleton, model.max_depth);
-  if (large == LargeData::printed) losses_ = text_losses(model, proto_);
-  Expansion expansion(model);
-  // Uses `walk`, whose sites become text only for an error.
-  walk(proto_, {.tensor = [&](const schema::TensorProto& visited, const Site& site) {
-         schema::TensorProto& tensor = changeable(visited);
-         const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
-         if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_not_loaded(tensor, site);
-         if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
-         if (payload != nullptr) {
-           // raw_data holds the link until the printer replaces it. The link includes a random id, so the model's own
-           // data cannot be mistaken for one.
-           tensor.set_raw_data(std::string(location_of(tensor)));
-           tensor.clear_external_data();
-           tensor.clear_data_location();
-         }
-         if (large == LargeData::left_out && (payload != nullptr || tensor.raw_data().size() >= threshold)) ++left_out_;
-       }});
-}
-
-void TextSource::drop_model_name() {
-  // The name belongs to the entry of an archive. In a file of its own the model is named by the file.
-  keep_only(*proto_.mutable_metadata_props(), [](const auto& pair) { return pair.key() != model_name_key; });
-}
-
-std::uint64_t TextSource::size() const {
-  // Counting takes a second print, but no memory: a buffer would need up to four times the size of all weights.
-  std::uint64_t size = 0;
-  read([&size](Bytes piece) { size += piece.size(); });
-  return size;
-}
-
-void TextSource::read(const ByteSink& sink) const {
-  TextFormat::Printer printer;
-  printer.SetHideUnknownFields(true);  // text has only their numbers, which cannot be parsed again
-  auto raw_data = std::make_unique<RawDataPrinter>(model_, large_, threshold_);
-  const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
-  printer.RegisterFieldValuePrinter(field, raw_data.release());  // takes ownership, as the field had no printer before
-  SinkStream stream(sink);
-  static_cast<void>(printer.Print(proto_, &stream));  // cannot fail: the stream accepts everything or throws
-  stream.flush();
-}
-
-std::vector<Finding> TextSource::losses() const { return losses_; }
-
-ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
-                        const std::filesystem::path& input) {
-  TextSource text(model, LargeData::printed, 0);
-  text.drop_model_name();
-  ConvertReport report;
-  if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
-  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
-  for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
-  save_alone(text, model, Destination::of(output, name_in_folder(model, input), Format::textproto), options, report);
-  return report;
-}
-
-LoadOptions with_text_parser(const LoadOptions& options) {
-  LoadOptions with = options;
-  if (!with.text_parser) with.text_parser = text_parser(options.max_depth);
-  return with;
-}
-
-TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
-  base::check_callable(sink, "the ByteSink");
-  LoadOptions load = with_text_parser(options.load);
-  // Without data, links remain links, so their files may be missing.
-  if (!options.with_data) load.load_external_data = false;
-  const ExternalPolicy policy = options.with_data ? ExternalPolicy::everything_inline() : ExternalPolicy::of(load);
-  try {
-    const Companions companions = options.with_data ? Companions::taken : Companions::left;
-    const LoadedModel loaded = load_model(model, policy, load, companions);
-    const TextSource text(loaded, options.with_data ? LargeData::printed : LargeData::left_out, load.threshold);
-    text.read(sink);
-    TextReport report{text.left_out(), loaded.remarks};
-    for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
-    const auto note = [&report](const std::string& name, const char* what) {
-      report.remarks.push_back({Severity::note, Code::onnx_text_loss, {name, std::nullopt}, what});
-    };
-    for (const SideFile& file : loaded.side_files) note(file.name, "this side file is not part of the model's text");
-    for (const LoadedGraph& graph : loaded.graphs) note(graph.name, "this further graph is not part of the text");
-    return report;
-  } catch (const Error& error) {
-    throw error.with_path(model);
-  }
-}
-
-ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
-                   const LoadOptions& load) {
-  LoadOptions options = with_text_parser(load);
-  options.load_external_data = true;
-  try {
-    return save_text(load_model(input, ExternalPolicy::everything_inline(), options), output, save, input);
-  } catch (const Error& error) {
-    throw error.with_path(input);
-  }
-}
-
-namespace {
-
-using google::protobuf::FieldDescriptor;
-using google::protobuf::Reflection;
-
 /// Protobuf prints every NaN as `nan`, and parses it as the quiet NaN without sign or payload.
 template <typename Float, typename Bits>
 bool is_odd_nan(Float value) {
@@ -312,8 +208,7 @@ std::uint64_t shared_payloads(const LoadedModel& model) {
   return again;
 }
 
-}  // namespace
-
+/// Reports what a model loses when it is printed as text and parsed again. `proto` is the parsed skeleton of `model`.
 std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelProto& proto) {
   std::vector<Finding> found;
   const auto add = [&found](std::string message) {
@@ -336,6 +231,129 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
   add_counted(shared_payloads(model), " tensor shares", " tensors share",
               " another tensor's data; the text repeats it for each of them");
   return found;
+}
+
+/// The text of a model. Payloads are read while they are printed. Every read yields the same text.
+class TextSource final : public ByteSource {
+ public:
+  /// `model` must outlive this object. Payloads of at least `threshold` bytes are large. Errors: onnx.model.invalid;
+  /// usage.not_loaded (data to be printed is in a file that was not loaded); onnx.model.expansion.
+  TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
+      : model_(model), large_(large), threshold_(threshold) {
+    parse(proto_, model.skeleton, model.max_depth);
+    if (large == LargeData::printed) losses_ = text_losses(model, proto_);
+    Expansion expansion(model);
+    // Uses `walk`, whose sites become text only for an error.
+    walk(proto_, {.tensor = [&](const schema::TensorProto& visited, const Site& site) {
+           schema::TensorProto& tensor = changeable(visited);
+           const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
+           if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_not_loaded(tensor, site);
+           if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
+           if (payload != nullptr) {
+             // raw_data holds the link until the printer replaces it. The link includes a random id, so the model's own
+             // data cannot be mistaken for one.
+             tensor.set_raw_data(std::string(location_of(tensor)));
+             tensor.clear_external_data();
+             tensor.clear_data_location();
+           }
+           if (large == LargeData::left_out && (payload != nullptr || tensor.raw_data().size() >= threshold))
+             ++left_out_;
+         }});
+  }
+
+  /// Removes the model's name among the graphs of an archive.
+  void drop_model_name() {
+    // The name belongs to the entry of an archive. In a file of its own the model is named by the file.
+    keep_only(*proto_.mutable_metadata_props(), [](const auto& pair) { return pair.key() != model_name_key; });
+  }
+
+  /// Cost: prints the whole text to count its bytes.
+  [[nodiscard]] std::uint64_t size() const override {
+    // Counting takes a second print, but no memory: a buffer would need up to four times the size of all weights.
+    std::uint64_t size = 0;
+    read([&size](Bytes piece) { size += piece.size(); });
+    return size;
+  }
+
+  void read(const ByteSink& sink) const override {
+    TextFormat::Printer printer;
+    printer.SetHideUnknownFields(true);  // text has only their numbers, which cannot be parsed again
+    auto raw_data = std::make_unique<RawDataPrinter>(model_, large_, threshold_);
+    const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
+    printer.RegisterFieldValuePrinter(field,
+                                      raw_data.release());  // takes ownership, as the field had no printer before
+    SinkStream stream(sink);
+    static_cast<void>(printer.Print(proto_, &stream));  // cannot fail: the stream accepts everything or throws
+    stream.flush();
+  }
+
+  /// The number of tensors whose data is left out.
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  /// The losses of the text; empty if large data is left out.
+  [[nodiscard]] const std::vector<Finding>& losses() const noexcept { return losses_; }
+
+ private:
+  const LoadedModel& model_;
+  LargeData large_;
+  std::uint64_t threshold_;
+  schema::ModelProto proto_;  // raw_data of a tensor with a payload holds its link
+  std::uint64_t left_out_ = 0;
+  std::vector<Finding> losses_;
+};
+
+}  // namespace
+
+ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                        const std::filesystem::path& input) {
+  TextSource text(model, LargeData::printed, 0);
+  text.drop_model_name();
+  ConvertReport report;
+  if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
+  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
+  report.remarks.insert(report.remarks.end(), text.losses().begin(), text.losses().end());
+  save_alone(text, model, Destination::of(output, name_in_folder(model, input), Format::textproto), options, report);
+  return report;
+}
+
+LoadOptions with_text_parser(const LoadOptions& options) {
+  LoadOptions with = options;
+  if (!with.text_parser) with.text_parser = text_parser(options.max_depth);
+  return with;
+}
+
+TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
+  base::check_callable(sink, "the ByteSink");
+  LoadOptions load = with_text_parser(options.load);
+  // Without data, links remain links, so their files may be missing.
+  if (!options.with_data) load.load_external_data = false;
+  const ExternalPolicy policy = options.with_data ? ExternalPolicy::everything_inline() : ExternalPolicy::of(load);
+  try {
+    const Companions companions = options.with_data ? Companions::taken : Companions::left;
+    const LoadedModel loaded = load_model(model, policy, load, companions);
+    const TextSource text(loaded, options.with_data ? LargeData::printed : LargeData::left_out, load.threshold);
+    text.read(sink);
+    TextReport report{text.left_out(), loaded.remarks};
+    report.remarks.insert(report.remarks.end(), text.losses().begin(), text.losses().end());
+    const auto note = [&report](const std::string& name, const char* what) {
+      report.remarks.push_back({Severity::note, Code::onnx_text_loss, {name, std::nullopt}, what});
+    };
+    for (const SideFile& file : loaded.side_files) note(file.name, "this side file is not part of the model's text");
+    for (const LoadedGraph& graph : loaded.graphs) note(graph.name, "this further graph is not part of the text");
+    return report;
+  } catch (const Error& error) {
+    throw error.with_path(model);
+  }
+}
+
+ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                   const LoadOptions& load) {
+  LoadOptions options = with_text_parser(load);
+  options.load_external_data = true;
+  try {
+    return save_text(load_model(input, ExternalPolicy::everything_inline(), options), output, save, input);
+  } catch (const Error& error) {
+    throw error.with_path(input);
+  }
 }
 
 }  // namespace onnxar

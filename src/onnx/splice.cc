@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/exact_source.h"
+#include "base/sources.h"
 #include "onnx/wire.h"
 
 namespace onnxar::onnx {
@@ -100,11 +100,6 @@ void Rope::locate(const std::function<void(const Location&)>& visit) const {
   }
 }
 
-std::vector<std::byte> Rope::flat() const {
-  std::vector<std::byte> all;
-  all.reserve(base::in_memory(size_));
-  read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
-  return all;
-}
+std::vector<std::byte> Rope::flat() const { return base::gathered(*this); }
 
 }  // namespace onnxar::onnx

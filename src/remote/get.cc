@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/check.h"
 #include "archive/opening.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
+#include "base/sources.h"
 #include "onnxar/archive.h"
 #include "onnxar/remote.h"
 #include "remote/arrived_entries.h"

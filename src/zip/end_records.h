@@ -53,7 +53,7 @@ bool has_end_record(Bytes file);
 /// Errors: zip.directory.empty, zip.directory.count, zip.limit.*.
 void check_limits(const EndOfArchive& end, const Limits& limits);
 
-// The states that edits left in a file (states.cc).
+// The states that edits left in a file.
 
 /// Returns the offsets at which states of the file end, in ascending order. A state ends after an end record whose
 /// directory is the run of directory headers before it.

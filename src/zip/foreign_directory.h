@@ -99,7 +99,7 @@ void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink);
 /// Compares `crc` with the CRC-32 that the directory states. Errors: zip.data.crc.
 void expect_crc(const ForeignEntry& entry, std::uint32_t crc);
 
-// Deflated data (RFC 1951, inflate.cc).
+// Deflated data (RFC 1951).
 
 /// Whether `compressed` bytes of deflate can inflate to `size` bytes. Allows rejecting a false size before inflating.
 bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/exact_source.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"

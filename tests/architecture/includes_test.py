@@ -55,7 +55,7 @@ WITH_SYSTEM = ("src/os/", "tools/onnxar/os/")
 
 # Macros that tell the platform. Headers that choose for all others: handles, and how functions are exported.
 PLATFORM = re.compile(r"^[ \t]*#[ \t]*(?:el)?if.*\b_*(WIN32|WIN64|APPLE|linux|unix|ANDROID|MINGW32|MINGW64|FreeBSD)_*\b", re.MULTILINE)
-WITH_PLATFORM = {"include/onnxar/version.h", "include/onnxar/onnxar_c.h", "src/c/export.h"}
+WITH_PLATFORM = {"include/onnxar/version.h", "include/onnxar/onnxar_c.h", "src/c/boundary.h"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".h", ".cc", ".inc"}

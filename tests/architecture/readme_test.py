@@ -13,8 +13,12 @@ MORE = re.compile(r"; `([A-Z]\w+::\w+|[a-z_]+)` ")  # a further function of the 
 
 
 def defines(path: pathlib.Path, function: str) -> bool:
-    """Whether the file names `function` where it defines or declares it: `Class::member(`, `name(` or `class Name`."""
+    """Whether the file names `function` where it defines or declares it: `Class::member(`, `name(` or `class Name`; or
+    `member(` where it defines the class."""
     text = path.read_text()
+    owner, _, member = function.rpartition("::")
+    if owner and re.search(rf"^(?:class|struct) {owner}\b[^;]*{{", text, re.MULTILINE):
+        return bool(re.search(rf"\b{member}\(", text))
     return bool(re.search(rf"(?:\b{re.escape(function)}\(|^(?:class|struct) {re.escape(function)}\b)", text, re.MULTILINE))
 
 

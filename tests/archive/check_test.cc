@@ -1,13 +1,12 @@
 // The container's part of `check`: what it finds beyond what opening proves. The vectors of spec/vectors show each
 // fault.
-#include "archive/check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
+#include "archive/access.h"
 #include "archive/allocations.h"
 #include "archive/opened.h"
 #include "support/refusal.h"

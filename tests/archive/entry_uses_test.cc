@@ -1,4 +1,3 @@
-#include "archive/entry_uses.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

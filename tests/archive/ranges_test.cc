@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "archive/access.h"
-#include "archive/check.h"
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "os/pages.h"

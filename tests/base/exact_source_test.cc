@@ -1,6 +1,4 @@
 // Sources that break their contract: exactly the announced bytes are written, or it is an error.
-#include "base/exact_source.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/sources.h"
 #include "support/refusal.h"
 
 namespace onnxar::base {

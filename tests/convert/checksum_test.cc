@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "convert/payload.h"
+#include "convert/model_source.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
 

@@ -1,5 +1,3 @@
-#include "convert/companions.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/save.h"
 #include "support/refusal.h"
 
 namespace onnxar::testing {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "convert/loaded_model.h"
+#include "convert/load.h"
 #include "onnxar/convert.h"
 #include "onnxar/link.h"
 #include "support/samples.h"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "convert/file_source.h"
+#include "convert/open.h"
 #include "support/posix/child_process.h"
 #include "support/samples.h"
 

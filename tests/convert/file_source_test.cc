@@ -1,11 +1,10 @@
 // Data files are opened only in the model's folder, and each is mapped once.
-#include "convert/file_source.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
+#include "convert/open.h"
 #include "support/samples.h"
 #include "support/special_files.h"
 

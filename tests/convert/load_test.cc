@@ -49,7 +49,7 @@ TEST_F(LoadedModelTest, TensorsWithoutDataHaveTheirPlaceInTheInput) {
   const LoadedModel model = load_onnx(proto);
   std::size_t seen = 0;
   onnx::walk_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
-    const Place place = model.without_data.place_of(site);
+    const Place place = no_data(site, model.without_data).place;
     EXPECT_EQ(place.offset.has_value(), site.tensor.lacks_data());
     if (!site.tensor.lacks_data()) return;
     EXPECT_EQ(place.offset, place_in(proto.view(), open));

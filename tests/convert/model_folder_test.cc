@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convert/payload.h"
+#include "convert/model_source.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "convert/loaded_model.h"
+#include "convert/load.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/file_source.h"
+#include "convert/open.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 #include "support/temp_dir.h"

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "archive/access.h"
-#include "archive/check.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"

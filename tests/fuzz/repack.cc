@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "archive/check.h"
+#include "archive/access.h"
 #include "base/crc32.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "archive/check.h"
+#include "archive/access.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
 #include "zip/end_records.h"

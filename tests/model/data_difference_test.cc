@@ -1,6 +1,4 @@
 // The comparison of numbers, whose values are worked out by hand.
-#include "model/data_difference.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/differences.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/data_difference.h"
+#include "model/differences.h"
 
 namespace onnxar::testing {
 namespace {

@@ -1,13 +1,13 @@
-#include "c/errors.h"
+#include "c/boundary.h"
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "c/export.h"
 #include "onnxar/error.h"
 #include "os/names.h"
 
@@ -128,7 +128,52 @@ onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
   }
 }
 
+void refuse_null(std::string_view name) {
+  throw Error(Code::usage_argument, base::concat("the argument `", name, "` is NULL"));
+}
+
+void check_abi(std::uint32_t abi) {
+  if (abi == ONNXAR_C_ABI) return;
+  throw Error(Code::usage_argument,
+              base::concat("the caller was compiled against ABI ", abi, " of onnxar_c.h, and this library (",
+                           ONNXAR_VERSION_STRING, ") has ABI ", ONNXAR_C_ABI,
+                           "; recompile the caller, or install a library of its ABI"));
+}
+
+std::string_view text_of(const char* text, std::size_t length, std::string_view argument) {
+  check_argument(text != nullptr, argument);
+  return length == ONNXAR_TERMINATED ? std::string_view(text) : std::string_view(text, length);
+}
+
+Bytes bytes_of(const void* data, std::size_t size, std::string_view argument) {
+  check_argument(data != nullptr || size == 0, argument);
+  return {static_cast<const std::byte*>(data), size};
+}
+
+std::optional<std::uint64_t> length_of(std::uint64_t length) {
+  return length == ONNXAR_TO_END ? std::nullopt : std::optional(length);
+}
+
+std::size_t thread_count(std::uint64_t threads) noexcept {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(threads, std::numeric_limits<std::size_t>::max()));
+}
+
+Prefetch prefetch_of(std::int32_t number) {
+  switch (number) {
+    case ONNXAR_PREFETCH_NONE: return Prefetch::none;
+    case ONNXAR_PREFETCH_WILL_NEED: return Prefetch::will_need;
+    case ONNXAR_PREFETCH_POPULATE: return Prefetch::populate;
+    default:
+      throw Error(Code::usage_argument,
+                  base::concat("prefetch is ", number, ", which is not a value of ONNXAR_PREFETCH_*"));
+  }
+}
+
 }  // namespace onnxar::c
+
+ONNXAR_C_EXPORT const char* onnxar_version() { return onnxar::version_string(); }
+ONNXAR_C_EXPORT uint32_t onnxar_version_number() { return static_cast<uint32_t>(onnxar::version()); }
+ONNXAR_C_EXPORT uint32_t onnxar_c_abi() { return ONNXAR_C_ABI; }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_error_status(const onnxar_error* error) {
   return error == nullptr ? ONNXAR_OK : error->status;

@@ -1,5 +1,6 @@
-#include "base/exact_source.h"
+#include "base/sources.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "base/text.h"
 
 namespace onnxar::base {
+
 std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place& place, std::uint64_t limit) {
   const auto sum = checked_add(total, size);
   if (sum && *sum <= limit) return *sum;
@@ -43,6 +45,44 @@ void ExactSource::read(const ByteSink& sink) const {
   });
   if (failure) std::rethrow_exception(failure);
   if (left != 0) refuse("shorter");
+}
+
+namespace {
+
+constexpr std::uint64_t step = 16U << 20U;  // a call per 16 MiB costs nothing, and a bar moves many times a second
+
+}  // namespace
+
+void Progress::pass(Bytes bytes, const ByteSink& sink) {
+  if (!tell_) {
+    sink(bytes);
+    return;
+  }
+  while (!bytes.empty()) {
+    const Bytes piece = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), step - (done_ - told_))));
+    sink(piece);
+    add(piece.size());
+    bytes = bytes.subspan(piece.size());
+  }
+}
+
+void Progress::add(std::uint64_t bytes) {
+  done_ += bytes;
+  // The last call has to say that all is done, however few bytes are left of a step.
+  if (!tell_ || (done_ - told_ < step && done_ != total_)) return;
+  told_ = done_;
+  tell_(done_, total_);
+}
+
+void Progress::finish() {
+  if (done_ != total_) add(total_ - done_);
+}
+
+std::vector<std::byte> gathered(const ByteSource& source) {
+  std::vector<std::byte> all;
+  all.reserve(in_memory(source.size()));
+  source.read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
+  return all;
 }
 
 }  // namespace onnxar::base

@@ -1,9 +1,10 @@
-// Holds a caller's source to the size that it announces.
+// Sources of bytes: what callers' sources announce, the progress of reading them, and all their bytes at once.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
@@ -44,5 +45,46 @@ class ExactSource final : public ByteSource {
   std::string what_;
   Place place_;
 };
+
+// Reports the progress of long work to the caller.
+
+/// Counts the bytes that are written or read. Not synchronised.
+class Progress {
+ public:
+  /// `tell` may be empty, and must outlive this. The work is on `total` bytes.
+  Progress(const ProgressCallback& tell, std::uint64_t total) : tell_(tell), total_(total) {}
+
+  /// Passes `bytes` to `sink` in pieces, and calls `tell` after each piece.
+  void pass(Bytes bytes, const ByteSink& sink);
+
+  /// Counts `bytes` bytes, and calls `tell` if that completes a step or all work.
+  void add(std::uint64_t bytes);
+  /// Calls `tell` for the end of the work, unless it was called for it.
+  void finish();
+
+ private:
+  const ProgressCallback& tell_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  std::uint64_t told_ = 0;
+};
+
+/// Counts the bytes of a source while they are read. Source and progress must outlive it.
+class CountedSource final : public ByteSource {
+ public:
+  CountedSource(const ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}
+  [[nodiscard]] std::uint64_t size() const override { return source_.size(); }
+  void read(const ByteSink& sink) const override {
+    source_.read([&](Bytes bytes) { progress_.pass(bytes, sink); });
+  }
+  void locate(const std::function<void(const Location&)>& visit) const override { source_.locate(visit); }
+
+ private:
+  const ByteSource& source_;
+  Progress& progress_;
+};
+
+/// All bytes of a source, copied. Errors: std::bad_alloc; those of the source.
+std::vector<std::byte> gathered(const ByteSource& source);
 
 }  // namespace onnxar::base

@@ -1,0 +1,147 @@
+// The boundary of the C interface: converts arguments to types of C++, and exceptions to statuses. `guarded` is the
+// frame of every function.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "onnxar/onnxar_c.h"
+#include "onnxar/version.h"
+
+// Marks the functions that the shared library exports. All code is compiled with hidden visibility.
+#if defined(_WIN32)
+#define ONNXAR_C_EXPORT __declspec(dllexport)
+#else
+#define ONNXAR_C_EXPORT __attribute__((visibility("default")))
+#endif
+
+namespace onnxar::c {
+
+/// Throws usage.argument. Not inline: one call for each check keeps the checks small.
+[[noreturn]] void refuse_null(std::string_view name);
+
+/// Errors: usage.argument with the name, unless the argument is given. Inline, so that static analysis sees that a
+/// pointer is not null after the call.
+inline void check_argument(bool given, std::string_view name) {
+  if (!given) refuse_null(name);
+}
+
+/// As above, for pairs of a name and a pointer.
+template <typename Pointer, typename... More>
+void check_given(std::string_view name, const Pointer& pointer, const More&... more) {
+  check_argument(pointer != nullptr, name);
+  if constexpr (sizeof...(more) != 0) check_given(more...);
+}
+
+/// Errors: usage.argument, if the caller was compiled against a different ABI. Structs of options may then mean
+/// something else, so functions call this before they read any other argument.
+void check_abi(std::uint32_t abi);
+
+/// A name with its length, which may be ONNXAR_TERMINATED. Errors: usage.argument (NULL; `argument` is its name).
+std::string_view text_of(const char* text, std::size_t length, std::string_view argument);
+
+/// Bytes of the caller; NULL is allowed if `size` is 0. Errors: usage.argument (`argument` is their name).
+Bytes bytes_of(const void* data, std::size_t size, std::string_view argument);
+
+/// Absent for ONNXAR_TO_END.
+std::optional<std::uint64_t> length_of(std::uint64_t length);
+
+/// A number of threads. Where a std::size_t has 32 bits, larger numbers mean its largest.
+std::size_t thread_count(std::uint64_t threads) noexcept;
+
+/// Errors: usage.argument (not one of ONNXAR_PREFETCH_*).
+Prefetch prefetch_of(std::int32_t number);
+
+inline onnxar_bytes c_bytes(Bytes bytes) { return {bytes.data(), bytes.size()}; }
+
+// Structs of options, which callers fill in and which may grow in later versions.
+
+/// The part of the caller's struct that this library knows; all zeros for a null pointer. `Struct` begins with
+/// `struct_size`, which tells the version of the header that the caller was compiled against. `first_size` is the size
+/// of the struct in the first version of this ABI.
+/// - A shorter struct than the library's: the members that it lacks are 0.
+/// - A longer struct: the members that the library lacks must be 0.
+/// Errors: usage.argument.
+template <typename Struct>
+Struct known_part(const Struct* given, std::size_t first_size) {
+  Struct known{};
+  if (given == nullptr) return known;
+  const std::size_t size = given->struct_size;
+  if (size < first_size) {
+    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
+                                                   "; set it to their sizeof, which is at least ", first_size));
+  }
+  // If the caller never set the size, it may be any number, and reading that far would leave the caller's memory.
+  constexpr std::size_t largest = 4096;
+  if (size > largest) {
+    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
+                                                   ", more than in any version; set it to their sizeof"));
+  }
+  // A member that this library does not know may be a request that must not be ignored, such as one for a dry run.
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t i = sizeof known; i < size; ++i) {
+    if (bytes[i] != 0) {
+      throw Error(Code::usage_argument,
+                  base::concat("the options are of a later version: their byte ", i, " is set, and this library (",
+                               ONNXAR_VERSION_STRING, ") does not know what it means"));
+    }
+  }
+  std::memcpy(&known, given, std::min(size, sizeof known));
+  return known;
+}
+
+// Errors.
+
+/// The advice in words of C; empty for Hint::none.
+std::string words_of(const Advice& advice);
+/// `message; words`, or `message` alone if there are no words.
+std::string with_advice(const std::string& message, const std::string& words);
+
+/// A callback of the caller asked to stop. Callers get ONNXAR_USAGE with code c.callback, which is not in the
+/// catalogue: that describes files and calls of the library, and only the caller knows why its callback failed.
+class CallbackFailed : public std::exception {
+ public:
+  /// `what` must be a literal.
+  explicit CallbackFailed(const char* what) noexcept : what_(what) {}
+  [[nodiscard]] const char* what() const noexcept override { return what_; }
+
+ private:
+  const char* what_;
+};
+
+/// The status for the exception that is being handled; its description goes to `error`, unless that is null. Call it in
+/// a handler. Never throws: without memory for the description, `error` says only that.
+onnxar_status status_of_current_exception(onnxar_error** error) noexcept;
+
+/// Runs `action` as the body of a C function. Unwinding through frames of C is undefined, so no exception may leave:
+/// noexcept ends the process if one did. `error` is cleared first, so that callers may free it after any outcome.
+template <typename Action>
+onnxar_status guarded(onnxar_error** error, const Action& action) noexcept {
+  try {
+    if (error != nullptr) *error = nullptr;
+    action();
+    return ONNXAR_OK;
+  } catch (...) {
+    return status_of_current_exception(error);
+  }
+}
+
+/// As above, for functions that take the caller's ABI.
+template <typename Action>
+onnxar_status guarded(std::uint32_t abi, onnxar_error** error, const Action& action) noexcept {
+  return guarded(error, [&] {
+    check_abi(abi);
+    action();
+  });
+}
+
+}  // namespace onnxar::c
