@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 
+import digesting
 import editing
 import families
 import growth
@@ -35,6 +36,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
     return {
         "packing": lambda folder: packing.measure(folder, arguments.pairs, arguments.gib),
         "repacking": lambda folder: repacking.measure(folder, arguments.pairs, arguments.gib),
+        "digest": lambda folder: digesting.measure(folder, arguments.pairs, arguments.gib / 2),
         "sharing": lambda folder: sharing.measure(folder, arguments.runs, arguments.gib),
         "families": lambda folder: families.measure(folder, arguments.pairs),
         "library": library.measure,

@@ -48,6 +48,7 @@ typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #define ONNXAR_HAVE_TENSORS 1      /* added to this ABI: onnxar_tensors, except onnxar_lookup */
 #define ONNXAR_HAVE_WRITING 1      /* added to this ABI: lookup, read_entry, is_archive, writers, verbs, hints */
 #define ONNXAR_HAVE_GRAPHS 1       /* added to this ABI: several models in one archive, and the option `graph` */
+#define ONNXAR_HAVE_DIGEST 1       /* added to this ABI: onnxar_digest */
 #define ONNXAR_TERMINATED SIZE_MAX /* as a length of text: up to its NUL */
 #define ONNXAR_TO_END UINT64_MAX   /* as a length of bytes: up to the end */
 
@@ -64,6 +65,7 @@ typedef struct onnxar_archive onnxar_archive; /* an open archive */
 typedef struct onnxar_owner onnxar_owner;     /* a share in the memory of an archive */
 typedef struct onnxar_error onnxar_error;     /* a failure */
 typedef struct onnxar_tensors onnxar_tensors; /* the list of a model's tensors */
+typedef struct onnxar_digest onnxar_digest;   /* of an archive's content */
 typedef struct onnxar_writer onnxar_writer;   /* an archive that is being written */
 typedef struct onnxar_keys onnxar_keys;       /* makes names of entries */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
@@ -194,6 +196,16 @@ onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, o
  * names in the message. Cost: O(1), for that message O(tensors). */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
+
+/* --- digest ------------------------------------------------------------------------------------------------------- */
+/* One SHA-256 for the names and bytes of all entries except the side file onnxar.sig (spec/digest.md). Reads all bytes
+ * in `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
+onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads, onnxar_digest** digest,
+                                onnxar_error** error);
+/* The digest as 64 hexadecimal digits, and a line "HEX  NAME" for each entry, whose SHA-256 it is. "" for NULL. */
+const char* onnxar_digest_hex(const onnxar_digest* digest);
+const char* onnxar_digest_manifest(const onnxar_digest* digest);
+void onnxar_digest_free(onnxar_digest* digest);
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 typedef struct onnxar_writer_options {

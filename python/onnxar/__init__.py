@@ -4,6 +4,7 @@ import numpy as _numpy  # noqa: F401  first: it refuses a second interpreter, wh
 
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive, open_async
+from onnxar._digest import Digest, digest
 from onnxar._edit import Edit, edit
 from onnxar._errors import (
     AccessError,
@@ -51,6 +52,7 @@ __all__ = [
     "ConvertReport",
     "DataDifference",
     "Difference",
+    "Digest",
     "EarlierState",
     "Edit",
     "Entry",
@@ -76,6 +78,7 @@ __all__ = [
     "cat",
     "check",
     "diff",
+    "digest",
     "dump",
     "edit",
     "extract",

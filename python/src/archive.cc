@@ -2,6 +2,7 @@
 #include "onnxar/archive.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "binding.h"
+#include "conversions.h"
 #include "onnxar/content.h"
 #include "onnxar/convert.h"
 #include "python_file.h"
@@ -144,6 +146,15 @@ nb::list entry_list(const Archive& archive) {
   for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry, model));
   rows.append(row_of(listing.model, model));
   return rows;
+}
+
+/// Returns the digest, and the name and digest of each entry.
+nb::tuple digest_of(const Archive& archive, std::size_t threads, ProgressCallback progress) {
+  const DigestOptions options{threads, interruptible(std::move(progress))};
+  const Digest found = without_gil([&] { return digest(archive, options); });
+  nb::list entries;
+  for (const EntryDigest& entry : found.entries) entries.append(nb::make_tuple(text(entry.name), text(entry.hex)));
+  return nb::make_tuple(text(found.hex), entries);
 }
 
 /// Returns the names of the entries that `find` returns.
@@ -355,6 +366,7 @@ void bind_archive(nb::module_& module) {
             return borrowed(archive, archive.resolve(location, offset, length));
           },
           nb::arg("location"), nb::arg("offset") = 0, nb::arg("length") = nb::none())
+      .def("digest", digest_of, nb::arg("threads"), nb::arg("progress").none())
       .def("verify", [](const Archive& archive, const std::string& name) {
         const ArchiveEntry entry = entry_of(archive, name);
         without_gil([&] { archive.verify(entry); });

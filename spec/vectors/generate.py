@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import checksums
+import digests
 import graphs
 import invalid_directory
 import invalid_ends
@@ -51,6 +52,7 @@ MODULES = (
     invalid_models,
     invalid_tensors,
     checksums,
+    digests,
     wire_forms,
     graphs,
     large,

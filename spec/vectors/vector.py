@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -118,10 +119,19 @@ class Valid:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     options: Mapping[str, int] = field(default_factory=dict)
+    left_out: str = ""  # the entry that the digest does not cover
 
     @property
     def file(self) -> bytes:
         return bytes(self.archive.file)
+
+    @property
+    def digest(self) -> str:
+        """By ../digest.md."""
+        sums = {e.name.encode(): hashlib.sha256(e.data).hexdigest() for e in self.archive.entries}
+        sums.pop(self.left_out.encode(), None)
+        lines = (f"{sums[name]}  ".encode() + name + b"\n" for name in sorted(sums))
+        return hashlib.sha256(b"".join(lines)).hexdigest()
 
     def expectation(self) -> dict[str, object]:
         remarks: dict[str, object] = {"warnings": sorted({*self.warnings, *self.notes})}
@@ -129,6 +139,7 @@ class Valid:
             remarks = {"options": dict(self.options), **remarks}
         if self.notes:
             remarks["notes"] = sorted(self.notes)
+        remarks["digest"] = self.digest
         listing = self.archive.listing()
         if len(listing) > 1000:  # the manifest should stay a text that people read
             return {**remarks, "count": len(listing)}

@@ -1,9 +1,9 @@
 #include "base/sha1.h"
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
-#include <string_view>
+#include <cstddef>
 #include <utility>
 
 namespace onnxar::base {
@@ -19,12 +19,6 @@ constexpr std::uint32_t mixed(std::uint32_t b, std::uint32_t c, std::uint32_t d)
   if constexpr (round >= 20 && round < 40) return (b ^ c ^ d) + 0x6ed9eba1;
   if constexpr (round >= 40 && round < 60) return ((b & c) | (d & (b | c))) + 0x8f1bbcdc;
   return (b ^ c ^ d) + 0xca62c1d6;
-}
-
-std::uint32_t load_big_endian(const std::byte* bytes) noexcept {
-  // Compilers turn this into one load and a byte swap.
-  return std::to_integer<std::uint32_t>(bytes[0]) << 24U | std::to_integer<std::uint32_t>(bytes[1]) << 16U |
-         std::to_integer<std::uint32_t>(bytes[2]) << 8U | std::to_integer<std::uint32_t>(bytes[3]);
 }
 
 /// The 80 rounds of one block. The message schedule keeps only the 16 words that later rounds still need.
@@ -70,51 +64,21 @@ class Rounds {
   std::array<std::uint32_t, 16> words_;
 };
 
+void add_blocks(BlockHash::State& state, const std::byte* block, std::size_t count) noexcept {
+  for (; count != 0; --count, block += BlockHash::block_size) {
+    Rounds rounds({state[0], state[1], state[2], state[3], state[4]}, block);
+    rounds.run(std::make_index_sequence<80>());
+    for (std::size_t i = 0; i < rounds.state().size(); ++i) state[i] += rounds.state()[i];
+  }
+}
+
 }  // namespace
 
-void Sha1::add_block(State& state, const std::byte* block) noexcept {
-  Rounds rounds(state, block);
-  rounds.run(std::make_index_sequence<80>());
-  for (std::size_t i = 0; i < state.size(); ++i) state[i] += rounds.state()[i];
-}
+Sha1::Sha1() noexcept : hash_({0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, add_blocks) {}
 
-void Sha1::update(Bytes bytes) {
+void Sha1::update(Bytes bytes) noexcept {
   summed.fetch_add(bytes.size(), std::memory_order_relaxed);
-  const std::size_t held = size_ % block_size;
-  size_ += bytes.size();
-  if (held != 0) {
-    const std::size_t added = std::min(block_size - held, bytes.size());
-    std::ranges::copy(bytes.first(added), rest_.begin() + static_cast<std::ptrdiff_t>(held));
-    bytes = bytes.subspan(added);
-    if (held + added < block_size) return;
-    add_block(state_, rest_.data());
-  }
-  for (; bytes.size() >= block_size; bytes = bytes.subspan(block_size)) add_block(state_, bytes.data());
-  std::ranges::copy(bytes, rest_.begin());
-}
-
-/// Appends the padding of the standard: a one bit, zeros, and the length in bits.
-void Sha1::finish() noexcept {
-  const std::uint64_t bits = size_ * 8;
-  std::size_t held = size_ % block_size;
-  rest_[held++] = std::byte{0x80};
-  std::fill(rest_.begin() + static_cast<std::ptrdiff_t>(held), rest_.end(), std::byte{0});
-  if (held > block_size - sizeof bits) {  // the length does not fit and goes to a further block
-    add_block(state_, rest_.data());
-    rest_.fill(std::byte{0});
-  }
-  for (std::size_t i = 0; i < sizeof bits; ++i) rest_[block_size - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
-  add_block(state_, rest_.data());
-}
-
-std::string Sha1::hex() && {
-  constexpr std::string_view digits = "0123456789abcdef";
-  finish();
-  std::string text;
-  for (const std::uint32_t word : state_) {
-    for (unsigned shift = 32; shift != 0;) text += digits[word >> (shift -= 4) & 0xFU];
-  }
-  return text;
+  hash_.update(bytes);
 }
 
 std::uint64_t Sha1::bytes_summed() noexcept { return summed; }

@@ -78,6 +78,13 @@ void Progress::finish() {
   if (done_ != total_) add(total_ - done_);
 }
 
+void SharedProgress::add(std::uint64_t bytes) {
+  done_ += bytes;
+  if (std::this_thread::get_id() != owner_) return;
+  const std::uint64_t done = done_;
+  progress_.add(done - std::exchange(reported_, done));
+}
+
 std::vector<std::byte> gathered(const ByteSource& source) {
   std::vector<std::byte> all;
   all.reserve(in_memory(source.size()));

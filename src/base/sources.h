@@ -1,9 +1,11 @@
 // Sources of bytes: what callers' sources announce, the progress of reading them, and all their bytes at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -67,6 +69,22 @@ class Progress {
   std::uint64_t total_;
   std::uint64_t done_ = 0;
   std::uint64_t told_ = 0;
+};
+
+/// Counts bytes on any thread, and reports them on the thread that made this.
+class SharedProgress {
+ public:
+  SharedProgress(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
+
+  void add(std::uint64_t bytes);
+  /// As Progress::finish, on the thread that made this.
+  void finish() { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::uint64_t reported_ = 0;
+  std::thread::id owner_ = std::this_thread::get_id();
 };
 
 /// Counts the bytes of a source while they are read. Source and progress must outlive it.

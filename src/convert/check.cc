@@ -1,10 +1,8 @@
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "archive/access.h"
@@ -21,29 +19,6 @@
 namespace onnxar {
 namespace {
 
-/// Counts the bytes that all threads have verified, and reports them on the thread that made this.
-class VerifiedBytes {
- public:
-  VerifiedBytes(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
-
-  void add(std::uint64_t bytes) {
-    done_ += bytes;
-    if (std::this_thread::get_id() == owner_) report();
-  }
-  void finish() { progress_.finish(); }
-
- private:
-  void report() {
-    const std::uint64_t done = done_;
-    progress_.add(done - std::exchange(reported_, done));
-  }
-
-  base::Progress progress_;
-  std::atomic<std::uint64_t> done_ = 0;
-  std::uint64_t reported_ = 0;
-  std::thread::id owner_ = std::this_thread::get_id();
-};
-
 std::uint64_t bytes_of_entries(const Archive& archive) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < archive.size(); ++i) sum += archive.entry(i).size;
@@ -54,7 +29,7 @@ std::uint64_t bytes_of_entries(const Archive& archive) {
 void check_data(const Archive& archive, const CheckOptions& options, std::vector<Finding>& findings) {
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
-  VerifiedBytes verified(options.progress, bytes_of_entries(archive));
+  base::SharedProgress verified(options.progress, bytes_of_entries(archive));
   // One thread reads an archive by ranges from front to back, so that it can read ahead.
   const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
   const std::size_t threads = by_ranges ? 1 : base::threads_for(archive.file().size(), options.load.threads);

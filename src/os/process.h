@@ -23,8 +23,10 @@ std::vector<std::string> programs_with(const std::filesystem::path& file);
 bool contains(std::string_view text, std::string_view wanted) noexcept;
 
 #if defined(__aarch64__)
-/// Whether the processor has PMULL and PMULL2 for 64-bit numbers, an optional part of ARMv8.
+/// Whether the processor has PMULL and PMULL2 for 64-bit numbers, and the instructions for SHA-256: two optional parts
+/// of ARMv8.
 bool has_pmull() noexcept;
+bool has_sha256() noexcept;
 #endif
 
 }  // namespace onnxar::os

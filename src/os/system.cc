@@ -205,15 +205,16 @@ bool contains(std::string_view text, std::string_view wanted) noexcept {
 #endif
 
 #if defined(__aarch64__)
-bool has_pmull() noexcept {
 #if defined(_WIN32)
-  return ::IsProcessorFeaturePresent(PF_ARM_V8_CRYPTO_INSTRUCTIONS_AVAILABLE) != 0;
+bool has_pmull() noexcept { return ::IsProcessorFeaturePresent(PF_ARM_V8_CRYPTO_INSTRUCTIONS_AVAILABLE) != 0; }
+bool has_sha256() noexcept { return has_pmull(); }  // Windows tells of both parts together
 #elif defined(__linux__)
-  return (::getauxval(AT_HWCAP) & HWCAP_PMULL) != 0;
+bool has_pmull() noexcept { return (::getauxval(AT_HWCAP) & HWCAP_PMULL) != 0; }
+bool has_sha256() noexcept { return (::getauxval(AT_HWCAP) & HWCAP_SHA2) != 0; }
 #else
-  return true;  // all of Apple's have it
+bool has_pmull() noexcept { return true; }  // all of Apple's have it
+bool has_sha256() noexcept { return true; }
 #endif
-}
 #endif
 
 }  // namespace onnxar::os

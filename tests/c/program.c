@@ -299,6 +299,35 @@ static void check_tensors(void) {
 }
 #endif
 
+#ifdef ONNXAR_HAVE_DIGEST
+/* The digests were computed by hashlib of Python. */
+static void check_digest(void) {
+  const char* manifest =
+      "1e789e1f9d6762feb2141fbbe62af02638b10504ccebcca351cd667ec0fdbff6  __MODEL_PROTO\n"
+      "96ced9a9a685edaaf0b7a850c45e6ef5364ff2aba28941752adef180b44683b2  a\n"
+      "d8b38ccb528469fdf41c05ebdc160317c820c65caf1b3f82d96741b1e5a6faa6  b\n";
+  onnxar_archive* archive = opened("a.onnxar", NULL);
+  onnxar_archive* broken = opened("broken.onnxar", NULL);
+  onnxar_digest *one = NULL, *other = NULL;
+  onnxar_error* error = NULL;
+
+  CHECK(onnxar_get_digest(archive, 0, &one, &error) == ONNXAR_OK && error == NULL);
+  CHECK(onnxar_get_digest(archive, 2, &other, NULL) == ONNXAR_OK);
+  onnxar_close(archive); /* a digest does not need it any more */
+  CHECK(strcmp(onnxar_digest_manifest(one), manifest) == 0);
+  CHECK(strcmp(onnxar_digest_hex(one), "e945a7f64dc2a2fddef66e33b4b64d8bd35bdf90c91adcbf95e9537db6538839") == 0);
+  CHECK(strcmp(onnxar_digest_hex(one), onnxar_digest_hex(other)) == 0);
+  onnxar_digest_free(one);
+  onnxar_digest_free(other);
+  REFUSED(ONNXAR_FORMAT, "zip.local.field", onnxar_get_digest(broken, 1, &one, &error));
+  NULL_REFUSED(onnxar_get_digest(NULL, 0, &one, &error));
+  NULL_REFUSED(onnxar_get_digest(broken, 0, NULL, &error));
+  CHECK(onnxar_digest_hex(NULL)[0] == '\0' && onnxar_digest_manifest(NULL)[0] == '\0');
+  onnxar_digest_free(NULL);
+  onnxar_close(broken);
+}
+#endif
+
 enum { threads = 4, rounds = 200 };
 
 static onnxar_archive* shared_archive = NULL;
@@ -364,6 +393,9 @@ int main(int argc, char** argv) {
 #endif
 #ifdef ONNXAR_HAVE_GRAPHS
   check_graphs();
+#endif
+#ifdef ONNXAR_HAVE_DIGEST
+  check_digest();
 #endif
   check_threads();
   if (failures == 0) printf("onnxar %s, C ABI %d: all as it should be\n", onnxar_version(), ONNXAR_C_ABI);

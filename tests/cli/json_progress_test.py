@@ -21,6 +21,7 @@ class JsonProgress(ToolCase):
         for arguments in (
             ("pack", model, "-o", packed, "--no-sync"),
             ("check", "--data", packed),
+            ("digest", packed),
             ("freeze", packed, "-o", self.folder / "frozen.onnxar", "--no-sync"),
             ("diff", model, packed),
             ("unpack", packed, "-o", self.folder / "again.onnx", "--no-sync"),

@@ -28,10 +28,11 @@ class Threads(ToolCase):
             "repack": ("repack", self.made, "-o", self.output),
             "unpack": ("unpack", self.made, "-o", self.output),
             "check": ("check", "--data", self.made),
+            "digest": ("digest", self.made),
         }
 
     def test_results_are_the_same(self) -> None:
-        expected = {"unpack": self.source.read_bytes(), "check": None}
+        expected = {"unpack": self.source.read_bytes()}
         for name, command in self.commands().items():
             for threads in (1, 2, 64):
                 with self.subTest(command=name, threads=threads):

@@ -19,12 +19,13 @@ PARTS = {
         "graphs.md",
         "editing.md",
         "links.md",
+        "digest.md",
         "background.md",
     )
 }
 
 RULE = re.compile(r"^- \*\*([A-Z]\d+)\*\*(?: `([a-z0-9_]+(?:\.[a-z0-9_]+)+)`)?", re.MULTILINE)
-ID = re.compile(r"\b([EDNPLTMRGWXK]\d{1,2})\b")
+ID = re.compile(r"\b([EDNPLTMRGWXKS]\d{1,2})\b")
 CODE = re.compile(r'^ONNXAR_CODE\(\w+, "([a-z0-9_.]+)", (\w+)\)', re.MULTILINE)
 
 

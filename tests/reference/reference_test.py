@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import digest
 import made
 import onnxar_reader
 from onnxar_reader import Archive, Finding, Limits, Refused, check, open_archive
@@ -162,6 +163,19 @@ class Vectors(unittest.TestCase):
                 errors = {each.code for each in check(archive, strict=True) if is_error(each)}
                 notes = set(vector.get("notes", [])) - {"archive.tail.superseded"}
                 self.assertEqual(errors, set(vector["warnings"]) - notes)
+
+    def test_digests(self) -> None:
+        for vector, archive in self.accepted:
+            with self.subTest(vector["file"], about=vector["about"]):
+                self.assertEqual(digest.digest(archive), vector["digest"])
+
+    def test_damaged_data_has_no_digest(self) -> None:
+        damaged = [each for each in self.vectors if each.get("rule") == "T1"]
+        self.assertTrue(damaged)
+        for vector in damaged:
+            with self.subTest(vector["file"]), self.assertRaises(Refused) as refused:
+                digest.digest(open_archive(self.bytes_of(vector)))
+            self.assertEqual(refused.exception.finding.rule, "T1")
 
     def test_entries(self) -> None:
         for vector, archive in self.accepted:

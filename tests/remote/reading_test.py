@@ -33,7 +33,8 @@ class Reading(RemoteCase):
 
     def test_verbs_give_what_they_give_for_the_file(self) -> None:
         address = self.serve()
-        for words in (["cat", "%", "w3"], ["cat", "%", "--model"], ["check", "--json", "%"], ["check", "--data", "%"]):
+        for words in (["cat", "%", "w3"], ["cat", "%", "--model"], ["check", "--json", "%"], ["check", "--data", "%"],
+                      ["digest", "--list", "%"]):
             with self.subTest(words=words):
                 remote = self.succeeds(*[address if word == "%" else word for word in words])
                 local = self.succeeds(*[self.local if word == "%" else word for word in words])

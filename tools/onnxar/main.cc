@@ -142,10 +142,10 @@ int parse_and_run(Words words) {
       "`onnxar --json-errors VERB ...` prints an error as one line of JSON on stderr, for programs;\n"
       "--json-progress, also before the verb, prints lines of JSON while it works.\n" +
       exit_codes());
-  const std::array verbs = {add_pack(app),    add_unpack(app),     add_ls(app),      add_check(app),   add_repack(app),
-                            add_replace(app), add_link(app),       add_recover(app), add_undo(app),    add_cat(app),
-                            add_get(app),     add_show(app),       add_dump(app),    add_extract(app), add_diff(app),
-                            add_freeze(app),  add_completion(app), add_help(app),    add_man(app)};
+  const std::array verbs = {add_pack(app),    add_unpack(app), add_ls(app),         add_check(app), add_repack(app),
+                            add_replace(app), add_link(app),   add_recover(app),    add_undo(app),  add_cat(app),
+                            add_digest(app),  add_get(app),    add_show(app),       add_dump(app),  add_extract(app),
+                            add_diff(app),    add_freeze(app), add_completion(app), add_help(app),  add_man(app)};
   if (words.size() == 1) {
     std::cerr << app.help();
     return exit_code::usage;

@@ -58,6 +58,7 @@ Verb add_unpack(CLI::App& app);
 Verb add_ls(CLI::App& app);
 Verb add_check(CLI::App& app);
 Verb add_cat(CLI::App& app);
+Verb add_digest(CLI::App& app);
 Verb add_repack(CLI::App& app);
 Verb add_replace(CLI::App& app);
 Verb add_link(CLI::App& app);
