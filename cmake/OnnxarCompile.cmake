@@ -27,6 +27,11 @@ endif()
 
 # Warnings for all code except generated code.
 function(onnxar_warnings target)
+  if(MSVC)  # not tried: sources are UTF-8, and joined ones have many sections
+    target_compile_options(${target} PRIVATE /W3 /utf-8 /bigobj /permissive-)
+    target_compile_definitions(${target} PRIVATE _CRT_SECURE_NO_WARNINGS)
+    return()
+  endif()
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
     -Woverloaded-virtual

@@ -95,21 +95,6 @@ if(ONNXAR_BUILD_MODEL)  # ON or AUTO
   endif()
 endif()
 
-if(ONNXAR_BUILD_REMOTE)  # ON or AUTO
-  set(onnxar_remote ${ONNXAR_BUILD_REMOTE})
-  set(ONNXAR_BUILD_REMOTE OFF)
-  if(onnxar_look)
-    find_package(CURL 7.85 QUIET)
-  endif()
-  if(TARGET CURL::libcurl)
-    set(ONNXAR_BUILD_REMOTE ON)
-  elseif(onnxar_remote STREQUAL AUTO)
-    message(STATUS "libcurl was not found (Debian: libcurl4-openssl-dev). onnxar::remote is left out; `onnxar` will not open addresses.")
-  else()
-    onnxar_lacks(libcurl libcurl4-openssl-dev "for archives on servers (without them: -DONNXAR_BUILD_REMOTE=OFF)")
-  endif()
-endif()
-
 if(ONNXAR_BUILD_TESTS)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)

@@ -15,11 +15,13 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
 # Users of a static library link its dependencies themselves; a shared one brings them.
 if(NOT BUILD_SHARED_LIBS)
   set(core_requires "zlib")
-  set(remote_requires ", libcurl")
   if(ISAL_FOUND)
     string(APPEND core_requires " libisal")
   endif()
   set(core_libs " -pthread")
+  if(CMAKE_DL_LIBS)  # a part of the C library since glibc 2.34
+    string(APPEND core_libs " -l${CMAKE_DL_LIBS}")
+  endif()
   if(TARGET onnxar_bundled_zlib)  # then it is installed with the core
     set(core_requires "")
     string(PREPEND core_libs " -lonnxar_bundled_zlib")
@@ -50,7 +52,7 @@ onnxar_install(core ${core_headers})
 if(ONNXAR_BUILD_C)
   onnxar_install(c ${c_headers})
 endif()
-if(ONNXAR_BUILD_REMOTE)
+if(TARGET onnxar_remote)
   onnxar_install(remote ${remote_headers})
 endif()
 # The headers of the model include protobuf's, which are installed with the system's protobuf alone.

@@ -1,5 +1,5 @@
 // Arithmetic on numbers that came from a file. Every sum, product and range test on such numbers goes through here, and
-// so does every number of 64 bits that becomes a size in memory. What only a compiler's builtins offer is here, too.
+// so does every number of 64 bits that becomes a size in memory.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,15 @@
 namespace onnxar::base {
 
 inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;
+  const std::uint64_t sum = a + b;
+  if (sum < a) return std::nullopt;
   return sum;
 }
 
+/// Compilers know this form: it is a multiplication and a test of the overflow flag, without a division.
 inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  const std::uint64_t product = a * b;
+  if (a != 0 && product / a != b) return std::nullopt;
   return product;
 }
 
@@ -38,22 +39,26 @@ class CheckedInt {
   }
 
   friend constexpr CheckedInt operator+(CheckedInt a, CheckedInt b) noexcept {
-    std::int64_t sum = 0;
-    if (!a.value_ || !b.value_ || __builtin_add_overflow(*a.value_, *b.value_, &sum)) return nothing();
-    return sum;
+    if (!a.value_ || !b.value_) return nothing();
+    const bool fits = *b.value_ >= 0 ? *a.value_ <= largest - *b.value_ : *a.value_ >= smallest - *b.value_;
+    return fits ? CheckedInt(*a.value_ + *b.value_) : nothing();
   }
   friend constexpr CheckedInt operator-(CheckedInt a, CheckedInt b) noexcept {
-    std::int64_t difference = 0;
-    if (!a.value_ || !b.value_ || __builtin_sub_overflow(*a.value_, *b.value_, &difference)) return nothing();
-    return difference;
+    if (!a.value_ || !b.value_) return nothing();
+    const bool fits = *b.value_ >= 0 ? *a.value_ >= smallest + *b.value_ : *a.value_ <= largest + *b.value_;
+    return fits ? CheckedInt(*a.value_ - *b.value_) : nothing();
   }
   friend constexpr CheckedInt operator*(CheckedInt a, CheckedInt b) noexcept {
-    std::int64_t product = 0;
-    if (!a.value_ || !b.value_ || __builtin_mul_overflow(*a.value_, *b.value_, &product)) return nothing();
-    return product;
+    if (!a.value_ || !b.value_) return nothing();
+    const std::int64_t x = *a.value_, y = *b.value_;
+    const auto product = static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
+    const bool is_edge = x == -1 && y == smallest;  // its quotient does not fit, either
+    return x == 0 || (!is_edge && product / x == y) ? CheckedInt(product) : nothing();
   }
 
  private:
+  static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
   static constexpr CheckedInt nothing() noexcept {
     CheckedInt none = 0;
     none.value_.reset();
@@ -109,7 +114,11 @@ inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noex
 }
 
 /// Has the processor load the cache line of `address`, which need not be mapped.
-inline void prefetch_line(const void* address) noexcept { __builtin_prefetch(address); }
+inline void prefetch_line([[maybe_unused]] const void* address) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(address);
+#endif
+}
 
 // Ranges of bytes that a file or a caller states by offset and length.
 

@@ -22,6 +22,14 @@ std::vector<std::string> programs_with(const std::filesystem::path& file);
 /// Whether `text` contains `wanted`, by the fastest function that the system has.
 bool contains(std::string_view text, std::string_view wanted) noexcept;
 
+/// Loads the system's shared library of this name and version of its ABI, for the rest of the process:
+/// `lib<name>.so.4`, `/usr/lib/lib<name>.4.dylib`, or `lib<name>.dll` from the folder of the program or the system. The
+/// current folder is never searched, as it may have a file from a stranger. Null if it cannot be loaded; `why` then has
+/// the system's words.
+void* load_library(const std::string& name, int version, std::string& why);
+/// The function of this name in a library, or null.
+void* symbol_of(void* library, const char* name) noexcept;
+
 #if defined(__aarch64__)
 /// Whether the processor has PMULL and PMULL2 for 64-bit numbers, and the instructions for SHA-256: two optional parts
 /// of ARMv8.

@@ -14,6 +14,7 @@
 // After it.
 #include <restartmanager.h>
 #else
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <bit>
@@ -177,6 +178,19 @@ bool contains(std::string_view text, std::string_view wanted) noexcept {
   return text.find(wanted) != std::string_view::npos;
 }
 
+// PATH is not searched either: others may write to a folder on it.
+void* load_library(const std::string& name, int /*version*/, std::string& why) {
+  const std::string file = "lib" + name + ".dll";
+  constexpr DWORD places = LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32;
+  const HMODULE library = ::LoadLibraryExA(file.c_str(), nullptr, places);
+  if (library == nullptr) why = file + ": " + error_of(::GetLastError()).message();
+  return library;
+}
+
+void* symbol_of(void* library, const char* name) noexcept {
+  return reinterpret_cast<void*>(::GetProcAddress(static_cast<HMODULE>(library), name));
+}
+
 #else
 
 Reason reason_of(const std::error_code& failed) noexcept { return reason_of_errno(failed.value()); }
@@ -201,6 +215,19 @@ std::vector<std::string> programs_with(const std::filesystem::path& /*file*/) { 
 bool contains(std::string_view text, std::string_view wanted) noexcept {
   return ::memmem(text.data(), text.size(), wanted.data(), wanted.size()) != nullptr;
 }
+
+void* load_library(const std::string& name, int version, std::string& why) {
+#ifdef __APPLE__
+  const std::string file = "/usr/lib/lib" + name + "." + std::to_string(version) + ".dylib";
+#else
+  const std::string file = "lib" + name + ".so." + std::to_string(version);
+#endif
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): each thread has its own text
+  return library;
+}
+
+void* symbol_of(void* library, const char* name) noexcept { return ::dlsym(library, name); }
 
 #endif
 

@@ -1,50 +1,48 @@
 #include "remote/address.h"
 
-#include <curl/curl.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "remote/libcurl.h"
 
 namespace onnxar {
 namespace {
 
 using base::concat;
-using Url = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+using curl::Part;
+using Url = curl::Owned<curl::Url>;
 
-Url new_url() {
-  Url url(curl_url(), curl_url_cleanup);
-  if (!url) throw std::bad_alloc();
-  return url;
+Url new_url() { return curl::owned(curl::functions().url()); }
+
+std::string part_of(const Url& url, Part part, unsigned flags = 0) {
+  char* text = nullptr;
+  if (curl::functions().url_get(url.get(), part, &text, flags) != curl::Result::ok) return {};
+  return curl::owned(text).get();
 }
 
-std::string part_of(const Url& url, CURLUPart part, unsigned flags = 0) {
-  char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return {};
-  const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl_free);
-  return text;
+curl::Result set(const Url& url, Part part, const char* text, unsigned flags = 0) {
+  return curl::functions().url_set(url.get(), part, text, flags);
 }
 
 /// The address, whose secrets move from the URL into members.
 Address address_of(const Url& url) {
   Address address;
-  address.name = part_of(url, CURLUPART_USER, CURLU_URLDECODE);
-  address.password = part_of(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
-  for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT}) {
-    curl_url_set(url.get(), part, nullptr, 0);
+  address.name = part_of(url, Part::user, curl::urldecode);
+  address.password = part_of(url, Part::password, curl::urldecode);
+  for (const Part part : {Part::user, Part::password, Part::options, Part::fragment}) {
+    set(url, part, nullptr);
   }
-  address.url = part_of(url, CURLUPART_URL);
-  address.site = concat(part_of(url, CURLUPART_SCHEME), "://", part_of(url, CURLUPART_HOST), ":",
-                        part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT));
-  curl_url_set(url.get(), CURLUPART_QUERY, nullptr, 0);
-  address.shown = part_of(url, CURLUPART_URL);
+  address.url = part_of(url, Part::url);
+  address.site = concat(part_of(url, Part::scheme), "://", part_of(url, Part::host), ":",
+                        part_of(url, Part::port, curl::default_port));
+  set(url, Part::query, nullptr);
+  address.shown = part_of(url, Part::url);
   return address;
 }
 
 bool is_http(const Url& url) {
-  const std::string scheme = part_of(url, CURLUPART_SCHEME);
+  const std::string scheme = part_of(url, Part::scheme);
   return scheme == "http" || scheme == "https";
 }
 
@@ -57,8 +55,8 @@ bool is_http(const Url& url) {
 
 Address parse_http(std::string_view text) {
   const Url url = new_url();
-  const CURLUcode failed = curl_url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), CURLU_URLENCODE);
-  if (failed != CURLUE_OK) refuse(text, curl_url_strerror(failed));
+  const curl::Result failed = set(url, Part::url, std::string(text).c_str(), curl::urlencode);
+  if (failed != curl::Result::ok) refuse(text, "it is malformed");
   if (!is_http(url)) refuse(text, "only http, https and s3 are supported");
   return address_of(url);
 }
@@ -97,8 +95,8 @@ Address parse_s3(std::string_view text, std::string_view rest, const S3Options& 
   const std::string path = encoded(options.endpoint.empty() ? std::string(key) : concat("/", bucket, key));
   // In one piece: libcurl writes the digits of a path that is set alone in lower case.
   const Url url = new_url();
-  const CURLUcode failed = curl_url_set(url.get(), CURLUPART_URL, (host + path).c_str(), CURLU_PATH_AS_IS);
-  if (failed != CURLUE_OK || !is_http(url) || !part_of(url, CURLUPART_PATH).ends_with(path)) {
+  const curl::Result failed = set(url, Part::url, (host + path).c_str(), curl::path_as_is);
+  if (failed != curl::Result::ok || !is_http(url) || !part_of(url, Part::path).ends_with(path)) {
     refuse(text, "the store's address or region is wrong");
   }
   Address address = address_of(url);
@@ -117,8 +115,8 @@ Address parse_address(std::string_view text, const RemoteOptions& options) {
 
 Address redirected(const Address& from, const std::string& location) {
   const Url url = new_url();
-  const bool is_parsed = curl_url_set(url.get(), CURLUPART_URL, from.url.c_str(), 0) == CURLUE_OK &&
-                         curl_url_set(url.get(), CURLUPART_URL, location.c_str(), CURLU_URLENCODE) == CURLUE_OK;
+  const bool is_parsed = set(url, Part::url, from.url.c_str()) == curl::Result::ok &&
+                         set(url, Part::url, location.c_str(), curl::urlencode) == curl::Result::ok;
   if (!is_parsed || !is_http(url)) {
     throw Error(Code::remote_answer, "the server redirects to an address that is not one of HTTP", {}, from.shown);
   }

@@ -19,10 +19,10 @@ ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& 
       missing_(directory.entries().size()),
       verified_(missing_.size()) {
   for (std::size_t i = 0; i < missing_.size(); ++i) {
-    const std::uint64_t first = directory.entries()[i].header_offset / PartFile::piece_size;
-    missing_[i] = (directory.limit_of(i) - 1) / PartFile::piece_size - first + 1;
+    const std::uint64_t first = directory.entries()[i].header_offset / piece_size;
+    missing_[i] = (directory.limit_of(i) - 1) / piece_size - first + 1;
   }
-  for (std::uint64_t piece = 0; piece * PartFile::piece_size < file_.bytes().size(); ++piece) {
+  for (std::uint64_t piece = 0; piece * piece_size < file_.bytes().size(); ++piece) {
     if (part.has(piece)) count(piece, complete_);
   }
   if (threads_ > 1) start();
@@ -53,11 +53,11 @@ std::vector<bool> ArrivedEntries::finish() {
 /// Counts the piece for all entries that have a part in it.
 void ArrivedEntries::count(std::uint64_t piece, std::deque<std::size_t>& complete) {
   const auto entries = directory_.entries();
-  const std::uint64_t begin = piece * PartFile::piece_size;
+  const std::uint64_t begin = piece * piece_size;
   // Entries have the order of their offsets. The one before the first that begins after `begin` may reach into it.
   const auto after = std::ranges::upper_bound(entries, begin, {}, &zip::DirectoryEntry::header_offset);
   auto i = static_cast<std::size_t>(std::max(after - entries.begin(), std::ptrdiff_t{1}) - 1);
-  for (; i < entries.size() && entries[i].header_offset < begin + PartFile::piece_size; ++i) {
+  for (; i < entries.size() && entries[i].header_offset < begin + piece_size; ++i) {
     if (directory_.limit_of(i) > begin && --missing_[i] == 0) complete.push_back(i);
   }
 }

@@ -1,27 +1,20 @@
 #include "remote/http_file.h"
 
 #include <algorithm>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "onnxar/error.h"
-#include "remote/failures.h"
 #include "remote/part_file.h"
 #include "remote/waiting.h"
 
 namespace onnxar {
 namespace {
 
+using base::concat;
 using Clock = std::chrono::steady_clock;
-
-void initialise() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) throw std::bad_alloc();
-  });
-}
 
 /// Refuses limits that mean nothing, and options that would put fields of their own into a request.
 void expect_possible(const RemoteOptions& options) {
@@ -35,6 +28,11 @@ void expect_possible(const RemoteOptions& options) {
     if (!has_control(text)) continue;
     throw Error(Code::usage_argument, "a token, key or region has a line break or another control character");
   }
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  constexpr auto second = 1000;
+  return time.count() % second == 0 ? concat(time.count() / second, " s") : concat(time.count(), " ms");
 }
 
 /// Copies the bytes that are wanted of those that came. The targets are in the order of the file.
@@ -79,8 +77,8 @@ class HttpFile::Transfers {
       if (is_idle && waiting_.empty()) return;
       is_idle ? pause() : work();
       int left = 0;
-      while (const CURLMsg* message = curl_multi_info_read(multi(), &left))
-        end(message->easy_handle, message->data.result);
+      while (const curl::Message* message = curl::functions().multi_info_read(multi(), &left))
+        end(message->handle, message->result);
       watch();
     }
   }
@@ -88,14 +86,14 @@ class HttpFile::Transfers {
  private:
   struct Slot {
     Request* request = nullptr;
-    std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle{nullptr, curl_easy_cleanup};
+    curl::Owned<curl::Easy> handle = {};
     StallClock clock = {};
     std::uint64_t counted = 0;  // of the bytes that arrived
 
     std::uint64_t count() { return request->arrived() - std::exchange(counted, request->arrived()); }
   };
 
-  [[nodiscard]] CURLM* multi() const { return file_.multi_.get(); }
+  [[nodiscard]] curl::Multi* multi() const { return file_.multi_.get(); }
 
   void start_next(Slot& slot) {
     const auto is_due = [now = Clock::now()](const Request* request) { return request->not_before <= now; };
@@ -103,18 +101,17 @@ class HttpFile::Transfers {
     if (next == waiting_.end()) return;
     Request& request = **next;
     waiting_.erase(next);
-    if (!slot.handle) slot.handle.reset(curl_easy_init());
-    if (!slot.handle) throw std::bad_alloc();
+    if (!slot.handle) slot.handle = curl::owned(curl::functions().easy_init());
     const bool is_first_site = file_.now_.site == file_.address_.site;
     request.prepare(slot.handle.get(), file_.now_, is_first_site, file_.options_, file_.version_);
-    if (curl_multi_add_handle(multi(), slot.handle.get()) != CURLM_OK) throw std::bad_alloc();
+    if (curl::functions().multi_add_handle(multi(), slot.handle.get()) != curl::Result::ok) throw std::bad_alloc();
     slot.request = &request;
     slot.clock.restart();
     slot.counted = 0;
   }
 
   Request* stop(Slot& slot) noexcept {
-    if (slot.request != nullptr) curl_multi_remove_handle(multi(), slot.handle.get());
+    if (slot.request != nullptr) curl::functions().multi_remove_handle(multi(), slot.handle.get());
     return std::exchange(slot.request, nullptr);
   }
 
@@ -128,8 +125,8 @@ class HttpFile::Transfers {
   void work() const {
     constexpr int milliseconds = 50;  // at most, so that requests that pause are begun in time
     int running = 0;
-    if (curl_multi_perform(multi(), &running) != CURLM_OK) throw std::bad_alloc();
-    if (running != 0) curl_multi_poll(multi(), nullptr, 0, milliseconds, nullptr);
+    if (curl::functions().multi_perform(multi(), &running) != curl::Result::ok) throw std::bad_alloc();
+    if (running != 0) curl::functions().multi_poll(multi(), nullptr, 0, milliseconds, nullptr);
   }
 
   /// Breaks off the transfers that are too slow.
@@ -144,17 +141,17 @@ class HttpFile::Transfers {
       bytes_ += bytes;
       slot.clock.pass(time, bytes);
       address = &slot.request->address();
-      if (limit.count() != 0 && slot.clock.waited() >= limit) end(slot.handle.get(), CURLE_OPERATION_TIMEDOUT);
+      if (limit.count() != 0 && slot.clock.waited() >= limit) end(slot.handle.get(), curl::Result::operation_timedout);
     }
     waiting_for_.pass(time, std::exchange(bytes_, 0), *address);
   }
 
-  void end(CURL* handle, CURLcode result) {
+  void end(curl::Easy* handle, curl::Result result) {
     Slot& slot = *std::ranges::find(slots_, handle, [](const Slot& each) { return each.handle.get(); });
     bytes_ += slot.count();
     Request& request = *stop(slot);
     // libcurl refuses the options of a next try to a handle whose host has no address.
-    if (result != CURLE_OK) slot.handle.reset();
+    if (result != curl::Result::ok) slot.handle.reset();
     const Request::Outcome outcome = request.finish(result);
     // What a server cannot do is the result of the first request; `open` decides.
     const bool is_told = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
@@ -174,11 +171,12 @@ class HttpFile::Transfers {
 };
 
 HttpFile::HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole)
-    : options_(options), address_(parse_address(address, options)), now_(address_), random_(std::random_device{}()) {
+    : options_(options),
+      address_(parse_address(address, options)),
+      now_(address_),
+      random_(std::random_device{}()),
+      multi_(curl::owned(curl::functions().multi_init())) {
   expect_possible(options);
-  initialise();
-  multi_.reset(curl_multi_init());
-  if (!multi_) throw std::bad_alloc();
   open(whole);
 }
 
@@ -195,16 +193,15 @@ void HttpFile::open(WholeFiles whole) {
     if (answer.status == 416) version_.size = 0;
     has_ranges_ = version_.size && (answer.status != 200 || end_.size() == *version_.size);
   });
-  if (!has_ranges_ && whole == WholeFiles::refused) throw without_ranges().with_path(address_.shown);
+  if (!has_ranges_ && whole == WholeFiles::refused) refuse_whole_files();
   const bool is_told = !version_.etag.empty() || !version_.last_modified.empty() || end_.size() == size();
   if (is_told || !has_ranges_) return;
   has_ranges_ = false;  // one answer is of one version
   if (whole == WholeFiles::allowed) return;
-  throw Error(
-      Code::remote_answer,
-      "the server sends neither ETag nor Last-Modified, so nothing would tell if the file were replaced while it "
-      "is read",
-      {}, address_.shown, {Hint::get_whole});
+  fail(Code::remote_answer,
+       "the server sends neither ETag nor Last-Modified, so nothing would tell if the file were replaced while it is "
+       "read",
+       {Hint::get_whole});
 }
 
 void HttpFile::read(std::span<const RangeTarget> ranges) const {
@@ -212,19 +209,16 @@ void HttpFile::read(std::span<const RangeTarget> ranges) const {
   scatter(ranges, end_at, end_);
   const std::vector<base::ByteRange> pieces = pieces_of(ranges, end_at);
   if (pieces.empty()) return;
-  if (!has_ranges_) throw without_ranges().with_path(address_.shown);
+  if (!has_ranges_) refuse_whole_files();
   const Receive receive = [&ranges](std::uint64_t offset, Bytes bytes) { scatter(ranges, offset, bytes); };
   if (takes_several_ && pieces.size() > 2 * options_.connections) return fetch_several(pieces, receive);
-  fetch(pieces, receive, [](std::size_t) {});
+  fetch(pieces, receive);
 }
 
-void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& receive,
-                     const std::function<void(std::size_t)>& done) const {
+void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& receive) const {
   std::deque<Request> requests;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    requests.emplace_back(Wanted::range, std::vector{ranges[i]}, receive).index = i;
-  }
-  run(requests, [&done](Request& request) { done(request.index); });
+  for (const base::ByteRange& range : ranges) requests.emplace_back(Wanted::range, std::vector{range}, receive);
+  run(requests, [](Request&) {});
 }
 
 /// Asks for many small ranges in a few requests. What a server leaves out is asked for one by one.
@@ -242,20 +236,13 @@ void HttpFile::fetch_several(std::span<const base::ByteRange> ranges, const Rece
   }
   if (missing.empty()) return;
   takes_several_ = false;
-  fetch(missing, receive, [](std::size_t) {});
+  fetch(missing, receive);
 }
 
 void HttpFile::fetch_whole(const Receive& receive) const {
-  for (std::size_t tries = 0;; ++tries) {
-    std::deque<Request> requests;
-    requests.emplace_back(Wanted::whole, std::vector{base::ByteRange{0, UINT64_MAX}}, receive);
-    std::uint64_t rest = 0;
-    run(requests, [&rest](Request& request) { rest = request.missing().front().length; });
-    if (!version_.size || rest == 0) return;
-    if (tries >= options_.retries) {
-      throw Error(Code::remote_unreachable, "the server sends fewer bytes than it announced", {}, address_.shown);
-    }
-  }
+  std::deque<Request> requests;
+  requests.emplace_back(Wanted::whole, std::vector<base::ByteRange>(), receive);
+  run(requests, [](Request&) {});
 }
 
 void HttpFile::run(std::deque<Request>& requests, const Done& done) const { Transfers(*this, requests, done).run(); }
@@ -267,22 +254,20 @@ void HttpFile::settle(Request& request, Request::Outcome outcome) const {
     case Request::Outcome::stalled: return try_again(request, true);
     case Request::Outcome::redirected: return follow(request);
     case Request::Outcome::refused: return renew_or_refuse(request);
-    default: throw without_ranges().with_path(address_.shown);
+    default: refuse_whole_files();
   }
 }
 
 void HttpFile::follow(Request& request) const {
   constexpr std::size_t most_redirects = 10;
-  if (++request.redirects > most_redirects) {
-    throw Error(Code::remote_answer, "the server redirects again and again", {}, address_.shown);
-  }
+  if (++request.redirects > most_redirects) fail(Code::remote_answer, "the server redirects again and again");
   now_ = redirected(request.address(), request.answer().location);
 }
 
 /// Where a redirect led is refused once its signature has expired; the address that redirects gives a new one.
 void HttpFile::renew_or_refuse(Request& request) const {
   const bool was_redirected = request.address().url != address_.url;
-  if (!was_redirected || request.renewed) throw refused(request.answer()).with_path(address_.shown);
+  if (!was_redirected || request.renewed) refuse(request.answer().status);
   request.renewed = true;
   request.redirects = 0;
   now_ = address_;
@@ -308,7 +293,35 @@ void HttpFile::try_again(Request& request, bool stalled) const {
 }
 
 void HttpFile::give_up(const Request& request, bool stalled) const {
-  throw(stalled ? too_slow(request, options_) : unreachable(request)).with_path(address_.shown);
+  const int status = request.answer().status;
+  const std::string last = status >= 400 ? concat("status ", status) : request.failure();
+  if (!stalled)
+    fail(Code::remote_unreachable, concat("the server failed ", request.tries, " times, at last with: ", last));
+  fail(Code::remote_timeout,
+       request.arrived() == 0 ? "the server did not answer in time"
+                              : concat("the server sent less than 1 KiB/s for ", seconds_text(options_.stall_timeout)),
+       {Hint::wait_longer});
+}
+
+/// For an answer whose status is not one of success.
+void HttpFile::refuse(int status) const {
+  switch (status) {
+    case 404:
+    case 410: fail(Code::io_not_found, "the server has no such file");
+    case 401:
+    case 403:
+    case 407: fail(Code::io_permission, concat("the server denies access (status ", status, ")"));
+    default: fail(Code::remote_refused, concat("the server answers with status ", status));
+  }
+}
+
+void HttpFile::refuse_whole_files() const {
+  fail(Code::remote_no_ranges, "the server sends whole files only, so no part of this one can be read",
+       {Hint::get_whole});
+}
+
+void HttpFile::fail(Code code, std::string what, Advice advice) const {
+  throw Error(code, std::move(what), {}, address_.shown, std::move(advice));
 }
 
 }  // namespace onnxar

@@ -1,11 +1,8 @@
 // A file on a server, read by ranges over HTTP.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <deque>
 #include <functional>
-#include <memory>
 #include <random>
 #include <span>
 #include <string_view>
@@ -33,10 +30,9 @@ class HttpFile final : public RandomAccess {
   /// Whether the server sends ranges. If not, only `fetch_whole` gives bytes.
   [[nodiscard]] bool has_ranges() const noexcept { return has_ranges_; }
   [[nodiscard]] const Version& version() const noexcept { return version_; }
-  /// Hands over the bytes of the ranges, each as one request, some at the same time. Calls `done` with the index of
-  /// each range that is complete. Errors: as `read`, and exceptions of the functions.
-  void fetch(std::span<const base::ByteRange> ranges, const Receive& receive,
-             const std::function<void(std::size_t)>& done) const;
+  /// Hands over the bytes of the ranges, each as one request, some at the same time. Errors: as `read`, and exceptions
+  /// of `receive`.
+  void fetch(std::span<const base::ByteRange> ranges, const Receive& receive) const;
   /// Hands over the whole file in one request, from its begin again after a failure.
   void fetch_whole(const Receive& receive) const;
 
@@ -51,6 +47,9 @@ class HttpFile final : public RandomAccess {
   void renew_or_refuse(Request& request) const;
   void try_again(Request& request, bool stalled) const;
   [[noreturn]] void give_up(const Request& request, bool stalled) const;
+  [[noreturn]] void refuse(int status) const;
+  [[noreturn]] void refuse_whole_files() const;
+  [[noreturn]] void fail(Code code, std::string what, Advice advice = {}) const;
   void fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const;
 
   RemoteOptions options_;
@@ -61,7 +60,7 @@ class HttpFile final : public RandomAccess {
   mutable Address now_;                // where the last redirect led
   mutable bool takes_several_ = true;  // whether the server sends several ranges in one answer, as far as is known
   mutable std::minstd_rand random_;    // of the pauses
-  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_{nullptr, curl_multi_cleanup};
+  curl::Owned<curl::Multi> multi_;
 };
 
 }  // namespace onnxar

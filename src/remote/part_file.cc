@@ -18,8 +18,27 @@
 namespace onnxar {
 namespace {
 
+using base::concat;
+
 constexpr std::uint64_t most_between = 32U << 10U;  // bytes that are read in vain to save a request
 constexpr std::size_t most_in_one = 100;            // ranges in a request; servers limit them and the length of a line
+constexpr const char* data_suffix = ".part";
+constexpr const char* list_suffix = ".part.list";
+
+std::uint64_t length_of_piece(std::uint64_t piece, std::uint64_t size) {
+  const std::uint64_t begin = piece * piece_size;
+  return begin < size ? std::min(piece_size, size - begin) : 0;
+}
+
+void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    std::error_code failed;
+    const std::size_t written = os::write_at(file, offset, bytes, {}, failed);
+    if (failed) throw base::system_error(failed, "cannot write", path);
+    bytes = bytes.subspan(written);
+    offset += written;
+  }
+}
 
 }  // namespace
 
@@ -60,30 +79,6 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
   }
   return bundles;
 }
-
-namespace {
-
-using base::concat;
-
-constexpr const char* data_suffix = ".part";
-constexpr const char* list_suffix = ".part.list";
-
-std::uint64_t length_of_piece(std::uint64_t piece, std::uint64_t size) {
-  const std::uint64_t begin = piece * PartFile::piece_size;
-  return begin < size ? std::min(PartFile::piece_size, size - begin) : 0;
-}
-
-void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    std::error_code failed;
-    const std::size_t written = os::write_at(file, offset, bytes, {}, failed);
-    if (failed) throw base::system_error(failed, "cannot write", path);
-    bytes = bytes.subspan(written);
-    offset += written;
-  }
-}
-
-}  // namespace
 
 PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
     : target_(std::move(place)), size_(size), data_(open_beside(data_suffix)) {

@@ -18,8 +18,8 @@ namespace onnxar {
 
 // How ranges of a file are asked for: joined, cut, and several in one request.
 
-/// Of a large range, so that several connections share it. An answer with several ranges is kept in memory until its
-/// end, so it has no more bytes either.
+/// The bytes of a piece of a large range, so that several connections share it; the last one is shorter. An answer with
+/// several ranges is kept in memory until its end, so it has no more bytes either.
 inline constexpr std::uint64_t piece_size = 8U << 20U;
 
 /// Joins ranges that nearly touch, and cuts large ones. Leaves out what is from `end` on.
@@ -35,8 +35,6 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
 /// whole finds.
 class PartFile {
  public:
-  static constexpr std::uint64_t piece_size = 8U << 20U;  ///< bytes; the last piece is shorter
-
   /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` has no line breaks; empty: nothing
   /// of an earlier object is kept. Errors: io.*; archive.busy (another object has them open); io.disk_full.
   PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);

@@ -14,35 +14,37 @@ namespace onnxar {
 namespace {
 
 using base::concat;
+using curl::Option;
+using curl::Result;
 
 constexpr std::uint64_t enough_progress = 64U << 10U;  // bytes; fewer could come forever
 
 template <typename T>
-void set(CURL* handle, CURLoption option, T value) {
+void set(curl::Easy* handle, Option option, T value) {
   // Fails for lack of memory, and for options that this libcurl was built without.
-  const CURLcode failed = curl_easy_setopt(handle, option, value);
-  if (failed == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
-  if (failed != CURLE_OK) {
+  const Result failed = curl::functions().easy_setopt(handle, option, value);
+  if (failed == Result::out_of_memory) throw std::bad_alloc();
+  if (failed != Result::ok) {
     throw Error(Code::remote_unreachable,
-                concat("this libcurl cannot do what is needed: ", curl_easy_strerror(failed)));
+                concat("this libcurl cannot do what is needed: ", curl::functions().easy_strerror(failed)));
   }
 }
 
 /// A failure that another try may not have.
-bool may_pass(CURLcode result) {
+bool may_pass(Result result) {
   switch (result) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_GOT_NOTHING:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_AGAIN: return true;
+    case Result::couldnt_resolve_host:
+    case Result::couldnt_resolve_proxy:
+    case Result::couldnt_connect:
+    case Result::partial_file:
+    case Result::ssl_connect_error:
+    case Result::got_nothing:
+    case Result::send_error:
+    case Result::recv_error:
+    case Result::http2:
+    case Result::http2_stream:
+    case Result::weird_server_reply:
+    case Result::again: return true;
     default: return false;
   }
 }
@@ -51,44 +53,48 @@ bool is_status_that_passes(int status) {
   return status == 408 || status == 425 || status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
 
-void set_secrets(CURL* handle, const Address& address, const RemoteOptions& options, bool is_first_site) {
+void set_secrets(curl::Easy* handle, const Address& address, const RemoteOptions& options, bool is_first_site) {
   if (address.is_s3) {
     if (options.s3.access_key.empty()) return;
-    set(handle, CURLOPT_AWS_SIGV4, concat("aws:amz:", options.s3.region, ":s3").c_str());
-    set(handle, CURLOPT_USERNAME, options.s3.access_key.c_str());
-    set(handle, CURLOPT_PASSWORD, options.s3.secret_key.c_str());
+    if (curl::functions().version_info(0)->number < curl::first_that_signs) {
+      throw Error(Code::remote_no_libcurl,
+                  "this system's libcurl is too old to sign requests: 7.85 or later is needed");
+    }
+    set(handle, Option::aws_sigv4, concat("aws:amz:", options.s3.region, ":s3").c_str());
+    set(handle, Option::username, options.s3.access_key.c_str());
+    set(handle, Option::password, options.s3.secret_key.c_str());
     return;
   }
   if (!is_first_site) return;
   if (!options.token.empty()) {
-    set(handle, CURLOPT_HTTPAUTH, long{CURLAUTH_BEARER});
-    set(handle, CURLOPT_XOAUTH2_BEARER, options.token.c_str());
+    set(handle, Option::httpauth, curl::auth_bearer);
+    set(handle, Option::xoauth2_bearer, options.token.c_str());
     return;
   }
-  set(handle, CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
-  if (!options.netrc.empty()) set(handle, CURLOPT_NETRC_FILE, options.netrc.string().c_str());
+  set(handle, Option::netrc, curl::netrc_optional);
+  if (!options.netrc.empty()) set(handle, Option::netrc_file, options.netrc.string().c_str());
   if (address.name.empty()) return;
-  set(handle, CURLOPT_HTTPAUTH, long{CURLAUTH_BASIC});
-  set(handle, CURLOPT_USERNAME, address.name.c_str());
-  set(handle, CURLOPT_PASSWORD, address.password.c_str());
+  set(handle, Option::httpauth, curl::auth_basic);
+  set(handle, Option::username, address.name.c_str());
+  set(handle, Option::password, address.password.c_str());
 }
 
-void set_limits(CURL* handle, const RemoteOptions& options) {
+void set_limits(curl::Easy* handle, const RemoteOptions& options) {
   constexpr std::chrono::milliseconds longest{INT32_MAX};  // libcurl takes 0 for a limit of its own
   const auto limit = options.connect_timeout.count() == 0 ? longest : std::min(options.connect_timeout, longest);
-  set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit.count()));
-  set(handle, CURLOPT_BUFFERSIZE, 256L << 10U);
+  set(handle, Option::connecttimeout_ms, static_cast<long>(limit.count()));
+  set(handle, Option::buffersize, 256L << 10U);
 }
 
-void set_protocols(CURL* handle, const RemoteOptions& options) {
-  set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(handle, CURLOPT_FOLLOWLOCATION, 0L);  // redirects are followed one by one: each is checked, and the last is kept
-  set(handle, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
-  set(handle, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
-  set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
-  set(handle, CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!options.certificates.empty()) set(handle, CURLOPT_CAINFO, options.certificates.string().c_str());
-  set(handle, CURLOPT_NOSIGNAL, 1L);
+void set_protocols(curl::Easy* handle, const RemoteOptions& options) {
+  set(handle, Option::protocols, curl::proto_http_and_https);
+  set(handle, Option::followlocation, 0L);  // redirects are followed one by one: each is checked, and the last is kept
+  set(handle, Option::http_version, curl::http_version_2tls);
+  set(handle, Option::sslversion, curl::sslversion_tlsv1_2);
+  set(handle, Option::ssl_verifypeer, 1L);
+  set(handle, Option::ssl_verifyhost, 2L);
+  if (!options.certificates.empty()) set(handle, Option::cainfo, options.certificates.string().c_str());
+  set(handle, Option::nosignal, 1L);
 }
 
 }  // namespace
@@ -102,9 +108,9 @@ std::string Request::range_text() const {
   return text;
 }
 
-void Request::prepare(CURL* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
+void Request::prepare(curl::Easy* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
                       const Version& expected) try {
-  curl_easy_reset(handle);
+  curl::functions().easy_reset(handle);
   address_ = address;
   expected_ = expected;
   answer_ = {};
@@ -115,14 +121,13 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   received_ = head_ = 0;
   if (wanted_ == Wanted::whole) ranges_ = {{0, expected.size.value_or(UINT64_MAX)}};  // each try is from the begin
   set_fields(handle, options);
-  set(handle, CURLOPT_URL, address.url.c_str());
-  set(handle, CURLOPT_PATH_AS_IS, 1L);  // `..` in a key of S3 is a part of its name
-  set(handle, CURLOPT_PRIVATE, static_cast<void*>(this));
-  set(handle, CURLOPT_ERRORBUFFER, words_.data());
-  set(handle, CURLOPT_HEADERFUNCTION, &Request::take_line);
-  set(handle, CURLOPT_HEADERDATA, static_cast<void*>(this));
-  set(handle, CURLOPT_WRITEFUNCTION, &Request::take_body);
-  set(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(handle, Option::url, address.url.c_str());
+  set(handle, Option::path_as_is, 1L);  // `..` in a key of S3 is a part of its name
+  set(handle, Option::errorbuffer, words_.data());
+  set(handle, Option::headerfunction, &Request::take_line);
+  set(handle, Option::headerdata, static_cast<void*>(this));
+  set(handle, Option::writefunction, &Request::take_body);
+  set(handle, Option::writedata, static_cast<void*>(this));
   set_protocols(handle, options);
   set_limits(handle, options);
   set_secrets(handle, address, options, is_first_site);
@@ -130,7 +135,7 @@ void Request::prepare(CURL* handle, const Address& address, bool is_first_site, 
   throw error.with_path(address.shown);
 }
 
-void Request::set_fields(CURL* handle, const RemoteOptions& options) {
+void Request::set_fields(curl::Easy* handle, const RemoteOptions& options) {
   std::vector<std::string> fields = {"Accept-Encoding: identity"};
   if (wanted_ != Wanted::whole) {
     fields.push_back("Range: " + range_text());
@@ -143,41 +148,45 @@ void Request::set_fields(CURL* handle, const RemoteOptions& options) {
   }
   fields_.reset();
   for (const std::string& field : fields) {
-    curl_slist* const list = curl_slist_append(fields_.get(), field.c_str());
+    curl::List* const list = curl::functions().slist_append(fields_.get(), field.c_str());
     if (list == nullptr) throw std::bad_alloc();
     static_cast<void>(fields_.release());  // it is the front of `list`
     fields_.reset(list);
   }
-  set(handle, CURLOPT_HTTPHEADER, fields_.get());
+  set(handle, Option::httpheader, fields_.get());
 }
 
 std::size_t Request::take_line(char* data, std::size_t size, std::size_t count, void* self) noexcept {
-  auto* const request = static_cast<Request*>(self);
-  try {
-    request->take_head({data, size * count});
-    return size * count;
-  } catch (...) {
-    request->fault_ = std::current_exception();
-    return 0;
-  }
+  auto& request = *static_cast<Request*>(self);
+  return request.guarded([&] { request.take_head({data, size * count}); }) ? size * count : 0;
 }
 
 std::size_t Request::take_body(char* data, std::size_t size, std::size_t count, void* self) noexcept {
-  auto* const request = static_cast<Request*>(self);
-  try {
-    if (!std::exchange(request->begun_, true)) request->begin_body();
-    if (!request->stopped_) request->take(std::as_bytes(std::span(data, size * count)));
-  } catch (...) {
-    request->fault_ = std::current_exception();
-  }
-  return request->fault_ || request->stopped_ ? 0 : size * count;  // 0 ends the transfer
+  auto& request = *static_cast<Request*>(self);
+  const bool is_well = request.guarded([&] {
+    if (!std::exchange(request.begun_, true)) request.begin_body();
+    if (!request.stopped_) request.take(std::as_bytes(std::span(data, size * count)));
+  });
+  return is_well && !request.stopped_ ? size * count : 0;  // 0 ends the transfer
 }
+
+/// Keeps an exception for `finish`: none may pass through libcurl.
+template <typename Take>
+bool Request::guarded(const Take& take) noexcept try {
+  take();
+  return true;
+} catch (...) {
+  fault_ = std::current_exception();
+  return false;
+}
+
+/// The error for an answer that contradicts the request or itself.
+Error Request::wrong(std::string what) const { return {Code::remote_answer, std::move(what), {}, address_.shown}; }
 
 void Request::take_head(std::string_view line) {
   constexpr std::uint64_t most = 256U << 10U;
   head_ += line.size();
-  if (head_ > most)
-    throw Error(Code::remote_answer, "the head of the server's answer does not end", {}, address_.shown);
+  if (head_ > most) throw wrong("the head of the server's answer does not end");
   answer_.add_line(line);
 }
 
@@ -185,10 +194,8 @@ void Request::take_head(std::string_view line) {
 void Request::begin_body() {
   if (!answer_.has_bytes()) return;
   if (!answer_.encoding.empty()) {
-    throw Error(Code::remote_answer,
-                concat("the server sends the file in the encoding ", base::quoted(answer_.encoding),
-                       " although it was asked not to"),
-                {}, address_.shown);
+    throw wrong(concat("the server sends the file in the encoding ", base::quoted(answer_.encoding),
+                       " although it was asked not to"));
   }
   if (answer_.status == 206) expect_range();
   expect_version();
@@ -216,24 +223,20 @@ void Request::expect_range() {
                               : wanted_ == Wanted::range && found->first == ranges_.front().offset &&
                                     found->last + 1 == ranges_.front().end());
   if (is_right) return;
-  throw Error(Code::remote_answer,
-              concat("the server was asked for ", range_text(), " and answered with ",
-                     base::quoted(answer_.range_text.value_or("no Content-Range"))),
-              {}, address_.shown);
+  throw wrong(concat("the server was asked for ", range_text(), " and answered with ",
+                     base::quoted(answer_.range_text.value_or("no Content-Range"))));
 }
 
 void Request::take(Bytes bytes) {
   received_ += bytes.size();
   if (!answer_.has_bytes()) {  // a page that says what is wrong
     if (received_ <= end_length) return;
-    throw Error(Code::remote_answer,
-                concat("the server answers with status ", answer_.status, " and more bytes than such an answer takes"),
-                {}, address_.shown);
+    throw wrong(concat("the server answers with status ", answer_.status, " and more bytes than such an answer takes"));
   }
   if (wanted_ == Wanted::range || wanted_ == Wanted::whole) {
     base::ByteRange& range = ranges_.front();
     if (bytes.size() > range.length) {
-      throw Error(Code::remote_answer, "the server sends more bytes than it announced", {}, address_.shown);
+      throw wrong("the server sends more bytes than it announced");
     }
     (*receive_)(range.offset, bytes);
     range.offset += bytes.size();
@@ -247,8 +250,7 @@ void Request::take(Bytes bytes) {
     for (const base::ByteRange& range : ranges_) most += range.length + part_head;
   }
   if (body_.size() + bytes.size() > most) {
-    throw Error(Code::remote_answer, "the server sends more bytes than were asked for or announced", {},
-                address_.shown);
+    throw wrong("the server sends more bytes than were asked for or announced");
   }
   body_.insert(body_.end(), bytes.begin(), bytes.end());
 }
@@ -277,22 +279,22 @@ bool Request::is_complete_end() const {
 }
 
 std::string Request::failure() const {
-  if (result_ == CURLE_OK) return "the bytes that it announced do not come";
-  return words_.front() != '\0' ? std::string(words_.data()) : std::string(curl_easy_strerror(result_));
+  if (result_ == Result::ok) return "the bytes that it announced do not come";
+  return words_.front() != '\0' ? std::string(words_.data()) : std::string(curl::functions().easy_strerror(result_));
 }
 
-Request::Outcome Request::finish(CURLcode result) {
+Request::Outcome Request::finish(Result result) {
   result_ = result;
   // Only a range goes on where it broke off. Others begin again, and pages of errors bring nothing.
   progress_ = wanted_ == Wanted::range && answer_.has_bytes() && received_ >= enough_progress;
   if (fault_) std::rethrow_exception(fault_);
   const int status = answer_.status;
   if (stopped_) return wanted_ == Wanted::ranges ? Outcome::too_many : Outcome::no_ranges;
-  if (result == CURLE_OPERATION_TIMEDOUT) return Outcome::stalled;
-  if (result == CURLE_OUT_OF_MEMORY && !begun_) {  // what libcurl says of a long line
-    throw Error(Code::remote_answer, "a line in the head of the server's answer is too long", {}, address_.shown);
+  if (result == Result::operation_timedout) return Outcome::stalled;
+  if (result == Result::out_of_memory && !begun_) {  // what libcurl says of a long line
+    throw wrong("a line in the head of the server's answer is too long");
   }
-  if (result != CURLE_OK) {
+  if (result != Result::ok) {
     if (may_pass(result)) return Outcome::again;
     throw Error(Code::remote_unreachable, concat("the server cannot be reached: ", failure()), {}, address_.shown);
   }
@@ -308,7 +310,8 @@ Request::Outcome Request::finish(CURLcode result) {
   }
   if (wanted_ == Wanted::end) return is_complete_end() ? Outcome::done : Outcome::again;
   if (!begun_) begin_body();  // an answer without a body
-  return wanted_ == Wanted::whole || ranges_.front().length == 0 ? Outcome::done : Outcome::again;
+  const bool is_endless = wanted_ == Wanted::whole && !expected_.size;
+  return is_endless || ranges_.front().length == 0 ? Outcome::done : Outcome::again;
 }
 
 }  // namespace onnxar

@@ -1,14 +1,11 @@
 // One request for a part of a file, from its first try to its last byte.
 #pragma once
 
-#include <curl/curl.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +14,10 @@
 
 #include "base/checked.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "remote/address.h"
 #include "remote/answer.h"
+#include "remote/libcurl.h"
 
 namespace onnxar {
 
@@ -42,7 +41,7 @@ class Request {
 
   /// Makes the handle ready for a try at `address`. Name, password and token are sent only if this is the site of the
   /// address that the user gave.
-  void prepare(CURL* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
+  void prepare(curl::Easy* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
                const Version& expected);
 
   /// How a try ended.
@@ -56,8 +55,8 @@ class Request {
     no_ranges,   ///< the server sends the whole file instead
   };
   /// Errors: io.changed, remote.answer; remote.unreachable for a failure that does not pass; exceptions of `receive`.
-  /// A try that is broken off as too slow ends with CURLE_OPERATION_TIMEDOUT.
-  Outcome finish(CURLcode result);
+  /// A try that is broken off as too slow ends with curl::Result::operation_timedout.
+  Outcome finish(curl::Result result);
 
   [[nodiscard]] Wanted wanted() const noexcept { return wanted_; }
   /// Where the last try went.
@@ -73,7 +72,6 @@ class Request {
   /// Whether the last try gave enough bytes that the next one counts as the first.
   [[nodiscard]] bool has_progress() const noexcept { return progress_; }
 
-  std::size_t index = 0;                               ///< for the caller
   std::size_t tries = 0;                               ///< that failed one after the other
   std::size_t stalls = 0;                              ///< of these, those that were too slow
   std::size_t redirects = 0;                           ///< that were followed
@@ -83,6 +81,9 @@ class Request {
  private:
   static std::size_t take_line(char* data, std::size_t size, std::size_t count, void* self) noexcept;
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  template <typename Take>
+  bool guarded(const Take& take) noexcept;
+  [[nodiscard]] Error wrong(std::string what) const;
   void take_head(std::string_view line);
   void take(Bytes bytes);
   void begin_body();
@@ -91,18 +92,18 @@ class Request {
   void deliver_parts();
   [[nodiscard]] std::string range_text() const;
   [[nodiscard]] bool is_complete_end() const;
-  void set_fields(CURL* handle, const RemoteOptions& options);
+  void set_fields(curl::Easy* handle, const RemoteOptions& options);
 
   Wanted wanted_;
   std::vector<base::ByteRange> ranges_;  // what is still missing
   const Receive* receive_;
   Address address_;
   Version expected_;
-  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> fields_{nullptr, curl_slist_free_all};
+  curl::Owned<curl::List> fields_;
   Answer answer_;
   std::vector<std::byte> body_;
-  std::array<char, CURL_ERROR_SIZE> words_{};
-  CURLcode result_ = CURLE_OK;
+  std::array<char, curl::error_size> words_{};
+  curl::Result result_ = curl::Result::ok;
   std::exception_ptr fault_;
   bool begun_ = false;    // the body of the answer
   bool stopped_ = false;  // by us, as the rest of the body is of no use

@@ -28,7 +28,9 @@ constexpr std::array<bool, 256> portable_characters = [] {
 /// Reads every character: names are short and rarely foreign, so that leaving early would cost more than it saves.
 bool has_foreign_character(std::string_view name) noexcept {
   bool portable = true;
+#ifdef __GNUC__
 #pragma GCC unroll 8
+#endif
   for (const char c : name) portable &= portable_characters[static_cast<unsigned char>(c)];
   return !portable;
 }

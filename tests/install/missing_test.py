@@ -54,16 +54,6 @@ class Missing(FolderCase):
         for word in ("libprotobuf-dev protobuf-compiler", "`onnxar show`, `diff`, `dump`, `freeze`"):
             self.assertIn(word, warning)
 
-    def test_a_build_without_libcurl_says_what_will_not_work(self) -> None:
-        smallest = ["-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_MODEL=OFF", *self.without("CURL")]
-        code, text = self.configured(*smallest, "-DONNXAR_BUILD_REMOTE=AUTO")
-        self.assertEqual(code, 0, text)
-        for word in ("libcurl4-openssl-dev", "`onnxar` will not open addresses"):
-            self.assertIn(word, text)
-        code, text = self.configured(*smallest, "-DONNXAR_BUILD_REMOTE=ON")
-        self.assertNotEqual(code, 0)
-        self.assertIn("apt-get install libcurl4-openssl-dev", text)
-
     def test_without_a_compiler_its_package_is_named(self) -> None:
         tools = self.folder / "tools"
         tools.mkdir()

@@ -64,8 +64,10 @@ def play_wheel(release: Path) -> None:
 
 def play_program(release: Path) -> None:
     root = bare_root(Distribution("debian-11-bare", "bullseye", packages=("ca-certificates",)))
-    shutil.copy(release / "onnxar-linux-x86_64", root)
-    expect("the program", root, "cd /\n" + steps("the program", ["./onnxar-linux-x86_64 --version"]) + "\n./onnxar-linux-x86_64 help show > /dev/null")
+    for name in ("onnxar-linux-x86_64", "onnxar-linux-x86_64-static"):
+        shutil.copy(release / name, root)
+        expect("the program", root, "cd /\n" + steps("the program", [f"./{name} --version"]) + f"\n./{name} help show > /dev/null")
+        expect("an address without libcurl", root, f"cd /\n! ./{name} ls http://localhost/m.onnxar 2> said\ngrep -q 'apt-get install libcurl4' said")
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ namespace {
 
 /// In pieces: `first` in 0; `long` in 0, 1 and 2; `last` and the model in 2.
 Built three_pieces() {
-  return built_with({zip_entry("first", pattern(1000)), zip_entry("long", pattern(2 * PartFile::piece_size)),
+  return built_with({zip_entry("first", pattern(1000)), zip_entry("long", pattern(2 * piece_size)),
                      zip_entry("last", pattern(2000))});
 }
 
@@ -25,8 +25,8 @@ class ArrivedEntriesTest : public ::testing::Test {
   ArrivedEntriesTest() { part_.set_size(built_.bytes.size()); }
 
   void receive(std::uint64_t piece) {
-    const Bytes rest = Bytes(built_.bytes).subspan(piece * PartFile::piece_size);
-    part_.write(piece * PartFile::piece_size, rest.first(std::min<std::size_t>(PartFile::piece_size, rest.size())));
+    const Bytes rest = Bytes(built_.bytes).subspan(piece * piece_size);
+    part_.write(piece * piece_size, rest.first(std::min<std::size_t>(piece_size, rest.size())));
     part_.complete(piece);
   }
   void damage(std::string_view name) { flip_bit(built_.bytes, built_.entry(name).data_offset); }

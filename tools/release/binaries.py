@@ -1,4 +1,4 @@
-"""Builds the command as one file that needs nothing: static for Linux, an .exe for Windows. From the unpacked source distribution.
+"""Builds the command as one file: for Linux with glibc, static for any Linux, an .exe for Windows. From the unpacked source distribution.
 
 Usage: python binaries.py [TARGET...] writes them to build/release_work/dist; --twice builds each again, in different folders, and compares
 """
@@ -33,7 +33,7 @@ def expect_to_run(target: Target, program: Path) -> None:
     """It tells this version, and has protobuf inside. A program for Windows is not run."""
     if target.windows:
         return
-    emulator = ["qemu-aarch64"] if "aarch64" in target.toolchain else []
+    emulator = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"] if "aarch64" in target.toolchain else []
     if library_version() not in run(*emulator, program, "--version"):
         sys.exit(f"binaries.py: {program.name} does not tell that it is {library_version()}")
     if "without it" in run(*emulator, program, "show", "--help"):

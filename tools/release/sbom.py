@@ -43,7 +43,7 @@ def zig_parts(name: str) -> list[Component]:
     parts = [LIBCXX]
     if name.endswith(".exe") or "-win_" in name:
         parts.append(MINGW)
-    elif name.startswith("onnxar-linux") or "-musllinux_" in name:
+    elif name.endswith("-static") or "-musllinux_" in name:
         parts.append(MUSL)
     return [library(*part, f"pkg:generic/{part[0].replace('+', '%2B')}@{part[1]}") for part in parts]
 

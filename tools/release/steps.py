@@ -15,7 +15,7 @@ from sdist import DIST
 
 # What is installed by the tests is the newest that this Python has.
 INSTALL = """
-apt-get install -y -qq --no-install-recommends binutils > /dev/null   # nm and readelf, for tests of the module
+apt-get install -y -qq --no-install-recommends binutils libcurl4 > /dev/null   # nm and readelf, for tests of the module; for addresses
 rm -rf /venv
 {python} -m venv /venv
 /venv/bin/pip install -q {requirements}

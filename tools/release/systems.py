@@ -66,10 +66,10 @@ class Target:
 
 
 TARGETS = (
-    Target("linux-gnu-x86_64", "manylinux_2_28_x86_64", "x86_64-linux-gnu"),
-    Target("linux-gnu-aarch64", "manylinux_2_28_aarch64", "aarch64-linux-gnu"),
-    Target("linux-musl-x86_64", "musllinux_1_2_x86_64", "x86_64-linux-musl", "onnxar-linux-x86_64"),
-    Target("linux-musl-aarch64", "", "", "onnxar-linux-aarch64"),
+    Target("linux-gnu-x86_64", "manylinux_2_28_x86_64", "x86_64-linux-gnu", "onnxar-linux-x86_64"),
+    Target("linux-gnu-aarch64", "manylinux_2_28_aarch64", "aarch64-linux-gnu", "onnxar-linux-aarch64"),
+    Target("linux-musl-x86_64", "musllinux_1_2_x86_64", "x86_64-linux-musl", "onnxar-linux-x86_64-static"),
+    Target("linux-musl-aarch64", "", "", "onnxar-linux-aarch64-static"),
     Target("windows-zig-x86_64", "win_amd64", "win_amd64", "onnxar-windows-x86_64.exe"),
     Target("macos-arm64", "macosx_11_0_arm64", "darwin"),
 )

@@ -19,6 +19,11 @@
 
 #include "os/file.h"
 
+#ifdef _MSC_VER  // the SDK has it in its library, and not in a header for programs
+extern "C" __declspec(dllimport) NTSTATUS NTAPI NtSetInformationFile(HANDLE, PIO_STATUS_BLOCK, PVOID, ULONG,
+                                                                     FILE_INFORMATION_CLASS);
+#endif
+
 namespace onnxar::os {
 
 // mingw-w64 10 lacks these.

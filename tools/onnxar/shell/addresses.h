@@ -10,7 +10,7 @@
 
 namespace onnxar::tool {
 
-/// Opens addresses by libcurl. In a tool without onnxar::remote, refuses them.
+/// Opens addresses, with the options of the environment and of the command line.
 RangesOpener address_opener();
 /// Adds `--timeout SECONDS`, for verbs that take addresses. The option is the process's, as a process runs one verb.
 void add_timeout(CLI::App& verb);

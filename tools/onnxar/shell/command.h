@@ -65,12 +65,10 @@ Verb add_link(CLI::App& app);
 Verb add_recover(CLI::App& app);
 Verb add_undo(CLI::App& app);
 Verb add_extract(CLI::App& app);
+Verb add_get(CLI::App& app);
 Verb add_completion(CLI::App& app);
 Verb add_help(CLI::App& app);
 Verb add_man(CLI::App& app);
-
-// What needs libcurl. A tool without onnxar::remote has the refusals of the folder without_remote instead.
-Verb add_get(CLI::App& app);
 
 // Verbs that need protobuf. A tool without onnxar::model has the refusals of the folder without_model instead.
 Verb add_show(CLI::App& app);

@@ -1,0 +1,47 @@
+#include "remote/libcurl.h"
+
+#include <string>
+
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "os/process.h"
+
+namespace onnxar::curl {
+namespace {
+
+/// Loads it by the first name that works: the usual one, Debian's for GnuTLS, and that of curl's own files for Windows.
+Functions loaded() {
+  constexpr unsigned oldest = 0x074A00;  // 7.74, of 2020
+  std::string why;
+  for (const char* const name : {"curl", "curl-gnutls", "curl-x64"}) {
+    std::string failure;
+    void* const library = os::load_library(name, 4, failure);
+    const Functions found(library);
+    const VersionInfo* const version =
+        library != nullptr && found.version_info != nullptr ? found.version_info(0) : nullptr;
+    if (version != nullptr && version->number >= oldest && found.is_complete()) {
+      if (found.global_init(global_default) != Result::ok) throw std::bad_alloc();
+      return found;
+    }
+    if (version != nullptr) failure = base::concat("its version is ", version->version);
+    if (why.empty() || version != nullptr) why = failure;
+  }
+  throw Error(Code::remote_no_libcurl,
+              base::concat("addresses need libcurl 7.74 or later, which cannot be loaded: ", why), {}, {},
+              {Hint::install_libcurl});
+}
+
+}  // namespace
+
+Functions::Symbol Functions::find(const char* name) noexcept {
+  const Symbol found{library_ == nullptr ? nullptr : os::symbol_of(library_, name)};
+  is_complete_ = is_complete_ && found.address != nullptr;
+  return found;
+}
+
+const Functions& functions() {
+  static const Functions once = loaded();
+  return once;
+}
+
+}  // namespace onnxar::curl
