@@ -1,4 +1,4 @@
-"""Times one action of one library: peer_worker.py save|load|read LIBRARY FOLDER. Run by the Python that has it (peers.py).
+"""Times one action of one library: peer_worker.py save|load|read LIBRARY FOLDER [COUNT]. Run by the Python that has it (peers.py, saving.py).
 
 Saving is done several times. The first time takes pages that the machine may have to get from its host; each further one takes the
 pages that the file of the one before has just given back, which is the same for all libraries.
@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-COUNT, SIZE = 32, 32 << 20
+COUNT, SIZE = int(sys.argv[4]) if len(sys.argv) > 4 else 32, 32 << 20
 AGAIN = 2
 
 
@@ -60,9 +60,26 @@ def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
         import onnx_ir
         model = as_ir(arrays())
         return lambda: onnx_ir.save(model, path, external_data=f"{name}.data")
+    if name in ("onnxar of protos", "onnxar of protos in onnx_ir", "onnx_ir of protos", "raw_data"):
+        return saver_of_protos(name, path)
     import onnx
     proto = as_model(arrays())
     return lambda: onnx.save(proto, path, save_as_external_data=True, location=f"{name}.data")
+
+
+def saver_of_protos(name: str, path: pathlib.Path) -> Callable[[], None]:
+    proto = as_model(arrays())
+    if name == "raw_data":
+        return lambda: [len(tensor.raw_data) for tensor in proto.graph.initializer]
+    if name == "onnxar of protos":
+        import onnxar
+        return lambda: onnxar.save(proto, path, sync=False)
+    import onnx_ir
+    model = onnx_ir.from_proto(proto)
+    if name == "onnx_ir of protos":
+        return lambda: onnx_ir.save(model, path, external_data=f"{name}.data")
+    import onnxar
+    return lambda: onnxar.save(model, path, sync=False)
 
 
 def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
@@ -88,16 +105,34 @@ def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
 
 
 def saving(name: str, folder: pathlib.Path) -> dict[str, float]:
-    times, busy = [], []
+    times, busy, memory = [], [], []
     for _ in range(1 + AGAIN):
         work = saver(name, folder)  # anew, because onnx takes the data out of the model that it saves
         remove_saved(name, folder)
-        begin, cpu = time.perf_counter(), time.process_time()
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak is what is used now
+        begin, cpu, before = time.perf_counter(), time.process_time(), used("VmRSS")
         work()
         times.append(time.perf_counter() - begin)
         busy.append(time.process_time() - cpu)
+        memory.append(used("VmHWM") - before)
         del work  # its gigabyte, before the next one is made
-    return {"first": times[0], "seconds": statistics.median(times[1:]), "first_cpu": busy[0], "cpu": statistics.median(busy[1:])}
+    if name.startswith("onnxar of protos"):
+        expect_saved(folder / f"{name}.onnx")
+    return {"first": times[0], "seconds": statistics.median(times[1:]), "first_cpu": busy[0], "cpu": statistics.median(busy[1:]),
+            "memory": max(memory)}  # fmt: skip
+
+
+def expect_saved(path: pathlib.Path) -> None:
+    import onnxar
+    with onnxar.open(path) as archive:
+        if len(archive) != COUNT or not all(np.array_equal(archive[name].view(np.uint32), array.view(np.uint32)) for name, array in arrays().items()):
+            raise SystemExit(f"{path.stem}: other data than was saved")
+
+
+def used(field: str) -> int:
+    """VmRSS: the memory of this process, in bytes; VmHWM: its peak."""
+    line = next(line for line in open("/proc/self/status") if line.startswith(field))
+    return int(line.split()[1]) * 1024
 
 
 def loading(action: str, name: str, folder: pathlib.Path) -> dict[str, float]:

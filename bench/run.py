@@ -25,6 +25,7 @@ import reader
 import remote
 import repacking
 import sessions
+import saving
 import sharing
 from measure import ROOT, described_machine, touch_memory, warn_of_bad_build
 from report import Section, write
@@ -43,6 +44,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "opening": opening.measure,
         "reader": reader.measure,
         "peers": peers.measure,
+        "saving": lambda folder: saving.measure(folder, arguments.runs),
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),
         "entries": lambda folder: growth.by_entries(folder, arguments.runs),
         "cold": lambda folder: growth.cold_start(folder, arguments.runs),

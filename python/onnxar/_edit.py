@@ -86,11 +86,17 @@ class Edit(Arrays):
         self._set: dict[str, Array] = {}
         self._steps: dict[str, _proto.Steps] = {}  # to tensors of `model`, by name, where they last were
         self._before: bytes | None = None
+        self._shared = False  # whether the caller has the model, and may change it at any time
 
-    @functools.cached_property
+    @property
     def model(self) -> onnx.ModelProto:
         """The onnx.ModelProto without its large tensors, which refer to entries. Change it in any way. A tensor with new data
         inside gets a new entry."""
+        self._shared = True
+        return self._model
+
+    @functools.cached_property
+    def _model(self) -> onnx.ModelProto:
         import onnx
 
         model: onnx.ModelProto = _proto.parsed(onnx.ModelProto, self.archive.model(), self.archive.path or "")
@@ -131,8 +137,8 @@ class Edit(Arrays):
         number = _dtypes.number_of(array, name)
         message = self._find(name)
         if message is None:
-            self._steps[name] = _initializer(len(self.model.graph.initializer))
-            message = self.model.graph.initializer.add(name=name)
+            self._steps[name] = _initializer(len(self._model.graph.initializer))
+            message = self._model.graph.initializer.add(name=name)
         self._give(message, array, number)
 
     def _give(self, message: onnx.TensorProto, array: Array, number: int) -> None:
@@ -156,25 +162,32 @@ class Edit(Arrays):
         steps = self._steps.get(name) or (_initializer(int(site[1])) if site else ())
         if message := self._at(steps, name):
             return message
-        if _wire.data(_wire.TENSOR_NAME, name) not in self.model.SerializeToString():
+        if not self._shared and name not in self._names:
+            return None
+        if _wire.data(_wire.TENSOR_NAME, name) not in self._model.SerializeToString():
             return None
         found = collections.defaultdict(list)
-        for steps, tensor in _proto.placed(self.model):
+        for steps, tensor in _proto.placed(self._model):
             found[tensor.name].append(steps)
         if len(found[name]) > 1 and name:
             raise usage("several tensors have this name; change their messages in `model`", name, self.archive.path or "")
         self._steps = {each: steps for each, (steps, *others) in found.items() if each and not others}
         return self._at(self._steps.get(name, ()), name)
 
+    @functools.cached_property
+    def _names(self) -> set[str]:
+        """The names of all tensors before the edit. Those that `put` added since are in `_steps`."""
+        return {tensor.name for tensor in self.archive._tensors.values()}
+
     def _at(self, steps: _proto.Steps, name: str) -> onnx.TensorProto | None:
         try:
-            message: onnx.TensorProto = _proto.Descent(self.model).to(steps)
+            message: onnx.TensorProto = _proto.Descent(self._model).to(steps)
         except IndexError:
             return None
         return message if steps and message.name == name else None
 
     def _commit(self) -> None:
-        model = self.model.SerializeToString() if "model" in self.__dict__ else None
+        model = self._model.SerializeToString() if "_model" in self.__dict__ else None
         if model == self._before:
             model = None
         if model is None and not self.files.set and not self.files.removed:

@@ -9,23 +9,20 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, overload
 
 from onnxar import _core, _ir, _operations, _proto, _ranges
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import usage
+from onnxar._errors import Error, usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
-from onnxar._progress import Count, Progress, reporting
+from onnxar._progress import Count, Progress, growing, reporting
 from onnxar._sources import OUTPUT, Bytes, Source, bytes_of, fetched, file_of
 from onnxar._types import ConvertReport, report
 
 if TYPE_CHECKING:
     import onnx
     import onnx_ir
-
-# A model with more data than this is not serialised as a whole: that saves memory, and protobuf's limit is 2 GiB.
-SERIALISED_AT_MOST = 512 << 20
 
 
 def load(
@@ -131,8 +128,9 @@ def save(
     open archive, as an archive. `path` may also be a file object open for writing bytes. Without it, returns the bytes
     of the archive, which `load` and `open` take.
 
-    The weights of an onnx_ir.Model are evaluated one after another, so lazy weights are never all in memory. The model is
-    not changed, except that tensors whose data is in the replaced file keep that data as a mapping. External data of a
+    Weights are copied one after another: the raw data of an onnx.ModelProto at any size, and those of an onnx_ir.Model, so
+    lazy ones are never all in memory. Values in typed fields of a message are copied together. The model is not changed,
+    except that tensors whose data is in the replaced file keep that data as a mapping. External data of a
     ModelProto is in `data_dir`. If `path` exists, `save` raises OutputExistsError; with `overwrite`, it replaces the
     file by renaming.
 
@@ -154,7 +152,7 @@ def save(
         options = save_options(
             threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
             checksum=checksum, side_files=side_files, side_files_of=kept_from(output, overwrite, keep_side_files),
-            overwrite=overwrite, sync=sync, threads=threads, progress=tell,
+            overwrite=overwrite, sync=sync, threads=threads, progress=growing(tell),
         )  # fmt: skip
         return _saved(model, output, options, threshold, data_dir, max_expansion)
 
@@ -187,15 +185,27 @@ def _saved(
 ) -> ConvertReport:  # fmt: skip
     if isinstance(model, str | os.PathLike | Bytes | Archive):
         return _operations.packed(model, path, options, data_dir, max_expansion)
-    model = _ir_model_of(model)
+    model, load = _ir_model_of(model), load_options(data_dir, max_expansion=max_expansion)
+
+    def written(serialised: Callable[..., bytes], **arguments: Any) -> ConvertReport:
+        writer = _core.ModelWriter()
+        return report(ConvertReport, writer.save(serialised(model, writer, **arguments), path, options, load))
+
     if _is_ir_model(model):
         _ir.verify_links(model)
         if options.overwrite and os.path.exists(path):
             _ir.keep_data_of(path, model)
-    writer = _core.ModelWriter()
-    serialised = _serialised(model, writer, max(threshold, 1))
-    load = load_options(data_dir, max_expansion=max_expansion)
-    return report(ConvertReport, writer.save(serialised, path, options, load))
+        return written(_ir.serialised, threshold=max(threshold, 1))
+    onnx = sys.modules.get("onnx")
+    if onnx is None or not isinstance(model, onnx.ModelProto):
+        raise usage(f"{type(model).__name__} is not a model: it may be an onnx.ModelProto, an onnx_ir.Model, a torch.onnx."
+                    "ONNXProgram or a path")  # fmt: skip
+    try:
+        return written(_proto.serialised, measured=False)
+    except Error as error:
+        if error.code != "io.source_size":
+            raise
+    return written(_proto.serialised, measured=True)
 
 
 def _is_ir_model(model: Any) -> bool:
@@ -207,43 +217,3 @@ def _ir_model_of(model: Any) -> Any:
     """Returns the onnx_ir model inside a torch.onnx.ONNXProgram, else `model` itself."""
     program = getattr(model, "model", None)
     return program if _is_ir_model(program) else model
-
-
-def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
-    """Returns the ModelProto, with data of at least `threshold` bytes left to the writer if that saves memory."""
-    onnx = sys.modules.get("onnx")
-    if _is_ir_model(model):
-        return _ir.serialised(model, writer, threshold)
-    if onnx is not None and isinstance(model, onnx.ModelProto):
-        return _serialised_proto(model, writer, threshold)
-    raise usage(f"{type(model).__name__} is not a model: it may be an onnx.ModelProto, an onnx_ir.Model, a torch.onnx."
-                "ONNXProgram or a path")  # fmt: skip
-
-
-# The fields of a tensor beside its data. A tensor with other fields is serialised whole: the library judges it.
-_OF_ANY_TENSOR = {"dims", "data_type", "name", "doc_string", "metadata_props"}
-
-
-def _raw_size(tensor: Any) -> int:
-    """Returns the size of raw_data by type and dimensions. Access to raw_data itself would copy it."""
-    return (_core.payload_size(tensor.data_type, list(tensor.dims)) or 0) if tensor.HasField("raw_data") else 0
-
-
-def _serialised_proto(model: Any, writer: _core.ModelWriter, threshold: int, limit: int = SERIALISED_AT_MOST) -> bytes:
-    if sum(map(_raw_size, _proto.tensors(model))) <= limit:
-        return bytes(model.SerializeToString())
-
-    def link(source: Any, target: Any) -> bool:
-        size = _raw_size(source)
-        beside = [(field, value) for field, value in source.ListFields() if field.name != "raw_data"]
-        known = all(field.name in _OF_ANY_TENSOR for field, _ in beside) and not _proto.unknown_fields(source)
-        if size < threshold or not known or len(source.raw_data) != size:
-            return False
-        for field, value in beside:
-            _proto.copy_field(source, target, field, value)
-        _proto.set_link(target, writer.add(size, lambda file: file.write(source.raw_data)), size)
-        return True
-
-    skeleton = type(model)()
-    _proto.copy_without_data(model, skeleton, link)
-    return bytes(skeleton.SerializeToString())

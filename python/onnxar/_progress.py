@@ -74,6 +74,19 @@ def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
         raise usage(f"progress is {type(progress).__name__}; it may be True, a function of two numbers, or tqdm.tqdm")
 
 
+def growing(report: Report | None) -> Report | None:
+    """Returns a report for work that may begin anew: it leaves out what was reported before."""
+    most = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal most
+        if report is not None and done > most:
+            most = done
+            report(done, total)
+
+    return report and tell
+
+
 class Count:
     """Adds up what is done, and reports it."""
 

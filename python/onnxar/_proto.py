@@ -3,6 +3,7 @@ only on the messages, not on the package onnx."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,8 +20,8 @@ def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
     """Yields the fields that may contain a tensor: descriptor, messages, and whether the field is repeated."""
     for field, value in message.ListFields():
         if field.message_type is not None and field.message_type.name in _CARRIERS:
-            single = field.message_type.name == getattr(getattr(value, "DESCRIPTOR", None), "name", None)
-            yield field, [value] if single else list(value), not single
+            several = _is_repeated(value)
+            yield field, list(value) if several else [value], several
 
 
 def parsed(kind: type[Any], data: bytes, path: str) -> Any:
@@ -34,11 +35,6 @@ def parsed(kind: type[Any], data: bytes, path: str) -> Any:
 
 
 Steps = tuple[tuple[str, int | None], ...]
-
-
-def tensors(message: Any) -> Iterator[Any]:
-    """Yields every TensorProto of a model, at every site."""
-    return (tensor for _, tensor in placed(message))
 
 
 def placed(message: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
@@ -83,28 +79,78 @@ def set_link(tensor: Any, location: str, size: int) -> None:
     tensor.MergeFromString(_core.link_fields(location, size))
 
 
-def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]) -> None:
-    """Copies `source` to the empty message `target`. `link` may fill in a tensor itself; it then returns True."""
-    if source.DESCRIPTOR.name == "TensorProto":
-        if not link(source, target):
-            target.CopyFrom(source)
+# The tensors in a message that may get links, by field and index (None if the field is not repeated). {}: it is one itself.
+_Tree = dict[str, dict[int | None, "_Tree"]]
+LINKED_FROM = 1024  # bytes of data; the fields of a link take about 100
+DEEPEST = 100  # protobuf's limit for nested messages; a link is one more below its tensor
+# The fields of a tensor beside its raw_data. One with other fields stays in the message, where the library judges it.
+_OF_ANY_TENSOR = {"dims", "data_type", "name", "doc_string", "metadata_props"}
+
+
+def serialised(model: Any, writer: _core.ModelWriter, measured: bool) -> bytes:
+    """Returns the model, with large raw_data left to the writer, which copies it out of `model` one tensor at a time.
+
+    The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. If it is wrong, the
+    writer raises io.source_size. With `measured`, the copies are made, and raw_data of a wrong size stays in the message."""
+    linked: _Tree = {}
+    for steps, tensor in placed(model):
+        if tensor.HasField("raw_data") and _size_of(tensor) >= LINKED_FROM and len(steps) < DEEPEST:
+            tree = linked
+            for field, index in steps:
+                tree = tree.setdefault(field, {}).setdefault(index, {})
+    if not linked:
+        return bytes(model.SerializeToString())
+    skeleton = type(model)()
+    _copy_linked(model, skeleton, linked, functools.partial(_copy_tensor, writer=writer, measured=measured))
+    return bytes(skeleton.SerializeToString())
+
+
+def _size_of(tensor: Any) -> int:
+    return _core.payload_size(tensor.data_type, list(tensor.dims)) or 0
+
+
+def _copy_linked(source: Any, target: Any, linked: _Tree, copy_tensor: Callable[[Any, Any], None]) -> None:
+    """Copies `source` to the empty message `target`."""
+    if not linked:
+        copy_tensor(source, target)
         return
-    if unknown := unknown_fields(source):
-        target.MergeFromString(unknown)
-    carried = {field.number: (field, values, several) for field, values, several in _carriers(source)}
+    target.MergeFromString(_unknown_fields(source))
     for field, value in source.ListFields():
-        if field.number not in carried:
-            copy_field(source, target, field, value)
+        if field.name not in linked:
+            _copy_field(target, field, value)
             continue
-        _, values, several = carried[field.number]
-        room = getattr(target, field.name)
-        for each in values:
-            copy_without_data(each, room.add() if several else room, link)
-        if not several:
-            room.SetInParent()
+        below, room = linked[field.name], getattr(target, field.name)
+        if not _is_repeated(value):
+            _copy_linked(value, room, below[None], copy_tensor)
+            continue
+        for index, each in enumerate(value):
+            if index in below:
+                _copy_linked(each, room.add(), below[index], copy_tensor)
+            else:
+                room.add().CopyFrom(each)
 
 
-def unknown_fields(message: Any) -> bytes:
+def _copy_tensor(source: Any, target: Any, writer: _core.ModelWriter, measured: bool) -> None:
+    size, beside = _size_of(source), list(_beside_raw_data(source))
+    if any(field.name not in _OF_ANY_TENSOR for field, _ in beside) or (measured and len(source.raw_data) != size):
+        target.CopyFrom(source)
+        return
+    target.MergeFromString(_unknown_fields(source))
+    for field, value in beside:
+        _copy_field(target, field, value)
+    set_link(target, writer.add(size, lambda file: file.write(source.raw_data)), size)
+
+
+def _beside_raw_data(tensor: Any) -> Iterator[tuple[Any, Any]]:
+    """Yields what ListFields returns, except raw_data, which that would copy."""
+    for field in tensor.DESCRIPTOR.fields:
+        if field.name != "raw_data":
+            value = getattr(tensor, field.name)
+            if len(value) if _is_repeated(value) else tensor.HasField(field.name):
+                yield field, value
+
+
+def _unknown_fields(message: Any) -> bytes:
     """Returns the unknown fields of the message itself, serialised. A newer onnx may have written them."""
     from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped,unused-ignore]
 
@@ -129,15 +175,17 @@ def _serialised_fields(fields: Any) -> bytes:
     return bytes(out)
 
 
-def copy_field(source: Any, target: Any, field: Any, value: Any) -> None:
-    if field.message_type is None and not _is_repeated(value):
-        setattr(target, field.name, value)
+def _copy_field(target: Any, field: Any, value: Any) -> None:
+    if field.cpp_type == field.CPPTYPE_STRING:  # serialised, since text that is not UTF-8 is read as bytes, and cannot be set
+        texts = value if _is_repeated(value) else [value]
+        target.MergeFromString(b"".join(_wire.data(field.number, text) for text in texts))
     elif _is_repeated(value):
         getattr(target, field.name).extend(value)
+    elif field.message_type is None:
+        setattr(target, field.name, value)
     else:
         getattr(target, field.name).CopyFrom(value)
 
 
 def _is_repeated(value: Any) -> bool:
     return hasattr(value, "extend")
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unittest
 import unittest.mock
 
@@ -177,6 +178,24 @@ class TensorsSet(EditTest):
             self.assertEqual(archive.keys(), new.keys())
             for name, array in archive.items():
                 np.testing.assert_array_equal(array, new[name], strict=True)
+
+    def test_many_new_names_do_not_serialise_the_model_for_each(self):
+        calls: list[str] = []
+        with onnxar.edit(self.path) as e:
+            self.addCleanup(sys.setprofile, None)
+            sys.setprofile(lambda frame, event, function: calls.append(function.__name__) if event == "c_call" else None)
+            for number in range(50):
+                e.put(f"new{number}", np.full(300, number, np.float32))
+            e.put("new7", np.zeros(300, np.float32))
+            sys.setprofile(None)
+            self.assertGreaterEqual(calls.count("add"), 50)
+            self.assertLess(calls.count("SerializeToString"), 3)
+            e.model.graph.node.add(op_type="Constant", output=["c"]).attribute.add(
+                name="value", type=onnx.AttributeProto.TENSOR, t=numpy_helper.from_array(weights(300), "added_to_the_model"))  # fmt: skip
+            e["added_to_the_model"] = weights(300, seed=5)
+        with onnxar.open(self.path) as archive:
+            self.assertEqual([archive[f"new{number}"][0] for number in (0, 6, 7, 49)], [0, 6, 0, 49])
+            np.testing.assert_array_equal(archive["added_to_the_model"], weights(300, seed=5))
 
     def test_small_empty_and_narrow_arrays_are_set_too(self):
         tensors = [helper.make_tensor("i4", TensorProto.INT4, [3], [1, -2, 3]), numpy_helper.from_array(weights(0, 4), "none"),

@@ -46,6 +46,23 @@ def arrays_of(model: onnx.ModelProto) -> dict[str, np.ndarray]:
     return {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
 
 
+def memory_of(action: Callable[[], object]) -> int:
+    """Returns by how many bytes the memory of this process grows at most. Runs the action twice, since the first run also allocates what stays."""
+    reset = pathlib.Path("/proc/self/clear_refs")
+    if not reset.exists():
+        raise unittest.SkipTest("this system cannot reset the peak of a process's memory")
+    action()
+    reset.write_text("5")
+    before = status("VmRSS")
+    action()
+    return status("VmHWM") - before
+
+
+def status(field: str) -> int:
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(field))
+
+
 class FolderTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="onnxar_test_")

@@ -47,6 +47,7 @@ python_package
 [[ ${1-} != --old ]] || { old_runtime_test; return; }
 [[ ${1-} != --exporters ]] || { exporters_test "${@:2}"; return; }
 for test in python/tests/*_test.py; do
+  [[ $test != *_large_test.py ]] || continue
   say "$test"
   build/python_venv/bin/python -B "$test"
 done

@@ -7,6 +7,7 @@ if [[ ${1-} == --large ]]; then
   need "test --large" "${data_packages[@]}"
   peers
   stage "build release" build release
+  stage "build the wheel" python_package
   stage "test --large" run_tests large
 else
   python_environments > /dev/null &  # downloads while the compiler works; what failed is tried again below, with its errors

@@ -1,0 +1,51 @@
+"""Saving models in memory that are too large for one message: 3 GiB of memory and 2.5 GiB of disk."""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+import onnx_ir
+from onnx import TensorProto, helper
+from support import FolderTest, memory_of
+
+import onnxar
+
+SIZE, COUNT = 512 << 20, 5
+
+
+def data_of(index: int) -> np.ndarray:
+    return np.arange(SIZE // 8, dtype=np.int64) * (index + 1)
+
+
+def model_over_2_gib():
+    tensors = (TensorProto(name=f"w{index}", data_type=TensorProto.INT64, dims=[SIZE // 8], raw_data=data_of(index).tobytes()) for index in range(COUNT))
+    model = helper.make_model(helper.make_graph([], "g", [], []), ir_version=10)
+    for tensor in tensors:
+        model.graph.initializer.append(tensor)
+    return model
+
+
+class Over2GiB(FolderTest):
+    def test_a_model_is_saved_with_the_memory_of_one_tensor(self):
+        model, path = model_over_2_gib(), self.folder / "m.onnxar"
+        for kind in (model, onnx_ir.from_proto(model)):
+            with self.subTest(type(kind).__module__):
+                more = memory_of(lambda kind=kind: onnxar.save(kind, path, sync=False, overwrite=True))
+                self.assertLess(more, SIZE + (64 << 20))
+                with onnxar.open(path) as archive:
+                    self.assertEqual([finding.code for finding in onnxar.check(path, data=True)], [])
+                    for index in range(COUNT):
+                        self.assertTrue(np.array_equal(archive[f"w{index}"], data_of(index)), index)
+
+    def test_longer_data_than_the_dims_call_for_stays_in_the_model(self):
+        model, path = model_over_2_gib(), self.folder / "m.onnxar"
+        model.graph.initializer.add(name="long", data_type=TensorProto.FLOAT, dims=[300], raw_data=bytes(1201))
+        report = onnxar.save(model, path, sync=False)
+        self.assertEqual(([remark.code for remark in report.remarks], report.tensors_outside), (["onnx.tensor.long_raw"], COUNT))
+        stored = onnxar.load(path, verify=False).graph.initializer[-1]
+        self.assertEqual(stored, model.graph.initializer[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
