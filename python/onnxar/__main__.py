@@ -1,16 +1,21 @@
-"""`python -m onnxar`: the command `onnxar` of this installation."""
+"""`python -m onnxar`: the command `onnxar` of this installation, and verbs that only the package has."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 
 from onnxar._command import executable
 from onnxar._errors import Error
 
+VERBS = {"cache": "onnxar._cache_command"}  # modules with a function `main(arguments)`, which returns the exit code
+
 
 def main() -> None:
     try:
+        if len(sys.argv) > 1 and sys.argv[1] in VERBS:
+            sys.exit(importlib.import_module(VERBS[sys.argv[1]]).main(sys.argv[2:]))
         command = executable()
     except Error as error:
         sys.exit(str(error))

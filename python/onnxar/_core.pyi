@@ -154,7 +154,14 @@ def undo(path: _Path, sync: bool, dry_run: bool) -> dict[str, Any]: ...
 def check(
     path: _Path, data: bool, strict: bool, load: LoadOptions, progress: _Progress = None
 ) -> list[_Finding]: ...
-def make_link(archive: _Path, offset: int, length: int | None, graph: str) -> tuple[bytes, pathlib.Path]: ...
+class LinkForm:
+    link: LinkForm
+    unmarked: LinkForm
+    prepacked: LinkForm
+
+def make_link(
+    archive: _Path, offset: int, length: int | None, graph: str, form: LinkForm
+) -> tuple[bytes, pathlib.Path]: ...
 def write_link(
     archive: _Path, output: _Path, overwrite: bool, sync: bool, offset: int, length: int | None, graph: str
 ) -> None: ...  # fmt: skip

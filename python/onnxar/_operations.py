@@ -270,7 +270,7 @@ def link(
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
         _core.write_link(archive, file_of(output, OUTPUT), overwrite, sync, offset, length, graph)
-    return Link(*_core.make_link(archive, offset, length, graph))
+    return Link(*_core.make_link(archive, offset, length, graph, _core.LinkForm.link))
 
 
 def verify_link(link: Link | Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tempfile
@@ -14,11 +15,12 @@ import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
 from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
-from onnxar._errors import usage
+from onnxar._cache import DATA, FOLDER, Cache, SessionOptions, Unfit, interface_of, key_of, warn
+from onnxar._errors import Error, usage
+from onnxar._options import Path
 from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
 
-FOLDER = "session.model_external_initializers_file_folder_path"
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
 
 # Weights in memory, by the options that they were given to. ONNX Runtime does not keep them, and reads them for each session.
@@ -38,6 +40,14 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
     `sess_options`, which get the initializers and are for one session only. `set_providers` reads the weights again. If the
     archive was replaced in the meantime, the error is onnx.link.stale.
 
+    With `cache`, True or a folder, the session starts from the model as ONNX Runtime optimised it, with prepacked weights that are
+    mapped from a file; the first start stores it there. All processes share these weights, so the session takes hardly any memory of
+    its own, and results are the same, bit by bit. True is the user's folder for caches. An entry holds for one state of the archive,
+    these options, this version of ONNX Runtime and this processor; its CRC-32s are compared once in each run of the system, and if the file changes. Whoever can write to the
+    folder decides what sessions compute. `sess_options` must be `onnxar.onnxruntime.SessionOptions`. Sessions that cannot be stored
+    (with providers other than the CPU's, from memory, with libraries of operators), and those that cannot write to the folder, start
+    without it, and a RuntimeWarning says why. While another process stores the model, the session starts without it, too.
+
     `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
     the weights that they have in common.
     """
@@ -50,8 +60,13 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         provider_options: Sequence[dict[Any, Any]] | None = None,
         *,
         graph: str = "",
+        cache: bool | Path = False,
         **kwargs: Any,
     ) -> None:
+        source = _source(path_or_bytes)
+        self._source: tuple[Any, SessionOptions, str] | None = None
+        if cache and self._begin_cached(source, sess_options, providers, provider_options, graph, cache, kwargs):
+            return
         options = sess_options if sess_options is not None else ort.SessionOptions()
         if options in _given:
             raise usage("the session options have the weights of another archive in memory: make new ones for each session")
@@ -60,7 +75,6 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         def begin(model: bytes | str) -> None:
             super(InferenceSession, self).__init__(model, options, providers, provider_options, **kwargs)
 
-        source = _source(path_or_bytes)
         if not isinstance(source, str | os.PathLike):
             begin(_with_initializers(source, options, graph))
             return
@@ -72,15 +86,67 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
                 begin(_linked_in(folder, link, os.path.realpath(source)))
             _operations.verify_link(link)
 
+    @property
+    def is_cached(self) -> bool:
+        """Whether the session was made from the cache."""
+        return self._source is not None
+
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[Any, Any]] | None = None) -> None:
         def begin() -> None:
             super(InferenceSession, self).set_providers(providers, provider_options)
 
-        if self._link is None:
+        if self._source is not None:  # the cached model is for the providers that it was optimised for
+            path, options, graph = self._source
+            InferenceSession.__init__(self, path, options, providers, provider_options, graph=graph)
+        elif self._link is None:
             begin()
         else:
             _operations.verify_link(self._link)
             self._mapping(begin)
+
+    def _begin_cached(
+        self, path: Any, sess_options: ort.SessionOptions | None, providers: Any, provider_options: Any, graph: str,
+        cache: bool | Path, kwargs: dict[str, Any],
+    ) -> bool:  # fmt: skip
+        """Makes the session from the cache, which gets the model first if it does not have it. Returns whether it did."""
+        given = SessionOptions() if sess_options is None else sess_options
+        if not isinstance(given, SessionOptions):
+            raise usage("a session with a cache needs to know its options: make them with onnxar.onnxruntime.SessionOptions()")
+        try:
+            if not isinstance(path, str | os.PathLike):
+                raise Unfit("the archive is in memory")
+            if kwargs.keys() - {"enable_fallback"}:
+                raise Unfit(f"{' and '.join(sorted(kwargs))} cannot be stored")
+            key = key_of(path, graph, given, providers, provider_options)
+        except Unfit as reason:
+            warn(reason)
+            return False
+        try:
+            kept = Cache(None if isinstance(cache, bool) else cache)
+            found = kept.find(key)
+            if found is None:
+                write = functools.partial(_write_optimised, path, graph, given, providers, provider_options, key)
+                kept.fill(key, os.path.abspath(path), write)
+                found = kept.find(key)
+        except (Unfit, OSError, Error) as reason:
+            warn(reason)
+            return False
+        if found is None:  # another process stores it
+            return False
+        self._link, interface = found
+        self._options = given._copy()
+        self._options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # that was done
+        model = self._link.model
+        try:
+            self._mapping(lambda: super(InferenceSession, self).__init__(model, self._options, providers, provider_options, enable_fallback=0))
+            if interface_of(self) != interface:
+                raise Unfit("the stored model has other inputs or outputs")
+        except Exception as reason:  # ONNX Runtime's errors have no class in common
+            kept.refuse(key, str(reason))
+            warn(reason)
+            return False
+        self._source = path, given, graph
+        return True
 
     def _mapping(self, begin: Callable[[], None]) -> None:
         """Makes the session from a link. The options may since be those of a session of another folder, too. Errors:
@@ -119,6 +185,28 @@ def _source(source: Any) -> Any:
 
 def _version() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", ort.__version__)[:2])
+
+
+def _write_optimised(path: Any, graph: str, given: SessionOptions, providers: Any, provider_options: Any, key: str, output: str) -> str:
+    """Has ONNX Runtime write the model as it runs it, and returns its interface. Errors: Unfit."""
+    link, options = Link(*_core.make_link(path, 0, None, graph, _core.LinkForm.unmarked)), given._copy()
+    options.optimized_model_filepath = output
+    options.enable_profiling = False
+    options.log_severity_level = 3  # no warning that the file is for this machine alone
+    for name, value in {
+        FOLDER: str(link.folder),
+        "session.optimized_model_external_initializers_file_name": DATA,
+        "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
+        "session.save_external_prepacked_constant_initializers": "1",
+    }.items():
+        options.add_session_config_entry(name, value)
+    try:
+        session = ort.InferenceSession(link.model, options, providers, provider_options, enable_fallback=0)
+    except Exception as error:  # ONNX Runtime's errors have no class in common
+        raise Unfit(f"ONNX Runtime did not store it: {error}") from error
+    if key_of(path, graph, given, providers, provider_options) != key:
+        raise Unfit("the archive was replaced in the meantime")
+    return interface_of(session)
 
 
 def _linked_in(folder: str, link: Link, archive: str) -> str:

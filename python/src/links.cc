@@ -16,9 +16,9 @@ using Path = std::filesystem::path;
 
 /// Returns the model's bytes and the folder of its external data.
 nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length,
-                  const std::string& graph) {
+                  const std::string& graph, LinkForm form) {
   const Link link =
-      without_gil([&] { return make_link(archive, {.offset = offset, .length = length, .graph = graph}); });
+      without_gil([&] { return make_link(archive, {.offset = offset, .length = length, .graph = graph}, form); });
   return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);
 }
 
@@ -41,6 +41,10 @@ nb::tuple runtime_model_of(const Archive& archive) {
 }  // namespace
 
 void bind_links(nb::module_& module) {
+  nb::enum_<LinkForm>(module, "LinkForm")
+      .value("link", LinkForm::link)
+      .value("unmarked", LinkForm::unmarked)
+      .value("prepacked", LinkForm::prepacked);
   module.def("make_link", link_of);
   module.def("write_link", [](const Path& archive, const Path& output, bool overwrite, bool sync, std::uint64_t offset,
                               std::optional<std::uint64_t> length, const std::string& graph) {

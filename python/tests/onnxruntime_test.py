@@ -64,7 +64,7 @@ class Sessions(RuntimeTest):
     def test_all_arguments_are_those_of_onnxruntime(self):
         theirs, ours = (inspect.signature(kind.__init__).parameters.values()
                         for kind in (ort.InferenceSession, onnxar.onnxruntime.InferenceSession))  # fmt: skip
-        self.assertEqual([(each.name, each.kind) for each in ours if each.name != "graph"], [(each.name, each.kind) for each in theirs])
+        self.assertEqual([(each.name, each.kind) for each in ours if each.name not in ("graph", "cache")], [(each.name, each.kind) for each in theirs])
         by_name = onnxar.onnxruntime.InferenceSession(
             path_or_bytes=str(self.path), sess_options=quiet(), providers=CPU, provider_options=[{}]
         )
@@ -169,6 +169,14 @@ class Links(RuntimeTest):
         onnxar.save(matmul_model(256), self.path, alignment=4096, overwrite=True)
         for stale in (link, self.folder / "m.onnx"):
             self.refused("onnx.link.stale", onnxar.verify_link, stale)
+
+    def test_a_link_in_another_folder_runs_from_1_28_on(self):
+        link = onnxar.link(self.path)
+        elsewhere = self.folder / "elsewhere" / "m.onnx"
+        elsewhere.parent.mkdir()
+        elsewhere.write_bytes(link.model)
+        options = quiet(model_external_initializers_file_folder_path=str(link.folder))
+        self.assert_same(ort.InferenceSession(elsewhere, options, providers=CPU))
 
     def test_an_archive_in_another_file_runs_from_there(self):
         host, begin = self.folder / "host", 4160

@@ -19,6 +19,7 @@
 #include "convert/load.h"
 #include "convert/open.h"
 #include "convert/plan.h"
+#include "convert/prepacked.h"
 #include "convert/publish.h"
 #include "onnx/rewrite.h"
 #include "os/names.h"
@@ -62,9 +63,10 @@ class Linking {
  public:
   /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
   Linking(const fs::path& archive, const LinkOptions& options, const std::string& graph,
-          std::optional<std::string_view> copy = std::nullopt)
+          std::optional<std::string_view> copy = std::nullopt, LinkForm form = LinkForm::link)
       : path_(base::real_path(archive)),
         begin_(copy ? 0 : options.offset),
+        form_(form),
         source_(source_of(open_archive(path_, options), {.graph = graph})),
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
@@ -76,7 +78,7 @@ class Linking {
                   {}, path_);
     }
     refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
-    marker_ = LinkMarker::of(this->archive(), begin_, name_).fields();
+    if (form_ == LinkForm::link) marker_ = LinkMarker::of(this->archive(), begin_, name_).fields();
     rewrite();
   }
 
@@ -121,14 +123,17 @@ class Linking {
     if (!site.is_main_initializer()) ++nested_;
     // Entries are stored, so every payload is a range of the archive's mapping.
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
-    return onnx::TensorEdit::link_to({name_, begin_ + offset, bytes.size()});
+    onnx::ExternalLink link{name_, begin_ + offset, bytes.size()};
+    if (form_ == LinkForm::prepacked) link.more = prepacked_fields(source_->model(), site.tensor, archive(), begin_);
+    return onnx::TensorEdit::link_to(std::move(link));
   }
 
   fs::path path_;
   std::uint64_t begin_;  // offset of the archive in the file
+  LinkForm form_;
   std::unique_ptr<ArchiveSource> source_;
   std::string name_;    // of the archive's file
-  std::string marker_;  // the metadata that every link gets
+  std::string marker_;  // the metadata that every link gets, else empty
   FollowedLinks followed_;
   Expansion expansion_;  // of all links together
   onnx::Rope model_;
@@ -196,8 +201,8 @@ bool is_link(ModelSource& source) {
 
 }  // namespace
 
-Link make_link(const fs::path& archive, const LinkOptions& options) {
-  const Linking linking(archive, options, options.graph);
+Link make_link(const fs::path& archive, const LinkOptions& options, LinkForm form) {
+  const Linking linking(archive, options, options.graph, std::nullopt, form);
   return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
           linking.tensors()};
 }

@@ -132,6 +132,7 @@ std::string external_data_fields(const ExternalLink& link) {
   append_string_entry(out, tensor_field::external_data, "offset", std::to_string(link.offset));
   append_string_entry(out, tensor_field::external_data, "length", std::to_string(link.length));
   if (!link.checksum.empty()) append_string_entry(out, tensor_field::external_data, "checksum", link.checksum);
+  out += link.more;
   append_varint_field(out, tensor_field::data_location, location_external);
   return out;
 }

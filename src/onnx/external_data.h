@@ -59,6 +59,7 @@ struct ExternalLink {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::string checksum = {};  ///< SHA-1 of the whole entry or file, in hexadecimal digits; empty: none
+  std::string more = {};      ///< further pairs, as fields of a TensorProto
 };
 
 /// Converts the pairs to a slice. Offsets and lengths are plain decimal numbers without sign, blanks or leading zeros.
@@ -77,7 +78,7 @@ std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t>
 [[noreturn]] void refuse_missing(std::string_view location, std::string_view holder, std::uint64_t offset_of_tensor);
 
 /// Encodes the link as fields 13 and 14 of a TensorProto: external_data with `location`, `offset`, `length` and, unless
-/// it is empty, `checksum`, in this order, then data_location = EXTERNAL.
+/// it is empty, `checksum`, in this order, then `more` and data_location = EXTERNAL.
 std::string external_data_fields(const ExternalLink& link);
 
 /// The location of a payload of a loaded model, `#onnxar:<id of the model>:<index>`. It is never written to a file.

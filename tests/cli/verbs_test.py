@@ -36,6 +36,10 @@ class NearlyRight(ToolCase):
         for word, verb in {"pakc": "pack", "unpak": "unpack", "chek": "check", "replcae": "replace", "lss": "ls"}.items():
             self.assertIn(f"unknown verb `{word}`; did you mean `{verb}`?", self.told(word, "x"))
 
+    def test_verbs_of_the_python_package_are_named(self) -> None:
+        for words in (["cache", "list"], ["help", "cache"]):
+            self.assertIn("only the Python package has the verb `cache`; run `python3 -m onnxar cache`", self.told(*words))
+
     def test_a_word_that_is_near_nothing_gets_no_suggestion(self) -> None:
         for word in ("transmogrify", "model.onnx", "q", "x" * 1000):
             self.assertNotIn("did you mean", self.told(word))

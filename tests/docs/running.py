@@ -100,7 +100,8 @@ class Story:
         (commands / "onnxar").symlink_to(tool.absolute())
         (commands / "python3").write_text(f'#!/bin/sh\nexec "{python.absolute()}" "$@"\n')
         (commands / "python3").chmod(0o755)
-        self.environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
+                            "XDG_CACHE_HOME": str(commands / "cache")}
         for name in ("examples", "reader"):
             (folder / name).symlink_to(ROOT / name)
         self.worker: Worker | None = None

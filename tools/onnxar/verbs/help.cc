@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
+#include <string_view>
 
 #include "shell/command.h"
 #include "shell/near_words.h"
@@ -13,12 +15,18 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* verb) { return !verb->get_name().empty(); });
 }
 
+constexpr std::array<std::string_view, 1> verbs_of_python = {"cache"};  // it runs ONNX Runtime
+
 }  // namespace
 
 const CLI::App& expect_verb(const CLI::App& app, const std::string& name) {
   const auto verbs = verbs_of(app);
   const auto found = std::ranges::find(verbs, name, [](const CLI::App* verb) { return verb->get_name(); });
   if (found != verbs.end()) return **found;
+  if (std::ranges::find(verbs_of_python, name) != verbs_of_python.end()) {
+    throw Error(Code::usage_argument,
+                "only the Python package has the verb `" + name + "`; run `python3 -m onnxar " + name + "`");
+  }
   std::vector<std::string> names;
   for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
   throw Error(Code::usage_argument,

@@ -1,0 +1,455 @@
+"""Sessions with a cache: equal results, one entry for each setting, and a session without it wherever it cannot be used."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+import unittest.mock
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from backend_cases import light
+from onnx import helper, numpy_helper
+from onnx.backend.test.loader import load_model_tests
+from support import ArchiveTest, FolderTest, matmul_model, weights
+
+import onnxar
+import onnxar.onnxruntime
+from onnxar import _cache
+from onnxar.onnxruntime import InferenceSession, SessionOptions
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests"))
+from interop import models  # noqa: E402
+
+CPU = ["CPUExecutionProvider"]
+SIZE = 512  # rows of a weight of 1 MiB, which ONNX Runtime prepacks
+
+WORKER = """
+import sys, warnings, zlib
+import numpy as np
+import onnxar.onnxruntime
+path, cache, size = sys.argv[1:4]
+warnings.simplefilter("error")
+print("ready", flush=True)
+sys.stdin.readline()
+session = onnxar.onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"], cache=cache)
+(y, *_) = session.run(None, {"x": np.ones((1, int(size)), np.float32)})
+print(zlib.crc32(y.tobytes()), session.is_cached, flush=True)
+"""
+
+
+MEASURED = """
+import sys
+import onnxar.onnxruntime
+
+def private():
+    with open("/proc/self/smaps_rollup") as lines:
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
+
+options = onnxar.onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+before = private()
+session = onnxar.onnxruntime.InferenceSession(sys.argv[1], options, ["CPUExecutionProvider"], cache=sys.argv[2])
+print(private() - before)
+"""
+WEIGHTS = 16
+
+
+class CacheTest(ArchiveTest):
+    @staticmethod
+    def made() -> onnx.ModelProto:
+        return matmul_model(SIZE)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cache = self.folder / "cache"
+        self.x = weights(3, SIZE, seed=1)
+        self.expected = self.run_of(InferenceSession(self.path, providers=CPU))
+
+    def run_of(self, session: ort.InferenceSession) -> list[bytes]:
+        return [np.asarray(each).tobytes() for each in session.run(None, {"x": self.x})]
+
+    def entries(self) -> list[pathlib.Path]:
+        return sorted(self.cache.glob("*.onnxar"))
+
+    def start(self, *, entries: int, options: SessionOptions | None = None, path: Any = None, **named: Any) -> InferenceSession:
+        """Makes a session from the cache, which then has this many entries, and compares what it computes."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            session = InferenceSession(path or self.path, options, **{"providers": CPU, "cache": self.cache} | named)
+        self.assertTrue(session.is_cached)
+        self.assertEqual(self.run_of(session), self.expected)
+        self.assertEqual(len(self.entries()), entries)
+        self.assertEqual([each.name for each in self.cache.iterdir() if each.suffix == ".part"], [])
+        return session
+
+    def starts_without(self, why: str, source: Any = None, **named: Any) -> None:
+        """Expects a session that does not use the cache, and one warning that says why."""
+        with self.assertWarnsRegex(RuntimeWarning, why) as warned:
+            session = InferenceSession(self.path if source is None else source, **{"providers": CPU, "cache": self.cache} | named)
+        self.assertEqual(len(warned.warnings), 1)
+        self.assertEqual(warned.filename, __file__)
+        self.assertFalse(session.is_cached)
+        self.assertEqual(self.run_of(session), self.expected)
+
+
+class Entries(CacheTest):
+    def test_the_first_start_stores_the_model_and_later_ones_map_it(self):
+        self.start(entries=1)
+        (entry,) = self.entries()
+        before = entry.stat()
+        session = self.start(entries=1)
+        self.assertEqual((entry.stat().st_ino, entry.stat().st_mtime_ns), (before.st_ino, before.st_mtime_ns))
+        maps = pathlib.Path("/proc/self/maps").read_text()
+        self.assertIn(str(entry), maps)
+        self.assertNotIn(str(self.path), maps)
+        del session
+
+    def test_an_entry_is_an_archive_of_the_files_that_onnxruntime_wrote(self):
+        self.start(entries=1)
+        (entry,) = self.entries()
+        self.assertEqual({each.severity for each in onnxar.check(entry, data=True)}, {"warning"})
+        with zipfile.ZipFile(entry) as zipped:
+            self.assertEqual(zipped.namelist(), ["data", "about.json", "__MODEL_PROTO"])
+            zipped.extractall(self.folder / "unzipped")
+        model = onnx.load(self.folder / "unzipped/__MODEL_PROTO", load_external_data=False)
+        (w,) = (each for each in model.graph.initializer if each.name == "w")
+        self.assertIn("prepacked_0", {pair.key for pair in w.external_data})
+        self.assertEqual([pair.key for pair in model.metadata_props], [])
+        options = SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        (self.folder / "unzipped/__MODEL_PROTO").rename(self.folder / "unzipped/m.onnx")
+        self.assertEqual(self.run_of(ort.InferenceSession(self.folder / "unzipped/m.onnx", options, CPU)), self.expected)
+
+    def test_settings_that_the_stored_model_depends_on_have_entries_of_their_own(self):
+        def options(change: Callable[[SessionOptions], Any]) -> SessionOptions:
+            change(made := SessionOptions())
+            return made
+
+        def key(options: SessionOptions | None = None, path: Any = self.path, graph: str = "", providers: Any = CPU) -> str:
+            return _cache.key_of(str(path), graph, options or SessionOptions(), providers, None)
+
+        plain = key()
+        onnxar.pack({"": self.path, "second": self.path}, self.folder / "two.onnxar")
+        other = onnx.ModelProto.FromString(self.model.SerializeToString())
+        other.graph.initializer[0].raw_data = weights(SIZE, SIZE, seed=99).tobytes()
+        onnxar.save(other, self.folder / "other.onnxar")
+        keys = {
+            "plain": plain,
+            "weights": key(path=self.folder / "other.onnxar"),
+            "graphs": key(path=self.folder / "two.onnxar"),
+            "graph": key(path=self.folder / "two.onnxar", graph="second"),
+            "level": key(options(lambda made: setattr(made, "graph_optimization_level", ort.GraphOptimizationLevel.ORT_ENABLE_BASIC))),
+            "deterministic": key(options(lambda made: setattr(made, "use_deterministic_compute", True))),
+            "entry": key(options(lambda made: made.add_session_config_entry("session.disable_prepacking", "1"))),
+            "value": key(options(lambda made: made.add_session_config_entry("session.disable_prepacking", "0"))),
+            "dimension": key(options(lambda made: made.add_free_dimension_override_by_name("n", 3))),
+            "named": key(options(lambda made: made.add_free_dimension_override_by_denotation("n", 3))),
+            "provider": key(providers=[("CPUExecutionProvider", {"use_arena": "0"})]),
+        }
+        changes = {"variable": unittest.mock.patch.dict(os.environ, MLAS_X="1"),
+                   "version": unittest.mock.patch.object(ort, "__version__", "1.99.0"),
+                   "build": unittest.mock.patch.object(ort, "get_build_info", lambda: "another"),
+                   "processor": unittest.mock.patch.object(_cache, "processor", lambda: ["flags: none"])}  # fmt: skip
+        for name, change in changes.items():
+            with change:
+                keys[name] = key()
+        self.assertEqual(len(set(keys.values())), len(keys), keys)
+        self.assertEqual(key(), plain)
+
+    def test_settings_that_it_does_not_depend_on_share_an_entry(self):
+        self.start(entries=1)
+        options = SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 4
+        self.start(entries=1, options=options)
+        self.assertEqual(options.graph_optimization_level, ort.GraphOptimizationLevel.ORT_ENABLE_ALL, "the caller's options were changed")
+        self.start(entries=1, options=options)  # again, after sessions had them
+        plain = InferenceSession(self.path, options, CPU)
+        self.start(entries=1, options=options)
+        del plain
+        self.start(entries=1, providers=None)
+        self.start(entries=1, providers=[("CPUExecutionProvider", {})])
+        copied = self.folder / "another" / "name.onnxar"
+        copied.parent.mkdir()
+        shutil.copyfile(self.path, copied)
+        self.start(entries=1, path=copied)
+
+    def test_an_edited_archive_has_a_new_entry(self):
+        self.start(entries=1)
+        edited = onnx.ModelProto.FromString(self.model.SerializeToString())
+        edited.graph.node[1].op_type = "Sub"
+        onnxar.replace(self.path, edited)
+        self.expected = self.run_of(InferenceSession(self.path, providers=CPU))
+        self.start(entries=2)
+
+    def test_changed_entries_are_found_and_made_anew(self):
+        self.start(entries=1)
+        (entry,) = self.entries()
+        whole = entry.read_bytes()
+        for place in (0, 4096 + SIZE * SIZE * 4 + 1000, len(whole) // 2, len(whole) - 3000, len(whole) - 200, len(whole) - 5):
+            entry.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            self.start(entries=1)
+            self.assertTrue(entry.read_bytes() == whole, place)
+        entry.write_bytes(whole[: len(whole) // 2])
+        self.start(entries=1)
+        self.assertTrue(entry.read_bytes() == whole)
+
+    def test_checksums_are_compared_again_if_the_file_or_the_run_of_the_system_changes(self):
+        self.start(entries=1)
+        (entry,) = self.entries()
+        before, whole = entry.stat(), entry.read_bytes()
+
+        def compared() -> bool:
+            with unittest.mock.patch.object(_cache.Cache, "_compare", wraps=_cache.Cache._compare) as compare:
+                self.start(entries=1)
+            return compare.called
+
+        self.assertFalse(compared())
+        with unittest.mock.patch.object(_cache, "_boot", lambda: "another"):
+            self.assertTrue(compared())
+            self.assertFalse(compared())
+        with unittest.mock.patch.object(_cache, "_boot", lambda: ""):
+            self.assertTrue(compared())
+            self.assertTrue(compared())
+        self.assertTrue(compared())
+        with open(entry, "r+b") as file:  # in place, and with its old time
+            file.seek(len(whole) // 2)
+            file.write(bytes([whole[len(whole) // 2] ^ 4]))
+        os.utime(entry, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.assertTrue(compared())
+        self.assertTrue(entry.read_bytes() == whole)
+
+    def test_an_entry_under_the_name_of_another_one_is_not_used(self):
+        self.start(entries=1)
+        (entry,) = self.entries()
+        edited = onnx.ModelProto.FromString(self.model.SerializeToString())
+        edited.graph.node[1].op_type = "Sub"
+        onnxar.replace(self.path, edited)
+        self.expected = self.run_of(InferenceSession(self.path, providers=CPU))
+        key = _cache.key_of(str(self.path), "", SessionOptions(), CPU, None)
+        entry.rename(self.cache / f"{key}.onnxar")
+        self.start(entries=1)
+
+    def test_graphs_have_entries_of_their_own(self):
+        onnxar.pack({"": self.path, "second": self.path}, two := self.folder / "two.onnxar")
+        for graph, entries in (("", 1), ("second", 2), ("second", 2)):
+            self.start(entries=entries, path=two, graph=graph)
+        self.refused("usage.no_such_entry", InferenceSession, two, providers=CPU, cache=self.cache, graph="third")
+
+    def test_changed_providers_lead_back_to_the_archive(self):
+        session = self.start(entries=1)
+        session.set_providers(CPU)
+        self.assertFalse(session.is_cached)
+        self.assertEqual(self.run_of(session), self.expected)
+
+
+class Processes(CacheTest):
+    @contextlib.contextmanager
+    def workers(self, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+        made = [subprocess.Popen([sys.executable, "-B", "-c", WORKER, self.path, self.cache, str(SIZE)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True) for _ in range(count)]  # fmt: skip
+        try:
+            for each in made:
+                self.assertEqual(each.stdout.readline(), "ready\n")
+            yield made
+        finally:
+            for each in made:
+                each.communicate()
+
+    def test_processes_that_start_at_once_make_one_entry(self):
+        with self.workers(4) as workers:
+            for each in workers:
+                each.stdin.write("\n")
+                each.stdin.flush()
+            told = [each.stdout.readline().split() for each in workers]
+        self.assertEqual(len({crc for crc, _ in told}), 1, told)
+        self.assertIn("True", {cached for _, cached in told})
+        (entry,) = self.entries()
+        self.start(entries=1)
+        self.assertEqual({each.suffix for each in self.cache.iterdir()}, {".onnxar", ".lock", ".seen"})
+        self.assertEqual(entry.stat().st_nlink, 1)
+
+    def test_while_one_process_stores_the_model_others_start_without(self):
+        self.cache.mkdir()
+        key = _cache.key_of(str(self.path), "", SessionOptions(), CPU, None)
+        with open(self.cache / f"{key}.lock", "wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                session = InferenceSession(self.path, providers=CPU, cache=self.cache)
+            self.assertFalse(session.is_cached)
+            self.assertEqual(self.run_of(session), self.expected)
+        part = self.cache / f"{key}.part"  # what a killed process leaves
+        part.mkdir()
+        (part / "data").write_bytes(b"half")
+        self.start(entries=1)
+
+
+class Memory(FolderTest):
+    def test_prepacked_weights_take_no_private_memory(self):
+        weight = [numpy_helper.from_array(weights(1024, 1024, seed=i), f"w{i}") for i in range(WEIGHTS)]  # of 4 MiB each
+        nodes = [helper.make_node("MatMul", [f"x{i}" if i else "x", f"w{i}"], [f"x{i + 1}"]) for i in range(WEIGHTS)]
+        values = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 1024]) for name in ("x", f"x{WEIGHTS}")]
+        graph = helper.make_graph(nodes, "chain", values[:1], values[1:], weight)
+        onnxar.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]), self.folder / "m.onnxar")
+        cache = self.folder / "cache"
+        self.grown("cached", cache)  # stores the model
+        cached, usual = self.grown("cached", cache), self.grown("usual", cache)
+        self.assertLess(cached, 0.6 * usual, (cached, usual))  # buffers for the largest weights
+        self.assertGreater(usual, WEIGHTS << 22)
+
+    def grown(self, how: str, cache: pathlib.Path) -> int:
+        """Bytes of private memory of a new process, beyond those before it made a session."""
+        words = [sys.executable, "-B", "-c", MEASURED, self.folder / "m.onnxar", cache if how == "cached" else ""]
+        return int(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
+
+
+class Without(CacheTest):
+    def test_folders_that_cannot_be_written(self):
+        file = self.folder / "file"
+        file.write_bytes(b"")
+        self.starts_without("Not a directory", cache=file / "cache")
+        self.starts_without("Not a directory", cache=file)
+        self.assertEqual(file.read_bytes(), b"")
+
+    def test_a_full_disk(self):
+        script = """
+import resource, sys, warnings, zlib
+import numpy as np
+import onnxar.onnxruntime
+path, cache, size = sys.argv[1:]
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))  # less than the weight
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    session = onnxar.onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"], cache=cache)
+print(len(said), session.is_cached, len(session.run(None, {"x": np.ones((1, int(size)), np.float32)})), said[0].message)
+"""
+        done = subprocess.run([sys.executable, "-B", "-c", script, self.path, self.cache, str(SIZE)], capture_output=True, text=True)
+        self.assertEqual(done.stdout.split()[:3], ["1", "False", "2"], done.stdout + done.stderr)
+        self.assertEqual({each.suffix for each in self.cache.iterdir()}, {".lock"})
+        self.start(entries=1)
+
+    def test_sources_and_settings_that_cannot_be_stored(self):
+        self.starts_without("in memory", source=self.path.read_bytes())
+        self.starts_without("disabled_optimizers", disabled_optimizers=["ConstantFolding"])
+        options = SessionOptions()
+        options.add_initializer("w", ort.OrtValue.ortvalue_from_numpy(weights(SIZE, SIZE)))
+        self.starts_without("a call of add_initializer", sess_options=options)
+        options = SessionOptions()
+        options.optimized_model_filepath = str(self.folder / "mine.onnx")
+        self.starts_without("optimized_model_filepath", sess_options=options)
+        with (unittest.mock.patch.dict(os.environ, ORT_LOAD_CONFIG_FROM_MODEL="1"),
+              self.assertRaisesRegex(_cache.Unfit, "lets models set options")):  # fmt: skip
+            _cache.key_of(str(self.path), "", SessionOptions(), CPU, None)
+        with unittest.mock.patch.object(ort, "__version__", "1.21.3"):
+            self.starts_without("older than 1.22")
+        self.assertFalse(self.cache.exists())
+
+    def test_a_file_object_is_read_once(self):
+        with open(self.path, "rb") as file:
+            self.starts_without("in memory", source=file)
+
+    def test_a_user_without_a_home(self):
+        with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=""), unittest.mock.patch("pathlib.Path.home", side_effect=RuntimeError("no home")):
+            self.starts_without("no home", cache=True)
+
+    def test_other_providers(self):
+        for providers, options in ((["CUDAExecutionProvider", *CPU], None), ([("X", {"a": 1})], None), (["X", *CPU], [{}, {}])):
+            with self.assertRaisesRegex(_cache.Unfit, "CUDA|X"):
+                _cache.key_of(str(self.path), "", SessionOptions(), providers, options)
+
+    def test_options_that_do_not_tell_what_was_set_are_refused(self):
+        self.refused("usage.argument", InferenceSession, self.path, ort.SessionOptions(), CPU, cache=self.cache)
+
+    def test_what_is_not_an_archive_is_the_same_error_as_without(self):
+        self.refused("io.not_found", InferenceSession, self.folder / "none", providers=CPU, cache=self.cache)
+        (self.folder / "m.onnx").write_bytes(self.model.SerializeToString())
+        self.refused("zip.end.missing", InferenceSession, self.folder / "m.onnx", providers=CPU, cache=self.cache)
+
+
+class Models(FolderTest):
+    """Bits of every model of the interoperability matrix, and of onnx's tests that need attention. backend_slow_test has the rest."""
+
+    def session(self, model: onnx.ModelProto, **named: Any) -> InferenceSession:
+        path = self.folder / "m.onnxar"
+        onnxar.save(model, path, overwrite=True, sync=False)
+        options = SessionOptions()
+        options.log_severity_level = 4
+        return InferenceSession(path, options, CPU, **named)
+
+    def test_models_of_the_interoperability_matrix(self):
+        for name, make in models.SMALL.items():
+            with self.subTest(name):
+                plain = self.session(make())
+                x = {"x": models.input_of(name, [each if isinstance(each, int) else 2 for each in plain.get_inputs()[0].shape])}
+                expected = [each.tobytes() for each in plain.run(None, x)]
+                for _ in range(2):
+                    session = self.session(make(), cache=self.folder / "cache")
+                    self.assertTrue(session.is_cached)
+                    self.assertEqual([each.tobytes() for each in session.run(None, x)], expected)
+
+    def test_a_model_to_which_onnxruntime_adds_inputs_is_tried_once(self):
+        (case,) = (light(each) for each in load_model_tests(kind="real") if each.name == "test_squeezenet")
+        for _ in range(2):
+            with self.assertWarnsRegex(RuntimeWarning, "other inputs or outputs"):
+                session = self.session(case.model, cache=self.folder / "cache")
+            self.assertFalse(session.is_cached)
+            self.assertEqual({each.suffix for each in (self.folder / "cache").iterdir()}, {".lock", ".refused"})
+        self.assertEqual([each.name for each in session.get_inputs()], [each.name for each in self.session(case.model).get_inputs()])
+
+
+class Commands(CacheTest):
+    def command(self, *words: object) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "xdg")}
+        return subprocess.run([sys.executable, "-B", "-m", "onnxar", "cache", *map(str, words)], capture_output=True, text=True, env=environment)
+
+    def test_fill_list_and_clear(self):
+        self.cache = self.folder / "xdg/onnxar/sessions"
+        done = self.command("fill", self.path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(str(self.cache), done.stdout)
+        self.start(entries=1)
+        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
+        listed = self.command("list").stdout
+        self.assertIn(str(self.path), listed)
+        self.assertIn(f"{self.entries()[0].stat().st_size / 1e6:.1f} MB", listed)
+        self.assertIn("removed 1 ", self.command("clear").stdout)
+        self.assertEqual(list(self.cache.iterdir()), [])
+        self.assertIn("removed 0 ", self.command("clear").stdout)
+
+    def test_clear_removes_only_what_the_cache_made(self):
+        self.start(entries=1)
+        (self.cache / "mine.onnxar").write_bytes(b"")
+        self.assertIn("removed 1 ", self.command("--folder", self.cache, "clear").stdout)
+        self.assertEqual([each.name for each in self.cache.iterdir()], ["mine.onnxar"])
+
+    def test_failures(self):
+        for words, code, said in ((["fill", self.folder / "none"], 1, "io.not_found"), ([], 2, "ACTION"), (["fill"], 2, "ARCHIVE"),
+                                  (["--folder", self.path, "fill", self.path], 1, "Not a directory")):  # fmt: skip
+            done = self.command(*words)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
+    def test_the_default_folder_follows_the_system(self):
+        with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME="/x"):
+            self.assertEqual(_cache.default_folder(), pathlib.Path("/x/onnxar/sessions"))
+        for unusable in ("", "relative"):
+            with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=unusable, HOME="/home/me"):
+                self.assertEqual(_cache.default_folder(), pathlib.Path("/home/me/.cache/onnxar/sessions"))
+
+
+if __name__ == "__main__":
+    unittest.main()
