@@ -101,6 +101,10 @@ struct StoredTensor : TensorInfo {
 /// and O(bytes) for a copy.
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
+/// The entry that has the data of a tensor that `tensors` gave for this archive; nullopt if the data is in the model.
+/// Reads no data. The name is valid as long as the archive. Errors: as `tensor_data`. Cost: O(fields of the tensor).
+[[nodiscard]] std::optional<ArchiveEntry> tensor_entry(const Archive& archive, const StoredTensor& tensor);
+
 /// All tensors of an archive's model by name, and as a range in the order of the model. Move-only.
 class TensorIndex {
  public:

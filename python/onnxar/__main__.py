@@ -9,7 +9,12 @@ import sys
 from onnxar._command import executable
 from onnxar._errors import Error
 
-VERBS = {"cache": "onnxar._cache_command"}  # modules with a function `main(arguments)`, which returns the exit code
+# Modules with a function `main(arguments)`, which returns the exit code.
+VERBS = {
+    "cache": "onnxar._cache_command",
+    "sign": "onnxar._sign_command",
+    "verify": "onnxar._verify_command",
+}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _operations, _ranges, _summary
 from onnxar._errors import Error, Finding, NotFoundError, fault, printable, usage
+from onnxar._guard import Guarded, Verification, guarded
 from onnxar._http import TIMEOUT
 from onnxar._options import Path, expect_natural
 from onnxar._progress import Count, Progress, reporting
@@ -303,7 +304,9 @@ class Archive(Arrays):
             raise self._missing(pattern)
         wanted = set(keys)
         entries = [name for name, inside in self._entry_keys.items() if not wanted.isdisjoint(inside)]
-        if isinstance(self._handle, _core.RangedArchive):
+        if isinstance(self._handle, Guarded):
+            self._handle.verify_entries(dict.fromkeys(entries, 0))
+        elif isinstance(self._handle, _core.RangedArchive):
             self._handle.read_entries(entries)
         for name in entries if verify else ():
             self._handle.verify(name)
@@ -334,6 +337,8 @@ class Archive(Arrays):
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = dict(self._with_arrays)
+        if isinstance(self._handle, Guarded):
+            self._handle.verify_entries({name: 0 for name, keys in self._entry_keys.items() if stored.keys() & keys}, threads)
         raw = {key: memoryview(self._handle.data(tensor)) for key, tensor in stored.items()}
         places = {key: _Place.of(raw[key], tensor) for key, tensor in stored.items()}
         places = {key: place for key, place in places.items() if place.size >= max(threshold, 1)}
@@ -460,6 +465,7 @@ def open_archive(
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
     timeout: float = TIMEOUT,
+    verify: Verification | None = None,
 ) -> Archive:
     """Opens an archive at a path, in memory, or in a file object, which is read to its end. Errors: io.*, zip.*, archive.*.
 
@@ -477,6 +483,10 @@ def open_archive(
 
     A request of HTTP that gets no answer for `timeout` seconds, or less than 1 KiB/s, is sent again once, and then given
     up (remote.timeout); 0 waits without end. Other file systems, and stores, have limits of their own.
+
+    `verify` is an `onnxar.signing.Signature`. Opening then compares the names of all entries and the model with what was
+    signed, and each other entry is compared when it is first used, once: a wrong one gives no byte. Other programs must not
+    overwrite the file meanwhile, except without `no_copy`. Errors: signature.invalid, signature.mismatch.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
@@ -488,12 +498,13 @@ def open_archive(
         if not isinstance(found, str):
             if prefetch == "populate" or not no_copy:
                 found.file()
-            return Archive(found, None)
+            return Archive(guarded(found, verify, _ranges.name_of(source)), None)
         source = found
     if not isinstance(source, str | os.PathLike):
-        return Archive(_core.Archive.open_buffer(bytes_of(source)), None)
+        return Archive(guarded(_core.Archive.open_buffer(bytes_of(source)), verify, ""), None)
     path = os.path.abspath(_ranges.local_path(source))
-    return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads), path)
+    handle = _core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads)
+    return Archive(guarded(handle, verify, path, path + ".sig"), path)
 
 
 async def open_async(source: Source, **options: Any) -> Archive:

@@ -48,7 +48,7 @@ class ArgumentError(Error, ValueError):
 
 class FormatError(Error, ValueError):
     """The bytes of a model or archive are not what the format requires: codes zip.*, archive.*, wire.*, onnx.*,
-    numpy.*, safetensors.*, except archive.busy."""
+    numpy.*, safetensors.*, signature.*, except archive.busy."""
 
 
 class FileError(Error, OSError):
@@ -112,6 +112,7 @@ _OF_AREAS: dict[str, type[Error]] = {
     "onnx": FormatError,
     "remote": FileError,
     "safetensors": FormatError,
+    "signature": FormatError,
     "wire": FormatError,
     "zip": FormatError,
 }

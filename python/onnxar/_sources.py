@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from onnxar import _core, _ranges
 from onnxar._errors import Error, usage
+from onnxar._guard import Guarded
 from onnxar._options import Path
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def serialised(model: Any) -> bytes:
 
 def path_or_bytes(source: Any) -> Any:
     """Returns the absolute path of a source; its bytes if it has none. An archive at an address is read as a whole. The path
-    of an open archive counts only while the file is in the state that was opened. Errors: usage.argument (nothing of that
-    kind)."""
+    of an open archive counts only while the file is in the state that was opened, and never if its entries are verified: the
+    file may change before it is opened by its path. Errors: usage.argument (nothing of that kind)."""
     handle = getattr(source, "_handle", None)
     if isinstance(handle, _core.Archive):
         _whole(handle)
@@ -100,6 +101,8 @@ def path_or_bytes(source: Any) -> Any:
 
 
 def _is_current(handle: _core.Archive, path: str) -> bool:
+    if isinstance(handle, Guarded):
+        return False
     try:
         return handle.same_state(_core.Archive.open(path))
     except Error:
@@ -113,7 +116,10 @@ def file_of(source: Any, what: str) -> Any:
         raise usage(f"{what} has to be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
     if isinstance(source, str | os.PathLike):
         return _ranges.local_path(source)
-    if isinstance(getattr(source, "_handle", None), _core.Archive):
+    handle = getattr(source, "_handle", None)
+    if isinstance(handle, Guarded):
+        raise usage(f"{what} opens the file by its path, where its entries would not be verified: pass the path itself")
+    if isinstance(handle, _core.Archive):
         path = path_or_bytes(source)
         if isinstance(path, str):
             return path

@@ -85,12 +85,23 @@ nb::list tensor_list(const Archive& archive) {
   return list;
 }
 
-ByteSpan data_of(const Archive& archive, const OwnedTensor& of) {
+void expect_own(const Archive& archive, const OwnedTensor& of) {
   const std::shared_ptr<const void> wanted = archive.owner();
   if (of.archive.owner_before(wanted) || wanted.owner_before(of.archive)) {
     throw Error(Code::usage_argument, "the tensor belongs to a different archive", {of.tensor.name, std::nullopt},
                 archive.path());
   }
+}
+
+/// Returns the name of the entry that has the tensor's data; None if the data is in the model.
+nb::object entry_name(const Archive& archive, const OwnedTensor& of) {
+  expect_own(archive, of);
+  const auto entry = tensor_entry(archive, of.tensor);
+  return entry ? text(entry->name) : nb::none();
+}
+
+ByteSpan data_of(const Archive& archive, const OwnedTensor& of) {
+  expect_own(archive, of);
   // To look up an entry takes as long as to release the interpreter's lock. To copy or decode data may take longer.
   constexpr std::uint64_t short_message = 4096;
   if (of.tensor.size <= short_message && !of.by_ranges) return tensor_data(archive, of.tensor);
@@ -343,11 +354,13 @@ void bind_archive(nb::module_& module) {
            })
       .def("entries", entry_list)
       .def("tensors", tensor_list<false>)
+      .def("entry_of", entry_name)
       .def("data", data_of)
       .def("array", array_of)
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
       .def("graphs", [](const Archive& of) { return names_found([&] { return of.graphs(); }); })
       .def("graph", [](const Archive& of, const std::string& name) { return of.graph(name); })
+      .def("model_name", [](const Archive& of) { return text(of.model_entry().name); })
       .def("is_graph", [](const Archive& of) { return of.model_entry().name != model_entry_name; })
       .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })
       .def("metadata", metadata_of)

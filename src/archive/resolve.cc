@@ -154,6 +154,19 @@ onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) 
               archive.path());
 }
 
+/// Returns `read(view)` of the tensor's message. Its errors name the tensor.
+template <typename Read>
+auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& read) {
+  try {
+    const onnx::TensorView view = own_tensor(archive, tensor);
+    onnx::prove_type(view);
+    return read(view);
+  } catch (const Error& error) {
+    const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
+    throw with_place_in(base::annotate(error, {.prefix = prefix}), archive);
+  }
+}
+
 }  // namespace
 
 std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
@@ -165,14 +178,15 @@ std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& opt
 }
 
 ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
-  try {
-    const onnx::TensorView view = own_tensor(archive, tensor);
-    onnx::prove_type(view);
+  return read_own(archive, tensor, [&](const onnx::TensorView& view) {
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
-  } catch (const Error& error) {
-    const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
-    throw with_place_in(base::annotate(error, {.prefix = prefix}), archive);
-  }
+  });
+}
+
+std::optional<ArchiveEntry> tensor_entry(const Archive& archive, const StoredTensor& tensor) {
+  return read_own(archive, tensor, [&](const onnx::TensorView& view) {
+    return view.is_external() ? std::optional(part_named(archive, view, proved_link(view)).entry) : std::nullopt;
+  });
 }
 
 }  // namespace onnxar

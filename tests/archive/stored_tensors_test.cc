@@ -64,6 +64,21 @@ TEST_F(StoredTensorsTest, DataInAnEntryIsAViewOfItWithAShare) {
   EXPECT_EQ(span.size(), 16U);
 }
 
+TEST_F(StoredTensorsTest, TheEntryOfATensorIsTheOneThatItsLinkNames) {
+  const Archive& archive = open(archive_of(model_of({linked_floats("w", 4, "k", 16), floats("inside", 4)}),
+                                           {zip_entry("j", pattern(64)), zip_entry("k", pattern(64))}));
+  const std::vector<StoredTensor> found = tensors(archive);
+  EXPECT_EQ(tensor_entry(archive, found.at(0)).value().name, "k");
+  EXPECT_EQ(tensor_entry(archive, found.at(1)), std::nullopt);
+}
+
+TEST_F(StoredTensorsTest, TheEntryOfATensorIsRefusedAsItsDataIs) {
+  const StoredTensor none = only(archive_of(model_of({linked_floats("w", 2, "none")})));
+  EXPECT_EQ(error_of([&] { static_cast<void>(tensor_entry(*archive_, none)); }).code(), Code::onnx_external_missing);
+  open(archive_of(model_of({floats("v", 8)})));
+  EXPECT_EQ(error_of([&] { static_cast<void>(tensor_entry(*archive_, none)); }).code(), Code::usage_foreign_entry);
+}
+
 /// A model whose raw data begins `at` bytes after the model's first byte. A doc_string fills the space before it.
 Built with_raw_data_at(std::size_t at, const Blob& bytes) {
   for (std::size_t room = 0; room < 2 * at; ++room) {

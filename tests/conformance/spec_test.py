@@ -38,6 +38,8 @@ NO_RULE = {
     "numpy.array.unsupported": "of weights that `freeze` fills in",
     "safetensors.malformed": "of weights that `freeze` fills in",
     "safetensors.type": "of weights that `freeze` fills in",
+    "signature.invalid": "of signatures, which the format does not know",
+    "signature.mismatch": "of signatures, which the format does not know",
     "onnx.text.syntax": "of models as text, which no archive holds",
     "onnx.tensor.strings": "of calls that want raw bytes of strings, which have none",
     "onnx.tensor.not_converted": "of writers: what W9 leaves; and of calls that want raw bytes",

@@ -24,6 +24,7 @@ need verify "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@
 peers
 build/peers_venv/bin/python tests/onnxruntime/fetch.py build/onnxruntime
 [[ -x build/python_venv/bin/python ]] || stage "build the wheel" python_package
+signing
 stage "lint" run lint
 stage "build release" build release
 stage "the build without a preset" plain_build

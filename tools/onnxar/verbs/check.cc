@@ -75,7 +75,9 @@ Verb add_check(CLI::App& app) {
   add_threads(*verb, arguments->options.load.threads);
   add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
-  verb->footer("Example: onnxar check --data model.onnxar && echo good");
+  verb->footer(
+      "`python -m onnxar verify` of the Python package verifies signatures.\n"
+      "Example: onnxar check --data model.onnxar && echo good");
   return {verb, [arguments] { return check_model(*arguments); }};
 }
 

@@ -1,0 +1,210 @@
+"""Bundles of OpenSSF Model Signing: made, and verified, by the package model-signing. Nothing here computes a signature."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from onnxar import _core
+from onnxar._errors import Error, fault, usage
+from onnxar._options import Path
+
+PAYLOAD = "application/vnd.in-toto+json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://model_signing/signature/v1.0"
+ALGORITHM = "sha256"
+
+
+def _package() -> Any:
+    try:
+        import model_signing
+    except ImportError as error:
+        raise usage(f"signatures need packages that are missing ({error}): pip install onnxar[sign]") from error
+    return model_signing
+
+
+def unreadable(error: OSError, path: str) -> Error:
+    code = {FileNotFoundError: "io.not_found", PermissionError: "io.permission"}.get(type(error), "io.failed")
+    return fault(code, error.strerror or str(error), path=path)
+
+
+def _made(make: Any, **arguments: Any) -> Any:
+    """Calls a method of model-signing that reads keys or certificates. Errors: usage.argument, io.*."""
+    try:
+        return make(**arguments)
+    except OSError as error:
+        raise unreadable(error, str(error.filename or "")) from error
+    except Exception as error:
+        raise usage(f"model-signing refuses the keys or certificates: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _expect_one(what: str, **given: object) -> None:
+    if sum(1 for value in given.values() if value) != 1:
+        raise usage(f"give one of {', '.join(given)}, which says {what}")
+
+
+# --- signing ---
+
+
+def signer(
+    private_key: Path | None, password: str | None, certificate: Path | None, chain: Sequence[Path], config: Any
+) -> Any:  # fmt: skip
+    """Returns a model_signing.signing.Config. Errors: usage.argument, io.*."""
+    _expect_one("who signs", private_key=private_key, config=config)
+    if config is not None:
+        return config
+    if certificate is None and chain:
+        raise usage("certificate_chain needs signing_certificate, whose issuers it has")
+    made = _package().signing.Config()
+    if certificate is None:
+        # model-signing passes the password to a function of cryptography, which takes bytes.
+        return _made(made.use_elliptic_key_signer, private_key=private_key, password=password.encode() if password else None)
+    if password:
+        raise usage("model-signing takes no password for the key of a certificate")
+    return _made(
+        made.use_certificate_signer, private_key=private_key, signing_certificate=certificate, certificate_chain=list(chain)
+    )  # fmt: skip
+
+
+def sigstore_signer(**arguments: Any) -> Any:
+    """Returns a model_signing.signing.Config. Needs the network. Errors: usage.argument, io.*."""
+    return _made(_package().signing.Config().use_sigstore_signer, **arguments)
+
+
+class _Known:
+    """Takes the place of model_signing.hashing.Config: the manifest is known, and no file is read."""
+
+    def __init__(self, manifest: Any) -> None:
+        self._manifest = manifest
+
+    def hash(self, model_path: Any) -> Any:
+        return self._manifest
+
+
+def signed(config: Any, name: str, digests: Mapping[str, bytes]) -> bytes:
+    """Returns the bundle of an archive that is called `name`. Errors: io.failed (model-signing cannot sign)."""
+    manifest = _package().manifest
+    items = []
+    for entry, digest in digests.items():
+        path = pathlib.PurePosixPath(entry)
+        if str(path) != entry:
+            raise usage("model-signing would change this name, so it cannot be signed", entry)
+        items.append(manifest.FileManifestItem(path=path, digest=manifest.hashing.Digest(ALGORITHM, digest)))
+    files = manifest.SerializationType.from_args({"method": "files", "hash_type": ALGORITHM, "allow_symlinks": False})
+    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+        bundle = pathlib.Path(folder, "bundle")
+        try:
+            copy.copy(config).set_hashing_config(_Known(manifest.Manifest(name, items, files))).sign(name, bundle)
+        except Exception as error:  # of several packages: the network, a device, an identity
+            raise fault("io.failed", f"model-signing cannot sign: {_reason(error)}") from error
+        return bundle.read_bytes()
+
+
+# --- verification ---
+
+
+def verifier(
+    public_key: Path | None, chain: Sequence[Path], identity: str | None, oidc_issuer: str | None, config: Any
+) -> Any:  # fmt: skip
+    """Returns a model_signing.verifying.Config. Errors: usage.argument, io.*."""
+    _expect_one("whom to trust", public_key=public_key, certificate_chain=chain, identity=identity, config=config)
+    if (identity is None) != (oidc_issuer is None):
+        raise usage("identity and oidc_issuer belong together: an identity counts with its issuer alone")
+    if config is None:
+        made = _package().verifying.Config()
+        if public_key is not None:
+            config = _made(made.use_elliptic_key_verifier, public_key=public_key)
+        elif identity is not None:
+            config = _made(made.use_sigstore_verifier, identity=identity, oidc_issuer=oidc_issuer)
+        else:
+            config = _made(made.use_certificate_verifier, certificate_chain=list(chain))
+    if not hasattr(getattr(config, "_verifier", None), "_verify_signed_content"):
+        raise usage(f"{type(config).__name__} is not a model_signing.verifying.Config of version 1.1 with a verifier")
+    return config
+
+
+def most_bytes(names: Iterable[str]) -> int:
+    """Returns how long a bundle may be: what lists these names, which are ASCII, in JSON and Base64, and certificates."""
+    return (1 << 20) + sum(1024 + 8 * len(name) for name in names)
+
+
+def bounded(data: Any, most: int, path: str) -> bytes:
+    if len(data) > most:
+        raise fault("signature.invalid", f"the bundle has {len(data)} bytes, and the archive's entries need at most {most}", path=path)
+    return bytes(data)
+
+
+def read(path: Path, most: int) -> bytes:
+    name = os.path.abspath(path)
+    try:
+        with open(name, "rb") as file:
+            return bounded(file.read(most + 1), most, name)
+    except OSError as error:
+        raise unreadable(error, name) from error
+
+
+def digests(config: Any, bundle: bytes, path: str) -> dict[str, bytes]:
+    """Returns the SHA-256 of each entry that the bundle covers. Errors: signature.invalid."""
+    payload = _authentic(config, bundle, path)
+    try:
+        return _resources(json.loads(payload, object_pairs_hook=_unique))
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise fault("signature.invalid", f"what was signed is not a list of entries: {_reason(error)}", path=path) from error
+
+
+def _authentic(config: Any, bundle: bytes, path: str) -> bytes:
+    """Returns the bytes that were signed, as model-signing has verified them. They are not read from the bundle: it may have
+    fields that two parsers see differently."""
+    from model_signing._signing import sign_sigstore, sign_sigstore_pb  # type: ignore[import-not-found,unused-ignore]
+
+    kind = sign_sigstore if config._uses_sigstore else sign_sigstore_pb
+    try:
+        with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+            file = pathlib.Path(folder, "bundle")
+            file.write_bytes(bundle)
+            payload_type, payload = config._verifier._verify_signed_content(kind.Signature.read(file))
+    except Exception as error:  # of several packages, which do not document them
+        raise fault("signature.invalid", f"model-signing does not accept the bundle: {_reason(error)}", path=path) from error
+    if payload_type != PAYLOAD or not isinstance(payload, bytes):
+        raise fault("signature.invalid", f"the payload is {payload_type!r}, not {PAYLOAD!r}", path=path)
+    return payload
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is repeated")
+    return found
+
+
+def _expect(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)
+
+
+def _resources(statement: dict[str, Any]) -> dict[str, bytes]:
+    """Reads an authentic statement. Files that its maker ignored are not in it, so they are not covered."""
+    (subject,), predicate = statement["subject"], statement["predicate"]
+    _expect(statement["_type"] == STATEMENT and statement["predicateType"] == PREDICATE, f"it is not {PREDICATE}")
+    method, algorithm = predicate["serialization"]["method"], predicate["serialization"]["hash_type"]
+    _expect(method == "files", f"it covers {method}, not whole files")
+    _expect(algorithm == ALGORITHM, f"its digests are {algorithm}, not {ALGORITHM}")
+    found: dict[str, bytes] = {}
+    for resource in predicate["resources"]:
+        name, digest = resource["name"], bytes.fromhex(resource["digest"])
+        _expect(isinstance(name, str) and name not in found, f"the name {name!r} is repeated")
+        _expect(resource["algorithm"] == ALGORITHM and len(digest) == hashlib.sha256().digest_size, f"{name!r} has no {ALGORITHM}")
+        found[name] = digest
+    whole = hashlib.sha256(b"".join(found.values())).hexdigest()
+    _expect(subject["digest"] == {ALGORITHM: whole}, "the digest of its subject is not that of its resources")
+    return found

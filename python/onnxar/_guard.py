@@ -1,0 +1,185 @@
+"""Archives whose entries are compared with known digests before they are used: `onnxar.open(path, verify=...)`."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from onnxar import _core
+from onnxar._errors import Error, NotFoundError, fault, usage
+from onnxar._progress import Count, Report
+
+SIGNATURE = "onnxar.sig"  # the entry that a signature may be in, which it does not cover
+
+
+class Verification(Protocol):
+    """What `onnxar.open` takes as `verify`: `onnxar.signing.Signature`."""
+
+    def digests(self, archive: _core.Archive, path: str, beside: str | None) -> Mapping[str, bytes]:
+        """Returns the SHA-256 of entries by name, from a source that the caller trusts. Messages call the archive `path`;
+        `beside` is where its bundle may be, if the archive is a local file. Errors: signature.invalid."""
+        ...
+
+
+def guarded(
+    archive: _core.Archive, verify: Verification | None, path: str, beside: str | None = None
+) -> _core.Archive:  # fmt: skip
+    """Returns the archive, which with `verify` gives no byte of an entry before that was compared with its digest. Compares
+    the names of all entries, and the model, at once. Errors: signature.invalid, signature.mismatch."""
+    if verify is None:
+        return archive
+    if not hasattr(verify, "digests"):
+        raise usage(f"verify is {verify!r}; it may be an onnxar.signing.Signature")
+    digests, names = dict(verify.digests(archive, path, beside)), archive.names()
+    for name in names:
+        if name not in digests and name != SIGNATURE:
+            raise _mismatch("the signature does not cover this entry, which was added or renamed", name, path)
+    if missing := digests.keys() - set(names):
+        raise _mismatch("the signature covers this entry, and the archive lacks it", min(missing), path)
+    return Guarded(archive, _Entries(archive, digests, path))
+
+
+def sha256(archive: _core.Archive, name: str) -> bytes:
+    return hashlib.sha256(memoryview(archive.bytes(name))).digest()
+
+
+def for_each(sizes: Mapping[str, int], call: Callable[[str], Any], threads: int = 0, report: Report | None = None) -> None:
+    """Calls `call(name)` for each entry, in so many threads (0: one per core), and reports the sizes of those that are done.
+    Raises the first exception in the order of the names."""
+    if not sizes:
+        return
+    count = Count(report, sum(sizes.values()))
+    with concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        waiting = [pool.submit(call, name) for name in sizes]
+        try:
+            for each, size in zip(waiting, sizes.values()):
+                each.result()
+                count.add(size)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _mismatch(message: str, name: str, path: str) -> Error:
+    return fault("signature.mismatch", message, name, path)
+
+
+class _Entries:
+    """The digests of an archive's entries, and the entries that have them. Graphs of the archive share it, and threads may."""
+
+    def __init__(self, archive: _core.Archive, digests: Mapping[str, bytes], path: str) -> None:
+        self.covered = digests.keys()
+        self._archive, self._digests, self._path = archive, digests, path
+        self._verified: set[str] = set()
+        self._locks = {name: threading.Lock() for name in digests}
+
+    def expect(self, name: str) -> None:
+        """Compares the entry with its digest, unless that was done. Errors: signature.mismatch; usage.no_such_entry."""
+        if name in self._verified:
+            return
+        if name not in self._digests:
+            if name == SIGNATURE and name in self._archive.names():
+                raise _mismatch("a signature does not cover itself, so a verified archive does not give its bytes", name, self._path)
+            raise NotFoundError("usage.no_such_entry", "the archive has no entry of this name", name, None, self._path)
+        with self._locks[name]:
+            if name not in self._verified and sha256(self._archive, name) != self._digests[name]:
+                raise _mismatch("the entry is not the one that was signed: its SHA-256 differs", name, self._path)
+            self._verified.add(name)
+
+    def expect_all(self, names: Iterable[str]) -> None:
+        for_each(dict.fromkeys(names, 0), self.expect)
+
+
+class Guarded(_core.Archive):
+    """An archive that compares its model with the digest at once, and each other entry before the first use. The base has no
+    object of C++: what is not defined here raises TypeError, so that a new method cannot give unverified bytes."""
+
+    def __init__(self, archive: _core.Archive, entries: _Entries) -> None:
+        self._archive, self._entries, self._model = archive, entries, archive.model_name()
+        entries.expect(self._model)
+
+    # --- what only tells of the directory and of verified models ---
+
+    def names(self) -> list[str]:
+        return self._archive.names()
+
+    def tensors(self) -> list[_core.StoredTensor]:
+        return self._archive.tensors()
+
+    def entry_of(self, tensor: _core.StoredTensor) -> str | None:
+        return self._archive.entry_of(tensor)
+
+    def metadata(self) -> dict[str, str]:
+        return self._archive.metadata()
+
+    def graphs(self) -> list[str]:
+        return self._archive.graphs()
+
+    def is_graph(self) -> bool:
+        return self._archive.is_graph()
+
+    def same_state(self, other: _core.Archive) -> bool:
+        return self._archive.same_state(other)
+
+    def model_name(self) -> str:
+        return self._model
+
+    def model(self) -> _core.Buffer:
+        return self._archive.model()
+
+    # --- what reads all graphs ---
+
+    def entries(self) -> list[dict[str, Any]]:
+        self._entries.expect_all(self.graphs())
+        return self._archive.entries()
+
+    def side_files(self) -> list[str]:
+        self._entries.expect_all(self.graphs())
+        return self._archive.side_files()
+
+    def entries_of_graphs(self) -> list[str]:
+        self._entries.expect_all(self.graphs())
+        return self._archive.entries_of_graphs()
+
+    # --- bytes ---
+
+    def graph(self, name: str) -> Guarded:
+        return Guarded(self._archive.graph(name), self._entries)
+
+    def _expect_data(self, tensor: _core.StoredTensor) -> None:
+        if (entry := self._archive.entry_of(tensor)) is not None:
+            self._entries.expect(entry)
+
+    def data(self, tensor: _core.StoredTensor) -> _core.Buffer:
+        self._expect_data(tensor)
+        return self._archive.data(tensor)
+
+    def array(self, tensor: _core.StoredTensor, dtypes: list[Any], make: Callable[[tuple[int, ...], Any, _core.Buffer], Any]) -> Any:
+        self._expect_data(tensor)
+        return self._archive.array(tensor, dtypes, make)
+
+    def bytes(self, name: str) -> _core.Buffer:
+        self._entries.expect(name)
+        return self._archive.bytes(name)
+
+    def resolve(self, location: str, offset: int = 0, length: int | None = None) -> _core.Buffer:
+        self._entries.expect(location)
+        return self._archive.resolve(location, offset, length)
+
+    def file(self) -> _core.Buffer:
+        whole = self._archive.file()  # by ranges, this reads all at once
+        self._entries.expect_all(self._entries.covered)
+        return whole
+
+    def verify(self, name: str) -> None:
+        self._entries.expect(name)
+        self._archive.verify(name)
+
+    def verify_entries(self, sizes: Mapping[str, int], threads: int = 0, report: Report | None = None) -> None:
+        """Reads several entries together, and verifies them as `for_each` calls."""
+        if isinstance(self._archive, _core.RangedArchive):
+            self._archive.read_entries(list(sizes))
+        for_each(sizes, self._entries.expect, threads, report)

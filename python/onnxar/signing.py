@@ -1,0 +1,179 @@
+"""Signs archives and verifies them, with OpenSSF Model Signing: `pip install onnxar[sign]`.
+
+A signature is a bundle of the package model-signing, whose manifest has the SHA-256 of each entry by its name: the manifest that
+model-signing makes of the folder to which a zip tool extracts the archive. So its command verifies that folder with the bundle
+of the archive, and this module the archive with the bundle of the folder.
+
+    onnxar.signing.sign("model.onnxar", private_key="key.pem")          # writes model.onnxar.sig
+    trusted = onnxar.signing.Signature(public_key="key.pub")
+    with onnxar.open("model.onnxar", verify=trusted) as archive: ...    # each weight is verified when it is first used
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onnxar import _bundle, _core
+from onnxar._archive import Archive, open_archive
+from onnxar._errors import fault, usage
+from onnxar._guard import SIGNATURE, Guarded, for_each, sha256
+from onnxar._options import Path, expect_natural, save_options
+from onnxar._progress import Progress, reporting
+from onnxar._sources import Source, file_of
+
+__all__ = ["SIGNATURE", "Signature", "sign", "verify"]
+
+
+class Signature:
+    """Whom to trust, and where the bundle is. `onnxar.open(..., verify=Signature(...))` and `verify` take it, for any number of
+    archives and from any thread.
+
+    Give one of these:
+    - `public_key`: the path of an elliptic curve key, PEM;
+    - `certificate_chain`: paths of certificates, PEM, of an authority. Every certificate that it issued for signing may sign. As
+      in model-signing, expired certificates count, and revocation is not looked up;
+    - `identity` and `oidc_issuer`, such as "me@example.com" and "https://accounts.google.com": a signature through Sigstore;
+    - `config`: a `model_signing.verifying.Config` with its verifier.
+
+    The bundle is the file beside the archive whose name has ".sig" appended, or the entry `onnxar.sig`; if both are there, say
+    which one: `bundle` is the path or the bytes of one, and `inside` means the entry.
+    Errors: usage.argument; io.* (a key cannot be read).
+    """
+
+    def __init__(
+        self,
+        *,
+        public_key: Path | None = None,
+        certificate_chain: Sequence[Path] = (),
+        identity: str | None = None,
+        oidc_issuer: str | None = None,
+        config: Any = None,
+        bundle: Path | bytes | bytearray | memoryview | None = None,
+        inside: bool = False,
+    ) -> None:
+        if bundle is not None and inside:
+            raise usage("bundle and inside exclude each other")
+        self._config = _bundle.verifier(public_key, certificate_chain, identity, oidc_issuer, config)
+        self._bundle, self._inside = bundle, inside
+        self._lock = threading.Lock()  # model-signing sets the time of its certificate store for each bundle
+
+    def digests(self, archive: _core.Archive, path: str, beside: str | None) -> Mapping[str, bytes]:
+        """Returns what was signed: the SHA-256 of each entry by name. `onnxar.open` calls this. Errors: signature.invalid; io.*."""
+        name, data = self._found(archive, path, beside)
+        with self._lock:
+            return _bundle.digests(self._config, data, name)
+
+    def _found(self, archive: _core.Archive, path: str, beside: str | None) -> tuple[str, bytes]:
+        """Returns what messages call the bundle, and its bytes."""
+        most = _bundle.most_bytes(archive.names())
+        if isinstance(self._bundle, bytes | bytearray | memoryview):
+            return path, _bundle.bounded(self._bundle, most, path)
+        if self._bundle is not None:
+            return os.fspath(self._bundle), _bundle.read(self._bundle, most)
+        if self._inside or (beside is not None and not os.path.lexists(beside)):
+            beside = None
+        if SIGNATURE in archive.names():
+            if beside is not None:
+                message = f"there are two: the entry {SIGNATURE} and the file {beside}; say which one counts, with bundle or inside"
+                raise fault("signature.invalid", message, path=path)
+            return path, _bundle.bounded(archive.bytes(SIGNATURE), most, path)
+        if beside is not None:
+            return beside, _bundle.read(beside, most)
+        where = "" if self._inside else ", and no bundle is beside it or given"
+        raise fault("signature.invalid", f"the archive is not signed: it has no entry {SIGNATURE}{where}", path=path)
+
+
+def sign(
+    archive: Path,
+    output: Path | None = None,
+    *,
+    inside: bool = False,
+    private_key: Path | None = None,
+    password: str | None = None,
+    signing_certificate: Path | None = None,
+    certificate_chain: Sequence[Path] = (),
+    config: Any = None,
+    overwrite: bool = False,
+    threads: int = 0,
+    progress: Progress = None,
+) -> pathlib.Path:
+    """Signs all entries of an archive. Returns the path of the bundle: `output`, or the archive's path with ".sig" appended; with
+    `inside`, the path of the archive, to which an edit adds the bundle as the entry `onnxar.sig`.
+
+    `private_key` is the path of an elliptic curve key, PEM, and `password` that of the key. With `signing_certificate` and
+    `certificate_chain`, which leads from it to the authority, the bundle has these certificates. `config` is a
+    `model_signing.signing.Config` with its signer instead: `use_sigstore_signer` asks for an identity and needs the network,
+    `use_pkcs11_signer` a device. All entries are read, by so many `threads` (0: one per core), and their CRC-32s are compared.
+
+    A signature says who made it, and of what. It does not say that it is the newest one.
+    Errors: as `onnxar.open`; zip.data.crc; output.exists; usage.argument; io.changed (the archive was edited meanwhile); io.failed
+    (model-signing cannot sign)."""
+    if inside and output is not None:
+        raise usage("output and inside exclude each other")
+    expect_natural(threads=threads)
+    signer = _bundle.signer(private_key, password, signing_certificate, certificate_chain, config)
+    path = os.path.abspath(file_of(archive, "sign"))
+    bundle = os.path.abspath(file_of(output, "sign") if output is not None else path + ".sig")
+    with open_archive(path) as opened, reporting(progress, "signing") as tell:
+        handle, found = opened._handle, dict[str, bytes]()
+        exists = SIGNATURE in handle.names() if inside else os.path.exists(bundle)
+        if exists and not overwrite:
+            where, entry = (path, SIGNATURE) if inside else (bundle, "")
+            raise fault("output.exists", "there is a signature already; overwrite=True replaces it", entry, where)
+        if not inside and exists and os.path.samefile(bundle, path):
+            raise usage("the output is the archive itself", path=path)
+
+        def add(name: str) -> None:
+            handle.verify(name)
+            found[name] = sha256(handle, name)
+
+        for_each(_sizes(opened), add, threads, tell)
+        data = _bundle.signed(signer, os.path.basename(path), found)
+        if inside:
+            _core.replace_side_files(path, save_options(side_files={SIGNATURE: data}), [], handle)
+            return pathlib.Path(path)
+    _publish(bundle, data)
+    return pathlib.Path(bundle)
+
+
+def _publish(path: str, data: bytes) -> None:
+    """Writes a file, or replaces it as a whole."""
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}")
+    try:
+        try:
+            with open(temporary, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise _bundle.unreadable(error, path) from error
+
+
+def verify(archive: Source, signature: Signature, *, threads: int = 0, progress: Progress = None) -> int:
+    """Verifies all entries of an archive, which may be anything that `onnxar.open` opens, and returns their number. Reads them by
+    so many `threads` (0: one per core). Errors: as `onnxar.open`; signature.invalid (nobody who is trusted signed this, or the
+    bundle covers something else than entries); signature.mismatch (an entry is not the one that was signed)."""
+    expect_natural(threads=threads)
+    with open_archive(archive, verify=signature) as opened, reporting(progress, "verifying") as tell:
+        handle, sizes = opened._handle, _sizes(opened)
+        assert isinstance(handle, Guarded)
+        handle.verify_entries(sizes, threads, tell)
+    return len(sizes)
+
+
+def _sizes(archive: Archive) -> dict[str, int]:
+    """Returns the sizes of the entries that a signature covers (spec/digest.md), the largest first, so that threads end together."""
+    covered = [entry for entry in archive.entries() if entry.name != SIGNATURE or entry.kind != "side file"]
+    return {entry.name: entry.size for entry in sorted(covered, key=lambda entry: -entry.size)}

@@ -1,0 +1,290 @@
+"""`onnxar.open(..., verify=...)`: no way to an entry gives a byte before the entry was compared with its digest."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import concurrent.futures
+import pathlib
+import unittest
+import unittest.mock
+import warnings
+
+import fsspec
+import numpy as np
+from building import MODEL
+from guarded import FILE, GRAPH, GuardedTest
+from support import weights
+
+import onnxar
+import onnxar.numpy
+import onnxar.onnxruntime
+from onnxar import _core, _guard
+
+CPU = ["CPUExecutionProvider"]
+
+
+def of_ir(archive: onnxar.Archive) -> bytes:
+    return onnxar.load_ir(archive).graph.initializers["w"].const_value.numpy().tobytes()
+
+
+def consolidated(archive: onnxar.Archive) -> bytes:
+    archive.consolidate()
+    return archive["w"].tobytes()
+
+
+# Ways to the bytes of the weight `w`, by the names of the public functions that they try.
+WAYS = {
+    "Archive.__getitem__": lambda a, out: a["w"],
+    "Archive.get": lambda a, out: a.get("w"),
+    "Archive.values": lambda a, out: list(a.values()),
+    "Archive.items": lambda a, out: dict(a.items())["w"],
+    "Archive.tensor": lambda a, out: a.tensor("w"),
+    "Archive.get_slice": lambda a, out: a.get_slice("w")[:],
+    "Archive.load": lambda a, out: a.load("w")["w"],
+    "Archive.load_async": lambda a, out: asyncio.run(a.load_async("w"))["w"],
+    "Archive.consolidate": lambda a, out: consolidated(a),
+    "Archive.entry": lambda a, out: a.entry("w"),
+    "Archive.resolve": lambda a, out: a.resolve("w", 0, 64),
+    "Archive.verify": lambda a, out: a.verify("w"),
+    "cat": lambda a, out: onnxar.cat(a, "w"),
+    "diff": lambda a, out: onnxar.diff(a, a),
+    "dump": lambda a, out: onnxar.dump(a, with_data=True),
+    "freeze": lambda a, out: onnxar.freeze(a, out),
+    "load": lambda a, out: onnxar.load(a),
+    "load_ir": lambda a, out: of_ir(a),
+    "open": lambda a, out: onnxar.open(a)["w"],
+    "open_async": lambda a, out: asyncio.run(onnxar.open_async(a))["w"],
+    "pack": lambda a, out: onnxar.pack(a, out),
+    "save": lambda a, out: onnxar.save(a, out),
+    "show": lambda a, out: onnxar.show(a),
+    "unpack": lambda a, out: onnxar.unpack(a, out),
+    "numpy.load_file": lambda a, out: onnxar.numpy.load_file(a),
+    "onnxruntime.InferenceSession": lambda a, out: onnxar.onnxruntime.InferenceSession(a, providers=CPU),
+}
+# Ways that open the path again, and so refuse an archive that is verified.
+BY_PATH = {
+    "edit": lambda a, out: onnxar.edit(a),
+    "extract": lambda a, out: onnxar.extract(a, "w", out),
+    "link": lambda a, out: onnxar.link(a),
+    "recover": lambda a, out: onnxar.recover(a),
+    "repack": lambda a, out: onnxar.repack(a, out),
+    "replace": lambda a, out: onnxar.replace(a, remove=[FILE]),
+    "undo": lambda a, out: onnxar.undo(a),
+    "check": lambda a, out: onnxar.check(a),
+}
+# Ways to what only the message of the graph tells.
+OF_GRAPH = {
+    "Archive.graph": lambda a, out: a.graph("b"),
+    "Archive.entries": lambda a, out: a.entries(),
+    "Archive.side_files": lambda a, out: a.side_files(),
+    "Archive.entries_of_graphs": lambda a, out: a.entries_of_graphs(),
+    "ls": lambda a, out: onnxar.ls(a),
+}
+# What tells of the directory and of the model, which opening verifies; and Mapping's methods, which call the ones above.
+OTHERS = {
+    "Archive.model", "Archive.metadata", "Archive.info", "Archive.graphs", "Archive.path", "Archive.closed", "Archive.close",
+    "Archive.keys", "Archive.check", "put", "register", "verify_link",
+}  # fmt: skip
+
+
+class Ways(GuardedTest):
+    def tried(self, path: pathlib.Path, way, name: str) -> object:
+        with onnxar.open(path, verify=self.known) as archive:
+            return way(archive, self.folder / f"{name}.out")
+
+    def test_every_way_works_on_the_archive_that_is_right(self):
+        for name, way in {**WAYS, **OF_GRAPH}.items():
+            with self.subTest(name):
+                self.tried(self.path, way, name)
+        with onnxar.open(self.path, verify=self.known) as archive:
+            np.testing.assert_array_equal(archive["w"], weights(512, 512))
+            np.testing.assert_array_equal(archive.graph("b")["own"], weights(300, seed=3))
+            self.assertEqual(bytes(archive.entry(FILE)), b"{}")
+
+    def test_no_way_gives_a_wrong_weight(self):
+        path = self.written(self.changed("w"))
+        for name, way in WAYS.items():
+            with self.subTest(name):
+                error = self.wrong("w", self.tried, path, way, name)
+                self.assertEqual(error.path, str(path))
+                self.assertFalse((self.folder / f"{name}.out").exists())
+        self.wrong("w", self.tried, path, lambda a, _: onnxar.onnxruntime.InferenceSession(a, graph="b", providers=CPU), "graph")
+
+    def test_no_way_gives_a_wrong_graph(self):
+        path = self.written(self.changed(GRAPH))
+        for name, way in OF_GRAPH.items():
+            with self.subTest(name):
+                self.wrong(GRAPH, self.tried, path, way, name)
+        self.wrong(GRAPH, self.tried, path, lambda a, _: a.entry(GRAPH), "entry")
+
+    def test_a_wrong_weight_is_found_in_the_view_of_a_graph_too(self):
+        for entry in ("own", "b"):
+            path = self.written(self.changed(entry))
+            for name, way in (("array", lambda g: g[entry]), ("tensor", lambda g: g.tensor(entry)), ("load", lambda g: g.load(entry)),
+                              ("values", lambda g: list(g.values())), ("consolidate", lambda g: g.consolidate())):  # fmt: skip
+                with self.subTest(name, entry=entry), onnxar.open(path, verify=self.known) as archive:
+                    self.wrong(entry, way, archive.graph("b"))
+
+    def test_a_wrong_side_file_is_not_given(self):
+        path = self.written(self.changed(FILE))
+        for way in (lambda a, _: a.entry(FILE), lambda a, _: onnxar.cat(a, FILE),
+                    lambda a, _: onnxar.onnxruntime.load_adapter(a, FILE), lambda a, out: onnxar.unpack(a, out)):  # fmt: skip
+            self.wrong(FILE, self.tried, path, way, "file")
+
+    def test_a_wrong_model_is_refused_when_the_archive_is_opened(self):
+        self.wrong(MODEL, onnxar.open, self.written(self.changed(MODEL)), verify=self.known)
+
+    def test_functions_that_open_the_path_again_refuse_a_verified_archive(self):
+        for name, way in BY_PATH.items():
+            with self.subTest(name):
+                self.refused("usage.argument", self.tried, self.path, way, name)
+
+    def test_every_public_function_is_in_a_list_above(self):
+        classes = {name for name in onnxar.__all__ if isinstance(getattr(onnxar, name), type)}
+        methods = {f"Archive.{name}" for name in dir(onnxar.Archive) if not name.startswith("_")}
+        listed = {name for name in {*WAYS, *BY_PATH, *OF_GRAPH, *OTHERS} if not name.startswith(("numpy.", "onnxruntime."))}
+        self.assertEqual({*methods, "Archive.__getitem__", *onnxar.__all__} - classes, listed)
+
+    def test_each_method_of_the_handle_verifies_by_itself(self):
+        path = self.written(self.changed("w"))
+        for name, call in {
+            "data": lambda handle, w: handle.data(w), "array": lambda handle, w: handle.array(w, [], print),
+            "bytes": lambda handle, w: handle.bytes("w"), "resolve": lambda handle, w: handle.resolve("w"),
+            "verify": lambda handle, w: handle.verify("w"), "file": lambda handle, w: handle.file(),
+            "verify_entries": lambda handle, w: handle.verify_entries({"w": 1}),
+        }.items():  # fmt: skip
+            with self.subTest(name), onnxar.open(path, verify=self.known) as archive:
+                (stored,) = [tensor for tensor in archive._handle.tensors() if tensor.name == "w"]
+                self.wrong("w", call, archive._handle, stored)
+
+    def test_what_is_not_guarded_is_refused(self):
+        with onnxar.open(self.path, verify=self.known) as archive:
+            public = {name for name in dir(_core.Archive) if not name.startswith("_")} - {"open", "open_buffer"}
+            self.assertEqual(public - vars(_guard.Guarded).keys(), set())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # nanobind warns, too
+                for call in (lambda: _core.Archive.bytes(archive._handle, "w"), lambda: _core.runtime_model(archive._handle)):
+                    self.assertRaises(TypeError, call)
+
+
+class Names(GuardedTest):
+    def test_an_added_entry_is_refused(self):
+        self.wrong("added", onnxar.open, self.written({"added": b"x" * 64, **self.entries}), verify=self.known)
+
+    def test_a_removed_entry_is_refused(self):
+        del self.entries[FILE]
+        self.wrong(FILE, onnxar.open, self.written(self.entries), verify=self.known)
+
+    def test_a_renamed_entry_is_refused(self):
+        self.entries["T.json"] = self.entries.pop(FILE)
+        self.wrong("T.json", onnxar.open, self.written(self.entries), verify=self.known)
+
+    def test_swapped_names_are_refused_when_one_is_used(self):
+        self.entries["own"], self.entries["b"] = self.entries["b"], self.entries["own"]
+        with onnxar.open(self.written(self.entries), verify=self.known) as archive:
+            self.wrong("own", archive.entry, "own")
+            self.wrong("b", archive.entry, "b")
+            archive["w"]
+
+    def test_a_name_that_is_not_there_is_not_a_mismatch(self):
+        with onnxar.open(self.path, verify=self.known) as archive:
+            for call in (archive.entry, archive.verify, archive.resolve, archive.tensor, archive.graph):
+                self.assertIsInstance(self.refused("usage.no_such_entry", call, "none"), KeyError)
+
+    def test_the_entry_of_a_signature_need_not_be_covered_and_is_not_given(self):
+        with onnxar.open(self.written({_guard.SIGNATURE: b"anything", **self.entries}), verify=self.known) as archive:
+            self.assertEqual(archive["w"].shape, (512, 512))
+            self.wrong(_guard.SIGNATURE, archive.entry, _guard.SIGNATURE)
+
+    def test_verify_takes_no_bool(self):
+        for value in (True, False, "key.pub"):
+            self.refused("usage.argument", onnxar.open, self.path, verify=value)
+
+
+class FirstUse(GuardedTest):
+    def counted(self) -> collections.Counter[str]:
+        """Counts the digests of entries that are computed."""
+        count: collections.Counter[str] = collections.Counter()
+        computed = _guard.sha256
+
+        def counting(archive: _core.Archive, name: str) -> bytes:
+            count[name] += 1
+            return computed(archive, name)
+
+        patched = unittest.mock.patch.object(_guard, "sha256", counting)
+        patched.start()
+        self.addCleanup(patched.stop)
+        return count
+
+    def test_opening_verifies_the_model_alone_and_each_weight_once_when_it_is_used(self):
+        count = self.counted()
+        with onnxar.open(self.path, verify=self.known) as archive:
+            self.assertEqual((len(archive), archive.info("w").shape), (4, (512, 512)))
+            self.assertEqual(count, {MODEL: 1})
+            for _ in range(3):
+                archive["w"]
+                archive.entry("w")
+            self.assertEqual(count, {MODEL: 1, "w": 1})
+            archive.graph("b")["own"]
+            self.assertEqual(count, {MODEL: 1, "w": 1, GRAPH: 1, "own": 1})
+
+    def test_a_tensor_in_the_model_needs_no_entry(self):
+        path = self.written({name: b"?" if name not in (MODEL, GRAPH) else data for name, data in self.entries.items()})
+        with onnxar.open(path, verify=self.known) as archive:
+            self.assertEqual(archive["shape"].tolist(), [-1, 512])
+
+    def test_threads_verify_an_entry_once(self):
+        count = self.counted()
+        with onnxar.open(self.path, verify=self.known) as archive, concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(archive.tensor, ["w", "b", "scale"] * 20))
+        self.assertEqual(count, {MODEL: 1, "w": 1, "b": 1, next(iter(self.entries.keys() - {"w", "b", "own", MODEL, GRAPH, FILE})): 1})
+
+    def test_a_wrong_entry_stays_wrong_for_every_thread(self):
+        with onnxar.open(self.written(self.changed("w")), verify=self.known) as archive, concurrent.futures.ThreadPoolExecutor(8) as pool:
+            errors = [pool.submit(archive.tensor, "w").exception() for _ in range(20)]
+        self.assertEqual({error.code for error in errors}, {"signature.mismatch"})
+
+    def test_bytes_that_were_read_into_memory_are_those_that_were_verified(self):
+        with onnxar.open(self.path, verify=self.known, no_copy=False) as archive:
+            array = archive["w"]
+            self.path.write_bytes(bytes(self.path.stat().st_size))  # in place, as no program should
+            np.testing.assert_array_equal(array, weights(512, 512))
+            np.testing.assert_array_equal(archive["b"], weights(512, seed=8))
+
+    def test_a_session_has_the_bytes_that_were_verified_even_if_the_file_is_replaced(self):
+        with onnxar.open(self.path, verify=self.known) as archive:
+            other = self.written(self.changed("w"), self.folder / "other")
+            other.replace(self.path)
+            session = onnxar.onnxruntime.InferenceSession(archive, providers=CPU)
+            x = weights(1, 512, seed=5)
+            y, _ = session.run(None, {"x": x})
+            np.testing.assert_allclose(y, x @ weights(512, 512) + weights(512, seed=8), rtol=1e-3, atol=1e-3)
+
+    def test_an_archive_in_memory_is_verified_too(self):
+        data = self.written(self.changed("w")).read_bytes()
+        self.wrong("w", onnxar.open(data, verify=self.known).tensor, "w")
+
+
+class Ranges(GuardedTest):
+    def served(self, entries: dict[str, bytes]) -> str:
+        fsspec.filesystem("memory").pipe("/guarded/m.onnxar", self.written(entries).read_bytes())
+        self.addCleanup(fsspec.filesystem("memory").store.clear)
+        return "memory://guarded/m.onnxar"
+
+    def test_an_archive_at_an_address_verifies_what_it_fetches(self):
+        address = self.served(self.changed("w"))
+        for call in (lambda a: a["w"], lambda a: a.resolve("w", 8, 8), lambda a: a.load("w"), lambda a: list(a.values()),
+                     lambda a: a.entry("w"), lambda a: onnxar.open(a), onnxar.load):  # fmt: skip
+            with onnxar.open(address, verify=self.known) as archive:
+                np.testing.assert_array_equal(archive["b"], weights(512, seed=8))
+                self.assertIn("guarded/m.onnxar", self.wrong("w", call, archive).path)
+                np.testing.assert_array_equal(archive.graph("b")["own"], weights(300, seed=3))
+
+    def test_its_model_and_names_are_compared_at_once(self):
+        self.wrong(MODEL, onnxar.open, self.served(self.changed(MODEL)), verify=self.known)
+        self.wrong("added", onnxar.open, self.served({"added": b"x", **self.entries}), verify=self.known)
+
+
+if __name__ == "__main__":
+    unittest.main()
