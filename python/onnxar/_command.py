@@ -34,8 +34,11 @@ def executable() -> str:
         for file in importlib.metadata.files("onnxar") or []:
             if file.name == "onnxar" and ".." in file.parts and os.path.isfile(path := os.path.abspath(str(file.locate()))):
                 return path
-    target = pathlib.Path(__file__).parents[1] / "bin"  # where `pip install --target` puts it
-    for folder in (pathlib.Path(sysconfig.get_path("scripts")), target):
+    above = pathlib.Path(__file__).parents
+    target = above[1] / "bin"  # where `pip install --target` puts it
+    # A distribution's package lists no files, and has the command in the prefix of its modules: /usr/bin for /usr/lib/python3/dist-packages.
+    prefix = [above[4] / "bin"] if len(above) > 4 and above[3].name in ("lib", "lib64") else []
+    for folder in (*prefix, pathlib.Path(sysconfig.get_path("scripts")), target):
         if (folder / "onnxar").is_file():
             return str(folder / "onnxar")
     raise fault("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")

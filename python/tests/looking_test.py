@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -256,6 +257,17 @@ class Process(LookingTest):
         done = subprocess.run([sys.executable, "-c", code, self.path], check=True, capture_output=True, text=True,
                               env={**os.environ, "PATH": path})  # fmt: skip
         self.assertEqual(done.stdout.split(), ["archive", str(pathlib.Path(sys.executable).parent / "onnxar")])
+
+    def test_a_package_of_a_distribution_has_the_command_in_its_prefix(self):
+        modules, command = self.folder / "usr/lib/python3/dist-packages", self.folder / "usr/bin/onnxar"
+        shutil.copytree(pathlib.Path(onnxar.__file__).parent, modules / "onnxar")
+        (modules / "onnxar-1.dist-info").mkdir()
+        (modules / "onnxar-1.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: onnxar\nVersion: 1\n")
+        command.parent.mkdir()
+        command.touch()
+        done = subprocess.run([sys.executable, "-c", "import onnxar; print(onnxar._command.executable())"], check=True, capture_output=True,
+                              text=True, env={**os.environ, "PYTHONPATH": str(modules)})  # fmt: skip
+        self.assertEqual(done.stdout.strip(), str(command))
 
     def test_an_interrupt_ends_the_command(self):
         size = 64 << 30

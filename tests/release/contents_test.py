@@ -36,7 +36,8 @@ class Contents(FolderCase):
     def test_sources_and_libraries_list_what_is_in_them_and_no_compiler(self) -> None:
         self.assertEqual(self.names("onnxar-0.9.0.tar.gz"), {"zlib", "protobuf", "CLI11", "nlohmann_json"})
         self.assertEqual(self.names("onnxar-0.9.0-linux-x86_64-libraries.tar.gz"), {"zlib"})
-        self.assertEqual(self.names("onnxar-0.9.0-reader.tar.gz"), set())
+        for kind in ("reader", "source", "recipes"):
+            self.assertEqual(self.names(f"onnxar-0.9.0-{kind}.tar.gz"), set())
 
     def test_it_names_the_file_by_its_sum_and_refers_to_every_part(self) -> None:
         listed = sbom.sbom(self.write("onnxar-linux-x86_64", b"a program"), "application")

@@ -39,11 +39,12 @@ def install(kind: str, bundled: Path, prefix: Path) -> None:
 
 def packed(folder: Path, out: Path) -> None:
     """A .tar.gz of the folder: sorted, by no user, at the time of the commit."""
+    time = int(commit_time())
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
-        entry.mtime = int(commit_time())
+        entry.mtime = time
         return entry
 
     with out.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:

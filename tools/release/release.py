@@ -19,7 +19,7 @@ from sbom import write_sbom
 from sdist import DIST
 
 HERE = Path(__file__).parent
-STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("reader.py",), ("trial.py",))
+STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("reader.py",), ("recipes.py",), ("trial.py",))
 
 
 def git(*arguments: str) -> str:

@@ -56,7 +56,7 @@ def nanobind() -> list[Component]:
 
 def parts_of(name: str) -> list[Component]:
     """What a published file has in it besides this project's code."""
-    if name.endswith("-reader.tar.gz"):
+    if name.endswith(("-reader.tar.gz", "-source.tar.gz", "-recipes.tar.gz")):
         return []
     if name.endswith("-libraries.tar.gz"):
         return [part for part in bundled() if part["name"] == "zlib"]

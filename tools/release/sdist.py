@@ -48,7 +48,8 @@ def bundle() -> None:
 
 
 def sdists() -> list[Path]:
-    return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith(("-libraries.tar.gz", "-reader.tar.gz"))]
+    others = tuple(f"-{kind}.tar.gz" for kind in ("libraries", "reader", "source", "recipes"))
+    return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith(others)]
 
 
 def make_sdist() -> Path:
