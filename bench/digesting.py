@@ -50,7 +50,7 @@ def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
         into_cache(path)
         for threads in sorted({1, cores if entries > 1 else 1}):
             for peer, command in (("sha256sum", ["sha256sum", str(path)]), ("openssl dgst -sha256", ["openssl", "dgst", "-sha256", str(path)])):
-                compare(section, f"`digest -j {threads}`, {what}, {gib:.0f} GiB", path, threads, peer, command, count)
+                compare(section, f"`digest -j {threads}`, {what}, {gib:g} GiB", path, threads, peer, command, count)
         path.unlink()
     return section
 

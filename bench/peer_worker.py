@@ -68,18 +68,16 @@ def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
 
 
 def saver_of_protos(name: str, path: pathlib.Path) -> Callable[[], None]:
-    proto = as_model(arrays())
-    if name == "raw_data":
-        return lambda: [len(tensor.raw_data) for tensor in proto.graph.initializer]
-    if name == "onnxar of protos":
-        import onnxar
-        return lambda: onnxar.save(proto, path, sync=False)
     import onnx_ir
-    model = onnx_ir.from_proto(proto)
-    if name == "onnx_ir of protos":
-        return lambda: onnx_ir.save(model, path, external_data=f"{name}.data")
     import onnxar
-    return lambda: onnxar.save(model, path, sync=False)
+    proto = as_model(arrays())
+    ir = onnx_ir.from_proto(proto)
+    return {
+        "raw_data": lambda: [len(tensor.raw_data) for tensor in proto.graph.initializer],
+        "onnxar of protos": lambda: onnxar.save(proto, path, sync=False),
+        "onnxar of protos in onnx_ir": lambda: onnxar.save(ir, path, sync=False),
+        "onnx_ir of protos": lambda: onnx_ir.save(ir, path, external_data=f"{name}.data"),
+    }[name]
 
 
 def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 HEAD = """# Results
 
-The measurements of `./dev bench`: the newest table for each bar. Each section names its date, commit and machine: *Xeon* is an Intel Xeon with AVX-512, *EPYC* an
-AMD EPYC with AVX2, both virtual machines with 2 cores, 24 GiB and Linux 6.18. Compare ratios, which come from one run; absolute figures differ between machines.
-Every output is compared with its source. The bars are the project's own goals. Earlier measurements are in git.
+The newest table of `./dev bench` for each bar. *Xeon* has AVX-512, *EPYC* AVX2; both are virtual machines with 2 cores, 24 GiB and Linux 6.18. Figures are medians,
+with the page cache warm unless stated. Compare ratios, which come from one run. Every output is compared with its source. Bars are the project's own goals.
 """
 
 

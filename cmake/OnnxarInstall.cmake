@@ -52,7 +52,7 @@ onnxar_install(core ${core_headers})
 if(ONNXAR_BUILD_C)
   onnxar_install(c ${c_headers})
 endif()
-if(TARGET onnxar_remote)
+if(TARGET onnxar_remote AND (ONNXAR_BUILD_REMOTE OR BUILD_SHARED_LIBS))  # a shared command needs the library
   onnxar_install(remote ${remote_headers})
 endif()
 # The headers of the model include protobuf's, which are installed with the system's protobuf alone.

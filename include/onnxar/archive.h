@@ -8,14 +8,18 @@
 // Programs without exceptions use the C interface (onnxar_c.h) or the reader in two files (reader/).
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -62,6 +66,46 @@ struct EntryLocation {
   std::uint64_t alignment = 0;  ///< as recorded, 64 without a record; divides `offset`
 };
 
+namespace detail {
+
+/// A random-access iterator over the values that `element(index)` makes, where `Element` is a small function object.
+template <typename Element>
+class IndexIterator {
+ public:
+  using value_type = std::invoke_result_t<const Element&, std::size_t>;
+  using reference = value_type;
+  using difference_type = std::ptrdiff_t;
+  using iterator_concept = std::random_access_iterator_tag;
+  using iterator_category = std::input_iterator_tag;  // C++17 asks forward iterators for real references
+
+  IndexIterator() = default;
+  IndexIterator(Element element, difference_type index) : element_(std::move(element)), index_(index) {}
+
+  reference operator*() const { return element_(static_cast<std::size_t>(index_)); }
+  reference operator[](difference_type n) const { return *(*this + n); }
+  IndexIterator& operator+=(difference_type n) {
+    index_ += n;
+    return *this;
+  }
+  IndexIterator& operator-=(difference_type n) { return *this += -n; }
+  IndexIterator& operator++() { return *this += 1; }
+  IndexIterator& operator--() { return *this += -1; }
+  IndexIterator operator++(int) { return std::exchange(*this, *this + 1); }
+  IndexIterator operator--(int) { return std::exchange(*this, *this - 1); }
+  friend IndexIterator operator+(IndexIterator it, difference_type n) { return it += n; }
+  friend IndexIterator operator+(difference_type n, IndexIterator it) { return it += n; }
+  friend IndexIterator operator-(IndexIterator it, difference_type n) { return it -= n; }
+  friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) { return a.index_ - b.index_; }
+  friend bool operator==(const IndexIterator& a, const IndexIterator& b) { return a.index_ == b.index_; }
+  friend auto operator<=>(const IndexIterator& a, const IndexIterator& b) { return a.index_ <=> b.index_; }
+
+ private:
+  Element element_ = {};
+  difference_type index_ = 0;
+};
+
+}  // namespace detail
+
 /// An open archive. Owns its mapping, together with every share from `owner()`. Move-only. Offsets, also in errors,
 /// count from the archive's first byte.
 ///
@@ -103,8 +147,8 @@ class Archive {
   ArchiveEntry entry(std::size_t index) const&& = delete;
   /// A random-access range, in the order of the file. Valid until the Archive is moved or destroyed.
   [[nodiscard]] auto entries() const& noexcept {
-    return std::views::iota(std::size_t{0}, size()) |
-           std::views::transform([this](std::size_t index) { return entry(index); });
+    using Iterator = detail::IndexIterator<EntryAt>;
+    return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
   }
   void entries() const&& = delete;
   /// Cost: O(1), no allocation.
@@ -167,6 +211,10 @@ class Archive {
  private:
   friend class ArchiveAccess;
   struct Parts;
+  struct EntryAt {
+    const Archive* archive = nullptr;
+    ArchiveEntry operator()(std::size_t index) const noexcept { return archive->entry(index); }
+  };
   explicit Archive(detail::Owned<Parts> parts) noexcept;
   void check_own(const ArchiveEntry& entry) const;
   [[nodiscard]] Bytes bytes_at(std::size_t index) const;

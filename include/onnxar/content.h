@@ -104,6 +104,7 @@ struct StoredTensor : TensorInfo {
 /// The entry that has the data of a tensor that `tensors` gave for this archive; nullopt if the data is in the model.
 /// Reads no data. The name is valid as long as the archive. Errors: as `tensor_data`. Cost: O(fields of the tensor).
 [[nodiscard]] std::optional<ArchiveEntry> tensor_entry(const Archive& archive, const StoredTensor& tensor);
+std::optional<ArchiveEntry> tensor_entry(const Archive&& archive, const StoredTensor& tensor) = delete;
 
 /// All tensors of an archive's model by name, and as a range in the order of the model. Move-only.
 class TensorIndex {
@@ -115,8 +116,10 @@ class TensorIndex {
   /// REQUIRES: index < size(). Valid as long as the index, as are the next three.
   [[nodiscard]] const StoredTensor& operator[](std::size_t index) const& noexcept { return begin()[index]; }
   const StoredTensor& operator[](std::size_t index) const&& = delete;
-  [[nodiscard]] const StoredTensor* begin() const noexcept;
-  [[nodiscard]] const StoredTensor* end() const noexcept;
+  [[nodiscard]] const StoredTensor* begin() const& noexcept;
+  [[nodiscard]] const StoredTensor* end() const& noexcept;
+  const StoredTensor* begin() const&& = delete;
+  const StoredTensor* end() const&& = delete;
   /// Null if there is none. If several have this name, the initializer of the main graph comes before tensors at other
   /// sites, then the first in the order of the model. Never finds a tensor without a name. Cost: O(1).
   [[nodiscard]] const StoredTensor* find(std::string_view name) const& noexcept;
@@ -168,7 +171,8 @@ struct Digest {
 /// Reads all entries and compares their CRC-32s on the way, so damaged data has no digest. With range reading, one
 /// thread reads from front to back, and keeps nothing. Errors: zip.data.crc; io.changed (the file changed meanwhile);
 /// as Archive::locate; wire.*, onnx.* (only if there is an entry `signature_entry_name`, as graphs are then read).
-/// Cost: O(bytes), 1 to 2 GB/s a thread; threads do not share an entry.
+/// Cost: O(bytes), 1 to 2 GB/s a thread on CPUs with instructions for SHA-256; threads do not share an entry. Memory: 1
+/// MiB a thread, 16 MiB with range reading.
 [[nodiscard]] Digest digest(const Archive& archive, const DigestOptions& options = {});
 
 // --- Tensors of your own protobuf ------------------------------------------------------------------------------------
@@ -304,6 +308,8 @@ void resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
   prove_model(archive);
   detail::TensorWalk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); }).model(model);
 }
+template <GeneratedModel ModelProto, typename Visit>
+void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
 
 /// Verifies a link before it is written; its entry need not exist yet. Errors, all naming the tensor:
 /// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.* (.length: not what type and dims

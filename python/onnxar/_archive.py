@@ -12,7 +12,6 @@ import difflib
 import fnmatch
 import functools
 import math
-import mmap
 import os
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,9 +23,9 @@ from onnxar import _core, _dtypes, _operations, _ranges, _summary
 from onnxar._errors import Error, Finding, NotFoundError, fault, printable, usage
 from onnxar._guard import Guarded, Verification, guarded
 from onnxar._http import TIMEOUT
-from onnxar._options import Path, expect_natural
+from onnxar._options import expect_natural
 from onnxar._progress import Count, Progress, reporting
-from onnxar._sources import Source, bytes_of
+from onnxar._sources import Source, bytes_of, guard_of
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
@@ -305,7 +304,7 @@ class Archive(Arrays):
         wanted = set(keys)
         entries = [name for name, inside in self._entry_keys.items() if not wanted.isdisjoint(inside)]
         if isinstance(self._handle, Guarded):
-            self._handle.verify_entries(dict.fromkeys(entries, 0))
+            self._handle.verify_entries(entries)
         elif isinstance(self._handle, _core.RangedArchive):
             self._handle.read_entries(entries)
         for name in entries if verify else ():
@@ -338,7 +337,7 @@ class Archive(Arrays):
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = dict(self._with_arrays)
         if isinstance(self._handle, Guarded):
-            self._handle.verify_entries({name: 0 for name, keys in self._entry_keys.items() if stored.keys() & keys}, threads)
+            self._handle.verify_entries([name for name, keys in self._entry_keys.items() if stored.keys() & keys], threads)
         raw = {key: memoryview(self._handle.data(tensor)) for key, tensor in stored.items()}
         places = {key: _Place.of(raw[key], tensor) for key, tensor in stored.items()}
         places = {key: place for key, place in places.items() if place.size >= max(threshold, 1)}
@@ -486,7 +485,8 @@ def open_archive(
 
     `verify` is an `onnxar.signing.Signature`. Opening then compares the names of all entries and the model with what was
     signed, and each other entry is compared when it is first used, once: a wrong one gives no byte. Other programs must not
-    overwrite the file meanwhile, except without `no_copy`. Errors: signature.invalid, signature.mismatch.
+    overwrite the file meanwhile, except without `no_copy`. An open archive that is verified stays so when it is the `source`.
+    Errors: signature.invalid, signature.mismatch.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
@@ -501,6 +501,8 @@ def open_archive(
             return Archive(guarded(found, verify, _ranges.name_of(source)), None)
         source = found
     if not isinstance(source, str | os.PathLike):
+        if verify is None and (known := guard_of(source)) is not None:
+            return Archive(known, None)
         return Archive(guarded(_core.Archive.open_buffer(bytes_of(source)), verify, ""), None)
     path = os.path.abspath(_ranges.local_path(source))
     handle = _core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads)

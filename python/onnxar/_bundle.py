@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
+import errno
 import hashlib
 import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from onnxar import _core
 from onnxar._errors import Error, fault, usage
 from onnxar._options import Path
 
@@ -30,8 +30,12 @@ def _package() -> Any:
 
 
 def unreadable(error: OSError, path: str) -> Error:
-    code = {FileNotFoundError: "io.not_found", PermissionError: "io.permission"}.get(type(error), "io.failed")
-    return fault(code, error.strerror or str(error), path=path)
+    return fault(_code_of(error), error.strerror or str(error), path=path)
+
+
+def _code_of(error: OSError) -> str:
+    codes = {errno.ENOENT: "io.not_found", errno.EACCES: "io.permission", errno.EPERM: "io.permission", errno.ENOSPC: "io.disk_full"}
+    return codes.get(error.errno or 0, "io.failed")
 
 
 def _made(make: Any, **arguments: Any) -> Any:
@@ -49,22 +53,32 @@ def _reason(error: Exception) -> str:
 
 
 def _expect_one(what: str, **given: object) -> None:
-    if sum(1 for value in given.values() if value) != 1:
+    if sum(1 for value in given.values() if value is not None) != 1:
         raise usage(f"give one of {', '.join(given)}, which says {what}")
+
+
+def _paths(chain: Any) -> list[Path]:
+    """Returns the certificates as a list: an empty one, for which model-signing would take those of websites, has to be seen."""
+    if isinstance(chain, str | bytes | os.PathLike) or not isinstance(chain, Iterable):
+        raise usage("certificate_chain is a list of paths")
+    return list(chain)
 
 
 # --- signing ---
 
 
 def signer(
-    private_key: Path | None, password: str | None, certificate: Path | None, chain: Sequence[Path], config: Any
+    private_key: Path | None, password: str | None, certificate: Path | None, chain: Iterable[Path], config: Any
 ) -> Any:  # fmt: skip
     """Returns a model_signing.signing.Config. Errors: usage.argument, io.*."""
+    paths = _paths(chain)
     _expect_one("who signs", private_key=private_key, config=config)
     if config is not None:
+        if password is not None or certificate is not None or paths:
+            raise usage("password, signing_certificate and certificate_chain belong to private_key")
         return config
-    if certificate is None and chain:
-        raise usage("certificate_chain needs signing_certificate, whose issuers it has")
+    if (certificate is None) != (not paths):
+        raise usage("signing_certificate and certificate_chain belong together: the chain leads from the certificate to the authority")
     made = _package().signing.Config()
     if certificate is None:
         # model-signing passes the password to a function of cryptography, which takes bytes.
@@ -72,7 +86,7 @@ def signer(
     if password:
         raise usage("model-signing takes no password for the key of a certificate")
     return _made(
-        made.use_certificate_signer, private_key=private_key, signing_certificate=certificate, certificate_chain=list(chain)
+        made.use_certificate_signer, private_key=private_key, signing_certificate=certificate, certificate_chain=paths
     )  # fmt: skip
 
 
@@ -94,32 +108,37 @@ class _Known:
 def signed(config: Any, name: str, digests: Mapping[str, bytes]) -> bytes:
     """Returns the bundle of an archive that is called `name`. Errors: io.failed (model-signing cannot sign)."""
     manifest = _package().manifest
-    items = []
+    items: list[Any] = []
     for entry, digest in digests.items():
         path = pathlib.PurePosixPath(entry)
         if str(path) != entry:
             raise usage("model-signing would change this name, so it cannot be signed", entry)
         items.append(manifest.FileManifestItem(path=path, digest=manifest.hashing.Digest(ALGORITHM, digest)))
     files = manifest.SerializationType.from_args({"method": "files", "hash_type": ALGORITHM, "allow_symlinks": False})
-    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
-        bundle = pathlib.Path(folder, "bundle")
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+            bundle = pathlib.Path(folder, "bundle")
             copy.copy(config).set_hashing_config(_Known(manifest.Manifest(name, items, files))).sign(name, bundle)
-        except Exception as error:  # of several packages: the network, a device, an identity
-            raise fault("io.failed", f"model-signing cannot sign: {_reason(error)}") from error
-        return bundle.read_bytes()
+            return bundle.read_bytes()
+    except Error:
+        raise
+    except Exception as error:  # of several packages: the disk, the network, a device, an identity
+        code = _code_of(error) if isinstance(error, OSError) else "io.failed"
+        raise fault(code, f"model-signing cannot sign: {_reason(error)}") from error
 
 
 # --- verification ---
 
 
 def verifier(
-    public_key: Path | None, chain: Sequence[Path], identity: str | None, oidc_issuer: str | None, config: Any
+    public_key: Path | None, chain: Iterable[Path], identity: str | None, oidc_issuer: str | None, config: Any
 ) -> Any:  # fmt: skip
     """Returns a model_signing.verifying.Config. Errors: usage.argument, io.*."""
-    _expect_one("whom to trust", public_key=public_key, certificate_chain=chain, identity=identity, config=config)
-    if (identity is None) != (oidc_issuer is None):
-        raise usage("identity and oidc_issuer belong together: an identity counts with its issuer alone")
+    paths = _paths(chain)
+    _expect_one("whom to trust", public_key=public_key, certificate_chain=paths or None, identity=identity, config=config)
+    if identity is not None or oidc_issuer is not None:
+        if not all(isinstance(each, str) and each.strip() for each in (identity, oidc_issuer)):
+            raise usage("identity and oidc_issuer belong together, and neither may be blank: an identity counts with its issuer alone")
     if config is None:
         made = _package().verifying.Config()
         if public_key is not None:
@@ -127,7 +146,7 @@ def verifier(
         elif identity is not None:
             config = _made(made.use_sigstore_verifier, identity=identity, oidc_issuer=oidc_issuer)
         else:
-            config = _made(made.use_certificate_verifier, certificate_chain=list(chain))
+            config = _made(made.use_certificate_verifier, certificate_chain=paths)
     if not hasattr(getattr(config, "_verifier", None), "_verify_signed_content"):
         raise usage(f"{type(config).__name__} is not a model_signing.verifying.Config of version 1.1 with a verifier")
     return config
@@ -167,17 +186,29 @@ def _authentic(config: Any, bundle: bytes, path: str) -> bytes:
     fields that two parsers see differently."""
     from model_signing._signing import sign_sigstore, sign_sigstore_pb  # type: ignore[import-not-found,unused-ignore]
 
-    kind = sign_sigstore if config._uses_sigstore else sign_sigstore_pb
+    kind: Any = sign_sigstore if config._uses_sigstore else sign_sigstore_pb
     try:
         with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
             file = pathlib.Path(folder, "bundle")
             file.write_bytes(bundle)
-            payload_type, payload = config._verifier._verify_signed_content(kind.Signature.read(file))
-    except Exception as error:  # of several packages, which do not document them
-        raise fault("signature.invalid", f"model-signing does not accept the bundle: {_reason(error)}", path=path) from error
+            payload_type, payload = _accepted(config, kind.Signature, file, path)
+    except OSError as error:
+        raise unreadable(error, str(error.filename or "")) from error
     if payload_type != PAYLOAD or not isinstance(payload, bytes):
         raise fault("signature.invalid", f"the payload is {payload_type!r}, not {PAYLOAD!r}", path=path)
     return payload
+
+
+def _accepted(config: Any, kind: Any, file: pathlib.Path, path: str) -> tuple[Any, Any]:
+    """Returns the type of the payload and its bytes. Errors: signature.invalid."""
+    try:
+        signature = kind.read(file)
+        if not config._uses_sigstore and (key := signature.bundle.verification_material.public_key) is not None and not key.hint:
+            raise ValueError("it has no hint of its key, as bundles of old versions")  # for which model-signing prints a warning
+        found: tuple[Any, Any] = config._verifier._verify_signed_content(signature)
+        return found
+    except Exception as error:  # of several packages, which do not document them
+        raise fault("signature.invalid", f"model-signing does not accept the bundle: {_reason(error)}", path=path) from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from onnxar import _core
 from onnxar._errors import Error, NotFoundError, fault, usage
-from onnxar._progress import Count, Report
+from onnxar._progress import Report
 
-SIGNATURE = "onnxar.sig"  # the entry that a signature may be in, which it does not cover
+SIGNATURE = "onnxar.sig"  # the side file that a signature may be in, which it does not cover
 
 
 class Verification(Protocol):
@@ -40,27 +40,14 @@ def guarded(
             raise _mismatch("the signature does not cover this entry, which was added or renamed", name, path)
     if missing := digests.keys() - set(names):
         raise _mismatch("the signature covers this entry, and the archive lacks it", min(missing), path)
-    return Guarded(archive, _Entries(archive, digests, path))
+    handle = Guarded(archive, _Entries(archive, digests, path))
+    if SIGNATURE in names and SIGNATURE not in digests and SIGNATURE not in handle.side_files():
+        raise _mismatch("the signature does not cover this entry, which a tensor uses", SIGNATURE, path)
+    return handle
 
 
 def sha256(archive: _core.Archive, name: str) -> bytes:
     return hashlib.sha256(memoryview(archive.bytes(name))).digest()
-
-
-def for_each(sizes: Mapping[str, int], call: Callable[[str], Any], threads: int = 0, report: Report | None = None) -> None:
-    """Calls `call(name)` for each entry, in so many threads (0: one per core), and reports the sizes of those that are done.
-    Raises the first exception in the order of the names."""
-    if not sizes:
-        return
-    count = Count(report, sum(sizes.values()))
-    with concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        waiting = [pool.submit(call, name) for name in sizes]
-        try:
-            for each, size in zip(waiting, sizes.values()):
-                each.result()
-                count.add(size)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _mismatch(message: str, name: str, path: str) -> Error:
@@ -76,21 +63,48 @@ class _Entries:
         self._verified: set[str] = set()
         self._locks = {name: threading.Lock() for name in digests}
 
+    def left(self, names: Iterable[str]) -> list[str]:
+        """Returns the names of entries that were not compared."""
+        return [name for name in dict.fromkeys(names) if name not in self._verified]
+
     def expect(self, name: str) -> None:
         """Compares the entry with its digest, unless that was done. Errors: signature.mismatch; usage.no_such_entry."""
         if name in self._verified:
             return
         if name not in self._digests:
             if name == SIGNATURE and name in self._archive.names():
-                raise _mismatch("a signature does not cover itself, so a verified archive does not give its bytes", name, self._path)
+                raise self.uncovered(name, "a signature does not cover itself, so a verified archive does not give its bytes")
             raise NotFoundError("usage.no_such_entry", "the archive has no entry of this name", name, None, self._path)
         with self._locks[name]:
             if name not in self._verified and sha256(self._archive, name) != self._digests[name]:
-                raise _mismatch("the entry is not the one that was signed: its SHA-256 differs", name, self._path)
+                raise self._wrong(name)
             self._verified.add(name)
 
-    def expect_all(self, names: Iterable[str]) -> None:
-        for_each(dict.fromkeys(names, 0), self.expect)
+    def expect_all(self, names: Iterable[str], threads: int = 0) -> None:
+        """Compares several entries, in so many threads (0: one per core). Raises the error of the first wrong one."""
+        if not (left := self.left(names)):
+            return
+        with concurrent.futures.ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(left))) as pool:
+            waiting = [pool.submit(self.expect, name) for name in left]
+            try:
+                for each in waiting:
+                    each.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def expect_digests(self, found: Mapping[str, str]) -> None:
+        """Compares digests that were computed elsewhere. Bytes that are read later still have to be compared."""
+        for name, value in found.items():
+            if name not in self._digests:
+                raise self.uncovered(name, "the signature does not cover this entry")
+            if bytes.fromhex(value) != self._digests[name]:
+                raise self._wrong(name)
+
+    def uncovered(self, name: str, message: str) -> Error:
+        return _mismatch(message, name, self._path)
+
+    def _wrong(self, name: str) -> Error:
+        return _mismatch("the entry is not the one that was signed: its SHA-256 differs", name, self._path)
 
 
 class Guarded(_core.Archive):
@@ -178,8 +192,29 @@ class Guarded(_core.Archive):
         self._entries.expect(name)
         self._archive.verify(name)
 
-    def verify_entries(self, sizes: Mapping[str, int], threads: int = 0, report: Report | None = None) -> None:
-        """Reads several entries together, and verifies them as `for_each` calls."""
+    def digest(self, threads: int, progress: Report | None) -> tuple[str, list[tuple[str, str]]]:
+        self._entries.expect_all(self.graphs())  # they tell whether a tensor uses the entry of a signature
+        value, rows = self._archive.digest(threads, progress)
+        self._entries.expect_digests(dict(rows))
+        return value, rows
+
+    # --- several entries ---
+
+    def verify_entries(self, names: Iterable[str], threads: int = 0) -> None:
+        """Reads several entries together, keeps them, and compares them."""
+        left = self._entries.left(names)
         if isinstance(self._archive, _core.RangedArchive):
-            self._archive.read_entries(list(sizes))
-        for_each(sizes, self._entries.expect, threads, report)
+            self._archive.read_entries(left)
+        self._entries.expect_all(left, threads)
+
+    def verify_all(self, threads: int, report: Report | None) -> int:
+        """Compares all entries, and returns their number. Keeps nothing that it reads of an archive by ranges, except graphs."""
+        _, rows = self.digest(threads, report)
+        self._entries.expect_all(self._entries.covered - dict(rows).keys())  # at most the entry of another signature
+        return len(self._entries.covered)
+
+    def expect_nothing_uncovered(self) -> None:
+        """Refuses a copy of all files, among which an entry is that was not signed. Errors: signature.mismatch."""
+        if SIGNATURE in self.names() and SIGNATURE not in self._entries.covered:
+            message = "a signature does not cover itself, so a verified archive does not copy it: keep the bundle beside the archive, or pass the path"
+            raise self._entries.uncovered(SIGNATURE, message)

@@ -9,7 +9,7 @@ from onnxar import _command, _ranges
 from onnxar._errors import usage
 from onnxar._options import Path, expect_natural, save_options
 from onnxar._progress import Progress, reporting
-from onnxar._sources import OUTPUT, Model, file_of, is_remote
+from onnxar._sources import OUTPUT, Model, expect_copyable, file_of, is_remote
 from onnxar._types import Difference, FreezeReport, from_json
 from onnxar.inspection import Inspection
 
@@ -104,6 +104,7 @@ def freeze(
         no_subgraphs=not subgraphs, model=graph, data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
         threads=threads or None, max_expansion=_times(max_expansion),
     )  # fmt: skip
+    expect_copyable(model)
     with reporting(progress, "writing") as tell, _command.readable(model) as path:
         report: FreezeReport = from_json(FreezeReport, _command.run("freeze", *given, path, tell=tell))
     return report

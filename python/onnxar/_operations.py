@@ -10,7 +10,7 @@ from onnxar import _core
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, reporting
-from onnxar._sources import OUTPUT, Model, fetched, file_of, is_remote, located, path_or_bytes
+from onnxar._sources import OUTPUT, Model, expect_copyable, fetched, file_of, is_remote, located, path_or_bytes
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -111,6 +111,8 @@ def packed(
 def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
     if isinstance(model, _Several):
         return _core.pack_models([(name, os.fspath(located(path, "pack", load))) for name, path in model], output, save, load)
+    if save.format == _core.Format.archive or not os.path.basename(output):  # with side files
+        expect_copyable(model)
     named = isinstance(model, str | os.PathLike) or is_remote(model)
     source = located(model, "pack", load) if named else path_or_bytes(model)
     if isinstance(source, str):

@@ -99,10 +99,20 @@ def serialised(model: Any, writer: _core.ModelWriter, measured: bool) -> bytes:
             for field, index in steps:
                 tree = tree.setdefault(field, {}).setdefault(index, {})
     if not linked:
-        return bytes(model.SerializeToString())
+        return _bytes_of(model)
     skeleton = type(model)()
     _copy_linked(model, skeleton, linked, functools.partial(_copy_tensor, writer=writer, measured=measured))
-    return bytes(skeleton.SerializeToString())
+    return _bytes_of(skeleton)
+
+
+def _bytes_of(message: Any) -> bytes:
+    from google.protobuf.message import EncodeError
+
+    try:
+        return bytes(message.SerializeToString())
+    except EncodeError as error:
+        raise fault("onnx.model.too_large", f"protobuf cannot serialise the model without the raw_data of its tensors ({error}): "
+                    "its limit is 2 GiB, and values in typed fields, such as float_data, count; store them as raw_data") from error  # fmt: skip
 
 
 def _size_of(tensor: Any) -> int:

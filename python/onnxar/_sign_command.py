@@ -23,9 +23,9 @@ def parser_of(verb: str, description: str, example: str) -> argparse.ArgumentPar
     return parser
 
 
-def add_option(parser: argparse._ActionsContainer, name: str, **options: Any) -> None:
+def add_option(add_argument: Callable[..., object], name: str, **options: Any) -> None:
     """Adds an option under two names: as this package and as model_signing write it."""
-    parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}", **options)
+    add_argument(f"--{name}", f"--{name.replace('-', '_')}", **options)
 
 
 def done(run: Callable[[], str], quiet: bool) -> int:
@@ -44,14 +44,16 @@ def done(run: Callable[[], str], quiet: bool) -> int:
 def main(words: Sequence[str]) -> int:
     parser = parser_of("sign", "Signs all entries of an archive.", "sign model.onnxar --private-key key.pem")
     who = parser.add_mutually_exclusive_group(required=True)
-    add_option(who, "private-key", metavar="PEM", help="elliptic curve key to sign with")
+    add_option(who.add_argument, "private-key", metavar="PEM", help="elliptic curve key to sign with")
     who.add_argument("--sigstore", action="store_true", help="sign through Sigstore, which asks for an identity")
-    parser.add_argument("--password", help="password of the private key")
-    add_option(parser, "signing-certificate", metavar="PEM", help="certificate of the private key, which the bundle then has")
-    add_option(parser, "certificate-chain", metavar="PEM", action="append", default=[], help="certificate between it and the authority (repeatable)")
-    add_option(parser, "identity-token", metavar="TOKEN", help="with --sigstore: the token of an identity")
-    add_option(parser, "use-ambient-credentials", action="store_true", help="with --sigstore: the identity of a CI run")
-    add_option(parser, "use-staging", action="store_true", help="with --sigstore: its server for tests")
+    add_option(parser.add_argument, "password-file", metavar="FILE", help="file whose first line is the password of the private key")
+    add_option(parser.add_argument, "signing-certificate", metavar="PEM", help="certificate of the private key, which the bundle then has")
+    add_option(parser.add_argument, "certificate-chain", metavar="PEM", action="append", default=[],
+               help="certificate between it and the authority (repeatable)")  # fmt: skip
+    add_option(parser.add_argument, "identity-token-file", metavar="FILE",
+               help="with --sigstore: file whose first line is the token of an identity")  # fmt: skip
+    add_option(parser.add_argument, "use-ambient-credentials", action="store_true", help="with --sigstore: the identity of a CI run")
+    add_option(parser.add_argument, "use-staging", action="store_true", help="with --sigstore: its server for tests")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", metavar="BUNDLE", help="path of the bundle (default: ARCHIVE.sig)")
     where.add_argument("--inside", action="store_true", help=f"add the bundle to the archive, as the entry {signing.SIGNATURE}")
@@ -60,7 +62,7 @@ def main(words: Sequence[str]) -> int:
 
     def run() -> str:
         path = signing.sign(
-            given.archive, given.output, inside=given.inside, private_key=given.private_key, password=given.password,
+            given.archive, given.output, inside=given.inside, private_key=given.private_key, password=_first_line(given.password_file),
             signing_certificate=given.signing_certificate, certificate_chain=given.certificate_chain,
             config=_sigstore_signer(given), overwrite=given.force, threads=given.threads, progress=not given.quiet and sys.stderr.isatty(),
         )  # fmt: skip
@@ -69,12 +71,31 @@ def main(words: Sequence[str]) -> int:
     return done(run, given.quiet)
 
 
+def _first_line(path: str | None) -> str | None:
+    """Returns a secret, which other users would see among the words of a command. Errors: usage.argument (it is empty), io.*."""
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            secret = file.readline(1 << 16).rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise usage("the file is not a text in UTF-8", path=path) from error
+    except OSError as error:
+        raise _bundle.unreadable(error, path) from error
+    if not secret:
+        raise usage("the first line of the file is empty", path=path)
+    return secret
+
+
 def _sigstore_signer(given: argparse.Namespace) -> Any:
     token: dict[str, Any] = {
-        "identity_token": given.identity_token, "use_ambient_credentials": given.use_ambient_credentials, "use_staging": given.use_staging,
+        "identity_token": _first_line(given.identity_token_file), "use_ambient_credentials": given.use_ambient_credentials,
+        "use_staging": given.use_staging,
     }  # fmt: skip
     if not given.sigstore:
         if any(token.values()):
             raise usage("options of Sigstore need --sigstore")
         return None
+    if given.password_file or given.signing_certificate or given.certificate_chain:
+        raise usage("a password and certificates need --private-key")
     return _bundle.sigstore_signer(**token)

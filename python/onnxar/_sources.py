@@ -68,6 +68,21 @@ def bytes_of(source: Any) -> Any:
     return data
 
 
+def guard_of(source: Any) -> Guarded | None:
+    """Returns the handle of an open archive whose entries are verified. Errors: usage.argument (one graph of an archive)."""
+    handle = getattr(source, "_handle", None)
+    if not isinstance(handle, Guarded):
+        return None
+    _whole(handle)
+    return handle
+
+
+def expect_copyable(source: Any) -> None:
+    """Refuses an open archive that is verified, but has an entry that was not signed. Errors: signature.mismatch."""
+    if (known := guard_of(source)) is not None:
+        known.expect_nothing_uncovered()
+
+
 def _whole(handle: _core.Archive) -> _core.Archive:
     """Refuses one graph of an archive: its file has all of them. Errors: usage.argument."""
     if handle.is_graph():

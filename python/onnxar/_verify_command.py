@@ -13,10 +13,10 @@ from onnxar._sign_command import add_option, done, parser_of
 def main(words: Sequence[str]) -> int:
     parser = parser_of("verify", "Verifies the signature of an archive, and all entries.", "verify model.onnxar --public-key key.pub")
     who = parser.add_mutually_exclusive_group(required=True)
-    add_option(who, "public-key", metavar="PEM", help="elliptic curve key that signed")
-    add_option(who, "certificate-chain", metavar="PEM", action="append", default=[], help="certificate of an authority (repeatable)")
+    add_option(who.add_argument, "public-key", metavar="PEM", help="elliptic curve key that signed")
+    add_option(who.add_argument, "certificate-chain", metavar="PEM", action="append", default=[], help="certificate of an authority (repeatable)")
     who.add_argument("--identity", help="identity that signed through Sigstore")
-    add_option(parser, "identity-provider", metavar="URL", help="its OpenID Connect issuer")
+    add_option(parser.add_argument, "identity-provider", metavar="URL", help="its OpenID Connect issuer")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--signature", metavar="BUNDLE", help=f"path of the bundle (default: ARCHIVE.sig, or the entry {signing.SIGNATURE})")
     where.add_argument("--inside", action="store_true", help=f"use the entry {signing.SIGNATURE} alone")

@@ -12,16 +12,21 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
+from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignore[import-untyped,unused-ignore]
 
 from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
-from onnxar._cache import DATA, FOLDER, Cache, SessionOptions, Unfit, interface_of, key_of, warn
+from onnxar._cache import DATA, Cache, Entry, Unstorable, interface_of, warn
+from onnxar._cache_files import Unfit
+from onnxar._cache_key import FOLDER, SessionOptions, key_of
 from onnxar._errors import Error, usage
 from onnxar._options import Path
 from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
 
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
+# Failures because of the model. Those for want of memory or disk have classes of ONNX Runtime in common with others.
+LASTING = (errors.InvalidGraph, errors.InvalidProtobuf, errors.NotImplemented)
 
 # Weights in memory, by the options that they were given to. ONNX Runtime does not keep them, and reads them for each session.
 _given: weakref.WeakKeyDictionary[ort.SessionOptions, list[ort.OrtValue]] = weakref.WeakKeyDictionary()
@@ -42,11 +47,13 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
     With `cache`, True or a folder, the session starts from the model as ONNX Runtime optimised it, with prepacked weights that are
     mapped from a file; the first start stores it there. All processes share these weights, so the session takes hardly any memory of
-    its own, and results are the same, bit by bit. True is the user's folder for caches. An entry holds for one state of the archive,
-    these options, this version of ONNX Runtime and this processor; its CRC-32s are compared once in each run of the system, and if the file changes. Whoever can write to the
-    folder decides what sessions compute. `sess_options` must be `onnxar.onnxruntime.SessionOptions`. Sessions that cannot be stored
-    (with providers other than the CPU's, from memory, with libraries of operators), and those that cannot write to the folder, start
-    without it, and a RuntimeWarning says why. While another process stores the model, the session starts without it, too.
+    its own, and results are the same, bit by bit. True is the user's folder for caches. An entry holds for one digest of the archive,
+    these options, this version of ONNX Runtime and this processor. The archive's digest is taken, and the entry's CRC-32s are compared,
+    once in each run of the system and if the files change. Anyone who can write to the folder decides what sessions compute, and can
+    crash them; folders that other users can write to are not used.
+    `sess_options` must be `onnxar.onnxruntime.SessionOptions`. Sessions that cannot be stored (with providers other than the CPU's, from
+    memory, with libraries of operators), and those that cannot write to the folder, start without it, and a RuntimeWarning says why.
+    While another process stores the model, the session starts without it, too. Errors: zip.data.crc (the archive is damaged).
 
     `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
     the weights that they have in common.
@@ -65,7 +72,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
     ) -> None:
         source = _source(path_or_bytes)
         self._source: tuple[Any, SessionOptions, str] | None = None
-        if cache and self._begin_cached(source, sess_options, providers, provider_options, graph, cache, kwargs):
+        if (cache or cache == "") and self._begin_cached(source, sess_options, providers, provider_options, graph, cache, kwargs):
             return
         options = sess_options if sess_options is not None else ort.SessionOptions()
         if options in _given:
@@ -112,41 +119,54 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         given = SessionOptions() if sess_options is None else sess_options
         if not isinstance(given, SessionOptions):
             raise usage("a session with a cache needs to know its options: make them with onnxar.onnxruntime.SessionOptions()")
+        if not isinstance(path, str | os.PathLike):
+            warn("the archive is in memory")
+            return False
+        name = os.path.abspath(path)
         try:
-            if not isinstance(path, str | os.PathLike):
-                raise Unfit("the archive is in memory")
             if kwargs.keys() - {"enable_fallback"}:
                 raise Unfit(f"{' and '.join(sorted(kwargs))} cannot be stored")
-            key = key_of(path, graph, given, providers, provider_options)
-        except Unfit as reason:
+            kept = Cache(None if isinstance(cache, bool) else cache)
+            key = key_of(path, graph, given, providers, provider_options, kept.digest_of)
+        except Error:  # of the archive
+            raise
+        except (Unfit, OSError) as reason:
             warn(reason)
             return False
         try:
-            kept = Cache(None if isinstance(cache, bool) else cache)
-            found = kept.find(key)
+            found, made_from = kept.find(key), ""
             if found is None:
                 write = functools.partial(_write_optimised, path, graph, given, providers, provider_options, key)
-                kept.fill(key, os.path.abspath(path), write)
-                found = kept.find(key)
+                made_from = name if kept.fill(key, name, write) else ""
+                found = kept.find(key, made_from)
         except (Unfit, OSError, Error) as reason:
             warn(reason)
             return False
         if found is None:  # another process stores it
             return False
-        self._link, interface = found
-        self._options = given._copy()
-        self._options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # that was done
-        model = self._link.model
         try:
-            self._mapping(lambda: super(InferenceSession, self).__init__(model, self._options, providers, provider_options, enable_fallback=0))
-            if interface_of(self) != interface:
-                raise Unfit("the stored model has other inputs or outputs")
+            self._begin_stored(found, given, providers, provider_options)
+            failure: Exception | None = None
         except Exception as reason:  # ONNX Runtime's errors have no class in common
-            kept.refuse(key, str(reason))
-            warn(reason)
+            failure = reason
+        if not kept.is_unchanged(found):  # what was mapped is not what was compared
+            failure = Unfit("another process changed or removed the entry in the meantime")
+        elif made_from and isinstance(failure, (Unfit, *LASTING)):
+            kept.refuse(key, made_from, str(failure))
+        if failure is not None:
+            warn(failure)
             return False
         self._source = path, given, graph
         return True
+
+    def _begin_stored(self, found: Entry, given: SessionOptions, providers: Any, provider_options: Any) -> None:
+        """Makes the session from an entry. Errors: Unfit (it has another interface); those of ONNX Runtime."""
+        self._link, self._options = found.link, given._copy()
+        self._options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # that was done
+        model = found.link.model
+        self._mapping(lambda: super(InferenceSession, self).__init__(model, self._options, providers, provider_options, enable_fallback=0))
+        if interface_of(self) != found.interface:
+            raise Unfit("the stored model has other inputs or outputs")
 
     def _mapping(self, begin: Callable[[], None]) -> None:
         """Makes the session from a link. The options may since be those of a session of another folder, too. Errors:
@@ -202,7 +222,9 @@ def _write_optimised(path: Any, graph: str, given: SessionOptions, providers: An
         options.add_session_config_entry(name, value)
     try:
         session = ort.InferenceSession(link.model, options, providers, provider_options, enable_fallback=0)
-    except Exception as error:  # ONNX Runtime's errors have no class in common
+    except LASTING as error:
+        raise Unstorable(f"ONNX Runtime cannot store it: {error}") from error
+    except Exception as error:  # such as a full disk
         raise Unfit(f"ONNX Runtime did not store it: {error}") from error
     if key_of(path, graph, given, providers, provider_options) != key:
         raise Unfit("the archive was replaced in the meantime")

@@ -16,18 +16,20 @@ import os
 import pathlib
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from onnxar import _bundle, _core
-from onnxar._archive import Archive, open_archive
-from onnxar._errors import fault, usage
-from onnxar._guard import SIGNATURE, Guarded, for_each, sha256
+from onnxar._archive import open_archive
+from onnxar._errors import Error, fault, usage
+from onnxar._guard import SIGNATURE, Guarded
 from onnxar._options import Path, expect_natural, save_options
 from onnxar._progress import Progress, reporting
 from onnxar._sources import Source, file_of
 
 __all__ = ["SIGNATURE", "Signature", "sign", "verify"]
+
+_verifying = threading.Lock()  # model-signing sets the time of its certificate store, which configurations may share, for each bundle
 
 
 class Signature:
@@ -50,7 +52,7 @@ class Signature:
         self,
         *,
         public_key: Path | None = None,
-        certificate_chain: Sequence[Path] = (),
+        certificate_chain: Iterable[Path] = (),
         identity: str | None = None,
         oidc_issuer: str | None = None,
         config: Any = None,
@@ -61,12 +63,11 @@ class Signature:
             raise usage("bundle and inside exclude each other")
         self._config = _bundle.verifier(public_key, certificate_chain, identity, oidc_issuer, config)
         self._bundle, self._inside = bundle, inside
-        self._lock = threading.Lock()  # model-signing sets the time of its certificate store for each bundle
 
     def digests(self, archive: _core.Archive, path: str, beside: str | None) -> Mapping[str, bytes]:
         """Returns what was signed: the SHA-256 of each entry by name. `onnxar.open` calls this. Errors: signature.invalid; io.*."""
         name, data = self._found(archive, path, beside)
-        with self._lock:
+        with _verifying:
             return _bundle.digests(self._config, data, name)
 
     def _found(self, archive: _core.Archive, path: str, beside: str | None) -> tuple[str, bytes]:
@@ -82,11 +83,22 @@ class Signature:
             if beside is not None:
                 message = f"there are two: the entry {SIGNATURE} and the file {beside}; say which one counts, with bundle or inside"
                 raise fault("signature.invalid", message, path=path)
-            return path, _bundle.bounded(archive.bytes(SIGNATURE), most, path)
+            return path, _entry(archive, most, path)
         if beside is not None:
             return beside, _bundle.read(beside, most)
         where = "" if self._inside else ", and no bundle is beside it or given"
         raise fault("signature.invalid", f"the archive is not signed: it has no entry {SIGNATURE}{where}", path=path)
+
+
+def _entry(archive: _core.Archive, most: int, path: str) -> bytes:
+    """Returns the bundle in the archive. At an address, one of more than `most` bytes is not fetched."""
+    try:
+        archive.resolve(SIGNATURE, most + 1, 0)  # reads no data, and succeeds only if the entry is that long
+    except Error as error:
+        if error.code == "onnx.external_data.out_of_range":
+            return bytes(memoryview(archive.bytes(SIGNATURE)))
+        raise
+    raise fault("signature.invalid", f"the bundle has more bytes than the archive's entries need, which is at most {most}", SIGNATURE, path)
 
 
 def sign(
@@ -97,7 +109,7 @@ def sign(
     private_key: Path | None = None,
     password: str | None = None,
     signing_certificate: Path | None = None,
-    certificate_chain: Sequence[Path] = (),
+    certificate_chain: Iterable[Path] = (),
     config: Any = None,
     overwrite: bool = False,
     threads: int = 0,
@@ -111,9 +123,10 @@ def sign(
     `model_signing.signing.Config` with its signer instead: `use_sigstore_signer` asks for an identity and needs the network,
     `use_pkcs11_signer` a device. All entries are read, by so many `threads` (0: one per core), and their CRC-32s are compared.
 
-    A signature says who made it, and of what. It does not say that it is the newest one.
-    Errors: as `onnxar.open`; zip.data.crc; output.exists; usage.argument; io.changed (the archive was edited meanwhile); io.failed
-    (model-signing cannot sign)."""
+    A signature says who made it, and of what. It does not say that it is the newest one. An archive with a bundle in both places
+    can only be verified by a `Signature` with `bundle` or `inside`.
+    Errors: as `onnxar.open`; zip.data.crc; output.exists; usage.argument; io.changed (the archive was edited or replaced
+    meanwhile); io.failed (model-signing cannot sign)."""
     if inside and output is not None:
         raise usage("output and inside exclude each other")
     expect_natural(threads=threads)
@@ -121,29 +134,31 @@ def sign(
     path = os.path.abspath(file_of(archive, "sign"))
     bundle = os.path.abspath(file_of(output, "sign") if output is not None else path + ".sig")
     with open_archive(path) as opened, reporting(progress, "signing") as tell:
-        handle, found = opened._handle, dict[str, bytes]()
-        exists = SIGNATURE in handle.names() if inside else os.path.exists(bundle)
+        handle = opened._handle
+        exists = SIGNATURE in handle.names() if inside else os.path.lexists(bundle)
         if exists and not overwrite:
-            where, entry = (path, SIGNATURE) if inside else (bundle, "")
-            raise fault("output.exists", "there is a signature already; overwrite=True replaces it", entry, where)
-        if not inside and exists and os.path.samefile(bundle, path):
+            raise _exists(path, SIGNATURE) if inside else _exists(bundle)
+        if not inside and os.path.exists(bundle) and os.path.samefile(bundle, path):
             raise usage("the output is the archive itself", path=path)
 
-        def add(name: str) -> None:
-            handle.verify(name)
-            found[name] = sha256(handle, name)
-
-        for_each(_sizes(opened), add, threads, tell)
+        _, entries = handle.digest(threads, tell)
+        found = {name: bytes.fromhex(value) for name, value in entries}
         data = _bundle.signed(signer, os.path.basename(path), found)
         if inside:
             _core.replace_side_files(path, save_options(side_files={SIGNATURE: data}), [], handle)
             return pathlib.Path(path)
-    _publish(bundle, data)
+        if not handle.same_state(_core.Archive.open(path)):
+            raise fault("io.changed", "the archive was edited or replaced while it was signed; sign it again", path=path)
+        _publish(bundle, data, overwrite)
     return pathlib.Path(bundle)
 
 
-def _publish(path: str, data: bytes) -> None:
-    """Writes a file, or replaces it as a whole."""
+def _exists(path: str, entry: str = "") -> Error:
+    return fault("output.exists", "there is a signature already; overwrite=True replaces it", entry, path)
+
+
+def _publish(path: str, data: bytes, overwrite: bool) -> None:
+    """Writes a file as a whole. Errors: output.exists, io.*."""
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}")
     try:
@@ -152,28 +167,36 @@ def _publish(path: str, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
+            _rename(temporary, path, overwrite)
+        finally:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-            raise
+    except FileExistsError as error:
+        raise _exists(path) from error
     except OSError as error:
         raise _bundle.unreadable(error, path) from error
 
 
+def _rename(temporary: str, path: str, overwrite: bool) -> None:
+    """Gives the file its name. Without `overwrite`, a file that was made meanwhile is kept. Errors: OSError."""
+    if not overwrite:
+        try:
+            return os.link(temporary, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            if os.path.lexists(path):
+                raise FileExistsError(path) from None
+    os.replace(temporary, path)
+
+
 def verify(archive: Source, signature: Signature, *, threads: int = 0, progress: Progress = None) -> int:
     """Verifies all entries of an archive, which may be anything that `onnxar.open` opens, and returns their number. Reads them by
-    so many `threads` (0: one per core). Errors: as `onnxar.open`; signature.invalid (nobody who is trusted signed this, or the
-    bundle covers something else than entries); signature.mismatch (an entry is not the one that was signed)."""
+    so many `threads` (0: one per core; one for an archive at an address), and compares their CRC-32s on the way. Errors: as
+    `onnxar.open`; zip.data.crc; signature.invalid (the signer is not trusted, or the bundle covers something else than entries);
+    signature.mismatch (an entry is not the one that was signed)."""
     expect_natural(threads=threads)
     with open_archive(archive, verify=signature) as opened, reporting(progress, "verifying") as tell:
-        handle, sizes = opened._handle, _sizes(opened)
+        handle = opened._handle
         assert isinstance(handle, Guarded)
-        handle.verify_entries(sizes, threads, tell)
-    return len(sizes)
-
-
-def _sizes(archive: Archive) -> dict[str, int]:
-    """Returns the sizes of the entries that a signature covers (spec/digest.md), the largest first, so that threads end together."""
-    covered = [entry for entry in archive.entries() if entry.name != SIGNATURE or entry.kind != "side file"]
-    return {entry.name: entry.size for entry in sorted(covered, key=lambda entry: -entry.size)}
+        return handle.verify_all(threads, tell)

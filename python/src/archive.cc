@@ -96,7 +96,9 @@ void expect_own(const Archive& archive, const OwnedTensor& of) {
 /// Returns the name of the entry that has the tensor's data; None if the data is in the model.
 nb::object entry_name(const Archive& archive, const OwnedTensor& of) {
   expect_own(archive, of);
-  const auto entry = tensor_entry(archive, of.tensor);
+  // The model of an archive that Python code reads may have to be read first.
+  const auto find = [&] { return tensor_entry(archive, of.tensor); };
+  const auto entry = of.by_ranges ? without_gil(find) : find();
   return entry ? text(entry->name) : nb::none();
 }
 
@@ -250,6 +252,8 @@ void bind_ranged(nb::module_& module) {
             return read_unlocked(archive, [&] { return archive.resolve(location, offset, length); });
           },
           nb::arg("location"), nb::arg("offset") = 0, nb::arg("length") = nb::none())
+      .def("graph", [](const RangedArchive& of,
+                       const std::string& name) { return without_gil([&] { return RangedArchive(of.graph(name)); }); })
       .def("outline", outline)
       .def("read_entries", read_entries);
 }

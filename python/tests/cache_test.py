@@ -19,18 +19,12 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime as ort
-from backend_cases import light
-from onnx import helper, numpy_helper
-from onnx.backend.test.loader import load_model_tests
-from support import ArchiveTest, FolderTest, matmul_model, weights
+from support import ArchiveTest, matmul_model, weights
 
 import onnxar
 import onnxar.onnxruntime
-from onnxar import _cache
+from onnxar import _cache, _cache_files, _cache_key
 from onnxar.onnxruntime import InferenceSession, SessionOptions
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests"))
-from interop import models  # noqa: E402
 
 CPU = ["CPUExecutionProvider"]
 SIZE = 512  # rows of a weight of 1 MiB, which ONNX Runtime prepacks
@@ -47,23 +41,6 @@ session = onnxar.onnxruntime.InferenceSession(path, providers=["CPUExecutionProv
 (y, *_) = session.run(None, {"x": np.ones((1, int(size)), np.float32)})
 print(zlib.crc32(y.tobytes()), session.is_cached, flush=True)
 """
-
-
-MEASURED = """
-import sys
-import onnxar.onnxruntime
-
-def private():
-    with open("/proc/self/smaps_rollup") as lines:
-        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
-
-options = onnxar.onnxruntime.SessionOptions()
-options.intra_op_num_threads = 1
-before = private()
-session = onnxar.onnxruntime.InferenceSession(sys.argv[1], options, ["CPUExecutionProvider"], cache=sys.argv[2])
-print(private() - before)
-"""
-WEIGHTS = 16
 
 
 class CacheTest(ArchiveTest):
@@ -116,7 +93,7 @@ class Entries(CacheTest):
         self.assertNotIn(str(self.path), maps)
         del session
 
-    def test_an_entry_is_an_archive_of_the_files_that_onnxruntime_wrote(self):
+    def test_an_entry_is_an_archive_of_what_onnxruntime_wrote(self):
         self.start(entries=1)
         (entry,) = self.entries()
         self.assertEqual({each.severity for each in onnxar.check(entry, data=True)}, {"warning"})
@@ -138,7 +115,7 @@ class Entries(CacheTest):
             return made
 
         def key(options: SessionOptions | None = None, path: Any = self.path, graph: str = "", providers: Any = CPU) -> str:
-            return _cache.key_of(str(path), graph, options or SessionOptions(), providers, None)
+            return _cache_key.key_of(str(path), graph, options or SessionOptions(), providers, None)
 
         plain = key()
         onnxar.pack({"": self.path, "second": self.path}, self.folder / "two.onnxar")
@@ -161,7 +138,7 @@ class Entries(CacheTest):
         changes = {"variable": unittest.mock.patch.dict(os.environ, MLAS_X="1"),
                    "version": unittest.mock.patch.object(ort, "__version__", "1.99.0"),
                    "build": unittest.mock.patch.object(ort, "get_build_info", lambda: "another"),
-                   "processor": unittest.mock.patch.object(_cache, "processor", lambda: ["flags: none"])}  # fmt: skip
+                   "processor": unittest.mock.patch.object(_cache_key, "processor", lambda: ["flags: none"])}  # fmt: skip
         for name, change in changes.items():
             with change:
                 keys[name] = key()
@@ -217,10 +194,10 @@ class Entries(CacheTest):
             return compare.called
 
         self.assertFalse(compared())
-        with unittest.mock.patch.object(_cache, "_boot", lambda: "another"):
+        with unittest.mock.patch.object(_cache_files, "boot", lambda: "another"):
             self.assertTrue(compared())
             self.assertFalse(compared())
-        with unittest.mock.patch.object(_cache, "_boot", lambda: ""):
+        with unittest.mock.patch.object(_cache_files, "boot", lambda: ""):
             self.assertTrue(compared())
             self.assertTrue(compared())
         self.assertTrue(compared())
@@ -238,7 +215,7 @@ class Entries(CacheTest):
         edited.graph.node[1].op_type = "Sub"
         onnxar.replace(self.path, edited)
         self.expected = self.run_of(InferenceSession(self.path, providers=CPU))
-        key = _cache.key_of(str(self.path), "", SessionOptions(), CPU, None)
+        key = _cache_key.key_of(str(self.path), "", SessionOptions(), CPU, None)
         entry.rename(self.cache / f"{key}.onnxar")
         self.start(entries=1)
 
@@ -278,12 +255,12 @@ class Processes(CacheTest):
         self.assertIn("True", {cached for _, cached in told})
         (entry,) = self.entries()
         self.start(entries=1)
-        self.assertEqual({each.suffix for each in self.cache.iterdir()}, {".onnxar", ".lock", ".seen"})
+        self.assertEqual({each.suffix for each in self.cache.iterdir()}, {".onnxar", ".lock", ".seen", ".digest"})
         self.assertEqual(entry.stat().st_nlink, 1)
 
     def test_while_one_process_stores_the_model_others_start_without(self):
-        self.cache.mkdir()
-        key = _cache.key_of(str(self.path), "", SessionOptions(), CPU, None)
+        self.cache.mkdir(mode=0o700)
+        key = _cache_key.key_of(str(self.path), "", SessionOptions(), CPU, None)
         with open(self.cache / f"{key}.lock", "wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             with warnings.catch_warnings():
@@ -295,25 +272,6 @@ class Processes(CacheTest):
         part.mkdir()
         (part / "data").write_bytes(b"half")
         self.start(entries=1)
-
-
-class Memory(FolderTest):
-    def test_prepacked_weights_take_no_private_memory(self):
-        weight = [numpy_helper.from_array(weights(1024, 1024, seed=i), f"w{i}") for i in range(WEIGHTS)]  # of 4 MiB each
-        nodes = [helper.make_node("MatMul", [f"x{i}" if i else "x", f"w{i}"], [f"x{i + 1}"]) for i in range(WEIGHTS)]
-        values = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 1024]) for name in ("x", f"x{WEIGHTS}")]
-        graph = helper.make_graph(nodes, "chain", values[:1], values[1:], weight)
-        onnxar.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]), self.folder / "m.onnxar")
-        cache = self.folder / "cache"
-        self.grown("cached", cache)  # stores the model
-        cached, usual = self.grown("cached", cache), self.grown("usual", cache)
-        self.assertLess(cached, 0.6 * usual, (cached, usual))  # buffers for the largest weights
-        self.assertGreater(usual, WEIGHTS << 22)
-
-    def grown(self, how: str, cache: pathlib.Path) -> int:
-        """Bytes of private memory of a new process, beyond those before it made a session."""
-        words = [sys.executable, "-B", "-c", MEASURED, self.folder / "m.onnxar", cache if how == "cached" else ""]
-        return int(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 
 
 class Without(CacheTest):
@@ -338,7 +296,7 @@ print(len(said), session.is_cached, len(session.run(None, {"x": np.ones((1, int(
 """
         done = subprocess.run([sys.executable, "-B", "-c", script, self.path, self.cache, str(SIZE)], capture_output=True, text=True)
         self.assertEqual(done.stdout.split()[:3], ["1", "False", "2"], done.stdout + done.stderr)
-        self.assertEqual({each.suffix for each in self.cache.iterdir()}, {".lock"})
+        self.assertEqual({each.suffix for each in self.cache.iterdir()}, {".lock", ".digest"})
         self.start(entries=1)
 
     def test_sources_and_settings_that_cannot_be_stored(self):
@@ -351,8 +309,8 @@ print(len(said), session.is_cached, len(session.run(None, {"x": np.ones((1, int(
         options.optimized_model_filepath = str(self.folder / "mine.onnx")
         self.starts_without("optimized_model_filepath", sess_options=options)
         with (unittest.mock.patch.dict(os.environ, ORT_LOAD_CONFIG_FROM_MODEL="1"),
-              self.assertRaisesRegex(_cache.Unfit, "lets models set options")):  # fmt: skip
-            _cache.key_of(str(self.path), "", SessionOptions(), CPU, None)
+              self.assertRaisesRegex(_cache_files.Unfit, "lets models set options")):  # fmt: skip
+            _cache_key.key_of(str(self.path), "", SessionOptions(), CPU, None)
         with unittest.mock.patch.object(ort, "__version__", "1.21.3"):
             self.starts_without("older than 1.22")
         self.assertFalse(self.cache.exists())
@@ -367,8 +325,8 @@ print(len(said), session.is_cached, len(session.run(None, {"x": np.ones((1, int(
 
     def test_other_providers(self):
         for providers, options in ((["CUDAExecutionProvider", *CPU], None), ([("X", {"a": 1})], None), (["X", *CPU], [{}, {}])):
-            with self.assertRaisesRegex(_cache.Unfit, "CUDA|X"):
-                _cache.key_of(str(self.path), "", SessionOptions(), providers, options)
+            with self.assertRaisesRegex(_cache_files.Unfit, "CUDA|X"):
+                _cache_key.key_of(str(self.path), "", SessionOptions(), providers, options)
 
     def test_options_that_do_not_tell_what_was_set_are_refused(self):
         self.refused("usage.argument", InferenceSession, self.path, ort.SessionOptions(), CPU, cache=self.cache)
@@ -377,37 +335,6 @@ print(len(said), session.is_cached, len(session.run(None, {"x": np.ones((1, int(
         self.refused("io.not_found", InferenceSession, self.folder / "none", providers=CPU, cache=self.cache)
         (self.folder / "m.onnx").write_bytes(self.model.SerializeToString())
         self.refused("zip.end.missing", InferenceSession, self.folder / "m.onnx", providers=CPU, cache=self.cache)
-
-
-class Models(FolderTest):
-    """Bits of every model of the interoperability matrix, and of onnx's tests that need attention. backend_slow_test has the rest."""
-
-    def session(self, model: onnx.ModelProto, **named: Any) -> InferenceSession:
-        path = self.folder / "m.onnxar"
-        onnxar.save(model, path, overwrite=True, sync=False)
-        options = SessionOptions()
-        options.log_severity_level = 4
-        return InferenceSession(path, options, CPU, **named)
-
-    def test_models_of_the_interoperability_matrix(self):
-        for name, make in models.SMALL.items():
-            with self.subTest(name):
-                plain = self.session(make())
-                x = {"x": models.input_of(name, [each if isinstance(each, int) else 2 for each in plain.get_inputs()[0].shape])}
-                expected = [each.tobytes() for each in plain.run(None, x)]
-                for _ in range(2):
-                    session = self.session(make(), cache=self.folder / "cache")
-                    self.assertTrue(session.is_cached)
-                    self.assertEqual([each.tobytes() for each in session.run(None, x)], expected)
-
-    def test_a_model_to_which_onnxruntime_adds_inputs_is_tried_once(self):
-        (case,) = (light(each) for each in load_model_tests(kind="real") if each.name == "test_squeezenet")
-        for _ in range(2):
-            with self.assertWarnsRegex(RuntimeWarning, "other inputs or outputs"):
-                session = self.session(case.model, cache=self.folder / "cache")
-            self.assertFalse(session.is_cached)
-            self.assertEqual({each.suffix for each in (self.folder / "cache").iterdir()}, {".lock", ".refused"})
-        self.assertEqual([each.name for each in session.get_inputs()], [each.name for each in self.session(case.model).get_inputs()])
 
 
 class Commands(CacheTest):

@@ -12,8 +12,8 @@ import warnings
 
 import fsspec
 import numpy as np
-from building import MODEL
-from guarded import FILE, GRAPH, GuardedTest
+from building import MODEL, linked, model
+from guarded import FILE, GRAPH, GuardedTest, Known
 from support import weights
 
 import onnxar
@@ -47,6 +47,7 @@ WAYS = {
     "Archive.entry": lambda a, out: a.entry("w"),
     "Archive.resolve": lambda a, out: a.resolve("w", 0, 64),
     "Archive.verify": lambda a, out: a.verify("w"),
+    "digest": lambda a, out: onnxar.digest(a),
     "cat": lambda a, out: onnxar.cat(a, "w"),
     "diff": lambda a, out: onnxar.diff(a, a),
     "dump": lambda a, out: onnxar.dump(a, with_data=True),
@@ -111,6 +112,51 @@ class Ways(GuardedTest):
                 self.assertFalse((self.folder / f"{name}.out").exists())
         self.wrong("w", self.tried, path, lambda a, _: onnxar.onnxruntime.InferenceSession(a, graph="b", providers=CPU), "graph")
 
+    def test_no_way_gives_bytes_of_a_signature_that_is_not_covered(self):
+        evil = b"bytes of an attacker" * 100
+        path = self.written({_guard.SIGNATURE: evil, **self.entries})
+        more = {
+            "entry of open": lambda a, out: onnxar.open(a).entry(_guard.SIGNATURE),
+            "entry of open_async": lambda a, out: asyncio.run(onnxar.open_async(a)).entry(_guard.SIGNATURE),
+            "entry": lambda a, out: a.entry(_guard.SIGNATURE), "resolve": lambda a, out: a.resolve(_guard.SIGNATURE),
+            "cat": lambda a, out: onnxar.cat(a, _guard.SIGNATURE), "verify": lambda a, out: a.verify(_guard.SIGNATURE),
+            "pack": lambda a, out: onnxar.pack(a, out), "save": lambda a, out: onnxar.save(a, out),
+            "save to memory": lambda a, out: onnxar.save(a),
+            "unpack to a folder": lambda a, out: onnxar.unpack(a, f"{out}/"),
+            "load_adapter": lambda a, out: onnxar.onnxruntime.load_adapter(a, _guard.SIGNATURE),
+        }  # fmt: skip
+        for name, way in more.items():
+            with self.subTest(name):
+                self.wrong(_guard.SIGNATURE, self.tried, path, way, name)
+        for name, way in {**WAYS, **OF_GRAPH}.items():
+            with self.subTest(name):
+                try:
+                    given = self.tried(path, way, f"{name} 2")
+                except onnxar.Error as error:
+                    self.assertEqual(error.entry, _guard.SIGNATURE)
+                    self.assertIn(name, ("freeze", "pack", "save"))
+                else:
+                    self.assertNotIn(evil, repr(given).encode())
+        written = [file for file in self.folder.rglob("*") if file.is_file() and file != path]
+        self.assertIn("unpack 2.out", {file.name for file in written})
+        for file in written:
+            self.assertFalse(evil in file.read_bytes(), file)
+
+    def test_a_signature_that_is_covered_is_copied_as_other_files(self):
+        entries = {_guard.SIGNATURE: b"signed", **self.entries}
+        with onnxar.open(self.written(entries), verify=Known(entries)) as archive:
+            onnxar.pack(archive, self.folder / "copy.onnxar")
+        self.assertEqual(onnxar.cat(self.folder / "copy.onnxar", _guard.SIGNATURE), b"signed")
+
+    def test_an_archive_that_was_opened_from_a_verified_one_is_verified(self):
+        path = self.written(self.changed("w"))
+        with onnxar.open(path, verify=self.known) as archive, onnxar.open(archive) as again:
+            self.assertFalse(again["b"].flags.writeable)
+            for call in (lambda: again["w"], lambda: onnxar.open(again)["w"], lambda: onnxar.save(again)):
+                self.wrong("w", call)
+            self.refused("usage.argument", onnxar.open, archive.graph("b"))
+            self.wrong("w", onnxar.open, archive, verify=self.known)
+
     def test_no_way_gives_a_wrong_graph(self):
         path = self.written(self.changed(GRAPH))
         for name, way in OF_GRAPH.items():
@@ -152,7 +198,8 @@ class Ways(GuardedTest):
             "data": lambda handle, w: handle.data(w), "array": lambda handle, w: handle.array(w, [], print),
             "bytes": lambda handle, w: handle.bytes("w"), "resolve": lambda handle, w: handle.resolve("w"),
             "verify": lambda handle, w: handle.verify("w"), "file": lambda handle, w: handle.file(),
-            "verify_entries": lambda handle, w: handle.verify_entries({"w": 1}),
+            "verify_entries": lambda handle, w: handle.verify_entries(["w"]), "digest": lambda handle, w: handle.digest(0, None),
+            "verify_all": lambda handle, w: handle.verify_all(0, None),
         }.items():  # fmt: skip
             with self.subTest(name), onnxar.open(path, verify=self.known) as archive:
                 (stored,) = [tensor for tensor in archive._handle.tensors() if tensor.name == "w"]
@@ -197,6 +244,18 @@ class Names(GuardedTest):
             self.assertEqual(archive["w"].shape, (512, 512))
             self.wrong(_guard.SIGNATURE, archive.entry, _guard.SIGNATURE)
 
+    def test_a_weight_with_the_name_of_a_signature_is_covered_as_others(self):
+        name = _guard.SIGNATURE
+        proto = model(linked("w", 512, location=name, length=2048))
+        self.written({name: bytes(2048), MODEL: proto})
+        self.wrong(name, onnxar.open, self.path, verify=Known({MODEL: proto}))
+        known = Known({name: bytes(2048), MODEL: proto})
+        with onnxar.open(self.path, verify=known) as archive:
+            self.assertFalse(archive["w"].any())
+        self.written({name: bytes([1] * 2048), MODEL: proto})
+        with onnxar.open(self.path, verify=known) as archive:
+            self.wrong(name, archive.tensor, "w")
+
     def test_verify_takes_no_bool(self):
         for value in (True, False, "key.pub"):
             self.refused("usage.argument", onnxar.open, self.path, verify=value)
@@ -240,6 +299,22 @@ class FirstUse(GuardedTest):
             list(pool.map(archive.tensor, ["w", "b", "scale"] * 20))
         self.assertEqual(count, {MODEL: 1, "w": 1, "b": 1, next(iter(self.entries.keys() - {"w", "b", "own", MODEL, GRAPH, FILE})): 1})
 
+    def test_entries_that_were_compared_need_no_threads(self):
+        with onnxar.open(self.path, verify=self.known) as archive:
+            archive.load()
+            archive.entries()
+            with unittest.mock.patch.object(concurrent.futures, "ThreadPoolExecutor", side_effect=AssertionError):
+                archive.load()
+                archive.entries()
+                self.assertRaises(AssertionError, archive._handle.verify_entries, [FILE])
+
+    def test_there_are_no_more_threads_than_entries(self):
+        pool = concurrent.futures.ThreadPoolExecutor
+        with onnxar.open(self.path, verify=self.known) as archive:
+            with unittest.mock.patch.object(concurrent.futures, "ThreadPoolExecutor", wraps=pool) as made:
+                archive._handle.verify_entries(["w", "b"], 100)
+        made.assert_called_once_with(2)
+
     def test_a_wrong_entry_stays_wrong_for_every_thread(self):
         with onnxar.open(self.written(self.changed("w")), verify=self.known) as archive, concurrent.futures.ThreadPoolExecutor(8) as pool:
             errors = [pool.submit(archive.tensor, "w").exception() for _ in range(20)]
@@ -275,11 +350,27 @@ class Ranges(GuardedTest):
     def test_an_archive_at_an_address_verifies_what_it_fetches(self):
         address = self.served(self.changed("w"))
         for call in (lambda a: a["w"], lambda a: a.resolve("w", 8, 8), lambda a: a.load("w"), lambda a: list(a.values()),
-                     lambda a: a.entry("w"), lambda a: onnxar.open(a), onnxar.load):  # fmt: skip
+                     lambda a: a.entry("w"), lambda a: onnxar.open(a)["w"], onnxar.digest, onnxar.load):  # fmt: skip
             with onnxar.open(address, verify=self.known) as archive:
                 np.testing.assert_array_equal(archive["b"], weights(512, seed=8))
                 self.assertIn("guarded/m.onnxar", self.wrong("w", call, archive).path)
                 np.testing.assert_array_equal(archive.graph("b")["own"], weights(300, seed=3))
+
+    def test_verifying_all_entries_keeps_none_of_them_and_what_the_server_sends_later_is_compared(self):
+        served, fetched = self.path.read_bytes(), []
+
+        def read(targets: list[tuple[int, memoryview]]) -> None:
+            for offset, target in targets:
+                fetched.append(len(target))
+                target[:] = served[offset : offset + len(target)]
+
+        archive = _guard.guarded(_core.RangedArchive.open_ranges(read, len(served), "m"), self.known, "m")
+        self.assertEqual(archive.verify_all(0, None), len(self.entries))
+        self.assertGreater(sum(fetched), len(self.entries["w"]))
+        fetched.clear()
+        served = self.written(self.changed("w")).read_bytes()
+        self.wrong("w", archive.bytes, "w")
+        self.assertGreaterEqual(sum(fetched), len(self.entries["w"]))
 
     def test_its_model_and_names_are_compared_at_once(self):
         self.wrong(MODEL, onnxar.open, self.served(self.changed(MODEL)), verify=self.known)

@@ -7,16 +7,40 @@ import concurrent.futures
 import dataclasses
 import gc
 import pathlib
+import threading
+import time
 import unittest
 import unittest.mock
 
 import fsspec
 import numpy as np
+from building import archive, linked, model
 from remote_files import ADDRESS, COUNT, SIZE, Misbehaving, RangesTest
 from support import arrays_of, weights
 
 import onnxar
-from onnxar import _ranges
+from onnxar import _core, _ranges
+
+
+class Graphs(unittest.TestCase):
+    def test_threads_read_a_graph_together(self):
+        weight = bytes(range(256)) * 64
+        entries = {"w": weight, "b": weight[::-1], "g.onnx": model(linked("w", len(weight) // 4, location="w", length=len(weight)))}
+        data = archive(model(linked("b", len(weight) // 4, location="b", length=len(weight))), **entries)
+
+        def read(targets):
+            time.sleep(0.05)  # the other thread asks meanwhile
+            for offset, target in targets:
+                target[:] = data[offset : offset + len(target)]
+
+        graph = _core.RangedArchive.open_ranges(read, len(data), "memory").graph("g")
+        found = {}
+        threads = [threading.Thread(target=lambda name=name: found.update({name: bytes(graph.bytes(name))}), daemon=True) for name in ("w", "b")]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(30)
+        self.assertEqual(found, {"w": weight, "b": weight[::-1]})
 
 
 class Reading(RangesTest):

@@ -1,4 +1,4 @@
-"""Saving models in memory that are too large for one message: 3 GiB of memory and 2.5 GiB of disk."""
+"""Saving models in memory that are too large for one message: up to 8 GiB of memory and 5 GiB of disk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 import onnx_ir
+from building import block
 from onnx import TensorProto, helper
 from support import FolderTest, memory_of
 
@@ -45,6 +46,14 @@ class Over2GiB(FolderTest):
         self.assertEqual(([remark.code for remark in report.remarks], report.tensors_outside), (["onnx.tensor.long_raw"], COUNT))
         stored = onnxar.load(path, verify=False).graph.initializer[-1]
         self.assertEqual(stored, model.graph.initializer[-1])
+
+    def test_values_in_typed_fields_that_are_too_large_are_named(self):
+        model, size = helper.make_model(helper.make_graph([], "g", [], [])), 750 << 20
+        for index in range(3):
+            tensor = model.graph.initializer.add(name=f"t{index}", data_type=TensorProto.FLOAT, dims=[size // 4])
+            tensor.MergeFromString(block(4, bytes(size)))
+        self.assertIn("float_data", str(self.refused("onnx.model.too_large", onnxar.save, model, self.folder / "m.onnxar")))
+        self.assertEqual(self.names(), set())
 
 
 if __name__ == "__main__":

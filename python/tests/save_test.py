@@ -7,18 +7,14 @@ import pathlib
 import signal
 import tracemalloc
 import unittest
-from collections.abc import Iterator
-from unittest import mock
 
 import ml_dtypes
 import numpy as np
 import onnx
 import onnx_ir
-from building import block, number, varint
-from google.protobuf.internal import api_implementation
-from google.protobuf.message import Message
 from onnx import TensorProto, helper, numpy_helper
-from support import FolderTest, arrays_of, matmul_model, memory_of, weights
+from sites import every_site, every_site_of_ir
+from support import FolderTest, arrays_of, matmul_model, weights
 
 import onnxar
 import onnxar.numpy
@@ -125,99 +121,6 @@ class Protos(FolderTest):
         onnxar.save(matmul_model(), self.folder / "m.onnxar", alignment=32768)
         for entry in onnxar.open(self.folder / "m.onnxar").entries():
             self.assertEqual((entry.offset % 32768, entry.alignment), (0, 32768))
-
-
-class Parts(FolderTest):
-    """The data of a message goes to the writer tensor by tensor, and the archive is that of the serialised message."""
-
-    def expect_same(self, model: onnx.ModelProto, **options: object) -> onnxar.ConvertReport:
-        before = model.SerializeToString()
-        packed = onnxar.save(before, self.folder / "packed", overwrite=True, **options)
-        saved = onnxar.save(model, self.folder / "saved", overwrite=True, **options)
-        self.assertEqual((self.folder / "saved").read_bytes(), (self.folder / "packed").read_bytes())
-        self.assertEqual(model.SerializeToString(), before)
-        self.assertEqual([remark.code for remark in saved.remarks], [remark.code for remark in packed.remarks])
-        self.assertEqual(dataclasses.replace(saved, remarks=packed.remarks, model_path=packed.model_path), packed)
-        return saved
-
-    def test_every_site_gives_the_archive_of_the_serialised_model(self):
-        model = every_site(1024)
-        for smallest in (1, 1024):
-            for options in ({}, {"all_sites": True}, {"threshold": 0, "all_sites": True}, {"threshold": 1 << 30}, {"checksum": "sha1"},
-                            {"attributes": False}, {"subgraphs": False}, {"alignment": 4096}):  # fmt: skip
-                with self.subTest(smallest=smallest, **options), mock.patch.object(_proto, "LINKED_FROM", smallest):
-                    self.expect_same(model, **options)
-        self.assertEqual(self.expect_same(model, all_sites=True).tensors_outside, 16)
-
-    def test_every_field_of_a_tensor_is_kept(self):
-        model = helper.make_model(helper.make_graph([], "g", [], [], list(tensors_of_all_kinds())))
-        for smallest in (1, 1024):
-            for threshold in (1, 1024):
-                with self.subTest(smallest=smallest, threshold=threshold), mock.patch.object(_proto, "LINKED_FROM", smallest):
-                    self.expect_same(model, threshold=threshold)
-        self.assertEqual(self.expect_same(model).tensors_outside, 6)
-
-    def test_fields_that_the_schema_lacks_are_kept_at_every_message(self):
-        newer = number(9000, 1 << 40) + block(9001, "of a newer onnx") + varint(9002 << 3 | 5) + b"four"
-        newer += varint(9003 << 3 | 1) + b"eightful" + number(9000, 7)
-        model = every_site(1024)
-        count = add_to_every_message(model, newer)
-        self.assertGreater(count, 60)
-        self.expect_same(model, all_sites=True)
-        self.assertEqual(onnxar.load(self.folder / "saved").SerializeToString().count(newer), count)
-
-    @unittest.skipIf(api_implementation.Type() == "python", "it refuses such text when it parses a model")
-    def test_text_that_is_not_utf8_is_kept(self):
-        tensor = number(1, 512) + number(2, 1) + block(8, b"w\xff") + block(9, bytes(2048)) + block(12, b"doc \xff")
-        attribute = block(1, b"value\xff") + block(5, tensor) + number(20, onnx.AttributeProto.TENSOR)
-        node = block(1, "x") + block(1, b"\xff") + block(2, b"y\xff") + block(3, b"n\xff") + block(4, "Constant") + block(5, attribute)
-        graph = block(1, node) + block(2, b"g\xff") + block(5, tensor)
-        data = number(1, 10) + block(2, b"producer \xff") + block(7, graph) + block(8, number(2, 21))
-        model = onnx.ModelProto.FromString(data)
-        self.assertEqual(self.expect_same(model, all_sites=True).tensors_outside, 2)
-        self.assertEqual(onnxar.load(self.folder / "saved").SerializeToString(), data)
-
-    def test_longer_data_than_the_dims_call_for_stays_in_the_model(self):
-        model = matmul_model()
-        model.graph.initializer.append(TensorProto(name="long", data_type=TensorProto.FLOAT, dims=[300], raw_data=bytes(1201)))
-        model.graph.initializer.append(numpy_helper.from_array(weights(1 << 20), "large"))
-        report = self.expect_same(model)
-        self.assertEqual([remark.code for remark in report.remarks], ["onnx.tensor.long_raw"])
-        told: list[tuple[int, int]] = []
-        model.graph.initializer[-1].ClearField("raw_data")
-        model.graph.initializer[-1].raw_data = bytes((1 << 22) + 4)
-        model.graph.initializer.insert(0, numpy_helper.from_array(weights(8 << 20), "first"))
-        onnxar.save(model, self.folder / "told", progress=lambda done, total: told.append((done, total)))
-        self.assertGreater(len(told), 1)
-        self.assertEqual(sorted(set(told)), told)
-        self.assertEqual(*told[-1])
-
-    def test_shorter_data_than_the_dims_call_for_is_refused(self):
-        model = matmul_model()
-        model.graph.initializer[0].raw_data = bytes(64 * 64 * 4 - 1)
-        before = model.SerializeToString()
-        self.assertIn("w", str(self.refused("onnx.tensor.length", onnxar.save, model, self.folder / "m.onnxar")))
-        self.assertEqual((self.names(), model.SerializeToString()), (set(), before))
-
-    def test_a_tensor_at_the_deepest_level_stays_in_the_model(self):
-        for levels, outside in ((31, 1), (32, 0)):
-            graph = helper.make_graph([helper.make_node("Constant", [], ["c"], value=float_tensor("t", 512))], "g", [], [])
-            for _ in range(levels):
-                graph = helper.make_graph([helper.make_node("If", ["x"], ["c"], then_branch=graph)], "g", [], [])
-            self.assertEqual(self.expect_same(helper.make_model(graph)).tensors_outside, outside)
-
-    def test_a_model_takes_the_memory_of_one_tensor(self):
-        size, count = 32 << 20, 8
-        data = np.random.default_rng(5).bytes(size)
-        tensors = [TensorProto(name=f"w{index}", data_type=TensorProto.UINT8, dims=[size], raw_data=data) for index in range(count)]
-        model = helper.make_model(helper.make_graph([], "g", [], [], tensors), ir_version=10)
-        del tensors
-        self.assertGreater(memory_of(lambda: bytearray(data)), size // 2)
-        for kind in (model, onnx_ir.from_proto(model)):
-            with self.subTest(type(kind).__module__):
-                more = memory_of(lambda kind=kind: onnxar.save(kind, self.folder / "m", sync=False, overwrite=True))
-                self.assertLess(more, size + (64 << 20))
-        self.assertEqual(bytes(onnxar.open(self.folder / "m").entry(f"w{count - 1}")), data)
 
 
 class Cancelling(FolderTest):
@@ -430,91 +333,8 @@ class Registry(FolderTest):
             onnx.load(self.folder / "none.onnxar")
 
 
-def float_tensor(name: str, count: int = 8) -> onnx.TensorProto:
-    return numpy_helper.from_array(weights(count, seed=count), name)
-
-
-def every_site_of_ir(more: int = 0) -> onnx.ModelProto:
-    """A tensor at every site that onnx_ir keeps: initializers, attributes, subgraphs, function bodies."""
-    inner = helper.make_graph(
-        [helper.make_node("Constant", [], ["inner"], value=float_tensor("in_subgraph", 9 + more))], "then", [],
-        [helper.make_tensor_value_info("inner", TensorProto.FLOAT, [9])], [float_tensor("initializer_of_subgraph", 10 + more)],
-    )  # fmt: skip
-    nodes = [
-        helper.make_node("Constant", [], ["c"], value=float_tensor("in_attribute", 11 + more)),
-        helper.make_node("If", ["condition"], ["d"], then_branch=inner, else_branch=inner),
-        helper.make_node("F", [], ["e"], domain="mine"),
-    ]
-    body = [helper.make_node("Constant", [], ["out"], value=float_tensor("in_function", 12 + more))]
-    function = helper.make_function("mine", "F", [], ["out"], body, [helper.make_opsetid("", 20)])
-    small = numpy_helper.from_array(np.arange(4, dtype=np.int64), "small_integers")
-    condition = numpy_helper.from_array(np.array(True), "condition")
-    graph = helper.make_graph(nodes, "sites", [], [], [float_tensor("initializer", 8 + more), small, condition])
-    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("mine", 1)]
-    return helper.make_model(graph, functions=[function], ir_version=10, opset_imports=opsets)
-
-
-def every_site(more: int = 0) -> onnx.ModelProto:
-    """A tensor at every site that a model has. `more` elements are added to all but the small ones."""
-    model = every_site_of_ir(more)
-
-    def sparse(name: str) -> onnx.SparseTensorProto:
-        made = onnx.SparseTensorProto(values=float_tensor(f"values_{name}", 13 + more), dims=[20 + more])
-        made.indices.CopyFrom(numpy_helper.from_array(np.arange(13 + more, dtype=np.int64), f"indices_{name}"))
-        return made
-
-    model.graph.sparse_initializer.append(sparse("of_graph"))
-    if more:
-        several = model.graph.node.add(op_type="Several", domain="mine", doc_string="attributes that few operators have")
-        several.attribute.add(name="tensors", type=onnx.AttributeProto.TENSORS).tensors.extend(
-            [float_tensor("one", 8 + more), float_tensor("small", 2), float_tensor("two", 9 + more)])  # fmt: skip
-        several.attribute.add(name="graphs", type=onnx.AttributeProto.GRAPHS).graphs.extend(
-            [model.graph.node[1].attribute[0].g, helper.make_graph([], "empty", [], [])])  # fmt: skip
-        several.attribute.add(name="sparse", type=onnx.AttributeProto.SPARSE_TENSOR).sparse_tensor.CopyFrom(sparse("of_node"))
-        several.attribute.add(name="sparses", type=onnx.AttributeProto.SPARSE_TENSORS).sparse_tensors.append(sparse("in_list"))
-        several.attribute.add(name="text", type=onnx.AttributeProto.STRINGS).strings.extend([b"a", b"\xff"])
-        several.attribute.add(name="numbers", type=onnx.AttributeProto.FLOATS).floats.extend([1.5, 2.5])
-        training = model.training_info.add()
-        training.initialization.initializer.append(float_tensor("in_initialization", 8 + more))
-        training.algorithm.node.append(helper.make_node("Constant", [], ["c"], value=float_tensor("in_algorithm", 8 + more)))
-        training.initialization_binding.add(key="a", value="b")
-        model.metadata_props.add(key="k", value="v")
-    return model
-
-
-def tensors_of_all_kinds() -> Iterator[TensorProto]:
-    """Raw data with and without each other field, in and out of order, and values in every typed field."""
-    raw = {"data_type": TensorProto.FLOAT, "dims": [512], "raw_data": weights(512).tobytes()}
-    yield TensorProto(name="plain", **raw)
-    described = TensorProto(name="described", doc_string="what it is", **raw)
-    described.metadata_props.add(key="k", value="v")
-    yield described
-    yield TensorProto(**raw)
-    yield TensorProto(name="said_to_be_inside", data_location=TensorProto.DEFAULT, **raw)
-    yield TensorProto(name="packed", data_type=TensorProto.INT4, dims=[3, 1001], raw_data=bytes(1502))
-    yield TensorProto(name="of_a_new_type", data_type=77, dims=[512], raw_data=bytes(2048))
-    yield TensorProto(name="part", segment=TensorProto.Segment(begin=0, end=512), **raw)
-    yield TensorProto(name="twice", float_data=[1.0] * 512, **raw)
-    yield TensorProto(name="empty", data_type=TensorProto.FLOAT, dims=[0], raw_data=b"")
-    for data_type, dtype in ((TensorProto.FLOAT, np.float32), (TensorProto.INT64, np.int64), (TensorProto.INT8, np.int8),
-                             (TensorProto.DOUBLE, np.float64), (TensorProto.UINT64, np.uint64)):  # fmt: skip
-        yield helper.make_tensor(f"typed_{data_type}", data_type, [30], np.arange(30).astype(dtype))
-    yield helper.make_tensor("strings", TensorProto.STRING, [2], [b"a" * 2000, b"\xff"])
-
-
 def tensors_of(model: onnx.ModelProto) -> list[onnx.TensorProto]:
     return [tensor for _, tensor in _proto.placed(model)]
-
-
-def add_to_every_message(message: Message, fields: bytes) -> int:
-    """Adds fields to a message and those in it, and returns how many there are."""
-    count = 1
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            several = value if hasattr(value, "extend") else [value]
-            count += sum(add_to_every_message(each, fields) for each in several)
-    message.MergeFromString(fields)
-    return count
 
 
 if __name__ == "__main__":

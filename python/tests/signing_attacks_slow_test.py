@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
+import io
 import json
 import unittest
 import unittest.mock
@@ -14,7 +16,7 @@ from guarded import FILE
 from signing_support import SigningTest, bundle_of, keys, statement_of
 
 import onnxar
-from onnxar import _bundle, signing
+from onnxar import _bundle, _core, signing
 from onnxar.signing import SIGNATURE, Signature
 
 
@@ -26,7 +28,7 @@ class Content(SigningTest):
         swapped = {**self.entries, "own": self.entries["b"], "b": self.entries["own"]}
         added, removed = {"added": b"x", **self.entries}, {name: data for name, data in self.entries.items() if name != FILE}
         renamed = {("T.json" if name == FILE else name): data for name, data in self.entries.items()}
-        cases = [("own", swapped), ("added", added), (FILE, removed), ("T.json", renamed)]
+        cases = [("b", swapped), ("added", added), (FILE, removed), ("T.json", renamed)]
         cases += [(name, self.changed(name)) for name in self.entries]
         for name, entries in cases:
             with self.subTest(name):
@@ -218,8 +220,34 @@ class Bundles(SigningTest):
         self.beside.unlink()
         self.written({SIGNATURE: bytes(4 << 20), **self.entries})
         with unittest.mock.patch.object(_bundle, "_authentic", side_effect=AssertionError):
-            self.assertIn("4194304", str(self.refused("signature.invalid", signing.verify, self.path, self.trusted)))
+            self.assertIn("at most", str(self.refused("signature.invalid", signing.verify, self.path, self.trusted)))
         self.refused("io.failed", signing.verify, self.path, Signature(public_key=keys().public, bundle=self.folder))
+
+    def test_a_huge_bundle_in_an_archive_at_an_address_is_not_fetched(self):
+        served, fetched = self.written({SIGNATURE: bytes(4 << 20), **self.entries}).read_bytes(), []
+
+        def read(targets: list[tuple[int, memoryview]]) -> None:
+            for offset, target in targets:
+                fetched.append(len(target))
+                target[:] = served[offset : offset + len(target)]
+
+        archive = _core.RangedArchive.open_ranges(read, len(served), "m")
+        self.refused("signature.invalid", self.trusted.digests, archive, "m", None)
+        self.assertLess(sum(fetched), 100_000)
+
+    def test_a_bundle_may_have_exactly_so_many_bytes(self):
+        most = _bundle.most_bytes([*self.entries, SIGNATURE])
+        bundle = bundle_of(statement_of(self.rows()))
+        self.written({SIGNATURE: bundle + b" " * (most - len(bundle)), **self.entries})
+        signing.verify(self.path, self.trusted)
+        self.written({SIGNATURE: bundle + b" " * (most + 1 - len(bundle)), **self.entries})
+        self.refused("signature.invalid", signing.verify, self.path, self.trusted)
+
+    def test_a_bundle_without_a_hint_of_its_key_is_refused_and_nothing_is_printed(self):
+        for material in ({"publicKey": {}}, {"publicKey": {"hint": ""}}, {"publicKey": {"hint": None}}, {"publicKey": None}):
+            with self.subTest(material), contextlib.redirect_stdout(io.StringIO()) as printed:
+                self.invalid(json.dumps({**self.right(), "verificationMaterial": {**material, "tlogEntries": []}}).encode())
+            self.assertEqual(printed.getvalue(), "")
 
     def test_names_may_be_long_and_many(self):
         entries = {**{f"{i:05d}" * 40 + "&!": b"x" for i in range(500)}, **self.entries}

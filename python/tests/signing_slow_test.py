@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import errno
+import io
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 import unittest.mock
+from collections.abc import Callable
 from typing import Any
 
 import fsspec
 import model_signing
+from building import MODEL, linked, model
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from guarded import FILE, entries_of
@@ -21,7 +27,7 @@ from signing_support import SigningTest, bundle_of, keys, statement_of
 from support import matmul_model
 
 import onnxar
-from onnxar import _core, signing
+from onnxar import _core, _sign_command, signing
 from onnxar.signing import SIGNATURE, Signature
 
 
@@ -85,14 +91,47 @@ class Making(SigningTest):
         self.assertEqual(self.refused("zip.data.crc", self.sign).entry, "own")
         self.assertFalse(self.beside.exists())
 
-    def test_an_edit_that_comes_between_is_not_signed(self):
+    def between(self, call: Callable[[], object]) -> Any:
+        """A configuration that makes the call when the digests are known and the bundle is not."""
+
         class Slow:
-            def set_hashing_config(this, known: Any) -> Any:  # noqa: N805
-                onnxar.replace(self.path, remove=[FILE])
+            def set_hashing_config(self, known: Any) -> Any:
+                call()
                 return model_signing.signing.Config().use_elliptic_key_signer(private_key=keys().private).set_hashing_config(known)
 
-        self.refused("io.changed", signing.sign, self.path, config=Slow(), inside=True)
-        self.assertNotIn(SIGNATURE, entries_of(self.path))
+        return Slow()
+
+    def test_an_edit_that_comes_between_is_not_signed(self):
+        for inside in (True, False):
+            self.written(self.entries)
+            config = self.between(lambda: onnxar.replace(self.path, remove=[FILE]))
+            self.refused("io.changed", signing.sign, self.path, config=config, inside=inside, overwrite=True)
+            self.assertNotIn(SIGNATURE, entries_of(self.path))
+            self.assertEqual(self.names(), {"m.onnxar", "whole.onnxar"})
+
+    def test_a_bundle_that_another_program_made_meanwhile_is_kept(self):
+        for failed in (None, errno.EPERM):  # a file system without hard links
+            with unittest.mock.patch.object(os, "link", side_effect=OSError(failed, "no links") if failed else None, wraps=os.link):
+                config = self.between(lambda: self.beside.write_bytes(b"of another"))
+                self.refused("output.exists", signing.sign, self.path, config=config)
+                self.assertEqual(self.beside.read_bytes(), b"of another")
+                self.beside.unlink()
+                self.sign()
+                signing.verify(self.path, self.trusted)
+                self.beside.unlink()
+                self.assertEqual(self.names(), {"m.onnxar", "whole.onnxar"})
+
+    def test_a_temporary_folder_that_cannot_be_written_is_not_a_wrong_signature(self):
+        self.sign()
+        with unittest.mock.patch.object(tempfile, "tempdir", str(self.folder / "none")):
+            self.refused("io.not_found", signing.verify, self.path, self.trusted)
+            self.refused("io.not_found", self.sign, overwrite=True)
+        full = OSError(errno.ENOSPC, "No space left on device", "bundle")
+        with unittest.mock.patch.object(pathlib.Path, "write_bytes", side_effect=full):
+            self.refused("io.disk_full", signing.verify, self.path, self.trusted)
+        with unittest.mock.patch.object(pathlib.Path, "write_text", side_effect=full):
+            self.refused("io.disk_full", self.sign, overwrite=True)
+        signing.verify(self.path, self.trusted)
 
     def test_keys_with_passwords_and_configurations_of_model_signing(self):
         private, public = keys().pair("locked", ec.generate_private_key(ec.SECP521R1()), b"secret")
@@ -115,23 +154,43 @@ class Making(SigningTest):
         rsa_private, rsa_public = keys().pair("rsa", rsa.generate_private_key(65537, 2048))
         curve_private, curve_public = keys().pair("curve", ec.generate_private_key(ec.SECP256K1()))
         for given in ({}, {"public_key": keys().public, "identity": "me"}, {"identity": "me"}, {"oidc_issuer": "https://x"},
-                      {"public_key": keys().public, "oidc_issuer": "https://x"}, {"certificate_chain": []}, {"public_key": rsa_public},
+                      {"public_key": keys().public, "oidc_issuer": "https://x"}, {"certificate_chain": []},
+                      {"certificate_chain": str(keys().public)}, {"certificate_chain": keys().public}, {"certificate_chain": b"c"},
+                      {"certificate_chain": (each for each in ())}, {"certificate_chain": self.folder.glob("*.crt")},
+                      {"certificate_chain": 5}, {"public_key": keys().public, "certificate_chain": [keys().public]},
+                      {"public_key": "", "certificate_chain": [keys().public]}, {"public_key": rsa_public},
+                      {"public_key": keys().public, "identity": ""},
                       {"public_key": curve_public}, {"public_key": keys().private}, {"config": model_signing.verifying.Config()},
                       {"config": 5}, {"public_key": keys().public, "bundle": b"", "inside": True}):  # fmt: skip
             with self.subTest(given):
                 self.refused("usage.argument", Signature, **given)
+        config = model_signing.signing.Config().use_elliptic_key_signer(private_key=keys().private)
         for given in ({}, {"private_key": rsa_private}, {"private_key": curve_private}, {"private_key": keys().public},
-                      {"private_key": keys().private, "config": 5}, {"private_key": keys().private, "certificate_chain": [keys().public]}):  # fmt: skip
+                      {"private_key": keys().private, "config": 5}, {"config": config, "password": "secret"},
+                      {"config": config, "signing_certificate": keys().public}, {"config": config, "certificate_chain": [keys().public]},
+                      {"private_key": keys().private, "signing_certificate": keys().public},
+                      {"private_key": keys().private, "signing_certificate": keys().public, "certificate_chain": self.folder.glob("*.crt")},
+                      {"private_key": keys().private, "certificate_chain": str(keys().public)},
+                      {"private_key": keys().private, "certificate_chain": [keys().public]}):  # fmt: skip
             with self.subTest(given):
                 self.refused("usage.argument", signing.sign, self.path, **given)
         self.refused("io.not_found", Signature, public_key=self.folder / "none.pub")
         self.refused("io.not_found", signing.sign, self.path, private_key=self.folder / "none.pem")
         self.refused("io.not_found", signing.verify, self.path, Signature(public_key=keys().public, bundle=self.folder / "none.sig"))
 
-    def test_one_signature_serves_several_threads(self):
+    def test_an_identity_and_its_issuer_may_not_be_blank(self):
+        for identity, issuer in (("me", ""), ("me", " "), ("", "https://x"), ("\t", "https://x"), (5, "https://x"), ("me", b"https://x"),
+                                 ("me", None), (None, "https://x"), ("", "")):  # fmt: skip
+            with self.subTest(identity=identity, issuer=issuer):
+                error = self.refused("usage.argument", Signature, identity=identity, oidc_issuer=issuer)
+                self.assertRegex(str(error), "may be blank|give one of")
+
+    def test_one_signature_or_one_configuration_serves_several_threads(self):
         self.sign()
+        config = model_signing.verifying.Config().use_elliptic_key_verifier(public_key=keys().public)
+        signatures = [self.trusted, Signature(config=config), Signature(config=config)]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            done = list(pool.map(lambda _: signing.verify(self.path, self.trusted, threads=2), range(16)))
+            done = list(pool.map(lambda i: signing.verify(self.path, signatures[i % 3], threads=2), range(16)))
         self.assertEqual(set(done), {len(self.entries)})
 
     def test_progress_counts_the_bytes_of_entries(self):
@@ -139,7 +198,7 @@ class Making(SigningTest):
         signing.sign(self.path, private_key=keys().private, progress=lambda *numbers: calls.append(numbers))
         signing.verify(self.path, self.trusted, progress=lambda *numbers: calls.append(numbers))
         total = sum(map(len, self.entries.values()))
-        self.assertEqual((calls.count((total, total)), len(calls)), (2, 2 * len(self.entries)))
+        self.assertEqual((calls[-1], calls.count((total, total))), ((total, total), 2))
 
     def test_an_archive_at_an_address_has_its_bundle_inside_or_given(self):
         self.sign(inside=True)
@@ -152,6 +211,25 @@ class Making(SigningTest):
         memory.pipe("/signed/m.onnxar", self.written(self.entries).read_bytes())
         self.refused("signature.invalid", onnxar.open, "memory://signed/m.onnxar", verify=self.trusted)
         signing.verify("memory://signed/m.onnxar", self.with_bundle(bundle_of(statement_of(self.rows()))))
+
+
+    def test_a_weight_with_the_name_of_a_signature_is_signed(self):
+        proto = model(linked("w", 512, location=SIGNATURE, length=2048))
+        self.written({SIGNATURE: bytes(2048), MODEL: proto})
+        self.refused("usage.argument", self.sign, inside=True, overwrite=True)
+        self.sign(output=self.folder / "b")
+        trusted = Signature(public_key=keys().public, bundle=self.folder / "b")
+        self.assertEqual(signing.verify(self.path, trusted), 2)
+        self.written({SIGNATURE: bytes([1] * 2048), MODEL: proto})
+        self.wrong(SIGNATURE, signing.verify, self.path, trusted)
+
+    def test_the_signature_of_another_that_is_covered_is_verified(self):
+        entries = {SIGNATURE: b"of another", **self.entries}
+        self.written(entries)
+        bundle = self.with_bundle(bundle_of(statement_of(self.rows(entries))))
+        self.assertEqual(signing.verify(self.path, bundle), len(entries))
+        self.written({**entries, SIGNATURE: b"of an attacker"})
+        self.wrong(SIGNATURE, signing.verify, self.path, bundle)
 
 
 class StockCommand(SigningTest):
@@ -213,9 +291,9 @@ class Guide(SigningTest):
         self.assertEqual([language for language, _ in blocks], ["sh", "python", "sh"])
         (self.folder / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         (self.folder / "python3").chmod(0o755)
-        model = matmul_model()
-        model.graph.initializer[0].name = model.graph.node[0].input[1] = "encoder.weight"
-        onnxar.save(model, self.folder / "model.onnxar")
+        proto = matmul_model()
+        proto.graph.initializer[0].name = proto.graph.node[0].input[1] = "encoder.weight"
+        onnxar.save(proto, self.folder / "model.onnxar")
         for language, text in blocks:
             command = ["bash", "-euo", "pipefail", "-c", text] if language == "sh" else [sys.executable, "-c", text]
             environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}
@@ -249,8 +327,23 @@ class Command(SigningTest):
         self.assertEqual(self.ran("verify", self.path)[0], 2)
         self.assertEqual(self.ran("verify", self.path, "--certificate-chain", self.folder / "none")[0], 3)
         self.assertEqual(self.ran("sign", self.path, "--private-key", keys().private, "--use-staging")[0], 2)
+        code, _, error = self.ran("sign", self.path, "--sigstore", "--signing-certificate", keys().public)
+        self.assertEqual((code, "need --private-key" in error), (2, True))
         self.path.write_bytes(b"PK")
         self.assertEqual(self.ran("verify", self.path, "--public-key", keys().public)[0], 4)
+
+    def test_a_password_is_in_a_file_and_not_among_the_words_of_the_command(self):
+        private, public = keys().pair("locked", ec.generate_private_key(ec.SECP256R1()), b"secret of mine")
+        secret = self.folder / "secret"
+        words = ["sign", "-f", str(self.path), "--private-key", str(private)]
+        for content, code in ((b"secret of mine\nmore\n", 0), (b"wrong", 2), (b"", 2), (b"\xff", 2), (None, 3)):
+            secret.unlink(missing_ok=True)
+            if content is not None:
+                secret.write_bytes(content)
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(_sign_command.main([*words[1:], "--password-file", str(secret)]), code, content)
+        self.assertEqual(self.ran(*words, "--password", "secret of mine")[0], 2)
+        signing.verify(self.path, Signature(public_key=public))
 
     def test_without_the_package_the_error_says_how_to_get_it(self):
         with unittest.mock.patch.dict(sys.modules, {"model_signing": None}):

@@ -76,10 +76,9 @@ void ArchiveWriter::finish(const ByteSource& model) {
   parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, prove);
 }
 
-std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                           std::uint64_t model_size, std::uint64_t alignment) {
+std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size, std::uint64_t alignment) {
   zip::check_alignment(alignment);
-  std::vector<std::pair<std::string_view, std::uint64_t>> all(names_and_sizes.begin(), names_and_sizes.end());
+  std::vector<std::pair<std::string_view, std::uint64_t>> all(entries.begin(), entries.end());
   all.emplace_back(model_entry_name, model_size);
   return zip::file_size(all, alignment);
 }

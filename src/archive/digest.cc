@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/entry_uses.h"
+#include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/parallel.h"
 #include "base/sha256.h"
@@ -47,7 +47,7 @@ std::vector<EntryDigest> digests_of(const Archive& archive, std::vector<ArchiveE
   const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
   const std::size_t threads = by_ranges ? 1 : base::threads_for(total, options.threads);
   // A large entry that begins last would keep one thread busy after the others.
-  if (threads > 1) std::ranges::stable_sort(entries, std::ranges::greater(), &ArchiveEntry::size);
+  if (threads > 1) std::ranges::sort(entries, std::ranges::greater(), &ArchiveEntry::size);
   std::vector<EntryDigest> digests(entries.size());
   base::SharedProgress progress(options.progress, total);
   base::parallel_for(entries.size(), threads,

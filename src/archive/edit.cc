@@ -169,10 +169,9 @@ const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.ar
 
 std::size_t ArchiveEditor::kept_entries() const noexcept { return parts_->plan.kept(); }
 
-std::uint64_t ArchiveEditor::size_with(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                                       std::uint64_t model_size) const {
+std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_size) const {
   parts_->writer.check_model_size(model_size);
-  return parts_->plan.size_with(names_and_sizes, model_size);
+  return parts_->plan.size_with(entries, model_size);
 }
 
 void ArchiveEditor::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }

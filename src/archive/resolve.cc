@@ -90,8 +90,8 @@ TensorIndex::TensorIndex(const Archive& archive, const LoadOptions& options)
   }
 }
 
-const StoredTensor* TensorIndex::begin() const noexcept { return parts_->tensors.data(); }
-const StoredTensor* TensorIndex::end() const noexcept { return begin() + parts_->tensors.size(); }
+const StoredTensor* TensorIndex::begin() const& noexcept { return parts_->tensors.data(); }
+const StoredTensor* TensorIndex::end() const& noexcept { return begin() + parts_->tensors.size(); }
 
 const StoredTensor* TensorIndex::find(std::string_view name) const& noexcept {
   const auto found = parts_->by_name.find(name);

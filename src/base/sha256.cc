@@ -117,8 +117,8 @@ bool ask_for_instructions() noexcept {
 
 #elif defined(__AARCH64EL__) && defined(__GNUC__)
 
-__attribute__((target("+crypto"))) void add_blocks_by_instructions(State& state, const std::byte* block,
-                                                                   std::size_t count) noexcept {
+__attribute__((target("+sha2"))) void add_blocks_by_instructions(State& state, const std::byte* block,
+                                                                 std::size_t count) noexcept {
   uint32x4_t abcd = vld1q_u32(state.data());
   uint32x4_t efgh = vld1q_u32(state.data() + 4);
   for (; count != 0; --count, block += BlockHash::block_size) {

@@ -39,6 +39,11 @@ struct onnxar_tensors {  // NOLINT(readability-identifier-naming): a name of C
   std::vector<std::optional<onnxar::ByteSpan>> given;
 };
 
+struct onnxar_digest {  // NOLINT(readability-identifier-naming): a name of C
+  std::string hex;
+  std::string manifest;
+};
+
 namespace onnxar::c {
 namespace {
 
@@ -353,3 +358,24 @@ ONNXAR_C_EXPORT onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const
     *index = number_of(*tensors, text_of(name, name_length, "name"), error != nullptr);
   });
 }
+
+// --- The digest of an archive's content ------------------------------------------------------------------------------
+
+ONNXAR_C_EXPORT onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads, onnxar_digest** digest,
+                                                onnxar_error** error) {
+  return guarded(error, [&] {
+    check_given("archive", archive, "digest", digest);
+    const Digest found = onnxar::digest(archive->archive, {.threads = thread_count(threads)});
+    *digest = new onnxar_digest{found.hex, found.manifest()};
+  });
+}
+
+ONNXAR_C_EXPORT const char* onnxar_digest_hex(const onnxar_digest* digest) {
+  return digest == nullptr ? "" : digest->hex.c_str();
+}
+
+ONNXAR_C_EXPORT const char* onnxar_digest_manifest(const onnxar_digest* digest) {
+  return digest == nullptr ? "" : digest->manifest.c_str();
+}
+
+ONNXAR_C_EXPORT void onnxar_digest_free(onnxar_digest* digest) { delete digest; }

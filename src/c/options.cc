@@ -14,7 +14,7 @@
 namespace onnxar::c {
 namespace {
 
-// As in opening.cc: the shortest struct that a caller of this ABI can have.
+// As in archive.cc: the shortest struct that a caller of this ABI can have.
 constexpr std::size_t first_options = offsetof(onnxar_options, progress_context) + sizeof(void*);
 static_assert(sizeof(void*) != 8 || first_options == 144);
 

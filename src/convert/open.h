@@ -193,8 +193,8 @@ std::unique_ptr<FileSource> file_source_of(Bytes model, std::shared_ptr<const vo
 /// Maps a file.
 ExternalFiles::Mapping map_file(const std::filesystem::path& path);
 
-/// Opens a model that goes into `target`, which must outlive the source; see target_source.cc. Links of a model that is
-/// an archive lead to its own entries. Errors: as `open_source`.
+/// Opens a model that goes into `target`, which must outlive the source; see archive_source.cc. Links of a model that
+/// is an archive lead to its own entries. Errors: as `open_source`.
 std::unique_ptr<ModelSource> open_source_for(const Archive& target, const std::filesystem::path& path,
                                              FileLinks file_links, const LoadOptions& options);
 /// As `open_source_for`, for a serialised ModelProto; its data files are in `options.external_data_dir`.

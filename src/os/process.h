@@ -23,9 +23,9 @@ std::vector<std::string> programs_with(const std::filesystem::path& file);
 bool contains(std::string_view text, std::string_view wanted) noexcept;
 
 /// Loads the system's shared library of this name and version of its ABI, for the rest of the process:
-/// `lib<name>.so.4`, `/usr/lib/lib<name>.4.dylib`, or `lib<name>.dll` from the folder of the program or the system. The
-/// current folder is never searched, as it may have a file from a stranger. Null if it cannot be loaded; `why` then has
-/// the system's words.
+/// `lib<name>.so.<version>` as the loader finds it (LD_LIBRARY_PATH included), `/usr/lib/lib<name>.<version>.dylib`, or
+/// `lib<name>.dll` from the folder of the program or the system; PATH and the current folder of Windows may have files
+/// from strangers and are not searched. Null if it cannot be loaded; `why` then has the system's words.
 void* load_library(const std::string& name, int version, std::string& why);
 /// The function of this name in a library, or null.
 void* symbol_of(void* library, const char* name) noexcept;

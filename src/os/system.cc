@@ -238,9 +238,14 @@ bool has_sha256() noexcept { return has_pmull(); }  // Windows tells of both par
 #elif defined(__linux__)
 bool has_pmull() noexcept { return (::getauxval(AT_HWCAP) & HWCAP_PMULL) != 0; }
 bool has_sha256() noexcept { return (::getauxval(AT_HWCAP) & HWCAP_SHA2) != 0; }
+#else  // all of Apple's have both; other systems are not asked
+#if defined(__APPLE__)
+constexpr bool has_both = true;
 #else
-bool has_pmull() noexcept { return true; }  // all of Apple's have it
-bool has_sha256() noexcept { return true; }
+constexpr bool has_both = false;
+#endif
+bool has_pmull() noexcept { return has_both; }
+bool has_sha256() noexcept { return has_both; }
 #endif
 #endif
 

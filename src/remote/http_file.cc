@@ -171,12 +171,11 @@ class HttpFile::Transfers {
 };
 
 HttpFile::HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole)
-    : options_(options),
+    : options_((expect_possible(options), options)),  // before anything needs libcurl
       address_(parse_address(address, options)),
       now_(address_),
       random_(std::random_device{}()),
       multi_(curl::owned(curl::functions().multi_init())) {
-  expect_possible(options);
   open(whole);
 }
 
@@ -320,8 +319,8 @@ void HttpFile::refuse_whole_files() const {
        {Hint::get_whole});
 }
 
-void HttpFile::fail(Code code, std::string what, Advice advice) const {
-  throw Error(code, std::move(what), {}, address_.shown, std::move(advice));
+void HttpFile::fail(Code code, const std::string& what, Advice advice) const {
+  throw Error(code, what, {}, address_.shown, std::move(advice));
 }
 
 }  // namespace onnxar

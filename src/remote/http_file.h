@@ -49,7 +49,7 @@ class HttpFile final : public RandomAccess {
   [[noreturn]] void give_up(const Request& request, bool stalled) const;
   [[noreturn]] void refuse(int status) const;
   [[noreturn]] void refuse_whole_files() const;
-  [[noreturn]] void fail(Code code, std::string what, Advice advice = {}) const;
+  [[noreturn]] void fail(Code code, const std::string& what, Advice advice = {}) const;
   void fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const;
 
   RemoteOptions options_;

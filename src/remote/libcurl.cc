@@ -20,10 +20,15 @@ Functions loaded() {
     const VersionInfo* const version =
         library != nullptr && found.version_info != nullptr ? found.version_info(0) : nullptr;
     if (version != nullptr && version->number >= oldest && found.is_complete()) {
-      if (found.global_init(global_default) != Result::ok) throw std::bad_alloc();
-      return found;
+      const Result failed = found.global_init(global_default);
+      if (failed == Result::ok) return found;
+      if (failed == Result::out_of_memory) throw std::bad_alloc();
+      failure = base::concat("it does not start: ", found.easy_strerror(failed));
+    } else if (version != nullptr) {
+      failure = version->number < oldest ? base::concat("its version is ", version->version) : "it lacks functions";
+    } else if (library != nullptr) {
+      failure = base::concat("lib", name, " is not libcurl");
     }
-    if (version != nullptr) failure = base::concat("its version is ", version->version);
     if (why.empty() || version != nullptr) why = failure;
   }
   throw Error(Code::remote_no_libcurl,

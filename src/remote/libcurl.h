@@ -43,7 +43,6 @@ enum class Option : int {
   followlocation = 52,      // long
   ssl_verifypeer = 64,      // long
   ssl_verifyhost = 81,      // long
-  http_version = 84,        // long
   buffersize = 98,          // long
   nosignal = 99,            // long
   httpauth = 107,           // long
@@ -68,7 +67,6 @@ enum class Option : int {
 inline constexpr long netrc_optional = 1;
 inline constexpr long auth_basic = 1;
 inline constexpr long auth_bearer = 64;
-inline constexpr long http_version_2tls = 4;
 inline constexpr long sslversion_tlsv1_2 = 6;
 inline constexpr long proto_http_and_https = 3;
 inline constexpr long global_default = 3;

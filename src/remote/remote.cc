@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/check.h"
 #include "archive/opening.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "os/names.h"

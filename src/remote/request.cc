@@ -58,7 +58,9 @@ void set_secrets(curl::Easy* handle, const Address& address, const RemoteOptions
     if (options.s3.access_key.empty()) return;
     if (curl::functions().version_info(0)->number < curl::first_that_signs) {
       throw Error(Code::remote_no_libcurl,
-                  "this system's libcurl is too old to sign requests: 7.85 or later is needed");
+                  concat("signing requests needs libcurl 7.85 or later; this one is ",
+                         curl::functions().version_info(0)->version),
+                  {}, {}, {Hint::install_libcurl});
     }
     set(handle, Option::aws_sigv4, concat("aws:amz:", options.s3.region, ":s3").c_str());
     set(handle, Option::username, options.s3.access_key.c_str());
@@ -89,7 +91,6 @@ void set_limits(curl::Easy* handle, const RemoteOptions& options) {
 void set_protocols(curl::Easy* handle, const RemoteOptions& options) {
   set(handle, Option::protocols, curl::proto_http_and_https);
   set(handle, Option::followlocation, 0L);  // redirects are followed one by one: each is checked, and the last is kept
-  set(handle, Option::http_version, curl::http_version_2tls);
   set(handle, Option::sslversion, curl::sslversion_tlsv1_2);
   set(handle, Option::ssl_verifypeer, 1L);
   set(handle, Option::ssl_verifyhost, 2L);
@@ -181,7 +182,7 @@ bool Request::guarded(const Take& take) noexcept try {
 }
 
 /// The error for an answer that contradicts the request or itself.
-Error Request::wrong(std::string what) const { return {Code::remote_answer, std::move(what), {}, address_.shown}; }
+Error Request::wrong(const std::string& what) const { return {Code::remote_answer, what, {}, address_.shown}; }
 
 void Request::take_head(std::string_view line) {
   constexpr std::uint64_t most = 256U << 10U;

@@ -83,7 +83,7 @@ class Request {
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self) noexcept;
   template <typename Take>
   bool guarded(const Take& take) noexcept;
-  [[nodiscard]] Error wrong(std::string what) const;
+  [[nodiscard]] Error wrong(const std::string& what) const;
   void take_head(std::string_view line);
   void take(Bytes bytes);
   void begin_body();

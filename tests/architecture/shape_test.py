@@ -42,7 +42,7 @@ def cycle_in(graph: dict[str, set[str]]) -> list[str]:
 class Shape(unittest.TestCase):
     def test_no_unit_includes_itself_through_others(self) -> None:
         files = {path.relative_to(ROOT / "src").as_posix(): path.read_text() for path in (ROOT / "src").rglob("*.[ch]*")}
-        self.assertGreater(len(files), 200)
+        self.assertGreater(len(files), 150)
         self.assertEqual(cycle_in(units(files)), [])
 
     def test_no_file_is_long(self) -> None:

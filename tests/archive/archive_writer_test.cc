@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/sources.h"
 #include "support/special_files.h"

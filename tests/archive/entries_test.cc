@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 using Entries = decltype(std::declval<const Archive&>().entries());
 static_assert(std::ranges::random_access_range<Entries> && std::ranges::sized_range<Entries>);
-static_assert(std::ranges::view<Entries> && std::ranges::common_range<Entries>);
+static_assert(std::ranges::view<Entries> && std::ranges::borrowed_range<Entries> && std::ranges::common_range<Entries>);
 static_assert(std::same_as<std::ranges::range_value_t<Entries>, ArchiveEntry>);
 
 Built three_entries() {

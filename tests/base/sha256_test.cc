@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "support/emulation.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
@@ -28,6 +31,19 @@ class Sha256 : public ::testing::TestWithParam<bool> {
   }
   [[nodiscard]] static std::string sha256(std::string_view text) { return sha256(as_bytes(text)); }
 };
+
+TEST(Sha256Instructions, AreUsedIfTheKernelListsThem) {
+  ONNXAR_NATIVELY("show the features of the processor in /proc/cpuinfo");
+#if defined(__x86_64__) || defined(__aarch64__)
+  std::ifstream file("/proc/cpuinfo");
+  if (!file) GTEST_SKIP() << "there is no /proc/cpuinfo";
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const bool is_listed = text.find(" sha_ni ") != std::string::npos || text.find(" sha2 ") != std::string::npos;
+  EXPECT_EQ(base::has_sha256_instructions(), is_listed);
+#else
+  GTEST_SKIP() << "only on x86-64 and ARM are they used";
+#endif
+}
 
 INSTANTIATE_TEST_SUITE_P(Engines, Sha256, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Instructions" : "Plain"; });

@@ -87,6 +87,16 @@ class Digest(ToolCase):
         self.succeeds("undo", path, "--force")
         self.assertEqual(self.digest(path), before)
 
+    def test_an_entry_that_an_edit_left_counts_until_the_archive_is_packed(self) -> None:
+        tensors = [wire.tensor(name, wire.UINT8, 2000) for name in "ab"]
+        path = self.packed(*tensors)
+        before = self.digest(path)
+        self.succeeds("replace", path, self.model(*tensors, wire.tensor("c", wire.UINT8, 2001), name="more.onnx"))
+        self.succeeds("replace", path, self.model(*tensors))
+        self.assertNotEqual(self.digest(path), before)
+        self.succeeds("pack", path, "-o", self.output)
+        self.assertEqual(self.digest(self.output), before)
+
     def test_does_not_depend_on_the_number_of_threads(self) -> None:
         path = self.packed(*(wire.tensor(f"w{i}", wire.UINT8, 1 << 21) for i in range(5)))
         found = {self.succeeds("digest", "--list", "-j", threads, path).stdout for threads in (1, 2, 7)}
@@ -97,7 +107,7 @@ class Digest(ToolCase):
         archive.put(archive.data[0] + 5, b"??")
         done = run("digest", self.write("damaged.onnxar", archive.file))
         self.assertEqual((done.returncode, done.stdout), (FORMAT, b""))
-        self.assertIn('error[zip.data.crc] ', done.stderr)
+        self.assertIn("error[zip.data.crc] ", done.stderr)
         self.assertIn('entry "w"', done.stderr)
         for code, arguments in ((FORMAT, (self.model(),)), (IO, (self.folder / "none",)), (USAGE, ()),
                                 (USAGE, ("--list", "--json", self.model()))):  # fmt: skip

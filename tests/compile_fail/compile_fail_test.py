@@ -47,6 +47,7 @@ MODEL = {
     "payload_of_temporary_tensor": "payload",
     "proto_of_temporary": "proto",
     "remarks_of_temporary": "remarks",
+    "resolve_all_of_temporary": "resolve_all",
     "resolve_in_temporary": "resolve",
     "resolve_of_temporary_message": "resolve",
     "span_of_temporary": "span",

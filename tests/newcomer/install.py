@@ -1,5 +1,5 @@
 """Plays what the README promises of a release: in a bare Debian 12 the wheel is installed by one command, and the README's first Python example
-runs; on a bare Debian 11 the static program runs as it is. Counts the commands that a newcomer has to type, and fails on more than one each.
+runs; on a bare Debian 11 both programs for Linux run as they are. Counts the commands that a newcomer has to type, and fails on more than one each.
 
 What the distribution itself brings (Python and pip, from `apt-get install python3-venv`) is there before the count begins. Needs root.
 

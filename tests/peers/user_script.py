@@ -7,6 +7,7 @@ import numpy as np
 import onnxar
 import onnxar.inspection
 import onnxar.numpy
+import onnxar.signing
 
 
 def reads(path: str) -> float:
@@ -19,6 +20,13 @@ def reads(path: str) -> float:
         for name, array in archive.items():
             print(name, array.dtype, name in archive, archive.get("other"))
     return total
+
+
+def trusts(path: str) -> str:
+    trusted = onnxar.signing.Signature(public_key="key.pub")
+    with onnxar.open(path, verify=trusted) as archive:
+        digest: onnxar.Digest = onnxar.digest(archive, threads=2)
+        return digest.hex + digest.manifest + "".join(digest.entries) + str(archive["w"].sum())
 
 
 async def reads_later(address: str) -> onnxar.Archive:

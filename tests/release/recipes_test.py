@@ -24,7 +24,7 @@ PROJECT = (ROOT / "pyproject.toml").read_text()
 # What CMake looks for, and its name in each index. ISA-L is only taken where the index has it for all systems.
 NAMES = {
     "ZLIB": {"debian": "zlib1g-dev", "conan": "zlib", "conda": "zlib", "vcpkg": "zlib", "homebrew": "zlib"},
-    "CURL": {"debian": "libcurl4-openssl-dev", "conan": "libcurl", "conda": "libcurl", "vcpkg": "curl", "homebrew": "curl"},
+    "CURL": {"conda": "libcurl", "homebrew": "curl"},  # loaded at run time
     "Protobuf": {"debian": "libprotobuf-dev", "conan": "protobuf", "conda": "libprotobuf", "vcpkg": "protobuf", "homebrew": "protobuf"},
     "CLI11": {"debian": "libcli11-dev", "conda": "cli11", "vcpkg": "cli11", "homebrew": "cli11"},
     "nlohmann_json": {"debian": "nlohmann-json3-dev", "conda": "nlohmann_json", "vcpkg": "nlohmann-json", "homebrew": "nlohmann-json"},
@@ -64,7 +64,7 @@ class Recipes(FolderCase):
         conan = self.text("conan/all/conanfile.py")
         requirements = re.findall(r"(?s)    requirements:\n(.*?)    (?:tests|  run_exports):", self.text("conda/recipe.yaml"))
         vcpkg = json.loads(self.text("vcpkg/onnxar/vcpkg.json"))
-        entries = [*vcpkg["dependencies"], *(each for feature in vcpkg["features"].values() for each in feature["dependencies"])]
+        entries = [*vcpkg["dependencies"], *(each for feature in vcpkg["features"].values() for each in feature.get("dependencies", []))]
         return {
             "debian": {each.strip() for each in re.findall(r"(?s)Build-Depends:(.*?)\n[A-Z]", control)[0].split(",")},
             "conan": set(re.findall(r'requires\("([a-z0-9-]+)/', conan)),

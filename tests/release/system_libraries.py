@@ -8,7 +8,6 @@ from conan import ConanFile
 # Of each library: CMake's name of the package, the recipe's component if it has some, and the target.
 FOUND = {
     "zlib": ("ZLIB", "", "ZLIB::ZLIB"),
-    "libcurl": ("CURL", "", "CURL::libcurl"),
     "protobuf": ("Protobuf", "libprotobuf", "protobuf::libprotobuf"),
     "cmake": ("", "", ""),
 }

@@ -29,7 +29,6 @@ TEST(Libcurl, OptionsHaveTheNumbersOfItsHeaders) {
       {Option::followlocation, CURLOPT_FOLLOWLOCATION},
       {Option::ssl_verifypeer, CURLOPT_SSL_VERIFYPEER},
       {Option::ssl_verifyhost, CURLOPT_SSL_VERIFYHOST},
-      {Option::http_version, CURLOPT_HTTP_VERSION},
       {Option::buffersize, CURLOPT_BUFFERSIZE},
       {Option::nosignal, CURLOPT_NOSIGNAL},
       {Option::httpauth, CURLOPT_HTTPAUTH},
@@ -94,7 +93,6 @@ TEST(Libcurl, ValuesOfOptionsAreThoseOfItsHeaders) {
   EXPECT_EQ(curl::netrc_optional, CURL_NETRC_OPTIONAL);
   EXPECT_EQ(curl::auth_basic, static_cast<long>(CURLAUTH_BASIC));
   EXPECT_EQ(curl::auth_bearer, static_cast<long>(CURLAUTH_BEARER));
-  EXPECT_EQ(curl::http_version_2tls, CURL_HTTP_VERSION_2TLS);
   EXPECT_EQ(curl::sslversion_tlsv1_2, CURL_SSLVERSION_TLSv1_2);
   EXPECT_EQ(curl::proto_http_and_https, CURLPROTO_HTTP | CURLPROTO_HTTPS);
   EXPECT_EQ(curl::global_default, CURL_GLOBAL_DEFAULT);

@@ -1,6 +1,6 @@
 # ./dev bench [ARGS]
 #     benchmarks, side by side with alternatives; --help lists ARGS
-need bench "${build_packages[@]}" "${library_packages[@]}" libbenchmark-dev "${python_packages[@]}" "${wheel_packages[@]}" zip libzip4 util-linux xfsprogs
+need bench "${build_packages[@]}" "${library_packages[@]}" libbenchmark-dev "${python_packages[@]}" "${wheel_packages[@]}" zip libzip4 util-linux xfsprogs openssl
 if [[ " $* " == *" remote "* ]]; then
   need "bench remote" nginx-light curl
   environment build/node_venv js/tools/requirements.txt

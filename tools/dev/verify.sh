@@ -10,6 +10,13 @@ plain_build() {
   "$python" -B tests/install/plain.py build/plain build/release
 }
 
+# The packages of the wheel's tests, and model-signing.
+signing() {
+  environment build/signing_venv python/tests/signing_requirements.txt
+  build/python_venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+    > "$(build/signing_venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/package.pth"
+}
+
 tsan() {
   build tsan
   run_tests tsan

@@ -25,7 +25,7 @@ def system_libraries() -> dict[str, str]:
     """The versions of what conanfile.py requires, as this system has them."""
     protoc = run("protoc", "--version").split()[1]
     cmake = run("cmake", "--version").split()[2]
-    return {name: run("pkg-config", "--modversion", name).strip() for name in ("zlib", "libcurl")} | {"protobuf": protoc, "cmake": cmake}
+    return {"zlib": run("pkg-config", "--modversion", "zlib").strip(), "protobuf": protoc, "cmake": cmake}
 
 
 def conan(*words: object) -> None:

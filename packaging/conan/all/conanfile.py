@@ -36,8 +36,6 @@ class OnnxarConan(ConanFile):
 
     def requirements(self):
         self.requires("zlib/[>=1.2.11 <2]")
-        if self.options.remote:
-            self.requires("libcurl/[>=7.85 <9]")
         if self.options.model:
             self.requires("protobuf/[>=3.21.12 <7]", transitive_headers=True, transitive_libs=True)
 
@@ -86,7 +84,7 @@ class OnnxarConan(ConanFile):
         elif self.settings.os == "Windows":
             self.cpp_info.components["core"].system_libs = ["ntdll", "rstrtmgr"]
         if self.options.remote:
-            self._component("remote", ["core", "libcurl::libcurl"])
+            self._component("remote", ["core"])
         if self.options.model:
             self._component("model", ["core", "protobuf::libprotobuf"])
 

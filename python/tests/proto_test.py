@@ -1,0 +1,126 @@
+"""A message in memory is saved tensor by tensor, as the archive of the serialised message."""
+
+from __future__ import annotations
+
+import dataclasses
+import unittest
+from unittest import mock
+
+import numpy as np
+import onnx
+import onnx_ir
+from building import block, number, varint
+from google.protobuf.internal import api_implementation
+from google.protobuf.message import Message
+from onnx import TensorProto, helper, numpy_helper
+from sites import every_site, float_tensor, tensors_of_all_kinds
+from support import FolderTest, matmul_model, memory_of, weights
+
+import onnxar
+from onnxar import _proto
+
+
+class Parts(FolderTest):
+    def expect_same(self, model: onnx.ModelProto, **options: object) -> onnxar.ConvertReport:
+        before = model.SerializeToString()
+        packed = onnxar.save(before, self.folder / "packed", overwrite=True, **options)
+        saved = onnxar.save(model, self.folder / "saved", overwrite=True, **options)
+        self.assertEqual((self.folder / "saved").read_bytes(), (self.folder / "packed").read_bytes())
+        self.assertEqual(model.SerializeToString(), before)
+        self.assertEqual([remark.code for remark in saved.remarks], [remark.code for remark in packed.remarks])
+        self.assertEqual(dataclasses.replace(saved, remarks=packed.remarks, model_path=packed.model_path), packed)
+        return saved
+
+    def test_every_site_gives_the_archive_of_the_serialised_model(self):
+        model = every_site(1024)
+        for smallest in (1, 1024):
+            for options in ({}, {"all_sites": True}, {"threshold": 0, "all_sites": True}, {"threshold": 1 << 30}, {"checksum": "sha1"},
+                            {"attributes": False}, {"subgraphs": False}, {"alignment": 4096}):  # fmt: skip
+                with self.subTest(smallest=smallest, **options), mock.patch.object(_proto, "LINKED_FROM", smallest):
+                    self.expect_same(model, **options)
+        self.assertEqual(self.expect_same(model, all_sites=True).tensors_outside, 16)
+
+    def test_every_field_of_a_tensor_is_kept(self):
+        model = helper.make_model(helper.make_graph([], "g", [], [], list(tensors_of_all_kinds())))
+        for smallest in (1, 1024):
+            for threshold in (1, 1024):
+                with self.subTest(smallest=smallest, threshold=threshold), mock.patch.object(_proto, "LINKED_FROM", smallest):
+                    self.expect_same(model, threshold=threshold)
+        self.assertEqual(self.expect_same(model).tensors_outside, 6)
+
+    def test_fields_that_the_schema_lacks_are_kept_at_every_message(self):
+        newer = number(9000, 1 << 40) + block(9001, "of a newer onnx") + varint(9002 << 3 | 5) + b"four"
+        newer += varint(9003 << 3 | 1) + b"eightful" + number(9000, 7)
+        model = every_site(1024)
+        count = add_to_every_message(model, newer)
+        self.assertGreater(count, 60)
+        self.expect_same(model, all_sites=True)
+        self.assertEqual(onnxar.load(self.folder / "saved").SerializeToString().count(newer), count)
+
+    @unittest.skipIf(api_implementation.Type() == "python", "it refuses such text when it parses a model")
+    def test_text_that_is_not_utf8_is_kept(self):
+        tensor = number(1, 512) + number(2, 1) + block(8, b"w\xff") + block(9, bytes(2048)) + block(12, b"doc \xff")
+        attribute = block(1, b"value\xff") + block(5, tensor) + number(20, onnx.AttributeProto.TENSOR)
+        node = block(1, "x") + block(1, b"\xff") + block(2, b"y\xff") + block(3, b"n\xff") + block(4, "Constant") + block(5, attribute)
+        graph = block(1, node) + block(2, b"g\xff") + block(5, tensor)
+        data = number(1, 10) + block(2, b"producer \xff") + block(7, graph) + block(8, number(2, 21))
+        model = onnx.ModelProto.FromString(data)
+        self.assertEqual(self.expect_same(model, all_sites=True).tensors_outside, 2)
+        self.assertEqual(onnxar.load(self.folder / "saved").SerializeToString(), data)
+
+    def test_longer_data_than_the_dims_call_for_stays_in_the_model(self):
+        model = matmul_model()
+        model.graph.initializer.append(TensorProto(name="long", data_type=TensorProto.FLOAT, dims=[300], raw_data=bytes(1201)))
+        model.graph.initializer.append(numpy_helper.from_array(weights(1 << 20), "large"))
+        report = self.expect_same(model)
+        self.assertEqual([remark.code for remark in report.remarks], ["onnx.tensor.long_raw"])
+        told: list[tuple[int, int]] = []
+        model.graph.initializer[-1].ClearField("raw_data")
+        model.graph.initializer[-1].raw_data = bytes((1 << 22) + 4)
+        model.graph.initializer.insert(0, numpy_helper.from_array(weights(8 << 20), "first"))
+        onnxar.save(model, self.folder / "told", progress=lambda done, total: told.append((done, total)))
+        self.assertGreater(len(told), 1)
+        self.assertEqual(sorted(set(told)), told)
+        self.assertEqual(*told[-1])
+
+    def test_shorter_data_than_the_dims_call_for_is_refused(self):
+        model = matmul_model()
+        model.graph.initializer[0].raw_data = bytes(64 * 64 * 4 - 1)
+        before = model.SerializeToString()
+        self.assertIn("w", str(self.refused("onnx.tensor.length", onnxar.save, model, self.folder / "m.onnxar")))
+        self.assertEqual((self.names(), model.SerializeToString()), (set(), before))
+
+    def test_a_tensor_at_the_deepest_level_stays_in_the_model(self):
+        for levels, outside in ((31, 1), (32, 0)):
+            graph = helper.make_graph([helper.make_node("Constant", [], ["c"], value=float_tensor("t", 512))], "g", [], [])
+            for _ in range(levels):
+                graph = helper.make_graph([helper.make_node("If", ["x"], ["c"], then_branch=graph)], "g", [], [])
+            self.assertEqual(self.expect_same(helper.make_model(graph)).tensors_outside, outside)
+
+    def test_a_model_takes_the_memory_of_one_tensor(self):
+        size, count = 32 << 20, 8
+        data = np.random.default_rng(5).bytes(size)
+        tensors = [TensorProto(name=f"w{index}", data_type=TensorProto.UINT8, dims=[size], raw_data=data) for index in range(count)]
+        model = helper.make_model(helper.make_graph([], "g", [], [], tensors), ir_version=10)
+        del tensors
+        self.assertGreater(memory_of(lambda: bytearray(data)), size // 2)
+        for kind in (model, onnx_ir.from_proto(model)):
+            with self.subTest(type(kind).__module__):
+                more = memory_of(lambda kind=kind: onnxar.save(kind, self.folder / "m", sync=False, overwrite=True))
+                self.assertLess(more, size + (64 << 20))
+        self.assertEqual(bytes(onnxar.open(self.folder / "m").entry(f"w{count - 1}")), data)
+
+
+def add_to_every_message(message: Message, fields: bytes) -> int:
+    """Adds fields to a message and those in it, and returns how many there are."""
+    count = 1
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            several = value if hasattr(value, "extend") else [value]
+            count += sum(add_to_every_message(each, fields) for each in several)
+    message.MergeFromString(fields)
+    return count
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,40 @@
+// Progress of work on several threads, as one callback sees it.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/sources.h"
+
+namespace onnxar::base {
+namespace {
+
+TEST(SharedProgressTest, BytesOfOtherThreadsAreToldOnTheThreadThatMadeIt) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
+  const auto owner = std::this_thread::get_id();
+  const ProgressCallback tell = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_EQ(std::this_thread::get_id(), owner);
+    told.emplace_back(done, total);
+  };
+  SharedProgress progress(tell, 100);
+  std::thread([&progress] { progress.add(60); }).join();
+  EXPECT_TRUE(told.empty());
+  progress.finish();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front(), std::pair(std::uint64_t{100}, std::uint64_t{100}));
+}
+
+TEST(SharedProgressTest, TheOwnersCallAlsoTellsWhatOthersCounted) {
+  std::vector<std::uint64_t> told;
+  const ProgressCallback tell = [&](std::uint64_t done, std::uint64_t) { told.push_back(done); };
+  SharedProgress progress(tell, 100);
+  std::thread([&progress] { progress.add(60); }).join();
+  progress.add(40);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back(), 100U);
+}
+
+}  // namespace
+}  // namespace onnxar::base
