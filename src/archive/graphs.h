@@ -39,8 +39,8 @@ std::optional<std::string> model_name_of(Bytes model);
 /// naming the place.
 std::optional<std::string> name_of_model(const Archive& archive);
 
-/// The entry of the graph that a user calls `name`, as Archive::graph; the model's if `name` is empty. Nothing if there
-/// is no such graph. Errors: as `name_of_model`.
+/// The entry of the graph that a user calls `name`, as Archive::graph; the model's if `name` is empty. Nothing if the
+/// archive lacks such a graph. Errors: as `name_of_model`.
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name);
 
 /// Says why no graph can have this name (G1, N1 to N17); nothing if one can.

@@ -52,8 +52,8 @@ struct ArchiveCompanions {
 /// have, with the weights that these graphs name; then `options.add`, each in place of one of the same name; all under
 /// the names that `options.rename` gives them. Errors: those of opening and reading the files; usage.argument (a side
 /// file named like a tensor's key, a name to be replaced that no file has, a side file that would become a graph by its
-/// new name, or the other way round); for archives zip.name.*, archive.name.reserved. Errors about new names have
-/// the path `output`.
+/// new name, or a graph that would no longer be one); for archives zip.name.*, archive.name.reserved. Errors about new
+/// names have the path `output`.
 ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
                                      const std::filesystem::path& output);
 
