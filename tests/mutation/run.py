@@ -47,7 +47,7 @@ def files_of(rooms: tuple[str, ...]) -> list[pathlib.Path]:
 def shadow_tree(copies: dict[str, str], sites: int) -> None:
     """The project's tree with instrumented sources. What is not compiled differently is linked."""
     TREE.mkdir(parents=True, exist_ok=True)
-    for name in ("CMakeLists.txt", "cmake", "include", "proto", "spec", "examples", "tools", "bench", "tests"):
+    for name in ("CMakeLists.txt", "cmake", "include", "proto", "reader", "spec", "examples", "tools", "bench", "tests"):
         if not (TREE / name).is_symlink():
             (TREE / name).symlink_to(ROOT / name)
     wanted = set()

@@ -33,11 +33,12 @@ cd {tree}
 apt-get build-dep -y -qq --no-install-recommends ./ > /dev/null
 DEB_BUILD_OPTIONS=parallel={jobs} dpkg-buildpackage -us -uc
 """
+# Debian 12's lintian warns of Policy 4.7, which is newer than itself.
 LINT = """
 apt-get install -y -qq --no-install-recommends lintian > /dev/null
 cd {place}
 lintian --version
-lintian --pedantic --allow-root --fail-on error,warning onnxar_{version}-0upstream1_*.changes
+lintian --pedantic --allow-root --fail-on error,warning --suppress-tags newer-standards-version onnxar_{version}-0upstream1_*.changes
 """
 TRY = """
 apt-get install -y -qq --no-install-recommends autopkgtest > /dev/null
