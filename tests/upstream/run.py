@@ -39,8 +39,12 @@ def unpack(project: str, binary: bool = False) -> Path:
     (archive,) = downloads.iterdir()
     folder = WORK / project
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.unpack_archive(archive, folder, "zip" if binary else "gztar", **({} if binary else {"filter": "data"}))
-    return folder if binary else next(folder.iterdir())
+    if binary:
+        shutil.unpack_archive(archive, folder, "zip")
+        return folder
+    folder.mkdir()
+    run("tar", "-xzf", archive, "-C", folder)
+    return next(folder.iterdir())
 
 
 def apply(project: str, folder: Path) -> None:
