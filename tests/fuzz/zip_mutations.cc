@@ -27,9 +27,8 @@ constexpr std::size_t common_size = 22;  // from version needed to the sizes: th
 /// As find_signature of zip_builder.h, which is slow and short.
 std::optional<std::size_t> find_fast(const Blob& bytes, std::uint32_t value, std::size_t from = 0) {
   const std::array<std::byte, 4> wanted = std::bit_cast<std::array<std::byte, 4>>(value);
-  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(std::min(from, bytes.size()));
-  const auto found = std::search(begin, bytes.end(), wanted.begin(), wanted.end());
-  return found == bytes.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - bytes.begin()));
+  const std::size_t found = as_text(bytes).find(as_text(wanted), from);
+  return found == std::string_view::npos ? std::nullopt : std::optional(found);
 }
 
 Blob slice(const Blob& bytes, std::size_t begin, std::size_t end) {
@@ -59,7 +58,7 @@ class Mender {
   /// Whether to repair a value: almost always, so that single faults remain.
   bool mostly() { return random_() % 16 != 0; }
 
-  void append(std::size_t begin, std::size_t end) { insert(out_, out_.size(), slice(in_, begin, end)); }
+  void append(std::size_t begin, std::size_t end) { insert(out_, out_.size(), Bytes(in_).subspan(begin, end - begin)); }
 
   /// Writes the local header at `from` with padding for its new place, and with size and CRC-32 of its data, which ends
   /// at a directory or at `next`.

@@ -351,9 +351,8 @@ void demand(bool inside) {
 }
 
 void put_at(Blob& bytes, std::size_t offset, std::uint64_t value, std::size_t width) {
-  Blob encoded;
-  put(encoded, value, width);
-  put_bytes(bytes, offset, encoded);
+  demand(offset <= bytes.size() && width <= bytes.size() - offset);
+  for (std::size_t i = 0; i < width; ++i) bytes[offset + i] = static_cast<std::byte>(value >> (8 * i));
 }
 
 std::uint64_t value_at(std::span<const std::byte> bytes, std::size_t offset, std::size_t width) {
