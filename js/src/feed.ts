@@ -1,5 +1,5 @@
 import type { Archive } from './archive.js';
-import { builtin, isStalling } from './source.js';
+import { builtin } from './source.js';
 import { REACH } from './tensors.js';
 
 /** What tells the runtimes apart. */
@@ -102,7 +102,7 @@ export class Feed {
 
   /** Parts of the archive's Blob, for a runtime that reads them when it takes them; undefined where that cannot be. */
   async slices(): Promise<External[] | undefined> {
-    const blob = isStalling() ? undefined : this.#archive.source.blob?.();
+    const blob = this.#archive.source.blob?.();
     if (!blob) return undefined;
     const made: External[] = [];
     for (const [path, size] of this.#wanted()) {

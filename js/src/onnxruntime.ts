@@ -18,8 +18,7 @@ export interface SessionOptions {
   onProgress?: OnProgress;
   /**
    * The runtime is a JSPI build of onnxruntime-web 1.30 or newer, which reads Blobs itself: weights of a Blob, as a store
-   * gives it, are not read ahead, and their CRC-32s are not compared again. For windows; in workers, where Chromium may stop
-   * such reads for ever, it changes nothing.
+   * gives it, are not read ahead, and their CRC-32s are not compared again.
    */
   blobs?: boolean;
   /** Options of the runtime. */

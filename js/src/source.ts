@@ -56,13 +56,19 @@ class BytesSource implements Source {
   }
 
   blob(): Blob {
-    return new Blob([this.#bytes as Uint8Array<ArrayBuffer>]);
+    return piped(new Blob([this.#bytes as Uint8Array<ArrayBuffer>]));
   }
 }
 
-/** In workers of Chromium 156, a stream of a Blob that fills memory of its reader sometimes stops for ever. */
-export function isStalling(): boolean {
-  return 'WorkerGlobalScope' in globalThis;
+/**
+ * The same object, which streams through another stream. In Chromium 156, streams of Blobs that fill memory of their reader, as
+ * those that onnxruntime-web reads, sometimes stop for ever.
+ */
+function piped(blob: Blob): Blob {
+  return Object.assign(blob, {
+    stream: () => Blob.prototype.stream.call(blob).pipeThrough(new TransformStream()),
+    slice: (...range: [number?, number?]) => piped(Blob.prototype.slice.apply(blob, range)),
+  });
 }
 
 export class BlobSource implements Source {
@@ -71,7 +77,7 @@ export class BlobSource implements Source {
   readonly #waiting = new Waiting();
 
   constructor(blob: Blob) {
-    this.#blob = blob;
+    this.#blob = piped(blob.slice());
     this.size = blob.size;
   }
 
@@ -80,8 +86,7 @@ export class BlobSource implements Source {
   }
 
   stream(begin: number, end: number): Promise<ReadableStream<Uint8Array>> {
-    const stream = this.#blob.slice(begin, end).stream();
-    return Promise.resolve(isStalling() ? stream.pipeThrough(new TransformStream()) : stream);
+    return Promise.resolve(this.#blob.slice(begin, end).stream());
   }
 
   readSync(into: Uint8Array, begin: number): boolean {

@@ -22,17 +22,15 @@ const reset = (pid) => writeFile(`/proc/${pid}/clear_refs`, '5');
 
 /** Runs `load` and gives by how much the processes grew; of several, the one that grew most. */
 async function growth(pids, load) {
-  const before = new Map();
-  for (const pid of pids) {
+  const begin = async (pid) => {
     await reset(pid);
-    before.set(pid, (await memoryOf(pid)).now);
-  }
+    return (await memoryOf(pid)).now;
+  };
+  // A spare process of the browser may end at any time: it has no numbers.
+  const before = await Promise.all(pids.map((pid) => begin(pid).catch(() => NaN)));
   const said = await load();
-  const grown = [];
-  for (const pid of pids) {
-    const memory = await memoryOf(pid).catch(() => undefined); // a spare process of the browser may end meanwhile
-    if (memory) grown.push(memory.most - before.get(pid));
-  }
+  const after = await Promise.all(pids.map((pid) => memoryOf(pid).catch(() => ({ most: NaN }))));
+  const grown = after.map(({ most }, i) => most - before[i]).filter((bytes) => !Number.isNaN(bytes));
   return { ...said, peak: Math.max(...grown) };
 }
 
@@ -138,7 +136,7 @@ async function measureAll() {
       ['ort.jspi.min.mjs', 'window'],
       ['ort.jspi.min.mjs', 'worker'],
     ]) {
-      const isForBlobs = build === 'ort.jspi.min.mjs' && where === 'window';
+      const isForBlobs = build === 'ort.jspi.min.mjs';
       for (const form of ['store', ...(isForBlobs ? ['store, as Blobs'] : []), ...FORMS]) {
         print(`Chromium, ${where}`, build, form, await inChromium(server, build, where, form));
       }
