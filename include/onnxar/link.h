@@ -124,4 +124,60 @@ struct RuntimeModel {
 /// entry.
 RuntimeModel make_runtime_model(const Archive& archive);
 
+// --- Models as ONNX Runtime stored them ------------------------------------------------------------------------------
+
+/// The model of an archive as ONNX Runtime optimised it, with weights in the layout of its kernels, in a file from
+/// which later sessions start sooner and whose pages they share. onnxruntime.h has the calls of ONNX Runtime:
+///
+///   auto stored = StoredModel::open(file, key);
+///   if (!stored.is_stored()) { ...; stored.store(); }  // after a session of link() that writes it to prepare()
+///   ...; stored.verify();                              // after a session of link() without optimisations
+///
+/// Anyone who can write to the file decides what sessions compute. On POSIX it is not used if another user, except
+/// root, can write to it or its folder, or to the folder above unless that is sticky (/tmp). Any number of processes
+/// may use one file; one at a time writes it, to `FILE.storing`, with the lock `FILE.lock`. Move-only; not
+/// synchronised.
+class StoredModel {
+ public:
+  /// What it is for. The archive's digest, variables ORT_* and MLAS_*, system and processor are always compared.
+  struct Key {
+    std::filesystem::path archive;
+    std::string graph = {};     ///< as in LinkOptions
+    std::string runtime = {};   ///< version and build of ONNX Runtime
+    std::string settings = {};  ///< of the session, in any words: ONNX Runtime does not tell them
+  };
+
+  /// Looks for it; a file that is damaged or for another key is not used. Reads archive and file completely, for digest
+  /// and CRC-32s. On Linux that is once in each run of the system and after changes, which `FILE.seen` remembers.
+  /// Errors, all of the archive: as Archive::open, Archive::graph, `digest` and `make_link`.
+  static StoredModel open(const std::filesystem::path& file, const Key& key);
+  [[nodiscard]] bool is_stored() const noexcept;
+  /// Of the stored model (LinkForm::prepacked), or else of the archive (LinkForm::unmarked).
+  [[nodiscard]] const Link& link() const& noexcept;
+  const Link& link() const&& = delete;
+  /// Makes the folder `FILE.storing`, and returns where in it ONNX Runtime is to write the model, with its data in the
+  /// file `data` there. Errors: archive.busy (another process does this); io.* (.permission: see above); output.exists
+  /// (the file is the archive or not a stored model; something else is at `FILE.storing`); usage.* (is_stored; the
+  /// file has a name that make_link refuses).
+  std::filesystem::path prepare();
+  /// Stores what was written, once; `link` then changes. Removes the folder, also after errors: io.* (.changed: the
+  /// archive changed); usage.argument (`prepare` was not called; the written model has other inputs or outputs);
+  /// wire.*, onnx.* (it is of no known form).
+  void store();
+  /// Refuses a session if the file changed while it was made. Errors: io.changed.
+  void verify() const;
+
+ private:
+  struct Parts;
+  explicit StoredModel(detail::Owned<Parts> parts) noexcept;
+
+  detail::Owned<Parts> parts_;
+};
+
+/// Packs `model.onnx` and `data` of a folder, as ONNX Runtime wrote them of the model `original`, with the entry
+/// `about`. StoredModel::store does this; so does the Python package, which keeps many models in one folder. Errors: as
+/// there.
+void pack_stored(const std::filesystem::path& folder, const std::filesystem::path& archive, std::string_view about,
+                 Bytes original);
+
 }  // namespace ONNXAR_API onnxar

@@ -49,6 +49,7 @@ typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #define ONNXAR_HAVE_WRITING 1      /* added to this ABI: lookup, read_entry, is_archive, writers, verbs, hints */
 #define ONNXAR_HAVE_GRAPHS 1       /* added to this ABI: several models in one archive, and the option `graph` */
 #define ONNXAR_HAVE_DIGEST 1       /* added to this ABI: onnxar_digest */
+#define ONNXAR_HAVE_STORED 1       /* added to this ABI: onnxar_stored */
 #define ONNXAR_TERMINATED SIZE_MAX /* as a length of text: up to its NUL */
 #define ONNXAR_TO_END UINT64_MAX   /* as a length of bytes: up to the end */
 
@@ -66,6 +67,7 @@ typedef struct onnxar_owner onnxar_owner;     /* a share in the memory of an arc
 typedef struct onnxar_error onnxar_error;     /* a failure */
 typedef struct onnxar_tensors onnxar_tensors; /* the list of a model's tensors */
 typedef struct onnxar_digest onnxar_digest;   /* of an archive's content */
+typedef struct onnxar_stored onnxar_stored;   /* a model as ONNX Runtime optimised it */
 typedef struct onnxar_writer onnxar_writer;   /* an archive that is being written */
 typedef struct onnxar_keys onnxar_keys;       /* makes names of entries */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
@@ -206,6 +208,32 @@ onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads,
 const char* onnxar_digest_hex(const onnxar_digest* digest);
 const char* onnxar_digest_manifest(const onnxar_digest* digest);
 void onnxar_digest_free(onnxar_digest* digest);
+
+/* --- sessions of ONNX Runtime that start from a stored model ------------------------------------------------------ */
+typedef struct onnxar_session_source {
+  onnxar_bytes model; /* for CreateSessionFromArray */
+  const char* folder; /* for the session option `session.model_external_initializers_file_folder_path` */
+  const char* output; /* for SetOptimizedModelFilePath; "": ONNX Runtime is not to write the model */
+  const char* why;    /* why it cannot be stored; or "" */
+  int32_t is_stored;  /* not 0: SetSessionGraphOptimizationLevel(ORT_DISABLE_ALL), it is optimised already */
+  int32_t reserved;   /* 0 */
+} onnxar_session_source;
+/* The model of `archive` (or its `graph`, unless that is NULL) as ONNX Runtime stored it in `file`, else the model
+ * itself. `runtime` is the text of GetVersionString and GetBuildInfoString, `settings` names all other settings of the
+ * session. Who may write to `file`, and what else the stored model depends on: class StoredModel (onnxar/link.h).
+ * Errors are those of the archive. If `output` is not "", set also these options for the session:
+ *   session.optimized_model_external_initializers_file_name = data
+ *   session.optimized_model_external_initializers_min_size_in_bytes = 1024
+ *   session.save_external_prepacked_constant_initializers = 1 */
+onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* archive, const char* graph,
+                                 const char* runtime, const char* settings, onnxar_stored** stored,
+                                 onnxar_session_source* source, onnxar_error** error);
+/* Call it when ONNX Runtime has made a session of `source`. If that wrote the model: stores it, and `source` is then
+ * the stored model, for the session to use; after an error, the session that wrote it may be used. If the model was
+ * stored: code io.changed if the file was replaced in the meantime, so that the session is not to be used. */
+onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
+/* Views of `source` end; sessions do not need them. */
+void onnxar_stored_free(onnxar_stored* stored);
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 typedef struct onnxar_writer_options {

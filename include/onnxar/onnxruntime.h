@@ -6,6 +6,7 @@
 // | function             | the archive is               | the weights are                 |
 // |----------------------|------------------------------|---------------------------------|
 // | session_from_archive | a file, or part of a file    | mapped by ONNX Runtime, no copy |
+// | session_from_cache   | a file                       | mapped, as kernels want them    |
 // | session_from_link    | a file with a link beside it | mapped by ONNX Runtime, no copy |
 // | session_from_memory  | open, wherever its bytes are | copied once by ONNX Runtime     |
 //
@@ -41,6 +42,55 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
   Ort::SessionOptions in_folder = options.Clone();
   in_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
   return {env, link.model.data(), link.model.size(), in_folder};
+}
+
+struct SessionCache {
+  std::filesystem::path file;  ///< of the stored model
+  /// Whatever the session options have besides their defaults, except numbers of threads and of logging: ONNX Runtime
+  /// does not tell, and another text gets another stored model. Versions of libraries of operators, too.
+  std::string settings = {};
+  std::string graph = {};      ///< as in LinkOptions
+  std::string* why = nullptr;  ///< gets the reason why the session does not use the cache; "" if it does
+};
+
+/// Starts from the model as ONNX Runtime optimised it for this machine, with prepacked weights that all processes
+/// share; the first start stores it (StoredModel). Results are the same, bit by bit. Only for the CPU's provider. Where
+/// the cache cannot be used, as on a full disk, in a folder that others can write to, or for models that ONNX Runtime
+/// cannot store, it is `session_from_archive`. A model that cannot be stored is tried again at each start.
+inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesystem::path& archive,
+                                       const Ort::SessionOptions& options, const SessionCache& cache) {
+  std::string ignored;
+  std::string& why = cache.why == nullptr ? ignored : *cache.why;
+  const auto session_of = [&](const Link& link, Ort::SessionOptions& with) -> Ort::Session {
+    with.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
+    return {env, link.model.data(), link.model.size(), with};
+  };
+  StoredModel stored = StoredModel::open(
+      cache.file, {archive, cache.graph, Ort::GetVersionString() + " " + Ort::GetBuildInfoString(), cache.settings});
+  try {
+    if (!stored.is_stored()) {
+      Ort::SessionOptions writing = options.Clone();
+      writing.SetOptimizedModelFilePath(stored.prepare().c_str());
+      writing.AddConfigEntry(kOrtSessionOptionsOptimizedModelExternalInitializersFileName, "data");
+      writing.AddConfigEntry(kOrtSessionOptionsOptimizedModelExternalInitializersMinSizeInBytes, "1024");
+      writing.AddConfigEntry(kOrtSessionOptionsSavePrePackedConstantInitializers, "1");
+      // It would warn that the file is for this machine alone.
+      writing.DisableProfiling().SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
+      session_of(stored.link(), writing);
+      stored.store();
+    }
+    Ort::SessionOptions reading = options.Clone();
+    reading.SetGraphOptimizationLevel(ORT_DISABLE_ALL);  // that was done
+    Ort::Session session = session_of(stored.link(), reading);
+    stored.verify();
+    why.clear();
+    return session;
+  } catch (const Error& error) {
+    why = error.what();
+  } catch (const Ort::Exception& error) {
+    why = error.what();
+  }
+  return session_from_archive(env, archive, options, {.graph = cache.graph});
 }
 
 /// Of an `.onnx` file. If it is a link, its archive is verified first (verify_link).

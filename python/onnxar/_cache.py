@@ -20,22 +20,19 @@ import tempfile
 import warnings
 from collections.abc import Callable
 
-import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
 from onnxar import _core
 from onnxar._cache_files import Unfit, alone, expect_owner, identity, make_private, publish, recall
 from onnxar._cache_key import digest_of
 from onnxar._errors import Error, printable, usage
-from onnxar._prepacked import Layout
 from onnxar._types import Link
 
-DATA, ABOUT = "data", "about.json"  # entries
+ABOUT = "about"  # an entry
 # Files in the cache: an entry, why there is none, what its file was when its CRC-32s were compared, and what an archive was when its digest was taken.
 SUFFIX, REFUSED, SEEN, DIGEST = ".onnxar", ".refused", ".seen", ".digest"
 LOCK, PART = ".lock", ".part"  # while an entry is made
 NAMED = "[0-9a-f]" * 64  # what their names begin with
-ALIGNMENT = 4096  # a page: ONNX Runtime maps ranges of the data file
 
 
 class Unstorable(Unfit):
@@ -56,11 +53,10 @@ def default_folder() -> pathlib.Path:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """An entry as a model for ONNX Runtime, its interface, and the identity of the file whose CRC-32s were compared."""
+    """An entry as a model for ONNX Runtime, and the identity of the file whose CRC-32s were compared."""
 
     key: str
     link: Link
-    interface: str
     state: str
 
 
@@ -103,7 +99,7 @@ class Cache:
             about = _about(archive)
             if about["key"] != key:
                 raise ValueError("it has the name of another entry")
-            return Entry(key, Link(*_core.make_link(path, 0, None, "", _core.LinkForm.prepacked)), about["interface"], state)
+            return Entry(key, Link(*_core.make_link(path, 0, None, "", _core.LinkForm.prepacked)), state)
         except FileNotFoundError:
             pass
         except (Error, ValueError) as error:
@@ -153,17 +149,18 @@ class Cache:
                 self.path(key, suffix).unlink(missing_ok=True)
         return Unfit(why)
 
-    def fill(self, key: str, model: str, write: Callable[[str], str]) -> bool:
+    def fill(self, key: str, model: str, write: Callable[[str], bytes]) -> bool:
         """Makes the entry of what `write` writes: a model into this file, and its data into the file `data` beside it. It
-        returns the interface. Returns False while another process does it, or if it has done it. Errors: OSError; those of `write`."""
+        returns the model that these were made of. Returns False while another process does it, or if it has done it.
+        Errors: OSError; those of `write`."""
         with alone(self.path(key, LOCK)) as is_alone:
             if not is_alone or self.path(key).exists():
                 return False
             self._remove_abandoned(key)
             part = pathlib.Path(tempfile.mkdtemp(PART, f"{key}.", self.folder))
             try:
-                interface = write(str(part / "model.onnx"))
-                _pack(part, {"key": key, "model": model, "onnxruntime": ort.__version__, "interface": interface})
+                original = write(str(part / "model.onnx"))
+                _pack(part, {"key": key, "model": model, "onnxruntime": ort.__version__}, original)
                 os.replace(part / "entry", self.path(key))
             except Unstorable as reason:
                 raise self.refuse(key, model, str(reason)) from reason
@@ -233,19 +230,13 @@ class Cache:
                         raise
 
 
-def interface_of(session: ort.InferenceSession) -> str:
-    """Describes what a caller of the session sees. ONNX Runtime adds inputs to some models when it stores them."""
-    groups = (session.get_inputs(), session.get_outputs(), session.get_overridable_initializers())
-    return repr([[(each.name, each.type, each.shape) for each in group] for group in groups])
-
-
 def _about(archive: _core.Archive) -> dict[str, str]:
     """Errors: ValueError (it is not what `fill` writes); usage.no_such_entry."""
     try:
         about = json.loads(bytes(memoryview(archive.bytes(ABOUT))))
     except RecursionError as error:
         raise ValueError(f"{ABOUT} is nested too deeply") from error
-    if not isinstance(about, dict) or not all(isinstance(about.get(name), str) for name in ("key", "model", "onnxruntime", "interface")):
+    if not isinstance(about, dict) or not all(isinstance(about.get(name), str) for name in ("key", "model", "onnxruntime")):
         raise ValueError(f"{ABOUT} lacks a field")
     return about
 
@@ -256,29 +247,14 @@ def _refusal(path: pathlib.Path) -> tuple[str, str]:
     return model, why or "it was refused before"
 
 
-def _pack(part: pathlib.Path, about: dict[str, str]) -> None:
-    """Packs what ONNX Runtime wrote, with aligned data. Not synced: the CRC-32s would show what a loss of power did."""
-    data = part / DATA
-    layout = Layout(DATA, data.stat().st_size if data.exists() else 0)
+def _pack(part: pathlib.Path, about: dict[str, str], original: bytes) -> None:
+    """Packs what ONNX Runtime wrote."""
     try:
-        model = layout.moved((part / "model.onnx").read_bytes())
-    except (ValueError, KeyError, IndexError, RecursionError) as error:
-        raise Unstorable(f"ONNX Runtime stored it in a form that is not known here: {error!r}") from error
-    writer = _core.ArchiveWriter.create(part / "entry", ALIGNMENT, True, False)
-    if layout.size:  # not of a model without large weights
-        mapped = np.memmap(data, np.uint8, "r")
-
-        def write(file: _core.Sink) -> None:
-            end = 0
-            for (offset, length), begin in layout.ranges.items():
-                file.write(bytes(begin - end))
-                file.write(mapped[offset : offset + length])
-                end = begin + length
-
-        writer.add(DATA, layout.size, write)
-    text = json.dumps(about).encode()
-    writer.add(ABOUT, len(text), lambda file: file.write(text))
-    writer.finish(model)
+        _core.pack_stored(part, part / "entry", json.dumps(about), original)
+    except Error as error:
+        if isinstance(error, OSError):
+            raise
+        raise Unstorable(f"ONNX Runtime did not store what it was to: {error}") from error
 
 
 def warn(reason: object) -> None:

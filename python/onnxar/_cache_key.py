@@ -119,7 +119,7 @@ def key_of(
     settings, provider = options._settings(), _of_cpu(providers, provider_options)
     _core.Archive.open(path).graph(graph)  # before the digest, which takes long
     told = {
-        "layout of entries": 3,
+        "layout of entries": 4,
         "archive": digest(path),
         "graph": graph,
         "runtime": [ort.__version__, ort.get_build_info()],

@@ -134,6 +134,7 @@ def convert(input: _Path, output: _Path, save: SaveOptions, load: LoadOptions) -
 def pack_models(
     models: list[tuple[str, _Path]], output: _Path, save: SaveOptions, load: LoadOptions
 ) -> dict[str, Any]: ...
+def pack_stored(folder: _Path, archive: _Path, about: str, original: bytes) -> None: ...
 def replace_file(
     archive: _Path, model: _Path, save: SaveOptions, load: LoadOptions, remove: list[str], append_external: bool,
     graph: str,

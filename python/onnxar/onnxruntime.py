@@ -16,7 +16,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignor
 
 from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
-from onnxar._cache import DATA, Cache, Entry, Unstorable, interface_of, warn
+from onnxar._cache import Cache, Entry, Unstorable, warn
 from onnxar._cache_files import Unfit
 from onnxar._cache_key import FOLDER, SessionOptions, key_of
 from onnxar._errors import Error, usage
@@ -160,13 +160,11 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         return True
 
     def _begin_stored(self, found: Entry, given: SessionOptions, providers: Any, provider_options: Any) -> None:
-        """Makes the session from an entry. Errors: Unfit (it has another interface); those of ONNX Runtime."""
+        """Makes the session from an entry. Errors: those of ONNX Runtime."""
         self._link, self._options = found.link, given._copy()
         self._options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # that was done
         model = found.link.model
         self._mapping(lambda: super(InferenceSession, self).__init__(model, self._options, providers, provider_options, enable_fallback=0))
-        if interface_of(self) != found.interface:
-            raise Unfit("the stored model has other inputs or outputs")
 
     def _mapping(self, begin: Callable[[], None]) -> None:
         """Makes the session from a link. The options may since be those of a session of another folder, too. Errors:
@@ -207,28 +205,28 @@ def _version() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", ort.__version__)[:2])
 
 
-def _write_optimised(path: Any, graph: str, given: SessionOptions, providers: Any, provider_options: Any, key: str, output: str) -> str:
-    """Has ONNX Runtime write the model as it runs it, and returns its interface. Errors: Unfit."""
+def _write_optimised(path: Any, graph: str, given: SessionOptions, providers: Any, provider_options: Any, key: str, output: str) -> bytes:
+    """Has ONNX Runtime write the model as it runs it, and returns the model that it was made of. Errors: Unfit."""
     link, options = Link(*_core.make_link(path, 0, None, graph, _core.LinkForm.unmarked)), given._copy()
     options.optimized_model_filepath = output
     options.enable_profiling = False
     options.log_severity_level = 3  # no warning that the file is for this machine alone
     for name, value in {
         FOLDER: str(link.folder),
-        "session.optimized_model_external_initializers_file_name": DATA,
+        "session.optimized_model_external_initializers_file_name": "data",
         "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
         "session.save_external_prepacked_constant_initializers": "1",
     }.items():
         options.add_session_config_entry(name, value)
     try:
-        session = ort.InferenceSession(link.model, options, providers, provider_options, enable_fallback=0)
+        ort.InferenceSession(link.model, options, providers, provider_options, enable_fallback=0)
     except LASTING as error:
         raise Unstorable(f"ONNX Runtime cannot store it: {error}") from error
     except Exception as error:  # such as a full disk
         raise Unfit(f"ONNX Runtime did not store it: {error}") from error
     if key_of(path, graph, given, providers, provider_options) != key:
         raise Unfit("the archive was replaced in the meantime")
-    return interface_of(session)
+    return link.model
 
 
 def _linked_in(folder: str, link: Link, archive: str) -> str:

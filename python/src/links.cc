@@ -46,6 +46,11 @@ void bind_links(nb::module_& module) {
       .value("unmarked", LinkForm::unmarked)
       .value("prepacked", LinkForm::prepacked);
   module.def("make_link", link_of);
+  module.def("pack_stored",
+             [](const Path& folder, const Path& archive, const std::string& about, const nb::bytes& original) {
+               const Bytes bytes = as_bytes({original.c_str(), original.size()});
+               without_gil([&] { pack_stored(folder, archive, about, bytes); });
+             });
   module.def("write_link", [](const Path& archive, const Path& output, bool overwrite, bool sync, std::uint64_t offset,
                               std::optional<std::uint64_t> length, const std::string& graph) {
     LinkOptions options;

@@ -98,7 +98,7 @@ class Entries(CacheTest):
         (entry,) = self.entries()
         self.assertEqual({each.severity for each in onnxar.check(entry, data=True)}, {"warning"})
         with zipfile.ZipFile(entry) as zipped:
-            self.assertEqual(zipped.namelist(), ["data", "about.json", "__MODEL_PROTO"])
+            self.assertEqual(zipped.namelist(), ["about", "data", "__MODEL_PROTO"])
             zipped.extractall(self.folder / "unzipped")
         model = onnx.load(self.folder / "unzipped/__MODEL_PROTO", load_external_data=False)
         (w,) = (each for each in model.graph.initializer if each.name == "w")

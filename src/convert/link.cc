@@ -30,14 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why readers of external data would refuse this name as a location; absent if they accept it.
-std::optional<std::string_view> name_fault(std::string_view name) {
-  if (name.starts_with('#')) return "begins with `#`, which to them names memory";
-  if (name.find("..") != std::string_view::npos) return "has `..` in it, which to them leaves the folder";
-  if (!base::is_utf8(name)) return "is not UTF-8";
-  return std::nullopt;
-}
-
 /// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
 constexpr std::size_t smallest_linked = 128;
 
@@ -71,12 +63,7 @@ class Linking {
         expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     name_ = copy ? std::string(*copy) : archive_name();
-    if (const auto fault = name_fault(name_)) {
-      throw Error(Code::usage_argument,
-                  base::concat("ONNX's readers of external data would refuse the archive because its name ", *fault,
-                               "; rename it"),
-                  {}, path_);
-    }
+    if (!copy) refuse_unlinkable(path_);
     refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
     if (form_ == LinkForm::link) marker_ = LinkMarker::of(this->archive(), begin_, name_).fields();
     rewrite();

@@ -150,6 +150,20 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
               {}, {}, {Hint::link_again});
 }
 
+void refuse_unlinkable(const std::filesystem::path& file) {
+  const std::string name = os::text_of(file.filename());
+  const auto refuse_if = [&](bool fault, std::string_view why) {
+    if (!fault) return;
+    throw Error(
+        Code::usage_argument,
+        base::concat("ONNX's readers of external data would refuse the archive because its name ", why, "; rename it"),
+        {}, file);
+  };
+  refuse_if(name.starts_with('#'), "begins with `#`, which to them names memory");
+  refuse_if(name.find("..") != std::string::npos, "has `..` in it, which to them leaves the folder");
+  refuse_if(!base::is_utf8(name), "is not UTF-8");
+}
+
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
   const std::string name = os::text_of(file.filename());
   for (std::size_t i = 0; i < archive.size(); ++i) {
@@ -165,8 +179,8 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
 void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
   if (!zip::equal_folded(name, os::text_of(file.filename()))) return;
   throw Error(Code::usage_own_name,
-              "the archive's file has this name, so a link to the file could be taken for one to the entry: give the "
-              "entry another name",
+              "the archive's file has this name, so a link to the file could be taken for one to the entry: give one "
+              "of them another name",
               {std::string(name), std::nullopt}, file);
 }
 

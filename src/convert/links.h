@@ -45,6 +45,8 @@ struct LinkMarker {
                              const base::FileOrigin* origin) const;
 };
 
+/// Refuses a file whose name readers of external data would refuse as a location. Errors: usage.argument.
+void refuse_unlinkable(const std::filesystem::path& file);
 /// Refuses an archive with an entry that has the name of the archive's own file: that name is the location of links to
 /// the file. Errors: usage.own_name.
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file);

@@ -6,10 +6,13 @@
 namespace onnxar::onnx {
 
 namespace model_field {
-inline constexpr std::uint32_t graph = 7, metadata_props = 14, training_info = 20, functions = 25;
+inline constexpr std::uint32_t ir_version = 1, graph = 7, metadata_props = 14, training_info = 20, functions = 25;
 }
 namespace graph_field {
-inline constexpr std::uint32_t node = 1, initializer = 5, sparse_initializer = 15;
+inline constexpr std::uint32_t node = 1, initializer = 5, input = 11, output = 12, sparse_initializer = 15;
+}
+namespace value_field {
+inline constexpr std::uint32_t name = 1;
 }
 namespace node_field {
 inline constexpr std::uint32_t op_type = 4, attribute = 5, domain = 7;

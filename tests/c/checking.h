@@ -101,4 +101,9 @@ void check_verbs(void);
 void check_graphs(void);
 #endif
 
+#ifdef ONNXAR_HAVE_STORED
+/* The tests of stored.c. */
+void check_stored(void);
+#endif
+
 #endif /* ONNXAR_TESTS_C_CHECKING_H_ */

@@ -77,7 +77,7 @@ Blob little_endian(const Values& values, std::size_t width) {
 }
 
 /// The bytes of a source; empty for a null source.
-std::optional<Blob> read_all(const std::shared_ptr<const ByteSource>& source) {
+std::optional<Blob> read_source(const std::shared_ptr<const ByteSource>& source) {
   if (!source) return std::nullopt;
   Blob all;
   source->read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
@@ -88,8 +88,8 @@ std::optional<Blob> read_all(const std::shared_ptr<const ByteSource>& source) {
 std::optional<Blob> converted(const Message& tensor) {
   const Blob model = Message(tensor).take();
   const auto source = onnx::typed_data_source(model, onnx::read_tensor(model, {0, model.size()}));
-  const auto once = read_all(source);
-  EXPECT_EQ(read_all(source), once) << "the second reading differs";
+  const auto once = read_source(source);
+  EXPECT_EQ(read_source(source), once) << "the second reading differs";
   return once;
 }
 

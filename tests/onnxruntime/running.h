@@ -39,6 +39,26 @@ struct Tensor {
 
 using Tensors = std::map<std::string, Tensor>;
 
+/// Name, type and shape of each input and output.
+inline std::vector<std::string> ends_of(const Ort::Session& session) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& name, const Ort::TypeInfo& type) {
+    std::string text = name + " " + std::to_string(type.GetONNXType());
+    if (type.GetONNXType() == ONNX_TYPE_TENSOR) {
+      const auto info = type.GetTensorTypeAndShapeInfo();
+      text += " " + std::to_string(info.GetElementType());
+      for (const std::int64_t dim : info.GetShape()) text += " " + std::to_string(dim);
+      for (const char* const dim : info.GetSymbolicDimensions()) text += std::string(" ") + dim;
+    }
+    found.push_back(text);
+  };
+  const std::vector<std::string> inputs = session.GetInputNames(), outputs = session.GetOutputNames();
+  for (std::size_t i = 0; i < inputs.size(); ++i) add(inputs[i], session.GetInputTypeInfo(i));
+  found.emplace_back("to");
+  for (std::size_t i = 0; i < outputs.size(); ++i) add(outputs[i], session.GetOutputTypeInfo(i));
+  return found;
+}
+
 inline Tensor tensor_of(const Ort::Value& value) {
   const auto info = value.GetTensorTypeAndShapeInfo();
   const auto* data = static_cast<const std::byte*>(value.GetTensorRawData());

@@ -47,13 +47,20 @@ Ort::Session by_link_file(const fs::path& archive, const Ort::SessionOptions& op
   return ort::session_from_link(env(), link, options);
 }
 
+/// The second session is made from what the first one stored.
+Ort::Session by_cache(const fs::path& archive, const Ort::SessionOptions& options) {
+  const fs::path file = fs::path(archive) += ".stored";
+  ort::session_from_cache(env(), archive, options, {.file = file});
+  return ort::session_from_cache(env(), archive, options, {.file = file});
+}
+
 std::vector<Way> ways() {
   return {{"archive",
            [](const auto& path, const auto& options) { return ort::session_from_archive(env(), path, options); }},
           {"link", by_link_file},
-          {"memory", [](const auto& path, const auto& options) {
-             return ort::session_from_memory(env(), Archive::open(path), options);
-           }}};
+          {"memory", [](const auto& path,
+                        const auto& options) { return ort::session_from_memory(env(), Archive::open(path), options); }},
+          {"cache", by_cache}};
 }
 
 ReplaceOptions unsynced_edit() { return {.output = {.sync = false}}; }
@@ -73,6 +80,7 @@ class SessionTest : public ::testing::Test {
     const fs::path archive = packed(model);
     for (const Way& way : ways()) {
       Ort::Session session = way.session(archive, options);
+      EXPECT_EQ(ends_of(session), ends_of(inline_session)) << way.name;
       EXPECT_EQ(run(session, inputs), expected) << way.name;
     }
   }

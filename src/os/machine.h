@@ -1,0 +1,34 @@
+// The machine and its users: what stored results depend on, and who can change them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace onnxar::os {
+
+/// The variables of the environment whose names begin with `prefix`, as `NAME=value`, sorted.
+std::vector<std::string> variables(std::string_view prefix);
+
+/// Describes the system and its processors. What kernels may ask a processor for is in lines of Linux's /proc/cpuinfo;
+/// where that lists no features, as for other processors than those of x86 and ARM, the names of both are all that is
+/// known.
+std::string machine();
+/// The lines of `cpuinfo` that tell processors and their features from each other, each once and sorted. Empty without
+/// features.
+std::string processors_in(const std::string& cpuinfo);
+
+/// Identifies the time since the system was started; empty if the system does not tell.
+std::string boot();
+
+enum class Sticky : std::uint8_t { refuse, accept };
+
+/// Whether a user other than this one and root owns the file or folder, or may write to it. With Sticky::accept, a
+/// folder may be sticky as /tmp is: only owners rename what is in it. Access control lists are not read, nor anything
+/// on Windows, where files inherit the permissions of their folder.
+bool others_may_change(const std::filesystem::path& path, Sticky sticky, std::error_code& failed) noexcept;
+
+}  // namespace onnxar::os
