@@ -15,12 +15,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from run import LIMITS
+from run import LIMITS, SANITIZER
 
 
 def run(command: list[object]) -> tuple[str, float]:
     """The output, and the processor time."""
-    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=SANITIZER | os.environ) as process:
         assert process.stderr
         log = process.stderr.read().decode(errors="replace")
         _, status, usage = os.wait4(process.pid, 0)
