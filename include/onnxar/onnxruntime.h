@@ -27,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onnxar/archive.h"
@@ -34,14 +35,20 @@
 
 namespace onnxar::ort {
 
+namespace detail {
+inline Ort::Session session_of(const Ort::Env& env, const Link& link, Ort::SessionOptions options) {
+  const std::u8string folder = link.folder.u8string();  // as ONNX Runtime takes it on every system
+  options.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath,
+                         reinterpret_cast<const char*>(folder.c_str()));
+  return {env, link.model.data(), link.model.size(), options};
+}
+}  // namespace detail
+
 /// Through a link in memory (link.h). `which` says what part of the file and which graph; sessions of several graphs
 /// share the pages of common weights. Needs ONNX Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const LinkOptions& which = {}) {
-  const Link link = make_link(archive, which);
-  Ort::SessionOptions in_folder = options.Clone();
-  in_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
-  return {env, link.model.data(), link.model.size(), in_folder};
+  return detail::session_of(env, make_link(archive, which), options.Clone());
 }
 
 struct SessionCache {
@@ -61,10 +68,6 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
                                        const Ort::SessionOptions& options, const SessionCache& cache) {
   std::string ignored;
   std::string& why = cache.why == nullptr ? ignored : *cache.why;
-  const auto session_of = [&](const Link& link, Ort::SessionOptions& with) -> Ort::Session {
-    with.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
-    return {env, link.model.data(), link.model.size(), with};
-  };
   StoredModel stored = StoredModel::open(
       cache.file, {archive, cache.graph, Ort::GetVersionString() + " " + Ort::GetBuildInfoString(), cache.settings});
   try {
@@ -76,12 +79,12 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
       writing.AddConfigEntry(kOrtSessionOptionsSavePrePackedConstantInitializers, "1");
       // It would warn that the file is for this machine alone.
       writing.DisableProfiling().SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
-      session_of(stored.link(), writing);
+      detail::session_of(env, stored.link(), std::move(writing));
       stored.store();
     }
     Ort::SessionOptions reading = options.Clone();
     reading.SetGraphOptimizationLevel(ORT_DISABLE_ALL);  // that was done
-    Ort::Session session = session_of(stored.link(), reading);
+    Ort::Session session = detail::session_of(env, stored.link(), std::move(reading));
     stored.verify();
     why.clear();
     return session;
