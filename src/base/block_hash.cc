@@ -1,8 +1,8 @@
-#include "base/block_hash.h"
-
 #include <algorithm>
 #include <span>
 #include <string_view>
+
+#include "base/sha.h"
 
 namespace onnxar::base {
 

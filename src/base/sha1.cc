@@ -1,10 +1,10 @@
-#include "base/sha1.h"
-
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <utility>
+
+#include "base/sha.h"
 
 namespace onnxar::base {
 namespace {

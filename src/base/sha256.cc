@@ -1,10 +1,9 @@
-#include "base/sha256.h"
-
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/sha.h"
 #include "os/process.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

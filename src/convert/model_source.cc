@@ -6,7 +6,7 @@
 #include "archive/external_tensor.h"
 #include "base/checked.h"
 #include "base/errors.h"
-#include "base/sha1.h"
+#include "base/sha.h"
 #include "base/sources.h"
 #include "base/text.h"
 
