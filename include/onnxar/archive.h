@@ -37,8 +37,7 @@ struct OpenOptions {
   std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
   std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
   Prefetch prefetch = Prefetch::none;                 ///< of the whole file, after the directory is verified
-  /// Read the file into memory instead of mapping it. For slow network file systems, and for files that other
-  /// processes may shorten.
+  /// Read the file into memory instead of mapping it: for slow network file systems, and files that others may shorten.
   bool copy_in = false;
   std::size_t threads = 0;  ///< for copy_in; 0: one for each core
 };

@@ -76,10 +76,6 @@ struct Listing {
 /// between the name and the data.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
-/// Removes the entries of which neither the name nor a tensor's name matches a shell pattern (`*`, `?`, `[a-c]`). The
-/// model and the totals of the file stay. Cost: O(names * pattern).
-void keep_matching(Listing& listing, std::string_view pattern);
-
 /// A tensor of an archive's model.
 struct StoredTensor : TensorInfo {
   std::uint64_t offset = 0;  ///< of the TensorProto in the model, bytes
@@ -94,8 +90,7 @@ struct StoredTensor : TensorInfo {
 /// - data in the model at a multiple of 64: a view;
 /// - data elsewhere in the model, and typed fields, which are decoded: a copy at a multiple of 64.
 ///
-/// The archive keeps copies, so later calls give the same bytes, up to the size of the model in all. Beyond that each
-/// call copies.
+/// The archive keeps copies, so later calls give the same bytes, up to the size of the model; beyond it each copies.
 /// Errors: usage.foreign_entry (not of this archive's model); onnx.external*, onnx.tensor.* (.strings: they have no raw
 /// bytes; .not_converted: too many typed values, or out of range); as Archive::locate. Cost: O(fields of the tensor),
 /// and O(bytes) for a copy.

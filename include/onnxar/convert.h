@@ -10,8 +10,8 @@
 //
 // Each verb does what the command of the same name does. A model is an archive, a `.onnx` file with data inside or in
 // files beside it, or text (LoadOptions::text_parser); its content tells which. `repack`, `undo` and `recover` are in
-// archive_writer.h, `link` in link.h, `ls` in content.h, `cat` in archive.h; `show`, `dump`, `freeze` and `diff` need
-// protobuf and are in model/.
+// archive_writer.h, `link` in link.h, `ls` in content.h, `cat` in archive.h, `freeze` in
+// model/model.h; `show`, `dump` and `diff` are of the command and Python alone.
 //
 // Threads: calls are independent of each other.
 #pragma once

@@ -47,8 +47,8 @@ struct LoadOptions {
   std::size_t max_depth = most_nested_messages;     ///< of nested messages
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
-  /// million times. Holds for saving, `extract`, what `diff` compares, and Model::load without `no_copy`. Beyond it:
-  /// onnx.model.expansion, before anything is written.
+  /// million times. Holds for saving, `extract`, and Model::load without `no_copy`. Beyond it: onnx.model.expansion,
+  /// before anything is written.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
   /// Where compressed entries of such zips, and appended entries that tensors slice, are unpacked to files without a
@@ -71,7 +71,7 @@ enum class Format : std::uint8_t {
   archive,
   onnx_inline,    ///< one ModelProto with all data in it; below 2 GiB
   onnx_external,  ///< a ModelProto and one data file beside it, or one for each tensor
-  textproto,      ///< text with all data in it; by Model::save and `dump` (model/model.h)
+  textproto,      ///< text with all data in it; by Model::save (model/model.h)
 };
 
 /// In the links of a model, besides the CRC-32 that every entry has.

@@ -9,6 +9,7 @@
 #include "archive/access.h"
 #include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
+#include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"

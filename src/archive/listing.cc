@@ -3,6 +3,7 @@
 
 #include "archive/access.h"
 #include "archive/external_tensor.h"
+#include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/glob.h"

@@ -9,6 +9,7 @@
 #include "archive/entry_source.h"
 #include "archive/file_kind.h"
 #include "archive/foreign_zip.h"
+#include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"

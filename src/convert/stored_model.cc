@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "base/errors.h"
 #include "base/folder.h"
 #include "base/mapped_file.h"
@@ -21,7 +22,6 @@
 #include "convert/prepacked.h"
 #include "onnx/fields.h"
 #include "onnx/wire.h"
-#include "onnxar/archive_writer.h"
 #include "onnxar/content.h"
 #include "onnxar/link.h"
 #include "os/error.h"

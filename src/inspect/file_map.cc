@@ -15,11 +15,11 @@
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "inspect/graph_summary.h"
+#include "inspect/inspection.h"
 #include "model/walk.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
 #include "onnxar/content.h"
-#include "onnxar/model/inspect.h"
 #include "os/file.h"
 #include "os/names.h"
 

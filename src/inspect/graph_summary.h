@@ -2,10 +2,10 @@
 #pragma once
 
 #include "convert/load.h"
+#include "inspect/inspection.h"
 #include "inspect/open_dimensions.h"
 #include "inspect/size.h"
 #include "model/walk.h"
-#include "onnxar/model/inspect.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

@@ -1,5 +1,3 @@
-#include "onnxar/model/inspect.h"
-
 #include "archive/opening.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
@@ -7,8 +5,8 @@
 #include "convert/load.h"
 #include "convert/open.h"
 #include "inspect/graph_summary.h"
+#include "inspect/inspection.h"
 #include "model/messages.h"
-#include "model/text_writer.h"
 #include "model/walk.h"
 #include "onnx/sites.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
+#include "inspect/inspection.h"
 #include "inspect/size.h"
-#include "onnxar/model/inspect.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "convert/load.h"
 #include "model/differences.h"
+#include "model/front_end.h"
 #include "model/messages.h"
 #include "onnx/tensor_view.h"
-#include "onnxar/model/model.h"
 
 namespace onnxar {
 namespace {

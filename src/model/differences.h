@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/front_end.h"
 #include "onnxar/bytes.h"
-#include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"

@@ -1,16 +1,20 @@
-// Protobuf messages: to and from bytes, and what works on messages of any type.
+// Protobuf messages: to and from bytes and text, and what works on messages of any type.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "convert/load.h"
 #include "onnxar/bytes.h"
+#include "onnxar/convert.h"
 #include "onnxar/onnx.pb.h"
+#include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -20,6 +24,13 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);
 
 /// Serialises a message, which may lack required fields. Errors: onnx.model.too_large.
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message);
+
+/// Writes `model` as a text file. If `output` is a folder, the file is named after `input`. Errors: as `unpack`.
+ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                        const std::filesystem::path& input = {});
+
+/// Returns `options` with a parser for text, unless they have one.
+LoadOptions with_text_parser(const LoadOptions& options);
 
 /// Whether the tensor's data is outside the message.
 inline bool is_linked(const schema::TensorProto& tensor) {

@@ -1,5 +1,3 @@
-#include "model/text_writer.h"
-
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/text_format.h>
 
@@ -21,10 +19,10 @@
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/save.h"
+#include "model/front_end.h"
 #include "model/messages.h"
 #include "model/walk.h"
 #include "onnx/external_data.h"
-#include "onnxar/model/model.h"
 
 namespace onnxar {
 namespace {

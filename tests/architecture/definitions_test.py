@@ -8,12 +8,6 @@ import unittest
 
 from includes_test import PUBLIC, sources
 
-# Functions and classes that are defined in a room above that of their header: room -> names.
-EXCEPTIONS = {
-    # The room below uses other declarations of model/inspect.h.
-    "inspect": {"show", "shape_text", "to_string"},
-}
-
 # Comments and literals, which may contain anything.
 OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|" r'"(?:\\.|[^"\\\n])*"', re.DOTALL)
 NAMESPACE = re.compile(r"^namespace (?:ONNXAR_API )?(?:([\w:]+) )?\{|^(\})  // namespace", re.MULTILINE)
@@ -97,15 +91,6 @@ def faults(files):
     return found
 
 
-def excepted(path, name):
-    """The entry of EXCEPTIONS that allows the definition, or None."""
-    room = room_of(path)
-    for entry in (name, name.split("::")[0]):
-        if entry in EXCEPTIONS.get(room, ()):
-            return room, entry
-    return None
-
-
 class Definitions(unittest.TestCase):
     def setUp(self):
         self.files = sources("src", "include")
@@ -114,13 +99,8 @@ class Definitions(unittest.TestCase):
         found = [
             f"{path}: {name}: its header belongs to {' or '.join(sorted(rooms)) or 'no room'}"
             for path, name, rooms in faults(self.files)
-            if not excepted(path, name)
         ]
         self.assertFalse(found, "\n" + "\n".join(found))
-
-    def test_every_exception_is_needed(self):
-        needed = {excepted(path, name) for path, name, _ in faults(self.files)}
-        self.assertEqual({(room, name) for room, names_of in EXCEPTIONS.items() for name in names_of} - needed, set())
 
     def test_definitions_are_seen(self):
         sources_of = [text for path, text in self.files.items() if path.endswith(".cc")]

@@ -34,7 +34,6 @@ PUBLIC = {
     "error_codes.inc": "base",
     "error_hints.inc": "base",
     "link.h": "convert",
-    "model/inspect.h": "model",
     "model/model.h": "model",
     "onnx.pb.h": "model",  # generated
     "onnxar_c.h": "c",
@@ -44,6 +43,9 @@ PUBLIC = {
     "tensor.h": "onnx",
     "version.h": "base",
 }
+
+# What libraries export for the command alone: no program can include it, and no version promises it.
+FOR_THE_COMMAND = {"archive/front_end.h", "inspect/inspection.h", "model/front_end.h"}
 
 # Headers of operating systems, and <cerrno>, which has their error codes. Only `os/` folders may include them.
 SYSTEM = re.compile(
@@ -113,6 +115,8 @@ def fault(parts, include, files):
             return "the Python module does not use protobuf"
         if parts[:2] == ("tools", "onnxar") and f"tools/onnxar/{include}" in files:
             return None  # the command has a separate os/
+        if parts[0] == "tools" and include in FOR_THE_COMMAND:
+            return None
         if parts[0] in ("tools", "python"):
             private = target and not include.startswith("onnxar/")
             return f"{parts[0]} may use public headers only" if private else None

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "archive/front_end.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
 #include "support/sources.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "support/refusal.h"

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "base/parallel.h"
 #include "onnxar/archive_writer.h"
 #include "support/child.h"

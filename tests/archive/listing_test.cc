@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "archive/opened.h"
 #include "onnxar/content.h"
 #include "support/samples.h"

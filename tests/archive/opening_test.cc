@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/front_end.h"
 #include "archive/opened.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "archive/front_end.h"
 #include "archive/repacking.h"
 #include "support/special_files.h"
 #include "support/system_calls.h"

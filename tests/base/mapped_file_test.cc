@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "base/memory.h"
-#include "onnxar/archive_writer.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

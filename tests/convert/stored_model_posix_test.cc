@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "onnxar/archive_writer.h"
+#include "archive/front_end.h"
 #include "onnxar/link.h"
 #include "support/refusal.h"
 #include "support/samples.h"

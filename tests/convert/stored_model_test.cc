@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
 #include "onnxar/link.h"
 #include "support/refusal.h"
 #include "support/samples.h"

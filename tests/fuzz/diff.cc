@@ -5,7 +5,7 @@
 
 #include "fuzz/models.h"
 #include "fuzz/reader.h"
-#include "onnxar/model/model.h"
+#include "model/front_end.h"
 
 namespace onnxar::fuzz::diff_target {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "fuzz/models.h"
 #include "fuzz/scratch.h"
-#include "onnxar/model/inspect.h"
-#include "onnxar/model/model.h"
+#include "inspect/inspection.h"
+#include "model/front_end.h"
 
 namespace onnxar::fuzz::freeze_target {
 namespace {

@@ -1,7 +1,5 @@
 // Inspects any bytes: a model, an archive or text. They are refused as a fault of the format, or the numbers agree with
 // each other. No name makes the output of `show` control a terminal or a browser.
-#include "onnxar/model/inspect.h"
-
 #include <algorithm>
 #include <iostream>
 #include <sstream>
@@ -11,7 +9,8 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "html/page.h"
-#include "onnxar/model/model.h"
+#include "inspect/inspection.h"
+#include "model/front_end.h"
 #include "verbs/with_model/show_text.h"
 
 namespace onnxar::fuzz::inspect_target {

@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
-#include "onnxar/model/model.h"
+#include "model/front_end.h"
 
 namespace onnxar::fuzz::text_target {
 namespace {

@@ -1,13 +1,12 @@
-#include "onnxar/model/inspect.h"
-
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <functional>
 #include <string>
 
+#include "inspect/inspection.h"
+#include "model/front_end.h"
 #include "onnxar/convert.h"
-#include "onnxar/model/model.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {

@@ -3,8 +3,8 @@
 
 #include <type_traits>
 
-#include "onnxar/model/inspect.h"
-#include "onnxar/model/model.h"
+#include "inspect/inspection.h"
+#include "model/front_end.h"
 
 namespace onnxar::testing {
 namespace {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
+#include "inspect/inspection.h"
+#include "model/front_end.h"
 #include "onnxar/content.h"
-#include "onnxar/model/inspect.h"
-#include "onnxar/model/model.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "model/front_end.h"
 #include "onnxar/convert.h"
-#include "onnxar/model/model.h"
 #include "support/model_samples.h"
 #include "support/refusal.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "onnxar/model/model.h"
+#include "model/front_end.h"
 #include "support/model_samples.h"
 #include "support/refusal.h"
 

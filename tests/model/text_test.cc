@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "onnxar/model/model.h"
+#include "model/front_end.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {

@@ -1,5 +1,4 @@
 // Limits, and calls of careless programs.
-#include "onnxar/archive_writer.h"
 #include "reader/reading.h"
 #include "support/samples.h"
 #include "support/temp_dir.h"
@@ -74,7 +73,7 @@ TEST(ReaderCalls, NoBytesAreNoArchive) {
   opened(Blob(), fault);
   EXPECT_EQ(fault, (ReaderFault{"zip.end.missing", "", 0}));
   const TempDir dir;
-  write_file(dir.path() / "empty", Blob());
+  dir.write_file("empty", Blob());
   onnxar_reader* archive = nullptr;
   onnxar_reader_error error = {};
   EXPECT_EQ(onnxar_reader_open((dir.path() / "empty").string().c_str(), nullptr, &archive, &error), -1);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onnxar/archive_writer.h"
+#include "archive/front_end.h"
 #include "onnxar/version.h"
 #include "os/process.h"
 #include "shell/command.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "onnxar/model/inspect.h"
+#include "inspect/inspection.h"
 
 namespace onnxar::tool::html {
 

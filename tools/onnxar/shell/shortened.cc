@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "onnxar/archive_writer.h"
+#include "archive/front_end.h"
 #include "os/process.h"
 #include "shell/command.h"
 #include "shell/hints.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "onnxar/content.h"
 #include "shell/addresses.h"
 #include "shell/command.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "onnxar/archive_writer.h"
 #include "shell/command.h"
 #include "shell/numbers.h"

@@ -2,7 +2,7 @@
 #include <memory>
 #include <sstream>
 
-#include "onnxar/model/model.h"
+#include "model/front_end.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"

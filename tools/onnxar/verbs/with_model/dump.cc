@@ -1,7 +1,7 @@
 #include <iostream>
 #include <memory>
 
-#include "onnxar/model/model.h"
+#include "model/front_end.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"

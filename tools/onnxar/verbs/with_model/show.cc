@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "html/page.h"
-#include "onnxar/archive_writer.h"
-#include "onnxar/model/inspect.h"
+#include "inspect/inspection.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/paths.h"

@@ -1,7 +1,7 @@
 // Prints an inspection as text, and converts it to JSON.
 #pragma once
 
-#include "onnxar/model/inspect.h"
+#include "inspect/inspection.h"
 #include "shell/json.h"
 
 namespace onnxar::tool {

@@ -1,0 +1,107 @@
+// What the library exports for the command: text of a model in any form, and what differs between two models, as data.
+// Threads: all functions may be called concurrently.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/model/model.h"
+
+namespace ONNXAR_API onnxar {
+
+// --- Text ------------------------------------------------------------------------------------------------------------
+
+struct TextOptions {
+  /// Print the data of all tensors, so the text makes an equal model. Otherwise payloads of at least `load.threshold`
+  /// bytes become a comment, external tensors keep their links, and no data is read.
+  bool with_data = false;
+  LoadOptions load = {};
+};
+
+struct TextReport {
+  std::uint64_t left_out = 0;    ///< payloads that became a comment
+  std::vector<Finding> remarks;  ///< with data: what text cannot carry (unknown fields, NaNs with a payload, ...)
+};
+
+/// Prints a model in any form to `sink`, in pieces; payloads are never gathered in memory. Errors: as `unpack`;
+/// onnx.model.invalid; usage.argument (an empty sink).
+TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
+
+/// Writes a model as text with all data; side files too if `output` is a folder, as `unpack` does. Of `save`, only the
+/// members that say how to write apply. Remarks and errors: as `unpack` and the `dump` above.
+ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                   const LoadOptions& load = {});
+
+// --- Differences -----------------------------------------------------------------------------------------------------
+
+enum class Change : std::uint8_t { added, removed, changed };
+[[nodiscard]] std::string_view to_string(Change change) noexcept;
+
+/// A difference outside of tensors. The texts are short and for people; they may hold any byte of the model.
+struct GraphChange {
+  Change change = Change::changed;
+  std::string site;    ///< `graph.node[3].attr.strides.ints`: in the first model, of an addition in the second
+  std::string name;    ///< of the innermost named thing around it, such as the node; cut after 200 bytes
+  std::string before;  ///< `[1,1]`, `Conv(x, w) -> y`; empty for an addition
+  std::string after;   ///< empty for a removal
+};
+
+/// How the data of two tensors of one type and shape differs.
+struct DataDifference {
+  std::uint64_t elements = 0;   ///< in each tensor; for an unknown type the number of bytes
+  std::uint64_t differing = 0;  ///< elements with different bits
+  std::uint64_t first = 0;      ///< index of the first differing element
+  /// Maxima over the differing elements that are finite in both; empty for strings and unknown types. The relative one
+  /// refers to the larger magnitude, so it is at most 2; the absolute one is at most the largest double. Of complex
+  /// numbers, the magnitude of the difference.
+  std::optional<double> max_absolute, max_relative;
+  std::uint64_t not_finite = 0;  ///< differing elements that are infinite or NaN in either tensor
+};
+
+/// At any site.
+struct TensorChange {
+  Change change = Change::changed;
+  std::string site;                         ///< as in GraphChange
+  std::optional<TensorInfo> before, after;  ///< each with its own site; empty for an addition or a removal
+  std::uint64_t bytes_before = 0, bytes_after = 0;
+  std::optional<DataDifference> data;  ///< set if only the data differs, not type or shape
+};
+
+/// A difference in a side file or in a further graph. LoadOptions::graph shows what differs in a graph.
+struct FileChange {
+  Change change = Change::changed;
+  std::string name;
+  std::uint64_t bytes_before = 0, bytes_after = 0;
+  /// Of a changed file: offset of the first byte that differs, or that only one has; the size if only the data that a
+  /// graph names differs.
+  std::uint64_t first = 0;
+};
+
+struct Difference {
+  std::vector<GraphChange> graph;
+  std::vector<TensorChange> tensors;
+  std::vector<FileChange> files;  ///< by name
+  std::uint64_t compared = 0;     ///< tensors that both models have
+
+  [[nodiscard]] bool none() const noexcept { return graph.empty() && tensors.empty() && files.empty(); }
+};
+
+/// Compares the whole content of the messages, and all data, but not where data is stored: a model equals its archive.
+/// Nodes are matched by name, else by their outputs, other things by name, key or domain, else by their order. The
+/// order of nodes, tensors and other named things does not count, except that of a graph's inputs and outputs.
+///
+/// Payloads are compared in place, bytes that tensors share only once. Errors: as Model::payload (data that cannot be
+/// converted is compared as it is); onnx.tensor.length, at the site (a linked message was given another shape);
+/// onnx.model.expansion (overlapping tensors: more than 8 times the existing bytes, for paths
+/// LoadOptions::max_expansion times). Cost: O(fields + bytes).
+[[nodiscard]] Difference diff(const Model& before, const Model& after);
+/// Two files in any form; weights stay in their mappings. Two archives also have side files, further graphs and the
+/// model's name (`onnxar.model.name`) compared. `progress` counts the bytes of both. Errors: also as Model::load.
+[[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
+                              const LoadOptions& load = {}, const ProgressCallback& progress = {});
+
+}  // namespace ONNXAR_API onnxar
