@@ -11,7 +11,6 @@
 
 #include "archive/external_tensor.h"
 #include "base/checked.h"
-#include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/messages.h"
@@ -205,17 +204,6 @@ std::vector<OpCount> count_ops(const schema::ModelProto& model) {
 }
 
 }  // namespace
-
-std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
-  base::check_callable(name, "the function for names of dimensions");
-  std::string text;
-  for (const Dimension& dim : dims) {
-    text += concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)
-                                            : dim.name.empty() ? "?"
-                                                               : name(dim.name));
-  }
-  return concat("[", text, "]");
-}
 
 GraphSummary summary_of_graph(const schema::ModelProto& model) {
   const schema::GraphProto& graph = model.graph();

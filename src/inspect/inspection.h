@@ -15,20 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "model/front_end.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
 namespace ONNXAR_API onnxar {
-
-/// A number, or a name such as `batch`, or neither.
-struct Dimension {
-  std::optional<std::int64_t> value;
-  std::string name;
-};
-
-/// `[n,3,224,?]`. `name` makes the name of a dimension printable. Errors: usage.argument (an empty `name`).
-[[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
-                                     const std::function<std::string(const std::string&)>& name);
 
 /// An input or output of a graph.
 struct ValueSummary {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "archive/opening.h"
 #include "base/open_file.h"
 #include "base/text.h"
+#include "model/front_end.h"
 #include "model/messages.h"
 #include "model/npz.h"
 #include "model/safetensors.h"
@@ -128,15 +130,14 @@ void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int6
   if (!type.has_shape()) return;
   const auto& shape = type.shape();
   bool fits = shape.dim_size() == static_cast<int>(dims.size());
-  std::string wanted = "[";
+  std::vector<Dimension> wanted;
   for (int i = 0; i < shape.dim_size(); ++i) {
     const auto& dim = shape.dim(i);
     if (dim.has_dim_value() && fits) fits = dim.dim_value() == dims[static_cast<std::size_t>(i)];
-    const std::string name = dim.dim_param().empty() ? "?" : dim.dim_param();
-    wanted += concat(i == 0 ? "" : ",", dim.has_dim_value() ? std::to_string(dim.dim_value()) : name);
+    wanted.push_back({dim.has_dim_value() ? std::optional(dim.dim_value()) : std::nullopt, dim.dim_param()});
   }
   if (fits) return;
-  refuse_shape(input.name(), wanted + "]", shape_text(dims));
+  refuse_shape(input.name(), shape_text(wanted, std::identity()), shape_text(dims));
 }
 
 /// Fills initializers without data, and inputs without an initializer, from another file, and counts them.

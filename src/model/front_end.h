@@ -1,9 +1,10 @@
-// What the library exports for the command: text of a model in any form, and what differs between two models, as data.
-// Threads: all functions may be called concurrently.
+// What the library exports for the command: text of a model in any form, shapes, and what differs between two models,
+// as data. Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,18 @@ TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const 
 /// members that say how to write apply. Remarks and errors: as `unpack` and the `dump` above.
 ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                    const LoadOptions& load = {});
+
+// --- Shapes ----------------------------------------------------------------------------------------------------------
+
+/// A number, or a name such as `batch`, or neither.
+struct Dimension {
+  std::optional<std::int64_t> value;
+  std::string name;
+};
+
+/// `[n,3,224,?]`. `name` makes the name of a dimension printable. Errors: usage.argument (an empty `name`).
+[[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
+                                     const std::function<std::string(const std::string&)>& name);
 
 // --- Differences -----------------------------------------------------------------------------------------------------
 

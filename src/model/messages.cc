@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "base/errors.h"
 #include "base/text.h"
+#include "model/front_end.h"
 #include "onnxar/error.h"
 #include "onnxar/model/model.h"
 
@@ -130,6 +132,17 @@ std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
 
 TextParser text_parser(std::size_t max_depth) {
   return [max_depth](Bytes text) { return parse_text(text, max_depth); };
+}
+
+std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
+  base::check_callable(name, "the function for names of dimensions");
+  std::string text;
+  for (const Dimension& dim : dims) {
+    text += base::concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)
+                                                  : dim.name.empty() ? "?"
+                                                                     : name(dim.name));
+  }
+  return base::concat("[", text, "]");
 }
 
 }  // namespace onnxar
