@@ -166,8 +166,8 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
       return {
           Code::io_failed,
           concat(doing,
-                 ": no file of this system can have this name (a device such as NUL, a `:`, or a dot or space at its "
-                 "end); choose a different name"),
+                 ": no file of this system can have this name (it is too long; on Windows also a device such as NUL, a "
+                 "`:`, or a dot or space at its end); choose a different name"),
           {},
           path};
     case os::Reason::mapped: return {Code::io_failed, concat(doing, blocked_by(path)), {}, path};

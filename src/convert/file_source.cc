@@ -50,22 +50,30 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
     throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
                 place);
   }
+  const auto missing = [&](std::string_view what) {
+    return Error(Code::onnx_external_missing,
+                 base::concat("the data file ", base::quoted(location), what, escaped_path(folder_)), place, {},
+                 {Hint::data_folder});
+  };
+  const fs::path path = folder_ / os::path_of(location);
   std::error_code failed;
   const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
-  if (!failed)
-    return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / os::path_of(location)));
+  if (!failed) {
+    try {
+      return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+    } catch (const Error& error) {
+      if (error.code() != Code::io_not_a_file) throw;
+      throw missing(" is not a regular file in ");  // a fault of the model, as a name that is not there
+    }
+  }
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
     throw Error(Code::onnx_external_outside,
                 base::concat("the data file ", base::quoted(location), " leads out of the model's folder by a link"),
                 place);
   }
-  if (reason == os::Reason::not_found) {
-    throw Error(Code::onnx_external_missing,
-                base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_)), place, {},
-                {Hint::data_folder});
-  }
-  throw base::system_error(failed, "cannot open the data file", folder_ / os::path_of(location));
+  if (reason == os::Reason::not_found || reason == os::Reason::bad_name) throw missing(" is not in ");
+  throw base::system_error(failed, "cannot open the data file", path);
 }
 
 ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {

@@ -18,7 +18,7 @@ enum class Reason : std::uint8_t {
   /// A path leaves its folder, or an operation leaves its volume.
   outside,
   too_many_links,
-  /// No file of this system can have the name: NUL, `a:b`. Never on POSIX.
+  /// No file of this system can have the name: it is too long, or on Windows NUL, `a:b`.
   bad_name,
   /// The file cannot be cut or replaced while a process has it mapped. Never on POSIX.
   mapped,

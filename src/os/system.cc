@@ -45,6 +45,7 @@ Reason reason_of_errno(int number) noexcept {
     case EISDIR: return Reason::is_folder;
     case EXDEV: return Reason::outside;  // openat2 for a path, rename and FICLONERANGE for a volume
     case ELOOP: return Reason::too_many_links;
+    case ENAMETOOLONG: return Reason::bad_name;
     case EFBIG: return Reason::too_large;
     case EFAULT: return Reason::unreadable_bytes;  // write() of a mapping whose file was shortened
     case ENOSYS:
@@ -101,6 +102,7 @@ Reason reason_of(const std::error_code& failed) noexcept {
     case ERROR_BAD_NETPATH:
     case ERROR_BAD_NET_NAME:
     case ERROR_DIRECTORY: return Reason::not_found;
+    case ERROR_FILENAME_EXCED_RANGE:
     case ERROR_INVALID_NAME: return Reason::bad_name;
     case ERROR_ALREADY_EXISTS:
     case ERROR_FILE_EXISTS: return Reason::exists;

@@ -49,6 +49,12 @@ class DataFiles(ToolCase):
         self.assertIn("w.bin", message)
         self.assertIn("--data-dir", message)
 
+    def test_folder(self) -> None:
+        self.write("models/sub/w.bin", bytes(1200))
+        for location in ("sub", "sub/", "./"):
+            with self.subTest(location=location):
+                self.assertIn("is not a regular file", self.expect("onnx.external_data.missing", location))
+
     def test_other_faults(self) -> None:
         self.write("outside.bin", bytes(1200))
         self.write("models/w.bin", bytes(1199))

@@ -267,7 +267,7 @@ TEST_F(CheckTest, ExternalDataOfAPlainModelIsFollowed) {
               ElementsAre("error onnx.external_data.missing"));
   std::filesystem::create_directory(folder_ / "sub");
   const Message to_folder = linked_floats("w", 256, "sub");
-  expect_finding(model_of({to_folder}), to_folder, Severity::error, Code::io_not_a_file);
+  expect_finding(model_of({to_folder}), to_folder, Severity::error, Code::onnx_external_missing);
 }
 
 TEST_F(CheckTest, LinksOutOfTheFolderAreErrors) {

@@ -166,10 +166,19 @@ TEST_F(ExternalFilesTest, ALinkToAnotherFolderIsRefusedWhereTheModelIsNoLink) {
   expect_refused("linked.data", Code::onnx_external_outside);
 }
 
-TEST_F(ExternalFilesTest, OnlyRegularFilesAreMapped) {
-  expect_refused("sub", Code::io_not_a_file);
-  expect_refused(".", Code::io_not_a_file);
-  if (make_pipe(root_ / "model/pipe")) expect_refused("pipe", Code::io_not_a_file);
+/// The model names them, so the fault is the model's and has the tensor's place.
+TEST_F(ExternalFilesTest, WhatIsNoRegularFileIsMissing) {
+  for (const std::string location : {"sub", "sub/", ".", "./", "sub/."}) {
+    SCOPED_TRACE(location);
+    expect_refused(location, Code::onnx_external_missing);
+  }
+  if (make_pipe(root_ / "model/pipe")) expect_refused("pipe", Code::onnx_external_missing);
+}
+
+TEST_F(ExternalFilesTest, ANameThatNoFileCanHaveIsMissing) {
+  expect_refused(std::string(300, 'a'), Code::onnx_external_missing);
+  expect_refused(std::string(100'000, 'a'), Code::onnx_external_missing);
+  expect_refused("sub/" + std::string(300, 'a') + "/w.bin", Code::onnx_external_missing);
 }
 
 TEST_F(ExternalFilesTest, EachFileIsMappedOnceWhateverItsNames) {

@@ -24,6 +24,7 @@ TEST(WindowsReason, MapsEachNumberThatCallersTellApart) {
       {ERROR_DISK_FULL, Reason::disk_full},
       {ERROR_NOT_SAME_DEVICE, Reason::outside},
       {ERROR_INVALID_NAME, Reason::bad_name},
+      {ERROR_FILENAME_EXCED_RANGE, Reason::bad_name},
       {ERROR_USER_MAPPED_FILE, Reason::mapped},
       {ERROR_FILE_TOO_LARGE, Reason::too_large},
       {ERROR_NOACCESS, Reason::unreadable_bytes},
