@@ -37,6 +37,16 @@ void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
               place, {}, {Hint::max_expansion_of, std::to_string(needed)});
 }
 
+std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion) {
+  std::uint64_t stated = 0, deflated = 0;
+  for (const zip::ForeignEntry& entry : directory.entries()) {
+    if (!entry.deflated) continue;
+    stated += entry.size;  // at most a thousand times the stored size, and entries do not overlap: no sum wraps
+    ++deflated;
+  }
+  return std::min(stated, expansion.most()) + deflated * zip::alignment_minimum;
+}
+
 void Spool::make_file() {
   base::OutputFile file = base::OutputFile::create_nameless(folder_);
   // A sparse file of the whole capacity can be mapped once. Growing it would need new mappings and move the bytes.
@@ -279,10 +289,7 @@ void UnpackedZip::use(std::size_t index) {
 Bytes UnpackedZip::place_of(std::size_t index) {
   use(index);
   if (!entry(index).deflated) return base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
-  if (!spool_) {
-    const auto is_used = [](const zip::ForeignEntry& entry) { return !is_left_out(entry); };
-    spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_, is_used));
-  }
+  if (!spool_) spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_));
   return spool_->place_of(entry(index).header_offset, entry(index).size);
 }
 

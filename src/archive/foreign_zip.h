@@ -1,7 +1,6 @@
 // Finds the model in a foreign zip, and recognises the exporter that wrote it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -45,19 +44,9 @@ class ZipExpansion {
   base::ByteBudget budget_;
 };
 
-/// The capacity that a Spool needs for the deflated entries that are used: the sum of their stated sizes, but not more
-/// than the limit.
-template <typename IsUsed>
-std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion,
-                              const IsUsed& is_used) {
-  std::uint64_t stated = 0, deflated = 0;
-  for (const zip::ForeignEntry& entry : directory.entries()) {
-    if (!entry.deflated || !is_used(entry)) continue;
-    stated += entry.size;  // at most a thousand times the stored size, and entries do not overlap: no sum wraps
-    ++deflated;
-  }
-  return std::min(stated, expansion.most()) + deflated * zip::alignment_minimum;
-}
+/// The capacity that a Spool needs for all deflated entries of a zip, those in `__MACOSX/` too, which a model may name:
+/// the sum of their stated sizes, but not more than the limit.
+std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion);
 
 // A temporary file for bytes that are too large to be kept in memory.
 

@@ -192,7 +192,7 @@ NpzFile NpzFile::open(const std::filesystem::path& path, const std::filesystem::
     const ZipExpansion expansion(bytes.size(), max_expansion);
     zip::ForeignDirectory directory = zip::ForeignDirectory::read(bytes, {.any_names = true});
     // F35: arrays are inflated to a spool, and the limit bounds its size before any of them is read.
-    const std::uint64_t room = room_to_inflate(directory, expansion, [](const auto&) { return true; });
+    const std::uint64_t room = room_to_inflate(directory, expansion);
     std::shared_ptr<Contents> contents(new Contents{std::move(file), std::move(directory), Spool(folder, room)});
     return {path, std::move(contents), expansion};
   } catch (const Error& error) {

@@ -199,19 +199,12 @@ TEST(ZipExpansion, TheHintNamesTheLeastLimitThatSuffices) {
 
 TEST(RoomToInflate, IsTheStatedSizesButNotMoreThanTheLimit) {
   ZipBuilder builder = smallest_builder();
-  builder.entries.insert(builder.entries.begin(),
-                         {plain_entry(deflated_entry("x", zeros(5000))), plain_entry(deflated_entry("y", zeros(300)))});
+  builder.entries.insert(builder.entries.begin(), {plain_entry(deflated_entry("x", zeros(5000))),
+                                                   plain_entry(deflated_entry("__MACOSX/y", zeros(300)))});
   const Blob bytes = builder.build();
   const auto directory = zip::ForeignDirectory::read(bytes, {});
-  const auto all = [](const zip::ForeignEntry&) { return true; };
-  const auto only = [](std::string_view name) {
-    return [name](const zip::ForeignEntry& entry) { return entry.name == name; };
-  };
-  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, all), 5300U + 2 * 64);
-  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only("y")), 300U + 64);
-  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only("w")), 0U) << "it is stored";
-  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}, only("none")), 0U);
-  EXPECT_EQ(room_to_inflate(directory, {100, 1}, all), 100U + 2 * 64);
+  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}), 5300U + 2 * 64) << "what is stored needs none";
+  EXPECT_EQ(room_to_inflate(directory, {100, 1}), 100U + 2 * 64);
 }
 
 // Entries of a foreign zip that are read in place, and inflated when they are first read.

@@ -119,6 +119,15 @@ TEST_F(ForeignTest, AZipOfAModelAndItsFilesIsRead) {
   }
 }
 
+/// F36: what macOS' Finder added is left out, unless the model names it.
+TEST_F(ForeignTest, ATensorsDataMayBeInTheFindersFolder) {
+  const Files files = {{"m.onnx", model_of({linked_floats("a", 300, "__MACOSX/w")}).take()},
+                       {"__MACOSX/w", data_of(300, 1)}};
+  for (const Storage storage : {Storage::stored, Storage::deflated}) {
+    EXPECT_EQ(inlined(zip_of(files, storage).bytes), model_of({floats("a", 300, 1)}).view());
+  }
+}
+
 TEST_F(ForeignTest, TensorsThatShareASliceShareAnEntry) {
   for (const Storage storage : {Storage::stored, Storage::deflated}) {
     const Files files = {{"m.onnx", model_of({linked_floats("a", 300, "w"), linked_floats("b", 300, "w")}).take()},
