@@ -196,7 +196,8 @@ struct ReplaceReport {
 /// entries. Data that equals an entry (not a side file or graph) byte for byte is linked to it; other external data
 /// becomes a new entry with a new key. Entries that tensors no longer name stay, and so do other graphs and the model's
 /// name among them. A link to a whole entry keeps its checksum. The conditions of ArchiveEditor::remove hold for side
-/// files and graphs that are replaced or removed. After an error the archive is unchanged, byte for byte.
+/// files and graphs that are replaced or removed. No link stays unread, whatever LoadOptions::load_external_data says.
+/// After an error the archive is unchanged, byte for byte.
 ///
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model); io.changed;

@@ -336,7 +336,9 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   const Archive& archive = editor.archive();
   // Destroyed before the editor, with the views of the archive that it gets: Windows cuts no file that is mapped.
   LoadedModel loaded = std::move(model);
-  split_model(loaded, open_model(archive), replace_policy(options.threshold, options), load);
+  LoadOptions all_links = load;
+  all_links.load_external_data = true;  // a link that stays as it is would be committed without proof
+  split_model(loaded, open_model(archive), replace_policy(options.threshold, options), all_links);
   // A graph is an entry like an added one, before the model, which stays.
   const auto planned = std::make_shared<onnx::Rope>();
   const std::string graph = entry_to_replace(archive, options.graph);

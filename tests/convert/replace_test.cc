@@ -71,6 +71,17 @@ class ReplaceTest : public ::testing::Test {
   ReplaceReport report_;
 };
 
+/// An archive has no links that were not loaded, so the option is not for `replace`.
+TEST_F(ReplaceTest, LinksLeadToEntriesAlsoIfTheDataIsNotToBeLoaded) {
+  const LoadOptions unread = {.load_external_data = false};
+  const fs::path path = write(model_of({linked_floats("w", 300, "none")}));
+  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, path, unsynced_edit(), unread); }), Code::onnx_external_missing);
+  EXPECT_EQ(now(), before_.bytes);
+  const Message model = model_of({linked_floats("w", 150, "b")});
+  onnxar::replace(archive_, write(model), unsynced_edit(), unread);
+  expect_edit(model);
+}
+
 // --- Links -----------------------------------------------------------------------------------------------------------
 
 TEST_F(ReplaceTest, LinksToEntriesStayAsTheyAreAndGetALength) {
