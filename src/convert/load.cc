@@ -10,6 +10,7 @@
 #include "archive/keys.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
+#include "base/sha.h"
 #include "base/text.h"
 #include "convert/open.h"
 #include "onnx/external_data.h"
@@ -143,10 +144,10 @@ Error with_graph_hint(const Error& error, const std::string& graph) {
   return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
 }
 
-base::Digest digest_of(const ByteSource& source) {
-  base::KeyedDigest digest;
-  source.read([&digest](Bytes piece) { digest.add(piece); });
-  return digest.result();
+std::string digest_of(const ByteSource& source) {
+  base::Sha256 digest;
+  source.read([&digest](Bytes piece) { digest.update(piece); });
+  return std::move(digest).hex();
 }
 
 /// Splits the graphs of sources into one model.

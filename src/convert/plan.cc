@@ -6,7 +6,10 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
+#include "base/checked.h"
+#include "base/crc32.h"
 #include "base/errors.h"
+#include "base/keyed_hash.h"
 #include "base/open_file.h"
 #include "base/parallel.h"
 #include "base/sources.h"
@@ -44,89 +47,27 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
 
 // Finding equal payloads.
 
-/// What a digest is of. Each level tells apart what the one before did not, and costs more.
-enum class Level : std::uint8_t { size, beginning, all };
-
 /// Bytes. Weights of one size differ within fewer.
 constexpr std::uint64_t beginning_size = 4096;
 
 /// Bytes. A payload that reading produces is collected in memory for a comparison, up to this size.
 constexpr std::uint64_t most_gathered = 16U << 20U;
 
-void add_beginning(base::KeyedDigest& digest, const Payload& payload) {
-  std::uint64_t rest = std::min(beginning_size, payload.size());
+/// Bytes. Large payloads are summed in pieces of this size, which several threads share.
+constexpr std::size_t summed_piece = 4U << 20U;
+
+/// The CRC-32 of the first `size` bytes. Without checks of the bytes in memory: they come when the payload is compared
+/// or written.
+std::uint32_t sum_of(const Payload& payload, std::uint64_t size, std::size_t threads) {
+  std::uint32_t crc = 0;
   const auto add = [&](Bytes piece) {
-    const Bytes part = piece.first(static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), rest)));
-    digest.add(part);
-    rest -= part.size();
+    const Bytes part = piece.first(base::in_memory(std::min<std::uint64_t>(piece.size(), size)));
+    crc = base::crc32_in_pieces(crc, part, {summed_piece}, base::threads_for(part.size(), threads),
+                                [](std::size_t, Bytes) {});
+    size -= part.size();
   };
   payload.is_decoded() ? payload.source->read(add) : add(payload.bytes());
-}
-
-/// Bytes. The digest of a payload is that of its parts' digests, so that several threads can make them.
-constexpr std::size_t part_size = 4U << 20U;
-
-/// The digests of the parts of bytes that come in pieces of any size.
-class PartDigests {
- public:
-  void add(Bytes piece) {
-    while (!piece.empty()) {
-      const Bytes next = piece.first(std::min(piece.size(), part_size - size_));
-      part_.add(next);
-      size_ += next.size();
-      piece = piece.subspan(next.size());
-      if (size_ == part_size) end_part();
-    }
-  }
-  std::vector<base::Digest> take() {
-    if (size_ != 0) end_part();
-    return std::move(digests_);
-  }
-
- private:
-  void end_part() {
-    digests_.push_back(part_.result());
-    part_ = base::KeyedDigest();
-    size_ = 0;
-  }
-
-  std::vector<base::Digest> digests_;
-  base::KeyedDigest part_;
-  std::size_t size_ = 0;
-};
-
-std::vector<base::Digest> digests_of_parts(Bytes bytes, std::size_t threads) {
-  std::vector<base::Digest> digests((bytes.size() + part_size - 1) / part_size);
-  base::parallel_for(digests.size(), base::threads_for(bytes.size(), threads), [&](std::size_t i) {
-    const Bytes rest = bytes.subspan(i * part_size);
-    base::KeyedDigest digest;
-    digest.add(rest.first(std::min(rest.size(), part_size)));
-    digests[i] = digest.result();
-  });
-  return digests;
-}
-
-/// Without checks of the bytes in memory: they come when the payload is compared or written.
-std::vector<base::Digest> digests_of_parts(const Payload& payload, std::size_t threads) {
-  if (!payload.is_decoded()) return digests_of_parts(payload.bytes(), threads);
-  PartDigests parts;
-  payload.source->read([&parts](Bytes piece) { parts.add(piece); });
-  return parts.take();
-}
-
-base::Digest digest_at(Level level, DataType type, const Payload& payload, std::size_t threads) {
-  base::KeyedDigest digest;
-  digest.add(static_cast<std::uint64_t>(level));
-  digest.add(static_cast<std::uint64_t>(type));
-  digest.add(payload.size());
-  if (level == Level::beginning) add_beginning(digest, payload);
-  if (level == Level::all) {
-    for (const auto& [first, second] : digests_of_parts(payload, threads)) {
-      digest.add(first);
-      digest.add(second);
-    }
-  }
-  return digest.result();
+  return crc;
 }
 
 /// Whether two payloads of one size are equal. Reads `payload` through its source, with its checks, because it will not
@@ -140,16 +81,21 @@ bool are_equal(const Payload& first, const Payload& payload) {
 
 }  // namespace
 
+EqualPayloads::Key EqualPayloads::key_at(Level level, DataType type, const Payload& payload) const {
+  if (level == Level::size) return {level, type, payload.size(), 0};
+  const std::uint64_t size = level == Level::all ? payload.size() : std::min(beginning_size, payload.size());
+  return {level, type, payload.size(), sum_of(payload, size, threads_)};
+}
+
 const Payload* EqualPayloads::first_of(DataType type, const Payload& payload) {
   for (const Level level : {Level::size, Level::beginning, Level::all}) {
-    const auto [met, added] = met_.try_emplace(digest_at(level, type, payload, threads_), Met{&payload});
+    const auto [met, added] = met_.try_emplace(key_at(level, type, payload), Met{&payload});
     if (added) return nullptr;
     const Payload* const first = met->second.first;
     if (level == Level::all) return are_equal(*first, payload) ? first : nullptr;
     if (!met->second.is_alone) continue;
     met->second.is_alone = false;
-    const Level next = level == Level::size ? Level::beginning : Level::all;
-    met_.try_emplace(digest_at(next, type, *first, threads_), Met{first});
+    met_.try_emplace(key_at(level == Level::size ? Level::beginning : Level::all, type, *first), Met{first});
   }
   return nullptr;
 }

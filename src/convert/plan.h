@@ -8,10 +8,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "base/keyed_hash.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "onnx/splice.h"
@@ -24,14 +24,14 @@ namespace onnxar {
 
 // Finds payloads with equal bytes, which an output of several models holds once.
 
-/// Finds equal payloads by digests, and compares each match byte for byte. Not synchronised.
+/// Finds equal payloads by their CRC-32, and compares each match byte for byte. Not synchronised.
 ///
 /// Most payloads differ from all others in their type, size or first bytes, and are not read further. Any other is read
-/// at most three times, whatever the input is: for its digest, and for one comparison with the first payload that has
-/// this digest. So the cost is linear in the bytes of all payloads.
+/// at most three times, whatever the input is: for its CRC-32, and for one comparison with the first payload that has
+/// it. So the cost is linear in the bytes of all payloads. Data made so that CRC-32s collide can only miss its equals.
 class EqualPayloads {
  public:
-  /// `threads` make digests of large payloads; 0: as many as there are cores.
+  /// `threads` sum large payloads; 0: as many as there are cores.
   explicit EqualPayloads(std::size_t threads = 1) : threads_(threads) {}
 
   /// The first payload of this type with the bytes of `payload`; null if this is the first. The payload must outlive
@@ -43,11 +43,17 @@ class EqualPayloads {
  private:
   struct Met {
     const Payload* first = nullptr;
-    bool is_alone = true;  // no second payload had this digest yet, so the first was not read further
+    bool is_alone = true;  // no second payload had this key yet, so the first was not read further
   };
+  /// What of a payload is read. Each level tells apart what the one before did not, and costs more.
+  enum class Level : std::uint8_t { size, beginning, all };
+  /// With the size and the CRC-32 of what the level reads.
+  using Key = std::tuple<Level, DataType, std::uint64_t, std::uint32_t>;
+
+  [[nodiscard]] Key key_at(Level level, DataType type, const Payload& payload) const;
 
   std::size_t threads_;
-  base::KeyedMap<base::Digest, Met> met_;
+  std::map<Key, Met> met_;
 };
 
 /// Which tensors share a place in the output: those that share bytes in the input, or also those with equal bytes.
