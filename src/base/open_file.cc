@@ -26,7 +26,7 @@ bool begins_with_a_byte(os::Handle file) noexcept {
 std::string blocked_by(const std::filesystem::path& path) {
   std::string programs;
   for (const std::string& program : os::programs_with(path)) programs += (programs.empty() ? "" : ", ") + program;
-  return concat(": the file is mapped by ", programs.empty() ? "a program" : programs,
+  return concat("the file is mapped by ", programs.empty() ? "a program" : programs,
                 ", and this system does not change a mapped file; end what reads it");
 }
 
@@ -140,38 +140,25 @@ bool is_folder(const std::filesystem::path& path) {
 
 Error system_error(const std::error_code& failed, std::string_view doing, const std::filesystem::path& path) {
   const std::string reason = failed.message();
+  const auto of = [&](Code code, std::string_view why, Advice advice = {}) {
+    return Error(code, concat(doing, ": ", why), {}, path, std::move(advice));
+  };
   switch (os::reason_of(failed)) {
     case os::Reason::not_found:
-      if (is_address(os::text_of(path))) {
-        return {Code::io_not_found,
-                concat(doing, ": this is an address, and a file is needed here"),
-                {},
-                path,
-                {Hint::get_whole}};
-      }
-      if (os::text_of(path).find("://") != std::string::npos) {
-        return {Code::io_not_found,
-                concat(doing, ": addresses are of http, https and s3; no file has this name"),
-                {},
-                path};
-      }
-      return {Code::io_not_found, concat(doing, ": no such file or folder; check the path"), {}, path};
-    case os::Reason::permission: return {Code::io_permission, concat(doing, ": ", reason), {}, path};
+      if (is_address(os::text_of(path)))
+        return of(Code::io_not_found, "this is an address, and a file is needed here", {Hint::get_whole});
+      if (os::text_of(path).find("://") != std::string::npos)
+        return of(Code::io_not_found, "addresses are of http, https and s3; no file has this name");
+      return of(Code::io_not_found, "no such file or folder; check the path");
+    case os::Reason::permission: return of(Code::io_permission, reason);
     case os::Reason::disk_full:
-      return {Code::io_disk_full,
-              concat(doing, ": the disk is full (", reason, "); free space or write elsewhere"),
-              {},
-              path};
+      return of(Code::io_disk_full, concat("the disk is full (", reason, "); free space or write elsewhere"));
     case os::Reason::bad_name:
-      return {
-          Code::io_failed,
-          concat(doing,
-                 ": no file of this system can have this name (it is too long; on Windows also a device such as NUL, a "
-                 "`:`, or a dot or space at its end); choose a different name"),
-          {},
-          path};
-    case os::Reason::mapped: return {Code::io_failed, concat(doing, blocked_by(path)), {}, path};
-    default: return {Code::io_failed, concat(doing, ": ", reason), {}, path};
+      return of(Code::io_failed,
+                "no file of this system can have this name (it is too long; on Windows also a device such as NUL, a "
+                "`:`, or a dot or space at its end); choose a different name");
+    case os::Reason::mapped: return of(Code::io_failed, blocked_by(path));
+    default: return of(Code::io_failed, reason);
   }
 }
 

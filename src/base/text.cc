@@ -115,18 +115,12 @@ std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {
   return value;
 }
 
-void Piece::append_to(std::string& line) const {
-  line += text_;
-  if (sign_ == Sign::no_number) return;
-  if (sign_ == Sign::minus) line += '-';
-  std::array<char, 20> digits{};
-  line.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number_).ptr);
-}
+void append(std::string& line, std::string_view text) { line += text; }
 
-std::string join(std::span<const Piece> pieces) {
-  std::string line;
-  for (const Piece& piece : pieces) piece.append_to(line);
-  return line;
+void append_number(std::string& line, std::uint64_t magnitude, bool is_negative) {
+  if (is_negative) line += '-';
+  std::array<char, 20> digits{};
+  line.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), magnitude).ptr);
 }
 
 namespace {

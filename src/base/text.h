@@ -1,12 +1,10 @@
 // Formats numbers and names for messages, and classifies the characters of names.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,31 +76,23 @@ constexpr bool is_identifier_character(char c) noexcept { return is_digit(c) || 
 /// Parses a plain decimal number below 2^64: digits only, without sign, blanks or leading zeros.
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;
 
-/// A text, or a whole number that is written in decimal.
-class Piece {
- public:
-  explicit Piece(std::string_view text) noexcept : text_(text) {}
-  template <std::integral Number>
-  explicit Piece(Number number) noexcept
-      : number_(number < 0 ? ~static_cast<std::uint64_t>(number) + 1 : static_cast<std::uint64_t>(number)),
-        sign_(number < 0 ? Sign::minus : Sign::plus) {}
+void append(std::string& line, std::string_view text);
+void append_number(std::string& line, std::uint64_t magnitude, bool is_negative);
 
-  void append_to(std::string& line) const;
+/// Appends a whole number in decimal.
+template <std::integral Number>
+void append(std::string& line, Number number) {
+  const bool is_negative = number < 0;
+  append_number(line, is_negative ? ~static_cast<std::uint64_t>(number) + 1 : static_cast<std::uint64_t>(number),
+                is_negative);
+}
 
- private:
-  enum class Sign : std::uint8_t { no_number, plus, minus };
-
-  std::string_view text_;
-  std::uint64_t number_ = 0;
-  Sign sign_ = Sign::no_number;
-};
-
-std::string join(std::span<const Piece> pieces);
-
-/// Joins strings and whole numbers. The work is in `join`, because messages need hundreds of instances of this one.
+/// Joins strings and whole numbers.
 template <typename... Pieces>
 std::string concat(const Pieces&... pieces) {
-  return join(std::array{Piece(pieces)...});
+  std::string line;
+  (append(line, pieces), ...);
+  return line;
 }
 
 // Suggests names for a name that was not found.

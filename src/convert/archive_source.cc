@@ -24,13 +24,9 @@ namespace {
 /// The last entry whose local header begins at `offset` or before. Entries are in the order of the file, and the first
 /// one begins at 0, so there always is one.
 std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
-  std::size_t first = 0;
-  for (std::size_t count = archive.size(); count > 1;) {
-    const std::size_t half = count / 2;
-    if (archive.entry(first + half).header_offset <= offset) first += half;
-    count -= half;
-  }
-  return first;
+  const auto entries = archive.entries();
+  const auto after = std::ranges::upper_bound(entries, offset, {}, &ArchiveEntry::header_offset);
+  return static_cast<std::size_t>(after - entries.begin()) - 1;
 }
 
 }  // namespace

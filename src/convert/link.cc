@@ -255,56 +255,32 @@ bool verify_link(Bytes model, const fs::path& folder) {
   return unless_text([&] { return is_link(*source_of(model, nullptr, options)); });
 }
 
-namespace {
-
-/// Whether a runtime takes the tensor by name: only initializers of the main graph have such names, unless theirs are
-/// empty.
-bool is_taken_by_name(const onnx::TensorSite& site) {
-  return site.kind == onnx::SiteKind::initializer && !site.tensor.name.empty() && site.levels.size() == 2 &&
-         site.levels.front().message == onnx::Message::graph;
-}
-
-/// Splits the model of an archive into the data that a runtime takes by name, and a model with all other data inside.
-class RuntimeModelMaker {
- public:
-  explicit RuntimeModelMaker(const Archive& archive)
-      : source_(source_of(ArchiveAccess::view(archive, archive.model_entry()), {})),
-        expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::use_link) {}
-
-  RuntimeModel run() {
-    try {
-      const onnx::Rope model = onnx::rewrite_tensors(
-          source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
-      // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
-      check_model_size(model.size(), source_->path(), Hint::use_link);
-      made_.model = model.flat();
-    } catch (const Error& error) {
-      throw source_->with_place(error);
-    }
-    made_.owner = source_->owner();
-    return std::move(made_);
-  }
-
- private:
-  onnx::TensorEdit edit(const onnx::TensorSite& site) {
+RuntimeModel make_runtime_model(const Archive& archive) {
+  const std::unique_ptr<ArchiveSource> source = source_of(ArchiveAccess::view(archive, archive.model_entry()), {});
+  Expansion expansion(source->input_size(), LoadOptions().max_expansion, Hint::use_link);
+  RuntimeModel made;
+  made.owner = source->owner();
+  const auto edit = [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
-    Payload payload = source_->payload_of(site);
+    Payload payload = source->payload_of(site);
     const Bytes bytes = payload.bytes();
-    if (!is_taken_by_name(site) || bytes.empty()) {
-      expansion_.add(payload);
+    // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty.
+    if (!site.is_main_initializer() || site.tensor.name.empty() || bytes.empty()) {
+      expansion.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
-    made_.tensors.push_back({info_of(site), bytes});
+    made.tensors.push_back({info_of(site), bytes});
     return onnx::TensorEdit::keep();
+  };
+  try {
+    const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {}, {link_key_prefix, {}});
+    // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
+    check_model_size(model.size(), source->path(), Hint::use_link);
+    made.model = model.flat();
+  } catch (const Error& error) {
+    throw source->with_place(error);
   }
-
-  std::unique_ptr<ArchiveSource> source_;
-  Expansion expansion_;
-  RuntimeModel made_;
-};
-
-}  // namespace
-
-RuntimeModel make_runtime_model(const Archive& archive) { return RuntimeModelMaker(archive).run(); }
+  return made;
+}
 
 }  // namespace onnxar

@@ -36,5 +36,18 @@ TEST(SharedProgressTest, TheOwnersCallAlsoTellsWhatOthersCounted) {
   EXPECT_EQ(told.back(), 100U);
 }
 
+/// A caller's callback may write from a thread of its own.
+TEST(ProgressTest, BytesThatAnotherThreadPassesOnAreToldThere) {
+  const std::vector<std::byte> bytes(40U << 20U);
+  std::vector<std::uint64_t> told;
+  const ProgressCallback tell = [&](std::uint64_t done, std::uint64_t) { told.push_back(done); };
+  Progress progress(tell, bytes.size());
+  std::size_t passed = 0;
+  std::thread([&] { progress.pass(bytes, [&](Bytes piece) { passed += piece.size(); }); }).join();
+  EXPECT_EQ(passed, bytes.size());
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back(), bytes.size());
+}
+
 }  // namespace
 }  // namespace onnxar::base
