@@ -119,6 +119,26 @@ TEST_F(ForeignTest, AZipOfAModelAndItsFilesIsRead) {
   }
 }
 
+/// A deflated entry is zeros until it is inflated, so data of zeros must not look equal to it.
+TEST_F(ForeignTest, DeflatedDataOfSeveralZipsIsNotTakenForZeros) {
+  const auto zip = [this](const std::string& name, const Blob& data) {
+    return folder_.write_file(
+        name,
+        zip_of({{"m.onnx", model_of({linked_floats("w", 300, "w.bin")}).take()}, {"w.bin", data}}, Storage::deflated)
+            .bytes);
+  };
+  const auto pack_both = [&](const Blob& first, const Blob& second) {
+    const std::vector<ModelFile> models = {{zip("a.zip", first), "a"}, {zip("b.zip", second), "b"}};
+    return pack(models, folder_ / "out", saved_as(Format::archive, over_existing), foreign());
+  };
+  EXPECT_EQ(pack_both(data_of(300, 1), zeros(1200)).payloads, 2U);
+  const Archive archive = Archive::open(folder_ / "out");
+  EXPECT_TRUE(std::ranges::equal(archive.bytes(archive.entry(0)), data_of(300, 1)));
+  EXPECT_TRUE(std::ranges::equal(archive.bytes(archive.entry(1)), zeros(1200)));
+  EXPECT_EQ(pack_both(data_of(300, 1), data_of(300, 1)).payloads, 1U);
+  EXPECT_EQ(pack_both(zeros(1200), data_of(300, 1)).payloads, 2U);
+}
+
 /// F36: what macOS' Finder added is left out, unless the model names it.
 TEST_F(ForeignTest, ATensorsDataMayBeInTheFindersFolder) {
   const Files files = {{"m.onnx", model_of({linked_floats("a", 300, "__MACOSX/w")}).take()},

@@ -39,6 +39,19 @@ TEST(Loading, AFileUnderSeveralNamesIsMappedOnce) {
   EXPECT_EQ(model.span(initializer(model, 1)).bytes().data(), model.span(initializer(model, 2)).bytes().data());
 }
 
+TEST(Loading, DeflatedDataOfAForeignZipIsInflated) {
+  const TempDir folder;
+  ZipBuilder zip;
+  zip.entries = {plain_entry(deflated_entry("m.onnx", model_of({linked_floats("w", 300, "w.bin")}).take())),
+                 plain_entry(deflated_entry("w.bin", pattern(1200)))};
+  const auto path = folder.write_file("m.zip", zip.build());
+  for (const bool no_copy : {true, false}) {
+    const Model model = Model::load(path, {.no_copy = no_copy, .foreign_zips = true});
+    EXPECT_EQ(copied(model.payload(initializer(model, 0))), pattern(1200));
+    EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 0)).bytes(), pattern(1200)));
+  }
+}
+
 std::vector<double> doubles() {
   std::vector<double> values(300);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i) / 7;
