@@ -269,10 +269,6 @@ bool is_changed(const Archive& archive) {
   }
 }
 
-Error changed_while_read(const std::filesystem::path& path) {
-  return {Code::io_changed, "the file was changed while it was read; try again", {}, path};
-}
-
 void expect_not_cut(const Archive& archive) {
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
   if (origin != nullptr && origin->open(archive.file()) && is_changed(archive))

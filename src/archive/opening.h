@@ -65,8 +65,7 @@ Error with_archive(const Error& error, const Archive& archive);
 /// mapping.
 bool is_changed(const Archive& archive);
 
-/// Returns the error io.changed.
-Error changed_while_read(const std::filesystem::path& path);
+using base::changed_while_read;
 
 /// Checks, after reading found no fault, that the file was not changed except by growing. A different file that took
 /// its name does not count. Errors: io.changed.

@@ -42,12 +42,9 @@ BufferedOutput::BufferedOutput(OutputFile file, bool write_back, std::uint64_t p
 void BufferedOutput::append(Bytes bytes) { append_any(bytes, nullptr); }
 
 void BufferedOutput::append(const ByteSource& source) {
-  const FileOrigins origins = origins_of(source);
+  const FileOrigins origins(source, direct_from);
   source.read([&](Bytes bytes) { append_any(bytes, origins.find(bytes)); });
-}
-
-FileOrigins BufferedOutput::origins_of(const ByteSource& source) const {
-  return file_.may_share() ? FileOrigins(source, shared_from) : FileOrigins();
+  origins.expect_unwritten();
 }
 
 void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
@@ -100,8 +97,10 @@ std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, st
 }
 
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads) {
-  const FileOrigins origins = origins_of(source);
+  const FileOrigins origins(source, direct_from);
   source.read([&](Bytes bytes) { crc = append_any_with_crc(crc, bytes, origins.find(bytes), threads); });
+  // The kernel reads a mapping again to write it, so the sum may be of other bytes than those that were written.
+  origins.expect_unwritten();
   return crc;
 }
 

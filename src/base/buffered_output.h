@@ -21,9 +21,10 @@ class BufferedOutput {
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
-  /// Appends all bytes of the source.
+  /// Appends all bytes of the source. Errors: those of reading it; io.changed (a file that 64 KiB or more of them are
+  /// mapped from was written to meanwhile); io.*.
   void append(const ByteSource& source);
-  /// Appends all bytes of the source, and continues `crc` over them (crc32.h). Two threads sum and write large
+  /// As above, and continues `crc` over the bytes (crc32.h). Two threads sum and write large
   /// pieces if `threads` allows it (0: if there are two cores).
   std::uint32_t append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads);
   std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
@@ -45,7 +46,6 @@ class BufferedOutput {
   OutputFile finish() &&;
 
  private:
-  [[nodiscard]] FileOrigins origins_of(const ByteSource& source) const;
   void append_any(Bytes bytes, const FileOrigin* origin);
   std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin, std::size_t threads);
   [[nodiscard]] Bytes blocks_of(Bytes bytes) const;

@@ -92,6 +92,13 @@ bool FileOrigin::is_changed() const noexcept {
   return status != status_;
 }
 
+void FileOrigin::expect_unwritten() const {
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(path_, failed);
+  if (failed || status.identity != status_.identity || status.size > status_.size) return;
+  if (status.size < status_.size || status.modified != status_.modified) throw changed_while_read(path_);
+}
+
 FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {
   source.locate([&](const Location& run) {
     // A model may have a million runs, most of them in the same file as the run before. This check keeps the list short
@@ -108,6 +115,10 @@ const FileOrigin* FileOrigins::find(Bytes bytes) const noexcept {
   if (after == by_address_.begin()) return nullptr;
   const FileOrigin* const origin = *std::prev(after);
   return is_part(bytes, origin->bytes()) ? origin : nullptr;
+}
+
+void FileOrigins::expect_unwritten() const {
+  for (const FileOrigin* file : by_address_) file->expect_unwritten();
 }
 
 MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, os::Access::read), path); }

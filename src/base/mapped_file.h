@@ -50,6 +50,10 @@ class FileOrigin : public detail::MappedFrom {
   /// were read may then mix two states of the file. False for a file without a path. A change within one tick of the
   /// clock (some milliseconds) that keeps the size is not noticed.
   [[nodiscard]] bool is_changed() const noexcept;
+  /// Refuses bytes that may mix two states of the file: it was written to or cut since it was mapped. A file that only
+  /// grew passes, since edits append; so does a file that another one has replaced at its path, since the mapping
+  /// keeps it. As above, a change within one tick is not noticed. Errors: io.changed.
+  void expect_unwritten() const;
 
  private:
   std::filesystem::path path_;
@@ -79,16 +83,16 @@ class MappedSource final : public ByteSource {
   const FileOrigin* origin_;
 };
 
-/// Finds the file that bytes of a source are mapped from.
+/// The files that bytes of a source are mapped from.
 class FileOrigins {
  public:
-  /// Finds nothing.
-  FileOrigins() = default;
-  /// Finds the files of runs of at least `smallest` bytes.
+  /// Takes the files of runs of at least `smallest` bytes.
   FileOrigins(const ByteSource& source, std::uint64_t smallest);
 
   /// The file whose mapping contains all of `bytes`, or null. Cost: O(log files).
   [[nodiscard]] const FileOrigin* find(Bytes bytes) const noexcept;
+  /// See FileOrigin. Cost: a system call for each file.
+  void expect_unwritten() const;
 
  private:
   std::vector<const FileOrigin*> by_address_;

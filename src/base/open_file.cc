@@ -162,4 +162,8 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
   }
 }
 
+Error changed_while_read(const std::filesystem::path& path) {
+  return {Code::io_changed, "the file was changed while it was read; try again", {}, path};
+}
+
 }  // namespace onnxar::base

@@ -77,4 +77,7 @@ std::filesystem::path temporary_folder();
 /// open").
 Error system_error(const std::error_code& failed, std::string_view doing, const std::filesystem::path& path);
 
+/// A file was changed while it was read: io.changed.
+Error changed_while_read(const std::filesystem::path& path);
+
 }  // namespace onnxar::base

@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -246,6 +251,56 @@ TEST(BufferedOutput, AFullDiskIsToldWhicheverThreadMeetsIt) {
     base::BufferedOutput output(base::OutputFile::create(folder / "a", base::Existing::refuse), false);
     EXPECT_EQ(code_of([&] { return output.append_with_crc(0, bytes, 4); }), Code::io_disk_full) << time;
   }
+}
+
+/// A mapped file that `change` is done to between its halves.
+class ChangingSource final : public ByteSource {
+ public:
+  ChangingSource(const base::MappedFile& file, std::function<void()> change)
+      : file_(file), change_(std::move(change)) {}
+  [[nodiscard]] std::uint64_t size() const override { return file_.bytes().size(); }
+  void read(const ByteSink& sink) const override {
+    const std::size_t half = file_.bytes().size() / 2;
+    sink(file_.bytes().first(half));
+    change_();
+    sink(file_.bytes().subspan(half));
+  }
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    visit({file_.bytes(), false, file_.origin()});
+  }
+
+ private:
+  const base::MappedFile& file_;
+  std::function<void()> change_;
+};
+
+class ChangedInputTest : public ::testing::TestWithParam<bool> {
+ protected:
+  /// What appending 256 KiB of the file `w` ends with if `change` is done meanwhile.
+  std::optional<Code> code_with(const std::function<void(const fs::path&)>& change) {
+    const fs::path path = folder_.write_file("w", pattern(256 * kib));
+    fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));  // clocks have steps
+    const base::MappedFile file = base::MappedFile::open(path);
+    const ChangingSource source(file, [&] { change(path); });
+    base::BufferedOutput output(base::OutputFile::create(folder_ / "out", base::Existing::refuse), false);
+    return code_of([&] { GetParam() ? void(output.append_with_crc(0, source, 2)) : output.append(source); });
+  }
+
+  TempDir folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutASum, ChangedInputTest, ::testing::Bool());
+
+TEST_P(ChangedInputTest, IsRefusedIfItsBytesWereWrittenTo) {
+  EXPECT_EQ(code_with([](const fs::path& path) { std::fstream(path, std::ios::in | std::ios::out) << "other"; }),
+            Code::io_changed);
+}
+
+TEST_P(ChangedInputTest, PassesIfItOnlyGrewOrIfAnotherFileHasItsName) {
+  EXPECT_EQ(code_with([](const fs::path& path) { std::ofstream(path, std::ios::app) << "more"; }), std::nullopt);
+  EXPECT_EQ(code_with([this](const fs::path& path) { fs::rename(folder_.write_file("new", "text"), path); }),
+            std::nullopt);
+  EXPECT_EQ(code_with([](const fs::path& path) { fs::remove(path); }), std::nullopt);
 }
 
 TEST(BufferedOutput, AppendsToAnExistingFile) {
