@@ -75,12 +75,8 @@ bool visit_runs(Bytes model, Range tensor, const Encoding& encoding, Visit visit
 }
 
 /// Whether no other typed field has values. Given two, readers differ in which they take, so neither is converted.
-bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) {
-  Cursor cursor(model, tensor.range);
-  for (Field field; cursor.next(field);) {
-    if (is_typed_data_field(field) && field.number != number) return false;
-  }
-  return true;
+bool is_only_field(const TensorView& tensor, std::uint32_t number) {
+  return (tensor.typed_fields & ~(1U << number)) == 0;
 }
 
 /// Decodes typed data while it is read, in pieces, so that the raw data is never in memory as a whole.
@@ -190,7 +186,7 @@ void refuse_conversion(const TensorView& tensor) {
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor) {
   const auto encoding = encoding_of(tensor.type);
   const auto size = tensor.expected_size();
-  if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return nullptr;
+  if (!encoding || !size || !is_only_field(tensor, encoding->field)) return nullptr;
   if (const auto raw = packed_raw_bytes(model, tensor)) return std::make_shared<SpanSource>(*raw);
   auto source = std::make_shared<TypedSource>(model, tensor.range, *encoding, *size);
   return converts_exactly(model, tensor.range, *encoding, *source) ? source : nullptr;
@@ -199,7 +195,7 @@ std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorVie
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {
   const auto encoding = encoding_of(tensor.type);
   const auto size = tensor.expected_size();
-  if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return std::nullopt;
+  if (!encoding || !size || !is_only_field(tensor, encoding->field)) return std::nullopt;
   const auto run = raw_run(model, tensor.range, *encoding);
   if (!run || run->size() != *size) return std::nullopt;
   return run->of(model);

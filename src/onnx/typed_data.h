@@ -14,6 +14,7 @@ namespace onnxar::onnx {
 
 /// The raw bytes of a tensor with typed data, if it converts exactly: all values are in the field of the data type,
 /// their number is the one that the dimensions call for, and each is in the range of the type (W9). Null otherwise.
+/// REQUIRES: `tensor` was read from `model` (`read_tensor`), here and below.
 ///
 /// The source is a view of `model` if the wire already holds raw bytes (one packed run of fixed-width values).
 /// Otherwise it decodes piece by piece while it is read. Cost: O(values) for this check, and again for each read.
