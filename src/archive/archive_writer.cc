@@ -160,7 +160,8 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
       throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
                   {std::string(name), std::nullopt}, range.path);
     }
-    write(name, base::MappedSource(base::section(file.bytes(), range.offset, *length), file.origin()));
+    const base::MappedSource source(base::section(file.bytes(), range.offset, *length), file.origin());
+    writer().add(name, alignment_, source);
   });
 }
 
@@ -168,21 +169,15 @@ void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamRea
   step("add", [&] {
     check_reserved(name, {std::string(name), std::nullopt});
     base::check_callable(read, "the StreamReader");
-    write(name, StreamSource(size, read));
+    writer().add(name, alignment_, StreamSource(size, read));
   });
 }
 
 void EntryWriter::add(std::string_view name, const ByteSource& source) {
   step("add", [&] {
     check_reserved(name, {std::string(name), std::nullopt});
-    write(name, source);
+    writer().add(name, alignment_, source);
   });
-}
-
-void EntryWriter::write(std::string_view name, const ByteSource& source) {
-  // Asks for the size once: a source that answers differently later could break the alignment.
-  const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
-  writer().add(name, zip::entry_alignment(alignment_, exact.size()), exact);
 }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
@@ -208,7 +203,7 @@ void EntryWriter::finish(std::string_view step_name, const ByteSource& model, ba
     // Asks for the size once, so that the model that was checked is the model that is written.
     const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
     check_model_size(exact.size());
-    write(model_entry_name, exact);
+    writer().add(model_entry_name, alignment_, exact);
     if (prove) prove_models(prove);
     base::OutputFile file = std::move(writer()).finish(before_end);
     steps_.close();  // throws if another thread called meanwhile: the file must not be published then

@@ -54,7 +54,6 @@ class EntryWriter {
  private:
   template <typename Action>
   decltype(auto) step(std::string_view name, const Action& action);
-  void write(std::string_view name, const ByteSource& source);
   void prove_models(const ProveModel& prove);
 
   zip::Writer& writer();

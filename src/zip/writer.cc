@@ -60,11 +60,13 @@ void Writer::note_folders(std::string_view name) {
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   add_name(name);
   const Place entry_place{std::string(name), std::nullopt};
+  // Asks for the size once: a source that answers differently later could break the alignment.
   const base::ExactSource exact(source, "the data", entry_place);
   if (exact.size() > largest_entry) {
     throw Error(Code::usage_argument, "an entry of this size does not fit in a file", entry_place);
   }
   const std::uint64_t offset = output_.position();
+  alignment = entry_alignment(alignment, exact.size());
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
   // The CRC-32 is known after the data was copied. The header is written twice, because D3 forbids a descriptor.
   // Reading the source twice instead would cost more, and its bytes could change in between.

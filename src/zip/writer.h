@@ -31,9 +31,9 @@ class Writer {
   Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
          std::size_t threads = 0);
 
-  /// Writes an entry and returns its CRC-32. Errors: zip.name.* (the name breaks a rule or clashes), usage.argument
-  /// (more than `largest_entry` bytes), io.source_size (the source returned a different number of bytes than its
-  /// size), io.*.
+  /// Writes an entry and returns its CRC-32. A large entry gets more than `alignment` (entry_alignment). Errors:
+  /// zip.name.* (the name breaks a rule or clashes), usage.argument (more than `largest_entry` bytes), io.source_size
+  /// (the source returned a different number of bytes than its size), io.*.
   std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
   /// Writes the directory and end records. The file is then complete, but not published. With Sync::full, all other
