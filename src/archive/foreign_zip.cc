@@ -13,7 +13,6 @@
 #include "onnx/wire.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
-#include "os/process.h"
 #include "zip/format.h"
 #include "zip/names.h"
 
@@ -90,29 +89,6 @@ bool has_onnx_suffix(std::string_view name) {
   return name.size() > suffix.size() && zip::equal_folded(name.substr(name.size() - suffix.size()), suffix);
 }
 
-/// Searches a stream for a short string, which may span two pieces.
-class Search {
- public:
-  explicit Search(std::string_view wanted) : wanted_(wanted) {}
-
-  void add(Bytes piece) {
-    if (piece.empty()) return;  // an empty piece may have a null address, which memmem does not accept
-    const std::string_view text = as_text(piece);
-    const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
-    found_ = found_ || contains(border) || contains(text);
-    const std::string end = last_ + std::string(text.substr(text.size() - std::min(text.size(), wanted_.size() - 1)));
-    last_ = end.substr(end.size() - std::min(end.size(), wanted_.size() - 1));
-  }
-  [[nodiscard]] bool found() const noexcept { return found_; }
-
- private:
-  [[nodiscard]] bool contains(std::string_view text) const { return os::contains(text, wanted_); }
-
-  std::string_view wanted_;
-  std::string last_;  // the last bytes that were added, one fewer than `wanted_` has
-  bool found_ = false;
-};
-
 /// Returns the top-level folder that contains all files; empty if the files have no common folder.
 std::string common_folder(const zip::ForeignDirectory& directory) {
   std::optional<std::string_view> folder;
@@ -169,11 +145,22 @@ std::string_view to_string(Dialect dialect) noexcept {
 // The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
 // before it is known whether the zip is accepted.
 bool may_have_stand_ins(const ByteSource& model) {
+  constexpr std::size_t step = 64U << 10U;
   std::string field;
   onnx::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
-  Search search(field);
-  model.read([&search](Bytes piece) { search.add(piece); });
-  return search.found();
+  const std::boyer_moore_horspool_searcher wanted(field.begin(), field.end());
+  std::string window;  // the next bytes, and before them the last ones that were searched: pieces may cut the field
+  bool found = false;
+  model.read([&](Bytes piece) {
+    while (!found && !piece.empty()) {
+      const Bytes next = piece.first(std::min(piece.size(), step));
+      window += as_text(next);
+      found = std::search(window.begin(), window.end(), wanted) != window.end();
+      window.erase(0, window.size() - std::min(window.size(), field.size() - 1));
+      piece = piece.subspan(next.size());
+    }
+  });
+  return found;
 }
 
 bool is_left_out(const zip::ForeignEntry& entry) noexcept {  // F8

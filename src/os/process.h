@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace onnxar::os {
@@ -18,9 +17,6 @@ std::uintptr_t current_thread() noexcept;
 /// The programs that have the file open, each as its name and number, where the system tells and where that matters: on
 /// Windows, a mapped file cannot be changed. Else none.
 std::vector<std::string> programs_with(const std::filesystem::path& file);
-
-/// Whether `text` contains `wanted`, by the fastest function that the system has.
-bool contains(std::string_view text, std::string_view wanted) noexcept;
 
 /// Loads the system's shared library of this name and version of its ABI, for the rest of the process:
 /// `lib<name>.so.<version>` as the loader finds it (LD_LIBRARY_PATH included), `/usr/lib/lib<name>.<version>.dylib`, or

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "os/error.h"
 #include "os/file.h"
@@ -176,10 +175,6 @@ std::vector<std::string> programs_with(const std::filesystem::path& file) {
   return programs;
 }
 
-bool contains(std::string_view text, std::string_view wanted) noexcept {
-  return text.find(wanted) != std::string_view::npos;
-}
-
 // PATH is not searched either: others may write to a folder on it.
 void* load_library(const std::string& name, int /*version*/, std::string& why) {
   const std::string file = "lib" + name + ".dll";
@@ -213,10 +208,6 @@ void pause(std::uint32_t milliseconds) noexcept {
 std::uintptr_t current_thread() noexcept { return std::bit_cast<std::uintptr_t>(::pthread_self()); }
 
 std::vector<std::string> programs_with(const std::filesystem::path& /*file*/) { return {}; }
-
-bool contains(std::string_view text, std::string_view wanted) noexcept {
-  return ::memmem(text.data(), text.size(), wanted.data(), wanted.size()) != nullptr;
-}
 
 void* load_library(const std::string& name, int version, std::string& why) {
 #ifdef __APPLE__

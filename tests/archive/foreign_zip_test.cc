@@ -103,6 +103,14 @@ TEST(StandIns, AreFoundWhereverPiecesEnd) {
   for (std::size_t piece = 1; piece <= model.size(); ++piece) EXPECT_TRUE(has_stand_in(model, piece)) << piece;
 }
 
+TEST(StandIns, AreFoundAnywhereInALongPiece) {
+  for (std::size_t before = 65'520; before <= 65'540; ++before) {
+    Blob model = zeros(before);
+    for (const std::byte byte : blob("\x4a\x0a__EXTERNAL")) model.push_back(byte);
+    EXPECT_TRUE(has_stand_in(model, model.size())) << before;
+  }
+}
+
 TEST(StandIns, AreNotFoundWhereTheTextIsInAnotherField) {
   const Blob model = model_of({floats("__EXTERNAL", 3), linked_floats("w", 4, "__EXTERNAL")}).take();
   for (std::size_t piece = 1; piece <= model.size(); ++piece) EXPECT_FALSE(has_stand_in(model, piece)) << piece;
