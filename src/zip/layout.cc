@@ -58,33 +58,6 @@ void append_central_header(std::vector<std::byte>& out, const PlacedEntry& entry
   if (placement.header_offset >= sentinel32) base::append(out, placement.header_offset);
 }
 
-bool needs_zip64_end(std::uint64_t entries, std::uint64_t size, std::uint64_t offset) noexcept {
-  return entries >= sentinel16 || size >= sentinel32 || offset >= sentinel32;
-}
-
-void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std::uint64_t size, std::uint64_t offset,
-                        bool zip64) {
-  EndRecord end;
-  if (zip64 || needs_zip64_end(entries, size, offset)) {
-    Zip64EndRecord record;
-    record.entries_on_this_disk = record.entries = entries;
-    record.directory_size = size;
-    record.directory_offset = offset;
-    append_record(out, record);
-    Zip64Locator locator;
-    locator.offset_of_end_record = offset + size;
-    append_record(out, locator);
-    // W4: all four become sentinels, because readers differ in which of them makes them look for the zip64 record.
-    end.entries_on_this_disk = end.entries = sentinel16;
-    end.directory_size = end.directory_offset = sentinel32;
-  } else {
-    end.entries_on_this_disk = end.entries = static_cast<std::uint16_t>(entries);
-    end.directory_size = static_cast<std::uint32_t>(size);
-    end.directory_offset = static_cast<std::uint32_t>(offset);
-  }
-  append_record(out, end);
-}
-
 }  // namespace
 
 std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexcept {
@@ -122,31 +95,21 @@ bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std:
          data_offset == base::align_up(before + padding_minimum, alignment_minimum);
 }
 
-std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept {
-  const std::uint64_t payload = central_zip64_payload(placement);
-  return central_file_header_size + name_size + (payload == 0 ? 0 : extra_header_size + payload);
-}
-
-std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size, std::uint64_t directory_offset,
-                               bool zip64) noexcept {
-  zip64 = zip64 || needs_zip64_end(entries, directory_size, directory_offset);
-  return end_record_size + (zip64 ? zip64_end_record_size + zip64_locator_size : 0);
-}
-
 std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin, const KeptDirectory& kept) {
   std::uint64_t position = begin;
-  std::uint64_t directory = kept.headers.size();
+  std::vector<PlacedEntry> placed;
+  placed.reserve(entries.size());
   for (const auto& [name, size, alignment] : entries) {
     // Both are compared before they are added, so that `position` stays below 2^62 and `place` cannot wrap.
     if (size > largest_entry || position > largest_entry) {
       throw Error(Code::usage_argument, "entries of this size do not fit in a file", {std::string(name), std::nullopt});
     }
-    const Placement placement = place(position, name.size(), size, entry_alignment(alignment, size));
-    position = placement.end();
-    directory += central_header_size(name.size(), placement);
+    placed.push_back({std::string(name), place(position, name.size(), size, entry_alignment(alignment, size))});
+    position = placed.back().placement.end();
   }
-  const std::uint64_t count = kept.entries + entries.size();
-  return position + directory + end_records_size(count, directory, position, kept.zip64_end);
+  std::vector<std::byte> directory = directory_headers(placed, kept);
+  append_end_records(directory, kept.entries + placed.size(), directory.size(), position, kept.zip64_end);
+  return position + directory.size();
 }
 
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
@@ -181,12 +144,33 @@ std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   return out;
 }
 
-std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset,
-                                       const KeptDirectory& kept) {
+std::vector<std::byte> directory_headers(std::span<const PlacedEntry> entries, const KeptDirectory& kept) {
   std::vector<std::byte> out(kept.headers.begin(), kept.headers.end());
   for (const PlacedEntry& entry : entries) append_central_header(out, entry);
-  append_end_records(out, kept.entries + entries.size(), out.size(), directory_offset, kept.zip64_end);
   return out;
+}
+
+void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std::uint64_t size, std::uint64_t offset,
+                        bool zip64) {
+  EndRecord end;
+  if (zip64 || entries >= sentinel16 || size >= sentinel32 || offset >= sentinel32) {
+    Zip64EndRecord record;
+    record.entries_on_this_disk = record.entries = entries;
+    record.directory_size = size;
+    record.directory_offset = offset;
+    append_record(out, record);
+    Zip64Locator locator;
+    locator.offset_of_end_record = offset + size;
+    append_record(out, locator);
+    // W4: all four become sentinels, because readers differ in which of them makes them look for the zip64 record.
+    end.entries_on_this_disk = end.entries = sentinel16;
+    end.directory_size = end.directory_offset = sentinel32;
+  } else {
+    end.entries_on_this_disk = end.entries = static_cast<std::uint16_t>(entries);
+    end.directory_size = static_cast<std::uint32_t>(size);
+    end.directory_offset = static_cast<std::uint32_t>(offset);
+  }
+  append_record(out, end);
 }
 
 }  // namespace onnxar::zip

@@ -49,12 +49,6 @@ bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std:
 bool needs_zip64_local(std::uint64_t size) noexcept;
 bool needs_zip64_central(const Placement& placement) noexcept;
 
-/// The size of the entry's directory header, with name and zip64 field.
-std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept;
-/// The size of the end record, with zip64 record and locator if the values need them or if `zip64` is true.
-std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size, std::uint64_t directory_offset,
-                               bool zip64 = false) noexcept;
-
 /// The part of the previous directory that an edit repeats.
 struct KeptDirectory {
   Bytes headers;  ///< of the entries that stay, unchanged
@@ -87,8 +81,11 @@ struct PlacedEntry {
 
 /// The local file header with name and extra fields: the bytes from header_offset to data_offset.
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry);
-/// The central directory and the end records, for a directory that begins at `directory_offset`.
-std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset,
-                                       const KeptDirectory& kept = {});
+/// The central directory: the kept headers, then those of `entries`.
+std::vector<std::byte> directory_headers(std::span<const PlacedEntry> entries, const KeptDirectory& kept = {});
+/// Appends the end record of a directory of `size` bytes at `offset`, after zip64 record and locator if the values need
+/// them or if `zip64` is true.
+void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std::uint64_t size, std::uint64_t offset,
+                        bool zip64 = false);
 
 }  // namespace onnxar::zip

@@ -109,10 +109,9 @@ std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() c
 }
 
 base::OutputFile Writer::finish(base::Sync before_end) && {
-  const std::vector<std::byte> directory = directory_bytes(entries_, output_.position(), kept_);
-  std::uint64_t headers = kept_.headers.size();
-  for (const PlacedEntry& entry : entries_) headers += central_header_size(entry.name.size(), entry.placement);
-  check_limits(headers);  // as E12 counts: without the end records
+  std::vector<std::byte> directory = directory_headers(entries_, kept_);
+  check_limits(directory.size());  // as E12 counts: without the end records
+  append_end_records(directory, kept_.entries + entries_.size(), directory.size(), output_.position(), kept_.zip64_end);
   const Bytes end = Bytes(directory).last(end_record_size);
   output_.append(Bytes(directory).first(directory.size() - end.size()));
   // X3: until the end record is on the disk, the old state is the last one. Without this sync, the file system could

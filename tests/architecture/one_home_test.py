@@ -54,7 +54,7 @@ HOMES = {
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
     "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.cc"),
     "the versions that are read": (r'version_plain, " to "|10 to 45', "src/zip/shared_checks.cc"),
-    "the size of a zip": (r"\+ (?:zip::)?end_records_size\(", "src/zip/layout.cc"),
+    "the size of a zip": (r"position \+ directory\.size\(\)", "src/zip/layout.cc"),
     "a tensor's description": (r"site\.tensor\.dims, site\.path\(\)", "src/archive/external_tensor.cc"),
     "inflating and the CRC-32": (r"data_source\([^()]*\)->read\(\[&\]", "src/zip/foreign_directory.cc"),
     "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/shared_checks.cc"),
