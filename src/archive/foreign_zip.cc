@@ -36,16 +36,6 @@ void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
               place, {}, {Hint::max_expansion_of, std::to_string(needed)});
 }
 
-std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion) {
-  std::uint64_t stated = 0, deflated = 0;
-  for (const zip::ForeignEntry& entry : directory.entries()) {
-    if (!entry.deflated) continue;
-    stated += entry.size;  // at most a thousand times the stored size, and entries do not overlap: no sum wraps
-    ++deflated;
-  }
-  return std::min(stated, expansion.most()) + deflated * zip::alignment_minimum;
-}
-
 void Spool::make_file() {
   base::OutputFile file = base::OutputFile::create_nameless(folder_);
   // A sparse file of the whole capacity can be mapped once. Growing it would need new mappings and move the bytes.
@@ -255,16 +245,20 @@ class SpooledSource final : public ByteSource {
 
 }  // namespace
 
-UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion)
+UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
+                         const zip::Limits& limits)
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(errors_with_change(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
+      directory_(errors_with_change(path, file_, [&] { return zip::ForeignDirectory::read(file_.bytes(), limits); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(
-          errors_with_change(path, file_, [&] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
-      used_(directory_.entries().size()) {
-  used_[model_.index] = true;
+      used_(directory_.entries().size()) {}
+
+ForeignModel UnpackedZip::find_model() {
+  ForeignModel model =
+      errors_with_change(path_, file_, [&] { return find_foreign_model(file_.bytes(), directory_, expansion_); });
+  used_[model.index] = true;
+  return model;
 }
 
 void UnpackedZip::use(std::size_t index) {
@@ -273,10 +267,22 @@ void UnpackedZip::use(std::size_t index) {
   used_[index] = true;
 }
 
+/// The capacity for all deflated entries, those in `__MACOSX/` too, which a model may name: the sum of their stated
+/// sizes, but not more than the limit.
+std::uint64_t UnpackedZip::room_to_inflate() const {
+  std::uint64_t stated = 0, deflated = 0;
+  for (const zip::ForeignEntry& entry : directory_.entries()) {
+    if (!entry.deflated) continue;
+    stated += entry.size;  // at most a thousand times the stored size, and entries do not overlap: no sum wraps
+    ++deflated;
+  }
+  return std::min(stated, expansion_.most()) + deflated * zip::alignment_minimum;
+}
+
 Bytes UnpackedZip::place_of(std::size_t index) {
   use(index);
-  if (!entry(index).deflated) return base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
-  if (!spool_) spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_));
+  if (!entry(index).deflated) return stored(index);
+  if (!spool_) spool_ = std::make_unique<Spool>(folder_, room_to_inflate());
   return spool_->place_of(entry(index).header_offset, entry(index).size);
 }
 
@@ -286,10 +292,13 @@ Bytes UnpackedZip::bytes(std::size_t index) {
   return errors_with_change(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
 }
 
+Bytes UnpackedZip::stored(std::size_t index) const {
+  return base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
+}
+
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
-  const Bytes data = base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
-  errors_with_change(path_, file_, [&] { zip::expect_crc(entry(index), base::crc32(0, data)); });
+  errors_with_change(path_, file_, [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {

@@ -44,10 +44,6 @@ class ZipExpansion {
   base::ByteBudget budget_;
 };
 
-/// The capacity that a Spool needs for all deflated entries of a zip, those in `__MACOSX/` too, which a model may name:
-/// the sum of their stated sizes, but not more than the limit.
-std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion);
-
 // A temporary file for bytes that are too large to be kept in memory.
 
 /// A nameless file that is mapped as a whole while it is empty: one descriptor and one mapping serve any number of
@@ -127,13 +123,15 @@ struct ForeignModel {
 /// both files. Move-only. Not synchronised, except where noted.
 class UnpackedZip {
  public:
-  /// Reads the directory and finds the model. Inflated entries go to a file in `folder`. The entries that are used may
-  /// inflate to `max_expansion` times the size of the zip. Errors: io.*, zip.*, archive.model.missing. Cost:
-  /// O(entries), and O(bytes) of the model.
-  UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion);
+  /// Reads the directory. Inflated entries go to a file in `folder`. The entries that are used may inflate to
+  /// `max_expansion` times the size of the zip. Errors: io.*, zip.*. Cost: O(entries).
+  UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
+              const zip::Limits& limits = {});
 
+  /// As `find_foreign_model`. REQUIRES: it is called once, and before entries are used. Cost: O(entries), and O(bytes)
+  /// of the model.
+  [[nodiscard]] ForeignModel find_model();
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
-  [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// The file that the bytes of stored entries are mapped from.
   [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_.origin(); }
@@ -146,6 +144,8 @@ class UnpackedZip {
   /// Returns the range of an entry's bytes. A deflated entry is inflated later, when `bytes` is called or a source is
   /// read. Errors: zip.limit.expansion; io.*.
   [[nodiscard]] Bytes place_of(std::size_t index);
+  /// Returns the bytes of a stored entry. It does not count as used. REQUIRES: it is not deflated.
+  [[nodiscard]] Bytes stored(std::size_t index) const;
   /// Compares the CRC-32 of a stored entry. Errors: zip.data.crc.
   void verify(std::size_t index) const;
   /// Returns a source of the bytes of an entry. It verifies them while it is read, with up to `threads` threads (0: one
@@ -156,13 +156,13 @@ class UnpackedZip {
 
  private:
   void use(std::size_t index);
+  [[nodiscard]] std::uint64_t room_to_inflate() const;
 
   std::filesystem::path path_;
   std::filesystem::path folder_;
   base::MappedFile file_;
   zip::ForeignDirectory directory_;
   ZipExpansion expansion_;
-  ForeignModel model_;
   std::vector<bool> used_;  // by index: whether the entry is counted in expansion_
   std::unique_ptr<Spool> spool_;
 };

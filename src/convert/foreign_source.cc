@@ -14,7 +14,6 @@
 #include "convert/open.h"
 #include "onnx/rewrite.h"
 #include "os/names.h"
-#include "os/process.h"
 
 namespace onnxar {
 namespace {
@@ -63,15 +62,16 @@ class ForeignZipSource final : public ModelSource {
   /// wrote.
   ForeignZipSource(const std::filesystem::path& path, const LoadOptions& options)
       : ModelSource(options, path),
-        zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)) {
+        zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)),
+        found_(zip_->find_model()) {
     // Kept: selecting the model again must not inflate it and link its stand-ins once more.
-    main_ = graph_of(zip_->model().index);
+    main_ = graph_of(found_.index);
     set_graph(main_);
-    if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
+    if (found_.dialect == Dialect::pytorch) link_stand_ins();
     add_remark({Severity::note,
                 Code::zip_foreign,
                 {},
-                concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))});
+                concat("the input is not an archive; it was read as ", to_string(found_.dialect))});
   }
 
   /// The entries `NAME.onnx` beside the model.
@@ -79,8 +79,8 @@ class ForeignZipSource final : public ModelSource {
     std::vector<std::string> names;
     const auto entries = zip_->directory().entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (is_left_out(entries[i]) || i == zip_->model().index) continue;
-      const std::string_view name = entries[i].name.substr(zip_->model().folder.size());
+      if (is_left_out(entries[i]) || i == found_.index) continue;
+      const std::string_view name = entries[i].name.substr(found_.folder.size());
       if (is_graph_name(name)) names.emplace_back(name);
     }
     return names;
@@ -93,8 +93,8 @@ class ForeignZipSource final : public ModelSource {
     SourceCompanions found;
     const auto entries = zip_->directory().entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
-      const std::string name(entries[i].name.substr(zip_->model().folder.size()));
+      if (is_left_out(entries[i]) || used_.contains(i) || i == found_.index) continue;
+      const std::string name(entries[i].name.substr(found_.folder.size()));
       if (is_graph_name(name)) continue;  // loading splits it as a further graph
       if (is_identifier(name)) {
         found.remarks.push_back(
@@ -142,7 +142,7 @@ class ForeignZipSource final : public ModelSource {
 
   /// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view location) const {
-    return zip_->directory().find(zip_->model().folder + entry_name(location));
+    return zip_->directory().find(found_.folder + entry_name(location));
   }
 
   [[nodiscard]] Payload part(std::size_t index, Bytes part, std::size_t size_of_entry) {
@@ -180,6 +180,7 @@ class ForeignZipSource final : public ModelSource {
   }
 
   std::shared_ptr<UnpackedZip> zip_;  // shared with payloads
+  ForeignModel found_;                // the entry of the model
   GraphBytes main_;                   // the model, also while a further graph is selected
   std::set<std::size_t> used_;        // entries with payloads
   std::set<std::size_t> verified_;    // entries of slices, each verified once

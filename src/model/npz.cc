@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/crc32.h"
 #include "base/errors.h"
 #include "base/little_endian.h"
 #include "base/text.h"
@@ -174,30 +173,18 @@ bool is_numpy_form(DataType type, std::string_view descr) {
   return numpy.as_integers && form == concat("V", bits / 8);
 }
 
-NpzFile::NpzFile(const std::filesystem::path& path, std::shared_ptr<Contents> contents, ZipExpansion expansion)
-    : path_(path), contents_(std::move(contents)), expansion_(expansion) {
-  const auto entries = contents_->directory.entries();
+NpzFile::NpzFile(std::shared_ptr<UnpackedZip> zip) : zip_(std::move(zip)) {
+  const auto entries = zip_->directory().entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (places_.try_emplace(entries[i].name, i).second) continue;
     throw Error(Code::zip_name_duplicate, "two arrays have this name",
-                {std::string(entries[i].name), entries[i].central_offset});
+                {std::string(entries[i].name), entries[i].central_offset}, zip_->path());
   }
 }
 
 NpzFile NpzFile::open(const std::filesystem::path& path, const std::filesystem::path& folder,
                       std::uint64_t max_expansion) {
-  base::MappedFile file = base::MappedFile::open(path);
-  try {
-    const Bytes bytes = file.bytes();
-    const ZipExpansion expansion(bytes.size(), max_expansion);
-    zip::ForeignDirectory directory = zip::ForeignDirectory::read(bytes, {.any_names = true});
-    // F35: arrays are inflated to a spool, and the limit bounds its size before any of them is read.
-    const std::uint64_t room = room_to_inflate(directory, expansion);
-    std::shared_ptr<Contents> contents(new Contents{std::move(file), std::move(directory), Spool(folder, room)});
-    return {path, std::move(contents), expansion};
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  return NpzFile(std::make_shared<UnpackedZip>(path, folder, max_expansion, zip::Limits{.any_names = true}));
 }
 
 bool NpzFile::is_one(const std::filesystem::path& path) {
@@ -214,7 +201,7 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
 
 std::vector<std::string> NpzFile::names() const {
   std::vector<std::string> names;
-  for (const zip::ForeignEntry& entry : contents_->directory.entries()) {
+  for (const zip::ForeignEntry& entry : zip_->directory().entries()) {
     if (entry.name.ends_with(npy_suffix))
       names.emplace_back(entry.name.substr(0, entry.name.size() - npy_suffix.size()));
   }
@@ -227,29 +214,20 @@ std::optional<std::size_t> NpzFile::find(const std::string& name) const {
 }
 
 Bytes NpzFile::bytes_of(std::size_t index) {
-  const zip::ForeignEntry& entry = contents_->directory.entries()[index];
-  const Bytes file = contents_->file.bytes();
-  if (!entry.deflated) {
-    const Bytes stored = base::section(file, entry.data_offset, entry.size);
-    zip::expect_crc(entry, base::crc32(0, stored));  // F34
-    return stored;
-  }
-  // F35: an array that is read again is already in the spool, and must not count twice.
-  if (counted_.insert(index).second) expansion_.add(entry);
-  static_cast<void>(contents_->spool.place_of(entry.header_offset, entry.size));
-  return contents_->spool.bytes(entry.header_offset,
-                                [&](const ByteSink& sink) { zip::read_verified(file, entry, sink); });
+  if (zip_->entry(index).deflated) return zip_->bytes(index);
+  zip_->verify(index);
+  return zip_->stored(index);  // F35 limits what is inflated, so stored arrays are not counted
 }
 
 NpzFile::Array NpzFile::read(const std::string& name) {
   const auto index = find(name);
-  if (!index) throw Error(Code::usage_no_such_tensor, concat("the file has no array ", base::quoted(name)), {}, path_);
-  const zip::ForeignEntry& entry = contents_->directory.entries()[*index];
+  if (!index)
+    throw Error(Code::usage_no_such_tensor, concat("the file has no array ", base::quoted(name)), {}, zip_->path());
   try {
     NpyArray array = parse_npy(bytes_of(*index));
-    return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, contents_)};
+    return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, zip_)};
   } catch (const Error& error) {
-    throw base::annotate(error, {.entry = std::string(entry.name), .path = path_});
+    throw base::annotate(error, {.entry = std::string(zip_->entry(*index).name), .path = zip_->path()});
   }
 }
 

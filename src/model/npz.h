@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,10 +12,8 @@
 
 #include "archive/foreign_zip.h"
 #include "base/keyed_hash.h"
-#include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
-#include "zip/foreign_directory.h"
 
 namespace onnxar {
 
@@ -61,23 +58,13 @@ class NpzFile {
   [[nodiscard]] Array read(const std::string& name);
 
  private:
-  /// The bytes that arrays are views of.
-  struct Contents {
-    base::MappedFile file;
-    zip::ForeignDirectory directory;
-    Spool spool;
-  };
-
   /// Errors: zip.name.duplicate.
-  NpzFile(const std::filesystem::path& path, std::shared_ptr<Contents> contents, ZipExpansion expansion);
+  explicit NpzFile(std::shared_ptr<UnpackedZip> zip);
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;
   [[nodiscard]] Bytes bytes_of(std::size_t index);
 
-  std::filesystem::path path_;
-  std::shared_ptr<Contents> contents_;
-  ZipExpansion expansion_;
+  std::shared_ptr<UnpackedZip> zip_;                      // shared with arrays
   base::KeyedMap<std::string_view, std::size_t> places_;  // indices of entries by name
-  std::set<std::size_t> counted_;                         // indices of entries that are counted in expansion_
 };
 
 }  // namespace onnxar

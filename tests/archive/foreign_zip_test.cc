@@ -205,16 +205,6 @@ TEST(ZipExpansion, TheHintNamesTheLeastLimitThatSuffices) {
   EXPECT_EQ(hint_of(901), "10");
 }
 
-TEST(RoomToInflate, IsTheStatedSizesButNotMoreThanTheLimit) {
-  ZipBuilder builder = smallest_builder();
-  builder.entries.insert(builder.entries.begin(), {plain_entry(deflated_entry("x", zeros(5000))),
-                                                   plain_entry(deflated_entry("__MACOSX/y", zeros(300)))});
-  const Blob bytes = builder.build();
-  const auto directory = zip::ForeignDirectory::read(bytes, {});
-  EXPECT_EQ(room_to_inflate(directory, {bytes.size(), 1000}), 5300U + 2 * 64) << "what is stored needs none";
-  EXPECT_EQ(room_to_inflate(directory, {100, 1}), 100U + 2 * 64);
-}
-
 // Entries of a foreign zip that are read in place, and inflated when they are first read.
 
 /// A zip of a model, a stored and a deflated entry, and one that states a large size, in a folder that is removed at
@@ -241,7 +231,7 @@ class UnpackedZipTest : public ::testing::Test {
 
 TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHasNoName) {
   UnpackedZip zip = unpacked();
-  EXPECT_EQ(zip.entry(zip.model().index).name, model_entry);
+  EXPECT_EQ(zip.entry(zip.find_model().index).name, model_entry);
   const std::size_t stored = index_of(zip, "stored");
   const std::size_t deflated = index_of(zip, "deflated");
   EXPECT_EQ(copy_of(zip.bytes(stored)), pattern(3000));
@@ -251,6 +241,15 @@ TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHa
   EXPECT_EQ(zip.bytes(deflated).data(), place.data());
   EXPECT_EQ(copy_of(place), pattern(3000, 2));
   EXPECT_EQ(visible_names(folder_), std::vector<std::string>{"a.zip"});
+}
+
+TEST_F(UnpackedZipTest, ThereIsRoomForAllDeflatedEntriesTheFindersToo) {
+  ZipBuilder builder = smallest_builder();
+  builder.entries.insert(builder.entries.begin(), {plain_entry(deflated_entry("x", zeros(5000))),
+                                                   plain_entry(deflated_entry("__MACOSX/y", zeros(30'000)))});
+  UnpackedZip zip(folder_.write_file("a.zip", Bytes(builder.build())), folder_.path(), 1000);
+  EXPECT_EQ(copy_of(zip.bytes(index_of(zip, "x"))), zeros(5000));
+  EXPECT_EQ(copy_of(zip.bytes(index_of(zip, "__MACOSX/y"))), zeros(30'000));
 }
 
 TEST_F(UnpackedZipTest, SourcesGiveTheSameBytes) {
@@ -269,6 +268,12 @@ TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
   for (int i = 0; i < 100; ++i) static_cast<void>(zip.bytes(index_of(zip, "stored")));
   EXPECT_EQ(refusal_of([&] { return zip.place_of(index_of(zip, "large")); }),
             (ErrorContext{Code::zip_limit_expansion, "large", built_.entry("large").central_offset}));
+}
+
+TEST_F(UnpackedZipTest, TheModelCountsWhenItIsFound) {
+  UnpackedZip zip(folder_.write_file("a.zip", smallest_archive().bytes), folder_.path(), 0);
+  EXPECT_EQ(zip.directory().entries().size(), 2U);
+  EXPECT_EQ(code_of([&] { return zip.find_model().index; }), Code::zip_limit_expansion);
 }
 
 TEST_F(UnpackedZipTest, SourcesCountTowardsTheLimitToo) {

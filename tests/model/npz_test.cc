@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
@@ -73,12 +74,13 @@ TEST(ParseNpy, FormsThatNoTensorHasAreRefused) {
 
 class NpzFileTest : public ::testing::Test {
  protected:
-  [[nodiscard]] NpzFile open(std::vector<ZipEntry> entries) const {
-    const auto path = folder_.write_file("w.npz", Bytes(ZipBuilder{.entries = std::move(entries)}.build()));
-    return NpzFile::open(path, folder_.path(), 8);
+  [[nodiscard]] NpzFile open(std::vector<ZipEntry> entries, std::uint64_t max_expansion = 8) const {
+    folder_.write_file("w.npz", Bytes(ZipBuilder{.entries = std::move(entries)}.build()));
+    return NpzFile::open(path_, folder_.path(), max_expansion);
   }
 
   TempDir folder_;
+  std::filesystem::path path_ = folder_ / "w.npz";
 };
 
 TEST_F(NpzFileTest, StoredAndDeflatedArraysAreRead) {
@@ -106,12 +108,49 @@ TEST_F(NpzFileTest, ErrorsNameTheArray) {
   ZipEntry damaged = zip_entry("a.npy", npy(two_floats, pattern(8)));
   damaged.in_both([](HeaderFields& header) { header.crc = 1; });
   NpzFile npz = open({damaged, zip_entry("b.npy", pattern(100))});
-  EXPECT_EQ(code_of([&] { return npz.read("a"); }), Code::zip_data_crc);
   EXPECT_EQ(code_of([&] { return npz.read("c"); }), Code::usage_no_such_tensor);
-  const std::optional<Error> error = error_if_any([&] { return npz.read("b"); });
+  for (const auto& [name, code] : {std::pair("a", Code::zip_data_crc), std::pair("b", Code::numpy_array_malformed)}) {
+    const std::optional<Error> error = error_if_any([&] { return npz.read(name); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(id(error->code()), id(code));
+    EXPECT_EQ(error->entry(), name + std::string(".npy"));
+    EXPECT_EQ(error->path(), path_);
+  }
+}
+
+TEST_F(NpzFileTest, ArraysOfOneNameAreRefused) {
+  const std::vector<ZipEntry> twice(2, zip_entry("a.npy", npy(two_floats, pattern(8))));
+  const std::optional<Error> error = error_if_any([&] { static_cast<void>(open(twice)); });
   ASSERT_TRUE(error);
-  EXPECT_EQ(id(error->code()), id(Code::numpy_array_malformed));
-  EXPECT_EQ(error->entry(), "b.npy");
+  EXPECT_EQ(id(error->code()), id(Code::zip_name_duplicate));
+  EXPECT_EQ(error->entry(), "a.npy");
+  EXPECT_EQ(error->path(), path_);
+}
+
+TEST_F(NpzFileTest, OnlyDeflatedArraysCountTowardsTheLimitAndEachCountsOnce) {
+  const auto stating_3000_bytes = [](std::string_view name) {
+    return deflated_entry(name, zeros(10)).in_both([](HeaderFields& header) { header.usize = 3000; });
+  };
+  const Blob stored = npy("{'descr': '|u1', 'shape': (3000,)}", pattern(3000));
+  NpzFile npz = open({zip_entry("a.npy", stored), stating_3000_bytes("b.npy"), stating_3000_bytes("c.npy")}, 1);
+  EXPECT_EQ(code_of([&] { return npz.read("a"); }), std::nullopt);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(code_of([&] { return npz.read("b"); }), Code::zip_data_inflate) << "it is within the limit";
+    EXPECT_EQ(code_of([&] { return npz.read("c"); }), Code::zip_limit_expansion);
+  }
+}
+
+TEST_F(NpzFileTest, AFileThatChangesWhileItIsReadIsNotTakenForDamaged) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
+  const Blob file = npy(two_floats, pattern(8));
+  NpzFile npz = open({zip_entry("a.npy", file), deflated_entry("b.npy", file)});
+  folder_.write_file("w.npz", pattern(100'000));
+  for (const std::string name : {"a", "b"}) {
+    const std::optional<Error> error = error_if_any([&] { return npz.read(name); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(id(error->code()), id(Code::io_changed));
+    EXPECT_EQ(error->path(), path_);
+  }
 }
 
 TEST_F(NpzFileTest, OnlyAZipOfArraysIsOne) {
