@@ -91,7 +91,8 @@ constexpr bool is_known_version(std::uint16_t version) noexcept {
   return version >= version_plain && version <= version_zip64;
 }
 
-struct LocalFileHeader {
+/// The fields that both headers of an entry have.
+struct EntryHeader {
   std::uint16_t version_needed = version_plain;
   std::uint16_t flags = 0;
   std::uint16_t method = method_stored;
@@ -104,18 +105,10 @@ struct LocalFileHeader {
   std::uint16_t extra_field_length = 0;
 };
 
-struct CentralFileHeader {
-  std::uint16_t version_made_by = version_plain;  // the upper byte is the host: 0, MS-DOS
-  std::uint16_t version_needed = version_plain;
-  std::uint16_t flags = 0;
-  std::uint16_t method = method_stored;
-  std::uint16_t last_mod_time = dos_time;
-  std::uint16_t last_mod_date = dos_date;
-  std::uint32_t crc32 = 0;
-  std::uint32_t compressed_size = 0;
-  std::uint32_t uncompressed_size = 0;
-  std::uint16_t file_name_length = 0;
-  std::uint16_t extra_field_length = 0;
+struct LocalFileHeader : EntryHeader {};
+
+struct CentralFileHeader : EntryHeader {
+  std::uint16_t version_made_by = version_plain;  // before the common fields; the upper byte is the host: 0, MS-DOS
   std::uint16_t file_comment_length = 0;
   std::uint16_t disk_number_start = 0;
   std::uint16_t internal_file_attributes = 0;

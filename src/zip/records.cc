@@ -9,8 +9,9 @@ namespace {
 
 // Each record lists its fields once, in file order. Reading and writing walk the same list, so that they cannot differ.
 
-template <typename Header, typename Visitor>
-void visit_common(Header& header, Visitor& visit) {
+template <typename Visitor>
+void visit_fields(EntryHeader& header, Visitor& visit) {
+  visit(header.version_needed);
   visit(header.flags);
   visit(header.method);
   visit(header.last_mod_time);
@@ -23,45 +24,42 @@ void visit_common(Header& header, Visitor& visit) {
 }
 
 template <typename Visitor>
-void visit_fields(auto& header, Visitor& visit)
-  requires requires { header.file_name_length; }
-{
-  constexpr bool central = requires { header.version_made_by; };
-  if constexpr (central) visit(header.version_made_by);
-  visit(header.version_needed);
-  visit_common(header, visit);
-  if constexpr (central) {
-    visit(header.file_comment_length);
-    visit(header.disk_number_start);
-    visit(header.internal_file_attributes);
-    visit(header.external_file_attributes);
-    visit(header.relative_offset_of_local_header);
-  }
+void visit_fields(CentralFileHeader& header, Visitor& visit) {
+  visit(header.version_made_by);
+  visit_fields(static_cast<EntryHeader&>(header), visit);
+  visit(header.file_comment_length);
+  visit(header.disk_number_start);
+  visit(header.internal_file_attributes);
+  visit(header.external_file_attributes);
+  visit(header.relative_offset_of_local_header);
 }
 
 template <typename Visitor>
-void visit_fields(auto& record, Visitor& visit)
-  requires requires { record.directory_offset; }
-{
-  constexpr bool zip64 = requires { record.size_of_record; };
-  if constexpr (zip64) {
-    visit(record.size_of_record);
-    visit(record.version_made_by);
-    visit(record.version_needed);
-  }
+void visit_fields(EndRecord& record, Visitor& visit) {
   visit(record.number_of_this_disk);
   visit(record.disk_with_directory);
   visit(record.entries_on_this_disk);
   visit(record.entries);
   visit(record.directory_size);
   visit(record.directory_offset);
-  if constexpr (!zip64) visit(record.comment_length);
+  visit(record.comment_length);
 }
 
 template <typename Visitor>
-void visit_fields(auto& locator, Visitor& visit)
-  requires requires { locator.number_of_disks; }
-{
+void visit_fields(Zip64EndRecord& record, Visitor& visit) {
+  visit(record.size_of_record);
+  visit(record.version_made_by);
+  visit(record.version_needed);
+  visit(record.number_of_this_disk);
+  visit(record.disk_with_directory);
+  visit(record.entries_on_this_disk);
+  visit(record.entries);
+  visit(record.directory_size);
+  visit(record.directory_offset);
+}
+
+template <typename Visitor>
+void visit_fields(Zip64Locator& locator, Visitor& visit) {
   visit(locator.disk_with_end_record);
   visit(locator.offset_of_end_record);
   visit(locator.number_of_disks);
@@ -81,7 +79,7 @@ std::optional<Record> parse(Bytes bytes, std::uint32_t signature, std::uint64_t 
   return record;
 }
 
-void append_fields(std::vector<std::byte>& out, std::uint32_t signature, const auto& record) {
+void append_fields(std::vector<std::byte>& out, std::uint32_t signature, auto record) {
   base::append(out, signature);
   auto write = [&](const auto& field) { base::append(out, field); };
   visit_fields(record, write);
