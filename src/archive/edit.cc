@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "archive/access.h"
-#include "archive/edit_plan.h"
 #include "archive/entry_source.h"
 #include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
@@ -23,11 +24,129 @@
 #include "onnxar/archive_writer.h"
 #include "os/file.h"
 #include "zip/format.h"
+#include "zip/layout.h"
 
 namespace onnxar {
 namespace {
 
 using base::concat;
+
+/// Returns the archive's N (W6), the alignment of its small entries. Nothing in the file records N, so it is taken from
+/// the smallest entry.
+std::uint64_t small_alignment_of(const Archive& archive) {
+  ArchiveEntry smallest = archive.entry(0);
+  for (std::size_t i = 1; i < archive.size(); ++i) {
+    if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
+  }
+  const std::uint64_t recorded = archive.locate(smallest).alignment;
+  // An entry with the alignment that its size alone requires does not reveal a larger N (W6).
+  const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
+  return by_size ? zip::alignment_minimum : recorded;
+}
+
+}  // namespace
+
+/// The entries that an edit moves, in the order in which it appends them again: side files before graphs, as in a new
+/// archive.
+class MovedEntries {
+ public:
+  MovedEntries(std::vector<ArchiveEntry> side_files, const std::vector<ArchiveEntry>& graphs)
+      : entries_(std::move(side_files)), side_files_(entries_.size()) {
+    entries_.insert(entries_.end(), graphs.begin(), graphs.end());
+  }
+
+  /// Returns those that lie before an added entry of this name and that no earlier call returned. Cost: O(1), because
+  /// an edit may add as many entries as it moves.
+  std::span<const ArchiveEntry> due_before(std::string_view name) {
+    const std::size_t begin = due_;
+    due_ = std::max(begin, end_before(name));
+    return std::span(entries_).subspan(begin, due_ - begin);
+  }
+
+ private:
+  /// Weights precede side files, and these precede graphs. The model is the last entry.
+  [[nodiscard]] std::size_t end_before(std::string_view name) const {
+    if (name == model_entry_name || is_graph_name(name)) return entries_.size();
+    return is_identifier(name) ? 0 : side_files_;
+  }
+
+  std::vector<ArchiveEntry> entries_;
+  std::size_t side_files_;  // the number of those at the front that are not graphs
+  std::size_t due_ = 0;     // the number of those that were returned
+};
+
+/// Plans an edit: the entries that it keeps, moves and removes, and the size of the file, before anything is written.
+///
+/// The new directory of an edit repeats the first `kept()` entries of the archive. The entries after them are a run
+/// that ends with the old model (X2). The edit appends those of the run that stay again. The plan does not open or
+/// write files. Not synchronised.
+class EditPlan {
+ public:
+  explicit EditPlan(Archive archive)
+      : archive_(std::move(archive)),
+        alignment_(small_alignment_of(archive_)),
+        kept_(archive_.size() - 1),
+        removed_(archive_.size()) {}
+
+  [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
+  /// The alignment of small entries: the N of the archive.
+  [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
+
+  /// The entries that may be removed. ArchiveEditor::remove computes this once, because it takes a walk of all graphs.
+  struct Removable {
+    std::size_t end_of_weights = 0;
+    std::vector<std::size_t> unread;  ///< graphs that cannot be read to their end
+  };
+  std::optional<Removable> removable;  ///< empty until it is computed
+  void remove(std::size_t index) {
+    removed_[index] = true;
+    kept_ = std::min(kept_, index);
+  }
+  [[nodiscard]] bool is_removed(std::size_t index) const { return removed_[index]; }
+  /// Whether the entry belongs to the run and stays. The old model does not.
+  [[nodiscard]] bool moves(std::size_t index) const {
+    return index >= kept_ && index + 1 < archive_.size() && !removed_[index];
+  }
+  [[nodiscard]] MovedEntries moved() const {
+    std::vector<ArchiveEntry> side_files, graphs;
+    for (std::size_t i = kept_; i < archive_.size(); ++i) {
+      const ArchiveEntry entry = archive_.entry(i);
+      if (moves(i)) (is_graph_name(entry.name) ? graphs : side_files).push_back(entry);
+    }
+    return {std::move(side_files), graphs};
+  }
+
+  /// The part of the old directory that the new one repeats.
+  [[nodiscard]] zip::KeptDirectory kept_directory() const {
+    if (kept_ == 0) return {};
+    const zip::Directory& directory = ArchiveAccess::directory(archive_);
+    const std::uint64_t size = directory.entries()[kept_].central_offset - directory.offset();
+    return {directory.headers().first(base::in_memory(size)), kept_, directory.zip64()};
+  }
+
+  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument.
+  [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size) const {
+    std::vector<std::pair<std::string_view, std::uint64_t>> all;
+    MovedEntries run = moved();
+    const auto append = [&](std::string_view name, std::uint64_t size) {
+      for (const ArchiveEntry& entry : run.due_before(name)) all.emplace_back(entry.name, entry.size);
+      all.emplace_back(name, size);
+    };
+    for (const auto& [name, size] : added) append(name, size);
+    append(model_entry_name, model_size);
+    // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
+    return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory());
+  }
+
+ private:
+  Archive archive_;
+  std::uint64_t alignment_;
+  std::size_t kept_;
+  std::vector<bool> removed_;  // by index
+};
+
+namespace {
 
 [[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
   throw Error(
@@ -105,12 +224,10 @@ struct ArchiveEditor::Parts {
   EditOptions options;
   EntryWriter writer;
   EditPlan plan;  // after the writer, so that the archive is not mapped any more when the writer cuts bytes off
-  bool has_begun = false;  // whether an entry was added
-  enum class Appended : std::uint8_t { nothing, side_files, all };
-  Appended appended = Appended::nothing;  // the entries of the run that were appended again
+  std::optional<MovedEntries> moved;  // empty until an entry or the model is added
 
-  /// Appends the entries of the run that precede an entry of this name. Errors: as `add`.
-  void append_run_before(std::string_view name);
+  /// Appends the moved entries that lie before an entry of this name, which the step adds. Errors: as `add`.
+  void append_moved_before(std::string_view name, std::string_view step_name);
 
  private:
   [[nodiscard]] zip::Writer open_for_writing() const;
@@ -144,19 +261,13 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
           output.threads};
 }
 
-void ArchiveEditor::Parts::append_run_before(std::string_view name) {
-  has_begun = true;
-  // Weights precede side files, and these precede graphs. So a weight is added before the entries of the run.
-  if (is_identifier(name) && name != model_entry_name) return;
-  const Archive& archive = plan.archive();
-  const bool with_graphs = name == model_entry_name || is_graph_name(name);
-  for (std::size_t i = plan.kept(); i < archive.size(); ++i) {  // the model does not move
-    const ArchiveEntry entry = archive.entry(i);
-    const bool is_graph = is_graph_name(entry.name);
-    const bool is_due = is_graph ? with_graphs && appended != Appended::all : appended == Appended::nothing;
-    if (is_due && plan.moves(i)) writer.add(entry.name, EntrySource(archive, entry));
-  }
-  appended = with_graphs ? Appended::all : std::max(appended, Appended::side_files);
+void ArchiveEditor::Parts::append_moved_before(std::string_view name, std::string_view step_name) {
+  std::span<const ArchiveEntry> due;
+  writer.attempt(step_name, [&] {
+    if (!moved) moved = plan.moved();
+    due = moved->due_before(name);
+  });
+  for (const ArchiveEntry& entry : due) writer.add(entry.name, EntrySource(plan.archive(), entry));
 }
 
 ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
@@ -179,15 +290,15 @@ void ArchiveEditor::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes)
 
 void ArchiveEditor::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
 void ArchiveEditor::add(std::string_view name, const FileRange& range) {
-  parts_->append_run_before(name);
+  parts_->append_moved_before(name, "add");
   parts_->writer.add(name, range);
 }
 void ArchiveEditor::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  parts_->append_run_before(name);
+  parts_->append_moved_before(name, "add");
   parts_->writer.add(name, size, read);
 }
 void ArchiveEditor::add(std::string_view name, const ByteSource& source) {
-  parts_->append_run_before(name);
+  parts_->append_moved_before(name, "add");
   parts_->writer.add(name, source);
 }
 
@@ -198,10 +309,10 @@ void ArchiveEditor::remove(std::string_view name) {
     EditPlan& plan = parts.plan;
     const auto entry = plan.archive().find(name);
     if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
-    if (entry->name == model_entry_name || parts.has_begun) {
+    if (entry->name == model_entry_name || parts.moved) {
       throw Error(Code::usage_argument,
-                  parts.has_begun ? "`remove` must be called before the first `add`"
-                                  : "the model cannot be removed; `commit` replaces it",
+                  parts.moved ? "`remove` must be called before the first `add`"
+                              : "the model cannot be removed; `commit` replaces it",
                   place);
     }
     if (!plan.removable) plan.removable = removable_in(plan.archive());
@@ -218,7 +329,7 @@ void ArchiveEditor::remove(std::string_view name) {
 void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
 void ArchiveEditor::commit(const ByteSource& model) {
   Parts& parts = *parts_;
-  parts.append_run_before(model_entry_name);
+  parts.append_moved_before(model_entry_name, "commit");
   EntryWriter::ProveModel prove;
   if (parts.options.verify_model) prove = std::bind_front(prove_edited, std::cref(parts.plan));
   const base::Sync sync = sync_of(parts.options.output);
@@ -228,74 +339,5 @@ void ArchiveEditor::commit(const ByteSource& model) {
 void abandon_edits() noexcept { base::cut_back_extended_files(); }
 
 std::string_view mapped_file_at(const void* address) noexcept { return base::mapped_file_at(address); }
-
-namespace {
-
-/// Returns the archive's N (W6), the alignment of its small entries. Nothing in the file records N, so it is taken from
-/// the smallest entry.
-std::uint64_t small_alignment_of(const Archive& archive) {
-  ArchiveEntry smallest = archive.entry(0);
-  for (std::size_t i = 1; i < archive.size(); ++i) {
-    if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
-  }
-  const std::uint64_t recorded = archive.locate(smallest).alignment;
-  // An entry with the alignment that its size alone requires does not reveal a larger N (W6).
-  const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
-  return by_size ? zip::alignment_minimum : recorded;
-}
-
-using Sizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
-
-void move_all(Sizes& from, Sizes& to) {
-  to.insert(to.end(), from.begin(), from.end());
-  from.clear();
-}
-
-}  // namespace
-
-EditPlan::EditPlan(Archive archive)
-    : archive_(std::move(archive)),
-      alignment_(small_alignment_of(archive_)),
-      kept_(archive_.size() - 1),
-      removed_(archive_.size()) {}
-
-void EditPlan::remove(std::size_t index) {
-  removed_[index] = true;
-  kept_ = std::min(kept_, index);
-}
-
-// The zip64 records lie between the directory and the 22 bytes of the end record; without them nothing does (E8).
-bool EditPlan::has_zip64_end() const {
-  const zip::Directory& directory = ArchiveAccess::directory(archive_);
-  return directory.offset() + directory.headers().size() + zip::end_record_size != archive_.file().size();
-}
-
-zip::KeptDirectory EditPlan::kept_directory() const {
-  if (kept_ == 0) return {};
-  const zip::Directory& directory = ArchiveAccess::directory(archive_);
-  const std::uint64_t size = directory.entries()[kept_].central_offset - directory.offset();
-  return {directory.headers().first(base::in_memory(size)), kept_, has_zip64_end()};
-}
-
-std::uint64_t EditPlan::size_with(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                                  std::uint64_t model_size) const {
-  Sizes side_files;
-  Sizes graphs;
-  for (std::size_t i = kept_; i < archive_.size(); ++i) {
-    const ArchiveEntry entry = archive_.entry(i);
-    if (moves(i)) (is_graph_name(entry.name) ? graphs : side_files).emplace_back(entry.name, entry.size);
-  }
-  Sizes all;
-  for (const auto& added : names_and_sizes) {  // the order of ArchiveEditor::Parts::append_run_before
-    if (!is_identifier(added.first)) move_all(side_files, all);
-    if (is_graph_name(added.first)) move_all(graphs, all);
-    all.push_back(added);
-  }
-  move_all(side_files, all);
-  move_all(graphs, all);
-  all.emplace_back(model_entry_name, model_size);
-  // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
-  return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory());
-}
 
 }  // namespace onnxar

@@ -82,6 +82,8 @@ class Directory {
   [[nodiscard]] std::span<const DirectoryEntry> entries() const noexcept { return entries_; }
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  /// Whether the file has zip64 end records, and whether it does not need them.
+  [[nodiscard]] bool zip64() const noexcept { return zip64_; }
   [[nodiscard]] bool unneeded_zip64() const noexcept { return unneeded_zip64_; }
   /// The bytes of all headers.
   [[nodiscard]] Bytes headers() const noexcept { return {bytes_.get(), size_}; }
