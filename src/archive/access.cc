@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,52 +21,15 @@ std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size)
   return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
 }
 
-Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                            const OpenOptions& options, const base::FileOrigin* origin) {
-  Archive archive = Archive::open(bytes, std::move(owner), options);
-  archive.parts_->opened->path = path;
-  archive.parts_->opened->origin = origin;
+Archive ArchiveAccess::open(OpenBytes bytes, const OpenOptions& options) {
+  // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
+  zip::Directory directory = read_directory(bytes.file, bytes.ranges, options);
+  const std::size_t model = directory.entries().size() - 1;
+  using Opened = Archive::Parts::Opened;
+  auto opened = std::make_shared<Opened>(Opened{std::move(bytes), std::move(directory)});
+  Archive archive(detail::own<Archive::Parts>(std::move(opened), model));
+  archive.prefetch(archive.file(), options.prefetch);
   return archive;
-}
-
-Archive ArchiveAccess::open_ranges(Bytes bytes, const base::RangedMemory* ranges, std::shared_ptr<const void> owner,
-                                   const OpenOptions& options) {
-  const auto opened = std::make_shared<Archive::Parts::Opened>(
-      Archive::Parts::Opened{bytes, std::move(owner), {}, read_directory(bytes, ranges, options)});
-  opened->ranges = ranges;
-  return Archive(detail::own<Archive::Parts>(opened, opened->directory.entries().size() - 1));
-}
-
-Archive ArchiveAccess::view(const Archive& archive, const ArchiveEntry& model) {
-  return Archive(detail::own<Archive::Parts>(archive.parts_->opened, model.index));
-}
-
-Archive ArchiveAccess::open_state(const Archive& archive, std::uint64_t size) {
-  return open_ranges(archive.file().first(base::in_memory(size)), ranges(archive), archive.owner(), {});
-}
-
-const base::FileOrigin* ArchiveAccess::origin(const Archive& archive) noexcept {
-  return archive.parts_->opened->origin;
-}
-
-AlignedCopies& ArchiveAccess::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
-
-const zip::Directory& ArchiveAccess::directory(const Archive& archive) noexcept {
-  return archive.parts_->opened->directory;
-}
-
-const base::RangedMemory* ArchiveAccess::ranges(const Archive& archive) noexcept {
-  return archive.parts_->opened->ranges;
-}
-
-bool ArchiveAccess::has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
-  if (ranges(archive) == nullptr) return true;
-  try {
-    ranges(archive)->need({offset, archive.file().size() - offset});
-    return true;
-  } catch (const std::exception&) {  // also those of the caller's RandomAccess
-    return false;
-  }
 }
 
 Bytes ArchiveAccess::place(const Archive& archive, const ArchiveEntry& entry) {

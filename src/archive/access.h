@@ -54,16 +54,20 @@ class AlignedCopies {
   std::uint64_t bytes_ = 0;
 };
 
+/// The bytes of a file that is opened as an archive.
+struct OpenBytes {
+  Bytes file;
+  std::shared_ptr<const void> owner = {};      ///< keeps all others alive; without one, the caller does
+  std::filesystem::path path = {};             ///< may be empty
+  const base::FileOrigin* origin = nullptr;    ///< the file that they are mapped from; null for bytes in memory
+  const base::RangedMemory* ranges = nullptr;  ///< the memory that they are read into; null if all are at hand
+};
+
 /// What an Archive holds.
 struct Archive::Parts {
   /// What all views of one opened archive share.
-  struct Opened {
-    Bytes file;
-    std::shared_ptr<const void> owner;
-    std::filesystem::path path;
+  struct Opened : OpenBytes {
     zip::Directory directory;
-    const base::FileOrigin* origin = nullptr;    // lives as long as `owner`
-    const base::RangedMemory* ranges = nullptr;  // likewise; null: all bytes are at hand
   };
 
   std::shared_ptr<Opened> opened;
@@ -115,31 +119,23 @@ zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, cons
 /// Static functions that open and read an Archive in ways that the public interface does not offer.
 class ArchiveAccess {
  public:
-  /// Opens `bytes`, the contents of the file at `path`. `origin` is the file that they are mapped from, or null. It
-  /// must live as long as `owner`.
-  static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                      const OpenOptions& options, const base::FileOrigin* origin = nullptr);
+  /// Every way of opening leads here. Errors: as Archive::open; those of reading ranges.
+  static Archive open(OpenBytes bytes, const OpenOptions& options);
   /// The same archive with a different model: an entry of it that is a graph, or its own model.
-  static Archive view(const Archive& archive, const ArchiveEntry& model);
-  /// As Archive::open. `ranges` is the memory in which the bytes are, or null if all are at hand; `owner` keeps it
-  /// alive.
-  static Archive open_ranges(Bytes bytes, const base::RangedMemory* ranges, std::shared_ptr<const void> owner,
-                             const OpenOptions& options);
-  /// Opens the first `size` bytes of an open archive, which shares its bytes: a state before an edit.
-  static Archive open_state(const Archive& archive, std::uint64_t size);
+  static Archive view(const Archive& archive, const ArchiveEntry& model) {
+    return Archive(detail::own<Archive::Parts>(archive.parts_->opened, model.index));
+  }
   /// The file that the archive is mapped from; null for bytes in memory.
-  static const base::FileOrigin* origin(const Archive& archive) noexcept;
+  static const base::FileOrigin* origin(const Archive& archive) noexcept { return archive.parts_->opened->origin; }
   /// The aligned copies that the archive keeps.
-  static AlignedCopies& copies(const Archive& archive) noexcept;
-  static const zip::Directory& directory(const Archive& archive) noexcept;
+  static AlignedCopies& copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
+  static const zip::Directory& directory(const Archive& archive) noexcept { return archive.parts_->opened->directory; }
   /// Proves the local header of an entry. Errors: as Archive::locate.
   static zip::LocalEntry local(const Archive& archive, std::size_t index);
   /// The memory of an archive that is read by ranges; null if all bytes are at hand.
-  static const base::RangedMemory* ranges(const Archive& archive) noexcept;
+  static const base::RangedMemory* ranges(const Archive& archive) noexcept { return archive.parts_->opened->ranges; }
   /// The entries of such an archive. REQUIRES: ranges(archive) is not null.
   static EntryRanges entry_ranges(const Archive& archive) noexcept { return {directory(archive), *ranges(archive)}; }
-  /// Whether all bytes from `offset` on are at hand, after reading them if they were not.
-  static bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept;
   /// Where the bytes of an entry are, for a caller that plans and reads later, by an EntrySource or by `part`. As
   /// Archive::bytes, except that of an archive by ranges nothing is read.
   static Bytes place(const Archive& archive, const ArchiveEntry& entry);

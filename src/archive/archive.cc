@@ -1,6 +1,7 @@
 #include "onnxar/archive.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -24,22 +25,16 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 }
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
-  // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
-  Archive archive = ArchiveAccess::open_ranges(bytes, nullptr, std::move(owner), options);
-  base::prefetch(bytes, options.prefetch);
-  return archive;
+  return ArchiveAccess::open({.file = bytes, .owner = std::move(owner)}, options);
 }
 
 Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
   if (!file) throw Error(Code::usage_argument, "there is no RandomAccess");
   const std::filesystem::path path = file->name();
   try {
-    auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
-    const Bytes bytes = memory->bytes();
-    Archive archive = ArchiveAccess::open_ranges(bytes, memory.get(), memory, options);
-    archive.parts_->opened->path = path;
-    if (options.prefetch == Prefetch::populate) memory->need({0, bytes.size()});
-    return archive;
+    const auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
+    return ArchiveAccess::open({.file = memory->bytes(), .owner = memory, .path = path, .ranges = memory.get()},
+                               options);
   } catch (const Error& error) {
     throw error.with_path(path);
   }
@@ -218,10 +213,25 @@ bool is_archive(const std::filesystem::path& path) {
   }
 }
 
+namespace {
+
+/// Whether all bytes from `offset` on are at hand, after reading them if they were not.
+bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
+  try {
+    const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
+    if (ranges != nullptr) ranges->need({offset, archive.file().size() - offset});
+    return true;
+  } catch (const std::exception&) {  // also those of the caller's RandomAccess
+    return false;
+  }
+}
+
+}  // namespace
+
 bool same_state(const Archive& a, const Archive& b) noexcept {
   if (a.file().size() != b.file().size()) return false;  // first: the file may have been shortened under the mapping
   const std::uint64_t model = a.entry(a.size() - 1).header_offset;
-  if (!ArchiveAccess::has_read_from(a, model) || !ArchiveAccess::has_read_from(b, model)) return false;
+  if (!has_read_from(a, model) || !has_read_from(b, model)) return false;
   return std::ranges::equal(base::section(a.file(), model), base::section(b.file(), model));
 }
 

@@ -75,7 +75,9 @@ class ContainerCheck {
       const std::uint64_t state_end = ends.back();
       ends.pop_back();
       if (!states_seen_.insert(state_end).second) continue;
-      const Archive earlier = ArchiveAccess::open_state(archive_, state_end);
+      const Bytes state = archive_.file().first(base::in_memory(state_end));
+      const Archive earlier = ArchiveAccess::open(
+          {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_)}, {});
       for (std::size_t i = 0; i < earlier.size(); ++i) {
         const ArchiveEntry entry = earlier.entry(i);
         const std::uint64_t limit = ArchiveAccess::directory(earlier).limit_of(i);

@@ -87,10 +87,11 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
   try {
     if (options.copy_in) {
       const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-      return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
+      return ArchiveAccess::open({.file = copy.bytes(), .owner = copy.owner(), .path = path}, options);
     }
     const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
-    return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
+    return ArchiveAccess::open({.file = mapping->bytes(), .owner = mapping, .path = path, .origin = mapping->origin()},
+                               options);
   } catch (const Error& error) {
     throw error.with_path(path);
   }
