@@ -86,20 +86,11 @@ base::ByteRange EntryRanges::header(std::size_t index) const noexcept {
   return {directory_->entries()[index].header_offset, directory_->regular_header_size(index)};
 }
 
-/// The end records of a superseded state, if there is one after the data.
-base::ByteRange EntryRanges::tail(std::size_t index) const noexcept {
-  const std::uint64_t limit = directory_->limit_of(index);
-  const std::uint64_t length = std::min(limit, zip::end_records_maximum);
-  return {limit - length, length};
-}
-
 void EntryRanges::prove(std::size_t index) const {
   read(index, {});
+  // A header may have been proved by bytes that were not kept (data_offset_in). If a tail follows, its end is there.
   const std::uint64_t begin = directory_->entries()[index].header_offset;
-  const std::uint64_t data = directory_->proved_data_offset(index);
-  const bool tail_follows = data + directory_->entries()[index].size != directory_->limit_of(index);
-  const std::array ranges = {base::ByteRange{begin, data - begin}, tail_follows ? tail(index) : base::ByteRange{}};
-  memory_->need(ranges);
+  memory_->need({begin, directory_->proved_data_offset(index) - begin});
 }
 
 /// REQUIRES: `header(index)` was read.
@@ -108,11 +99,9 @@ void EntryRanges::prove_read(std::size_t index) const {
   const base::ByteRange regular = header(index);
   directory_->prove_regular(base::section(memory_->bytes(), regular.offset, regular.length), index);
   if (directory_->proved_data_offset(index) != 0) return;
-  // The header is longer or shorter, or faulty: all that proving it can read.
-  const base::ByteRange room = whole(index);
-  const std::array ranges = {base::ByteRange{room.offset, std::min(room.length, zip::local_header_maximum)},
-                             tail(index)};
-  memory_->need(ranges);
+  // The header is longer or shorter, or faulty.
+  const auto need = [this](std::span<const base::ByteRange> ranges) { memory_->need(ranges); };
+  directory_->need_headers(memory_->bytes(), need, {&index, 1});
   static_cast<void>(directory_->prove_local(memory_->bytes(), index));
 }
 

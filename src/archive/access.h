@@ -105,7 +105,6 @@ class EntryRanges {
 
  private:
   [[nodiscard]] base::ByteRange header(std::size_t index) const noexcept;
-  [[nodiscard]] base::ByteRange tail(std::size_t index) const noexcept;
   void prove_read(std::size_t index) const;
 
   const zip::Directory* directory_;

@@ -120,7 +120,6 @@ std::uint64_t Directory::usual_length(std::size_t index) const noexcept {
   return std::min(usual, limit_of(index) - entry.header_offset);
 }
 
-/// Calls `need` for these local headers, and for the ends of superseded tails.
 void Directory::need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const {
   std::vector<base::ByteRange> usual, longer;
   for (const std::size_t i : indices) {

@@ -97,6 +97,9 @@ class Directory {
   /// The offset at which entry `index` must end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
+  /// Calls `need` for the bytes that proving these local headers takes, and for the ends of superseded tails: twice if
+  /// a header is longer than usual, else once.
+  void need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const;
   /// Proves the local header of an entry, even if it was proved before. Errors: as read_local_header.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
   /// The length of an entry's local header, with name and extra fields, if the data is at an offset that usual writers
@@ -120,7 +123,6 @@ class Directory {
   void index_names();
   void prove_irregular_entries(Bytes file, const Need& need);
   [[nodiscard]] std::uint64_t usual_length(std::size_t index) const noexcept;
-  void need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const;
   [[nodiscard]] bool is_followed_by_tail(Bytes file, std::size_t index) const;
   [[nodiscard]] bool may_hide_tail(std::size_t index) const noexcept;
 

@@ -12,20 +12,33 @@ struct Reading {
   std::vector<std::vector<base::ByteRange>> steps;  // the ranges of each
 };
 
-/// Gives a file in which every byte that was not asked for is inverted: reading one changes the outcome.
-Reading read_by_ranges(const Blob& bytes, const zip::Limits& limits = {}) {
-  Blob known = bytes;
-  for (std::byte& byte : known) byte = ~byte;
-  std::vector<std::vector<base::ByteRange>> steps;
-  const auto need = [&](std::span<const base::ByteRange> ranges) {
+/// A file in which every byte that was not asked for is inverted: reading one changes the outcome.
+class RangedFile {
+ public:
+  explicit RangedFile(const Blob& bytes) : bytes_(bytes), known_(bytes) {
+    for (std::byte& byte : known_) byte = ~byte;
+  }
+  [[nodiscard]] Bytes known() const { return known_; }
+  void need(std::span<const base::ByteRange> ranges) {
     steps.emplace_back(ranges.begin(), ranges.end());
     for (const base::ByteRange& range : ranges) {
-      const Bytes wanted = Bytes(bytes).subspan(range.offset, range.length);
-      std::ranges::copy(wanted, known.begin() + static_cast<std::ptrdiff_t>(range.offset));
+      const Bytes wanted = Bytes(bytes_).subspan(range.offset, range.length);
+      std::ranges::copy(wanted, known_.begin() + static_cast<std::ptrdiff_t>(range.offset));
     }
-  };
-  zip::Directory directory = zip::Directory::read(known, limits, need);
-  return {std::move(directory), std::move(steps)};
+  }
+
+  std::vector<std::vector<base::ByteRange>> steps;
+
+ private:
+  const Blob& bytes_;
+  Blob known_;
+};
+
+Reading read_by_ranges(const Blob& bytes, const zip::Limits& limits = {}) {
+  RangedFile file(bytes);
+  const auto need = [&file](std::span<const base::ByteRange> ranges) { file.need(ranges); };
+  zip::Directory directory = zip::Directory::read(file.known(), limits, need);
+  return {std::move(directory), std::move(file.steps)};
 }
 
 std::optional<std::string> error_by_ranges(const Blob& bytes, const zip::Limits& limits = {}) {
@@ -77,6 +90,25 @@ TEST(DirectoryByRanges, NeedsLongLocalHeadersInAStepOfTheirOwn) {
     const Reading reading = read_by_ranges(built.bytes);
     expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
     EXPECT_EQ(reading.steps.size(), 4U);
+  }
+}
+
+TEST(DirectoryByRanges, NeedsAllThatProvingALocalHeaderTakes) {
+  const Built built = smallest_archive();
+  for (std::size_t at = 0; at < built.entry("w").data_offset; ++at) {
+    Blob damaged = built.bytes;
+    flip_bit(damaged, at, static_cast<unsigned>(at % 8));
+    const zip::Directory directory = zip::Directory::read(damaged, {});
+    const auto refusal = [&](Bytes bytes) {
+      const auto error = error_if_any([&] { return directory.prove_local(bytes, 0).data_offset; });
+      return error ? std::string(error->what()) : std::string();
+    };
+    RangedFile file(damaged);
+    const std::size_t first = 0;
+    directory.need_headers(file.known(), [&file](std::span<const base::ByteRange> ranges) { file.need(ranges); },
+                           {&first, 1});
+    EXPECT_EQ(refusal(file.known()), refusal(damaged)) << "at " << at;
+    EXPECT_LE(file.steps.size(), 2U);
   }
 }
 
