@@ -88,24 +88,16 @@ Archive Archive::graph(std::string_view name) const {
 
 namespace {
 
-/// Says why the first `count` of `names` and, after the last of them, `name` cannot be in one archive.
-std::optional<std::string> clash_among(std::size_t count, std::span<const std::string_view> names,
-                                       std::string_view name) {
-  try {
-    static_cast<void>(zip::index_of_names(
-        count, [&](std::uint32_t i) { return i < names.size() ? names[i] : name; },
-        [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error.message();
-  }
-}
-
-/// Says why an entry with this name could not be added. A clash among the existing entries is not the fault of `name`,
-/// so it is reported by the checks of the directory alone.
-std::optional<std::string> clash_of(std::string_view name, std::span<const std::string_view> names) {
-  auto clash = clash_among(names.size() + 1, names, name);
-  return clash && !clash_among(names.size(), names, name) ? clash : std::nullopt;
+/// Says why an archive with entries of these names cannot have another one with this name, which has no slash.
+std::optional<std::string> clash_of(const std::string& name, std::span<const std::string_view> names) {
+  const auto is_folder = [&name](std::string_view entry) { return entry.substr(name.size()).starts_with('/'); };
+  const auto clashes = [&](std::string_view entry) {
+    return zip::equal_folded(entry.substr(0, name.size()), name) && (entry.size() == name.size() || is_folder(entry));
+  };
+  const auto found = std::ranges::find_if(names, clashes);
+  if (found == names.end()) return std::nullopt;
+  if (!is_folder(*found)) return zip::name_clash(*found, {name, std::nullopt}).message();
+  return concat("the entry ", base::quoted(name), " would have to be both a file and a folder");
 }
 
 }  // namespace
@@ -150,8 +142,6 @@ void expect_free_model_name(Bytes model, std::span<const std::string_view> names
   if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive, advice);
 }
 
-namespace {
-
 void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
                 const std::function<void(const onnx::TensorSite&)>& visit) {
   const Bytes bytes = archive.bytes(graph);
@@ -162,29 +152,16 @@ void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOpt
   }
 }
 
-}  // namespace
-
-void walk_archive(const Archive& archive, const LoadOptions& options,
-                  const std::function<void(const onnx::TensorSite&)>& visit) {
-  walk_graph(archive, archive.model_entry(), options, visit);
-}
-
 std::vector<ArchiveEntry> all_graphs(const Archive& archive) {
   std::vector<ArchiveEntry> graphs = archive.graphs();
   graphs.insert(graphs.begin(), archive.entry(archive.size() - 1));
   return graphs;
 }
 
-void walk_all_graphs(const Archive& archive, const LoadOptions& options, const GraphVisitor& visit) {
-  for (const ArchiveEntry& graph : all_graphs(archive)) {
-    walk_graph(archive, graph, options, [&](const onnx::TensorSite& site) { visit(graph, site); });
-  }
-}
-
 std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const LoadOptions& options,
                                               const GraphVisitor& visit) {
   const ArchiveEntry model = archive.model_entry();
-  walk_archive(archive, options, [&](const onnx::TensorSite& site) { visit(model, site); });
+  walk_graph(archive, model, options, [&](const onnx::TensorSite& site) { visit(model, site); });
   std::vector<std::size_t> broken;
   for (const ArchiveEntry& graph : all_graphs(archive)) {
     if (graph.index == model.index) continue;
@@ -260,7 +237,9 @@ std::size_t EntryUses::end_of_weights() const {
 
 EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
-  walk_all_graphs(archive, options, [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); });
+  for (const ArchiveEntry& graph : all_graphs(archive)) {
+    walk_graph(archive, graph, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+  }
   return uses;
 }
 

@@ -70,16 +70,13 @@ void expect_free_model_name(Bytes model, std::span<const std::string_view> names
 /// The entries of the model and of the further graphs, in the order of the file after the model.
 std::vector<ArchiveEntry> all_graphs(const Archive& archive);
 
-/// Visits every tensor of the model. Errors: as Archive::model and onnx::walk_tensors.
-void walk_archive(const Archive& archive, const LoadOptions& options,
-                  const std::function<void(const onnx::TensorSite&)>& visit);
+/// Visits every tensor of the model or of a graph. Errors: as Archive::bytes and onnx::walk_tensors.
+void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                const std::function<void(const onnx::TensorSite&)>& visit);
 
 using GraphVisitor = std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>;
 
-/// Visits every tensor of all graphs. Errors: as `walk_archive`.
-void walk_all_graphs(const Archive& archive, const LoadOptions& options, const GraphVisitor& visit);
-
-/// As `walk_all_graphs`, except that graphs other than `archive.model_entry()`, which comes first, may be broken: their
+/// Visits every tensor of all graphs. Those other than `archive.model_entry()`, which comes first, may be broken: their
 /// tensors before the fault are visited. Returns the indices of the broken ones. Listings need this, and so do edits
 /// that remove a broken graph.
 std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const LoadOptions& options,

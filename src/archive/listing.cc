@@ -66,9 +66,11 @@ std::string_view to_string(EntryKind kind) noexcept {
 
 std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
-  walk_all_graphs(archive, options, [&uses](const ArchiveEntry& graph, const onnx::TensorSite& site) {
-    if (graph.name != model_entry_name) uses.note(site);
-  });
+  for (const ArchiveEntry& graph : all_graphs(archive)) {
+    walk_graph(archive, graph, options, [&](const onnx::TensorSite& site) {
+      if (graph.name != model_entry_name) uses.note(site);
+    });
+  }
   std::vector<ArchiveEntry> entries;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     if (uses.is_named(i)) entries.push_back(archive.entry(i));

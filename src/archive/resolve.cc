@@ -38,7 +38,7 @@ Error with_tensor_name(const Error& error, const TensorMessage& tensor, const st
 }  // namespace
 
 void prove_model(const Archive& archive) {
-  walk_archive(archive, {}, [](const onnx::TensorSite&) {});
+  walk_graph(archive, archive.model_entry(), {}, [](const onnx::TensorSite&) {});
 }
 
 std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor) {
@@ -171,7 +171,7 @@ auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& re
 
 std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
   std::vector<StoredTensor> found;
-  walk_archive(archive, options, [&](const onnx::TensorSite& site) {
+  walk_graph(archive, archive.model_entry(), options, [&](const onnx::TensorSite& site) {
     found.push_back({info_of(site), site.tensor.range.begin, site.tensor.range.size()});
   });
   return found;

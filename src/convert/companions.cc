@@ -120,10 +120,12 @@ class Gathering {
     EntryUses uses(*archive);  // of the graphs that are copied
     EntryUses all(*archive);
     companions_.weights_by_content.emplace(*archive);
-    walk_all_graphs(*archive, {}, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
-      all.note(site);
-      if (goes_along(graph.name)) uses.note(site);
-    });
+    for (const ArchiveEntry& graph : all_graphs(*archive)) {
+      walk_graph(*archive, graph, {}, [&](const onnx::TensorSite& site) {
+        all.note(site);
+        if (goes_along(graph.name)) uses.note(site);
+      });
+    }
     for (std::size_t i = 0; i < archive->size(); ++i) {
       const ArchiveEntry entry = archive->entry(i);
       const EntryKind kind = all.kind_of(i);

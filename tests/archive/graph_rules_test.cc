@@ -44,8 +44,11 @@ TEST(GraphRules, TheNameOfTheModelIsThatOfAFileInTheRoot) {
 }
 
 TEST(GraphRules, TheNameOfTheModelClashesWithNoEntry) {
-  EXPECT_NE(fault_of(with_names({"encoder"}), {"w", "Encoder.onnx"}), "") << "names that differ only in case";
-  EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "decoder.onnx"}), "");
+  EXPECT_THAT(fault_of(with_names({"encoder"}), {"w", "Encoder.onnx"}), HasSubstr("differs from \"Encoder.onnx\""));
+  EXPECT_THAT(fault_of(with_names({"encoder"}), {"encoder.onnx"}), HasSubstr("two entries have this name"));
+  EXPECT_THAT(fault_of(with_names({"encoder"}), {"w", "Encoder.onnx/a.txt"}),
+              HasSubstr("\"encoder.onnx\" would have to be both a file and a folder"));
+  EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "decoder.onnx", "encoder", "encoder.onnx.txt"}), "");
   EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "W"}), "") << "that is not the fault of the model's name";
 }
 
