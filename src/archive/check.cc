@@ -23,6 +23,17 @@ namespace {
 
 using base::concat;
 
+/// The ends of the superseded tails between the entries of an archive. Errors: as Archive::locate.
+std::vector<std::uint64_t> tails_of(const Archive& archive) {
+  std::vector<std::uint64_t> ends;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    const std::uint64_t limit = ArchiveAccess::directory(archive).limit_of(i);
+    if (archive.locate(entry).offset + entry.size != limit) ends.push_back(limit);
+  }
+  return ends;
+}
+
 class ContainerCheck {
  public:
   explicit ContainerCheck(const Archive& archive) : archive_(archive), directory_(ArchiveAccess::directory(archive)) {}
@@ -78,11 +89,7 @@ class ContainerCheck {
       const Bytes state = archive_.file().first(base::in_memory(state_end));
       const Archive earlier = ArchiveAccess::open(
           {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_)}, {});
-      for (std::size_t i = 0; i < earlier.size(); ++i) {
-        const ArchiveEntry entry = earlier.entry(i);
-        const std::uint64_t limit = ArchiveAccess::directory(earlier).limit_of(i);
-        if (earlier.locate(entry).offset + entry.size != limit) ends.push_back(limit);
-      }
+      std::ranges::copy(tails_of(earlier), std::back_inserter(ends));
     }
   }
 
@@ -138,14 +145,8 @@ std::optional<EarlierState> whole_state(Bytes file) {
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   return passes([&] {
     const Archive archive = Archive::open(file, nullptr);
-    const zip::Directory& directory = ArchiveAccess::directory(archive);
-    for (std::size_t i = 0; i < archive.size(); ++i) {
-      const ArchiveEntry entry = archive.entry(i);
-      const std::uint64_t limit = directory.limit_of(i);
-      const bool tail = archive.locate(entry).offset + entry.size != limit;
-      if (tail && !std::ranges::binary_search(sound, limit)) return false;
-    }
-    return true;
+    return std::ranges::all_of(tails_of(archive),
+                               [&sound](std::uint64_t end) { return std::ranges::binary_search(sound, end); });
   });
 }
 
