@@ -13,6 +13,7 @@
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "inspect/graph_summary.h"
+#include "inspect/shape_rules.h"
 #include "inspect/shapes.h"
 #include "model/order.h"
 #include "model/walk.h"
@@ -26,26 +27,8 @@ namespace {
 /// The number of multiply-adds, or the reason why it is unknown.
 using Estimate = std::variant<Size, std::string_view>;
 
-/// A node whose output shapes have been inferred.
-class Product {
- public:
-  Product(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
-      : node_(node), attributes_(attributes), values_(values) {}
-
-  [[nodiscard]] const std::optional<Shape>& input(int index) const {
-    static const std::optional<Shape> none;
-    return index < node_.input_size() ? values_.shape(node_.input(index)) : none;
-  }
-  [[nodiscard]] const std::optional<Shape>& output() const { return values_.shape(node_.output(0)); }
-  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
-
- private:
-  const schema::NodeProto& node_;
-  const Attributes& attributes_;
-  const Values& values_;
-};
-
-using Counter = std::function<Estimate(const Product&)>;
+using shape_rules::Call;
+using Counter = std::function<Estimate(const Call&)>;
 
 constexpr std::string_view no_shapes = "its shapes are not known";
 
@@ -64,32 +47,31 @@ Size rest_of(const std::optional<Shape>& shape) {
 
 /// Each output element sums a window of C/group channels.
 Counter convolution(int weights) {
-  return
-      [weights](const Product& node) { return estimate_of(elements_of(node.output()), rest_of(node.input(weights))); };
+  return [weights](const Call& call) { return estimate_of(elements_of(call.result()), rest_of(call.shape(weights))); };
 }
 
 /// Each input element adds to a window of M/group channels.
-Estimate transposed_convolution(const Product& node) {
-  return estimate_of(elements_of(node.input(0)), rest_of(node.input(1)));
+Estimate transposed_convolution(const Call& call) {
+  return estimate_of(elements_of(call.shape(0)), rest_of(call.shape(1)));
 }
 
 /// Each output element is the product of a row and a column.
-Estimate matrix_product(const Product& node) {
-  const auto& a = node.input(0);
-  return a && !a->empty() ? estimate_of(elements_of(node.output()), a->back()) : no_shapes;
+Estimate matrix_product(const Call& call) {
+  const auto& a = call.shape(0);
+  return a && !a->empty() ? estimate_of(elements_of(call.result()), a->back()) : no_shapes;
 }
 
-Estimate gemm(const Product& node) {
-  const auto& a = node.input(0);
+Estimate gemm(const Call& call) {
+  const auto& a = call.shape(0);
   if (!a || a->size() != 2) return no_shapes;
-  return estimate_of(elements_of(node.output()), (*a)[node.attributes().integer("transA", 0) != 0 ? 0 : 1]);
+  return estimate_of(elements_of(call.result()), (*a)[call.attributes().integer("transA", 0) != 0 ? 0 : 1]);
 }
 
 /// Each step of each sequence multiplies by the weights of the input and of the state.
-Estimate recurrent(const Product& node) {
-  const auto& x = node.input(0);
+Estimate recurrent(const Call& call) {
+  const auto& x = call.shape(0);
   if (!x || x->size() != 3) return no_shapes;
-  return estimate_of((*x)[0] * (*x)[1], elements_of(node.input(1)) + elements_of(node.input(2)));
+  return estimate_of((*x)[0] * (*x)[1], elements_of(call.shape(1)) + elements_of(call.shape(2)));
 }
 
 /// The operators that are counted.
@@ -275,7 +257,7 @@ class Costs {
       }
       return;
     }
-    Estimate estimate = counter->second(Product(node, attributes, values));
+    Estimate estimate = counter->second(Call(node, attributes, values));
     if (budget_.is_spent()) estimate = too_large;  // the counter may have missed a shape
     if (const auto* why = std::get_if<std::string_view>(&estimate)) {
       add_unknown(node, site, *why);

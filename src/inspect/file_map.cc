@@ -214,8 +214,8 @@ base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) 
 
 class Sums {
  public:
-  Sums(Inspection& inspection, std::size_t largest, base::KeyedSet<std::string_view> statistics)
-      : inspection_(inspection), largest_(largest), statistics_(std::move(statistics)) {}
+  Sums(Inspection& inspection, base::KeyedSet<std::string_view> statistics)
+      : inspection_(inspection), statistics_(std::move(statistics)) {}
 
   void add_tensor(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
@@ -250,13 +250,13 @@ class Sums {
 
   /// Keeps the list sorted and short during the walk, because a model may have millions of tensors.
   void keep_if_large(const onnx::TensorSite& site, std::uint64_t bytes) {
-    if (largest_ == 0 || (large_.size() == largest_ && bytes <= std::prev(large_.end())->first)) return;
+    constexpr std::size_t most = 10;
+    if (large_.size() == most && bytes <= std::prev(large_.end())->first) return;
     large_.emplace(bytes, info_of(site));
-    if (large_.size() > largest_) large_.erase(std::prev(large_.end()));
+    if (large_.size() > most) large_.erase(std::prev(large_.end()));
   }
 
   Inspection& inspection_;
-  std::size_t largest_;
   base::KeyedSet<std::string_view> statistics_;
   std::map<DataType, TensorTotals> by_type_;
   std::map<SiteKind, TensorTotals> by_site_;
@@ -278,7 +278,7 @@ std::string_view to_string(BlockKind kind) noexcept {
 
 void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
                  const schema::ModelProto& proto, const InspectOptions& options) {
-  Sums sums(inspection, options.largest, statistics_of(proto));
+  Sums sums(inspection, statistics_of(proto));
   FileMapper mapper(path, source, options.load);
   // The wire format gives each tensor the range of bytes that the map needs; parsed messages have none.
   onnx::walk_tensors(source.model(),

@@ -186,21 +186,15 @@ class Scopes {
 // --- Operators -------------------------------------------------------------------------------------------------------
 
 void count_nodes(const schema::ModelProto& model, GraphSummary& summary) {
-  for_each_node(model, [&summary](const schema::NodeProto& node, const Site&) {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
+  for_each_node(model, [&](const schema::NodeProto& node, const Site&) {
     ++summary.all_nodes;
+    ++counts[{std::string(onnx::canonical_domain(node.domain())), node.op_type()}];
     for_each_subgraph(node, {}, [&summary](const auto&, const auto&) { ++summary.subgraphs; });
   });
-}
-
-std::vector<OpCount> count_ops(const schema::ModelProto& model) {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
-  for_each_node(model, [&counts](const schema::NodeProto& node, const Site&) {
-    ++counts[{std::string(onnx::canonical_domain(node.domain())), node.op_type()}];
-  });
-  std::vector<OpCount> ops;
-  for (const auto& [op, count] : counts) ops.push_back({op.first, op.second, count});
-  std::ranges::stable_sort(ops, std::ranges::greater(), &OpCount::nodes);  // equal counts remain sorted by name
-  return ops;
+  for (const auto& [op, count] : counts) summary.ops.push_back({op.first, op.second, count});
+  // Stable: equal counts remain sorted by name.
+  std::ranges::stable_sort(summary.ops, std::ranges::greater(), &OpCount::nodes);
 }
 
 }  // namespace
@@ -217,7 +211,6 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
   for (const auto& output : graph.output()) summary.outputs.push_back(summary_of(output));
   summary.nodes = static_cast<std::uint64_t>(graph.node_size());
   count_nodes(model, summary);
-  summary.ops = count_ops(model);
   Orders orders;
   summary.depth = orders.of(graph).depth;
   summary.cycle = orders.find_cycle(graph.node(), "graph", most_listed);

@@ -1,6 +1,6 @@
 // A description of a model as data: its graph, tensors, cost and files. No weight is read.
 //
-//   const onnxar::Inspection model = onnxar::show("model.onnxar", {.largest = 3});
+//   const onnxar::Inspection model = onnxar::show("model.onnxar");
 //   use(model.parameters, model.graph.inputs, model.cost.multiply_adds, model.largest);
 //
 // Threads: all functions may be called concurrently.
@@ -198,7 +198,7 @@ struct Inspection {
   std::uint64_t statistics = 0;
   std::vector<std::pair<DataType, TensorTotals>> by_type;     ///< most bytes first
   std::vector<std::pair<std::string, TensorTotals>> by_site;  ///< `initializer`, `attribute`, `sparse values`, ...
-  std::vector<LargeTensor> largest;
+  std::vector<LargeTensor> largest;                           ///< the ten largest tensors
 
   StorageSummary storage;
   CostEstimate cost;
@@ -208,10 +208,9 @@ struct Inspection {
 };
 
 struct InspectOptions {
-  bool nodes = false;        ///< fill in Inspection::nodes
-  std::string op = {};       ///< if not empty, only the nodes of this operator
-  bool files = false;        ///< fill in Inspection::files
-  std::size_t largest = 10;  ///< number of the largest tensors to list
+  bool nodes = false;   ///< fill in Inspection::nodes
+  std::string op = {};  ///< if not empty, only the nodes of this operator
+  bool files = false;   ///< fill in Inspection::files
   LoadOptions load = {};
   /// Sizes with which the cost is counted: {"batch", 1} for an input's dimension with a name, {"x[0]", 1} for one
   /// without, and the value of an input that is a single integer, such as a sampling rate. Errors: usage.argument (a

@@ -12,66 +12,29 @@
 namespace onnxar {
 namespace {
 
-/// Empty if a number is not an integer, or beyond those that `float` has exactly.
-template <typename Float, typename Numbers>
-std::optional<std::vector<std::int64_t>> whole_numbers(const Numbers& numbers) {
-  constexpr Float largest = 1U << 24U;
-  std::vector<std::int64_t> values;
-  for (const Float number : numbers) {
-    if (!(std::abs(number) <= largest) || number != std::trunc(number)) return std::nullopt;
-    values.push_back(static_cast<std::int64_t>(number));
-  }
-  return values;
-}
-
-template <typename Float>
-std::optional<std::vector<std::int64_t>> whole_numbers_of_raw(const std::string& raw) {
-  std::vector<Float> numbers(raw.size() / sizeof(Float));
-  using Bits = std::conditional_t<sizeof(Float) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = std::bit_cast<Float>(base::load<Bits>(as_bytes(raw), i * sizeof(Float)));
-  }
-  return whole_numbers<Float>(numbers);
-}
-
-template <typename Integer>
-std::vector<std::int64_t> integers_of_raw(const std::string& raw) {
-  std::vector<std::int64_t> values(raw.size() / sizeof(Integer));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto bits = base::load<std::make_unsigned_t<Integer>>(as_bytes(raw), i * sizeof(Integer));
-    values[i] = static_cast<Integer>(bits);
-  }
-  return values;
-}
-
 std::span<const std::int64_t> integers_of(const google::protobuf::RepeatedField<std::int64_t>& list) {
   return {list.data(), static_cast<std::size_t>(list.size())};
 }
 
-std::optional<std::vector<std::int64_t>> numbers_of_raw(DataType type, const std::string& raw) {
-  switch (type) {
-    case DataType::int64: return integers_of_raw<std::int64_t>(raw);
-    case DataType::int32: return integers_of_raw<std::int32_t>(raw);
-    case DataType::boolean: return integers_of_raw<std::uint8_t>(raw);
-    case DataType::float32: return whole_numbers_of_raw<float>(raw);
-    case DataType::float64: return whole_numbers_of_raw<double>(raw);
-    default: return std::nullopt;
+/// The `count` elements of a tensor, from raw data of type `T`, whose bits are `Bits`, or from `list`. Empty if there
+/// are more or fewer, or if one is not an integer, or beyond those that `float` has exactly.
+template <typename T, typename Bits, typename List>
+std::optional<std::vector<Size>> numbers(const schema::TensorProto& tensor, const List& list, std::size_t count) {
+  const std::string& raw = tensor.raw_data();
+  const bool is_raw = tensor.has_raw_data();
+  // Before the copy: the data may be long.
+  if (is_raw ? raw.size() != count * sizeof(T) : static_cast<std::size_t>(list.size()) != count) return std::nullopt;
+  std::vector<Size> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number =
+        is_raw ? std::bit_cast<T>(base::load<Bits>(as_bytes(raw), i * sizeof(T))) : list[static_cast<int>(i)];
+    if constexpr (std::is_floating_point_v<T>) {
+      constexpr T largest = 1U << 24U;
+      if (!(std::abs(number) <= largest) || number != std::trunc(number)) return std::nullopt;
+    }
+    values.emplace_back(static_cast<std::int64_t>(number));
   }
-}
-
-std::optional<std::vector<std::int64_t>> numbers_of_fields(DataType type, const schema::TensorProto& tensor,
-                                                           std::uint64_t count) {
-  const auto has = [count](const auto& list) { return static_cast<std::uint64_t>(list.size()) == count; };
-  const auto copied = [](const auto& list) { return std::vector<std::int64_t>(list.begin(), list.end()); };
-  switch (type) {
-    case DataType::int64: return has(tensor.int64_data()) ? std::optional(copied(tensor.int64_data())) : std::nullopt;
-    case DataType::int32:
-    case DataType::boolean: return has(tensor.int32_data()) ? std::optional(copied(tensor.int32_data())) : std::nullopt;
-    case DataType::float32: return has(tensor.float_data()) ? whole_numbers<float>(tensor.float_data()) : std::nullopt;
-    case DataType::float64:
-      return has(tensor.double_data()) ? whole_numbers<double>(tensor.double_data()) : std::nullopt;
-    default: return std::nullopt;
-  }
+  return values;
 }
 
 KnownValue known(const schema::TensorProto& tensor) { return {shape_of(dims_of(tensor)), small_integers(tensor)}; }
@@ -79,21 +42,18 @@ KnownValue known(const schema::TensorProto& tensor) { return {shape_of(dims_of(t
 }  // namespace
 
 std::optional<std::vector<Size>> small_integers(const schema::TensorProto& tensor) {
-  const DataType type = type_of(tensor);
   const auto dims = shape_of(dims_of(tensor));
   const auto product = dims ? elements(*dims).number() : std::nullopt;
-  const unsigned bits = bits_per_element(type);
-  if (bits < 8 || !product || *product > static_cast<std::int64_t>(most_values)) return std::nullopt;
-  const auto count = static_cast<std::uint64_t>(*product);
-  std::optional<std::vector<std::int64_t>> values;
-  if (tensor.has_raw_data()) {
-    if (tensor.raw_data().size() != count * (bits / 8)) return std::nullopt;  // before the copy: the data may be long
-    values = numbers_of_raw(type, tensor.raw_data());
-  } else {
-    values = numbers_of_fields(type, tensor, count);
+  if (!product || *product > static_cast<std::int64_t>(most_values)) return std::nullopt;
+  const auto count = static_cast<std::size_t>(*product);
+  switch (type_of(tensor)) {
+    case DataType::int64: return numbers<std::int64_t, std::uint64_t>(tensor, tensor.int64_data(), count);
+    case DataType::int32: return numbers<std::int32_t, std::uint32_t>(tensor, tensor.int32_data(), count);
+    case DataType::boolean: return numbers<std::uint8_t, std::uint8_t>(tensor, tensor.int32_data(), count);
+    case DataType::float32: return numbers<float, std::uint32_t>(tensor, tensor.float_data(), count);
+    case DataType::float64: return numbers<double, std::uint64_t>(tensor, tensor.double_data(), count);
+    default: return std::nullopt;
   }
-  if (!values || values->size() != count) return std::nullopt;
-  return std::vector<Size>(values->begin(), values->end());
 }
 
 const schema::AttributeProto* Attributes::find(std::string_view name) const {

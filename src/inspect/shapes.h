@@ -65,7 +65,6 @@ class Values {
 
   /// Returns an empty value if the name does not exist.
   [[nodiscard]] const KnownValue& at(std::string_view name) const;
-  [[nodiscard]] const std::optional<Shape>& shape(std::string_view name) const { return at(name).shape; }
   [[nodiscard]] Budget& budget() const noexcept { return budget_; }
   [[nodiscard]] OpenDimensions& open() const noexcept { return open_; }
 

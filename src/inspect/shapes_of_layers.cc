@@ -21,43 +21,35 @@ struct Window {
 };
 
 /// The attributes of a layer with a sliding window. They are looked up once, because each lookup costs steps.
-class Windows {
- public:
-  explicit Windows(const Call& call)
-      : strides_(call.attributes().integers("strides")),
-        dilations_(call.attributes().integers("dilations")),
-        pads_(call.attributes().integers("pads")),
-        auto_pad_(call.attributes().text("auto_pad")),
-        ceil_(call.attributes().integer("ceil_mode", 0) != 0) {}
-
-  [[nodiscard]] std::string_view auto_pad() const { return auto_pad_; }
-  [[nodiscard]] bool ceil() const { return ceil_; }
+struct Windows {
+  std::optional<Integers> strides, dilations, pads;
+  std::string_view auto_pad;
+  bool ceil = false;
 
   [[nodiscard]] Window at(const Shape& kernel, std::size_t axis) const {
-    return {kernel[axis], value(strides_, axis, 1), value(dilations_, axis, 1),
-            Size(value(pads_, axis, 0)) + value(pads_, axis + kernel.size(), 0)};
+    const auto value = [](const std::optional<Integers>& values, std::size_t index, std::int64_t otherwise) {
+      return values && index < values->size() ? (*values)[index] : otherwise;
+    };
+    return {kernel[axis], value(strides, axis, 1), value(dilations, axis, 1),
+            Size(value(pads, axis, 0)) + value(pads, axis + kernel.size(), 0)};
   }
-
- private:
-  static std::int64_t value(const std::optional<Integers>& values, std::size_t index, std::int64_t otherwise) {
-    return values && index < values->size() ? (*values)[index] : otherwise;
-  }
-
-  std::optional<Integers> strides_, dilations_, pads_;
-  std::string_view auto_pad_;
-  bool ceil_;
 };
+
+Windows windows_of(const Attributes& layer) {
+  return {layer.integers("strides"), layer.integers("dilations"), layer.integers("pads"), layer.text("auto_pad"),
+          layer.integer("ceil_mode", 0) != 0};
+}
 
 Size rounded_up(const Size& size, std::int64_t divisor) { return (size + (divisor - 1)).divided_down(divisor); }
 
 /// The number of positions of the window along a dimension of `size` elements.
 Size positions(const Size& size, const Window& window, const Windows& windows) {
   if (window.stride < 1) return {};
-  if (windows.auto_pad().starts_with("SAME")) return rounded_up(size, window.stride);
+  if (windows.auto_pad.starts_with("SAME")) return rounded_up(size, window.stride);
   if (!window.is_sane()) return {};
-  const Size room = size + (windows.auto_pad() == "VALID" ? 0 : window.pads) - window.extent();
+  const Size room = size + (windows.auto_pad == "VALID" ? 0 : window.pads) - window.extent();
   if (room.number().value_or(0) < 0) return 0;
-  if (!windows.ceil()) return room.divided_down(window.stride) + 1;
+  if (!windows.ceil) return room.divided_down(window.stride) + 1;
   // Without room there is no position, but a polynomial that is rounded up does not tell.
   return (room.is_open() ? room.divided_exactly(window.stride) : rounded_up(room, window.stride)) + 1;
 }
@@ -66,7 +58,7 @@ Size positions(const Size& size, const Window& window, const Windows& windows) {
 std::optional<Shape> slid(const Call& call, const Shape& input, const Shape& kernel, const Size& channels) {
   if (input.size() != kernel.size() + 2) return std::nullopt;
   Shape shape = {input[0], channels};
-  const Windows windows(call);
+  const Windows windows = windows_of(call.attributes());
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     shape.push_back(positions(input[i + 2], windows.at(kernel, i), windows));
   }
@@ -100,7 +92,7 @@ Known global_pooling(const Call& call) {
 /// The output size of a transposed convolution along a dimension of `size` elements: the inverse of `positions`.
 Size spread(const Size& size, const Window& window, const Windows& windows, std::int64_t output_padding) {
   if (window.stride < 1) return {};
-  if (windows.auto_pad().starts_with("SAME")) return size * window.stride;
+  if (windows.auto_pad.starts_with("SAME")) return size * window.stride;
   if (!window.is_sane()) return {};
   return (size - 1) * window.stride + output_padding + window.extent() - window.pads;
 }
@@ -113,7 +105,7 @@ Known transposed_convolution(const Call& call) {
   const auto stated = call.attributes().integers("output_shape");
   const auto extra = call.attributes().integers("output_padding");
   const std::int64_t group = call.attributes().integer("group", 1);
-  const Windows windows(call);
+  const Windows windows = windows_of(call.attributes());
   Shape shape = {(*x)[0], group >= 1 ? (*w)[1] * group : Size()};
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const std::int64_t added = extra && i < extra->size() ? (*extra)[i] : 0;

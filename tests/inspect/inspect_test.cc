@@ -49,6 +49,15 @@ TEST_F(InspectTest, TensorsAreAddedUpByTypeAndSite) {
   EXPECT_EQ(found.largest.front().tensor.name, "w");
 }
 
+TEST_F(InspectTest, TheTenLargestTensorsAreListed) {
+  Messages weights;
+  for (std::int64_t size = 1; size <= 12; ++size) weights.push_back(weight("w" + std::to_string(size), {size}));
+  const Inspection found = inspected(graph_of({}, weights));
+  ASSERT_THAT(found.largest, SizeIs(10));
+  EXPECT_EQ(found.largest.front().tensor.name, "w12");
+  EXPECT_EQ(found.largest.back().tensor.name, "w3");
+}
+
 TEST_F(InspectTest, MultiplyAddsOfAProductAreCountedAndItsDepthIsSeen) {
   const Inspection found = inspected(graph_of({node("MatMul", {"x", "w"}, {"y"}), node("Relu", {"y"}, {"z"})},
                                               {weight("w", {3, 5})}, {value_info("x", dtype::float32, {2, 3})}));
