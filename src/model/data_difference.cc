@@ -15,7 +15,6 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/little_endian.h"
-#include "base/mapped_file.h"
 #include "model/differences.h"
 #include "onnxar/archive.h"
 #include "onnxar/content.h"
@@ -93,12 +92,9 @@ namespace {
 
 using SideBytes = std::map<std::string, Bytes>;  // by name
 
-/// Tells an archive by its content, as loading does, never by the file's name.
-std::optional<Archive> archive_at(const std::filesystem::path& path, const LoadOptions& load) {
-  if (auto archive = open_by_ranges(path, load.open_ranges)) return archive;
-  const auto file = base::MappedFile::open(path);
-  if (!looks_like_zip(file.bytes())) return std::nullopt;
-  return Archive::open(path);
+Archive archive_at(const std::filesystem::path& path, const LoadOptions& load) {
+  auto archive = open_by_ranges(path, load.open_ranges);
+  return archive ? std::move(*archive) : Archive::open(path);
 }
 
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
@@ -115,11 +111,10 @@ SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
 
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load, const std::set<std::string>& changed_graphs) {
-  const auto first_archive = archive_at(before, load);
-  const auto second_archive = archive_at(after, load);
-  if (!first_archive || !second_archive) return {};
-  const SideBytes first = side_files_of(*first_archive, load);
-  const SideBytes second = side_files_of(*second_archive, load);
+  const Archive first_archive = archive_at(before, load);
+  const Archive second_archive = archive_at(after, load);
+  const SideBytes first = side_files_of(first_archive, load);
+  const SideBytes second = side_files_of(second_archive, load);
   std::map<std::string, FileChange> changes;
   for (const auto& [name, bytes] : first) {
     const auto other = second.find(name);

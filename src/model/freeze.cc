@@ -11,14 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "archive/file_kind.h"
 #include "archive/opening.h"
+#include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/text.h"
+#include "convert/open.h"
 #include "model/front_end.h"
 #include "model/messages.h"
 #include "model/npz.h"
 #include "model/safetensors.h"
 #include "model/scope.h"
+#include "model/walk.h"
 #include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 
@@ -67,16 +71,16 @@ Weights weights_of(NpzFile opened) {
           }};
 }
 
-Weights weights_of(SafetensorsFile opened) {
-  const auto file = std::make_shared<const SafetensorsFile>(std::move(opened));
+Weights weights_of(const std::shared_ptr<const base::MappedFile>& safetensors) {
+  const std::map<std::string, SafeTensor> tensors = parse_safetensors(safetensors->bytes());
   Weights weights;
-  for (const auto& [name, tensor] : file->tensors()) weights.names.push_back(name);
-  weights.fill = [file](Model& model, schema::TensorProto& tensor, const Fits& fits) {
-    const SafeTensor& found = file->tensors().at(tensor.name());
+  for (const auto& [name, tensor] : tensors) weights.names.push_back(name);
+  weights.fill = [safetensors, tensors](Model& model, schema::TensorProto& tensor, const Fits& fits) {
+    const SafeTensor& found = tensors.at(tensor.name());
     if (type_of(tensor) != found.type) refuse_type(tensor, to_string(found.type));
     fits(found.dims);
     set_dims(tensor, found.dims);
-    model.set_payload(tensor, file->data(found));
+    model.set_payload(tensor, ByteSpan::borrow(found.data, safetensors));
   };
   return weights;
 }
@@ -112,7 +116,8 @@ Weights weights_of(Model opened) {
 
 /// Opens `options.weights`: an `.npz`, a safetensors file, or a model in any form; the content tells which.
 Weights open_weights(const FreezeOptions& options) {
-  if (SafetensorsFile::is_one(options.weights)) return weights_of(SafetensorsFile::open(options.weights));
+  const auto file = map_file(options.weights);
+  if (looks_like_safetensors(file->bytes())) return weights_of(file);
   const LoadOptions& load = options.load;
   if (!NpzFile::is_one(options.weights)) return weights_of(Model::load(options.weights, load));
   const fs::path folder = load.temporary_dir.empty() ? base::temporary_folder() : load.temporary_dir;
@@ -229,9 +234,9 @@ void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report)
 
 /// Clears the field `name` in all messages. Reflection covers messages that ONNX adds later.
 void clear_everywhere(schema::ModelProto& model, const std::string& name) {
-  for_each_message(model, [&name](google::protobuf::Message& message) {
+  for_each_message(model, [&name](const google::protobuf::Message& message) {
     const auto* field = message.GetDescriptor()->FindFieldByName(name);
-    if (field != nullptr) message.GetReflection()->ClearField(&message, field);
+    if (field != nullptr) message.GetReflection()->ClearField(&changeable(message), field);
   });
 }
 

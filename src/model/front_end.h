@@ -105,15 +105,13 @@ struct Difference {
 
 /// Compares the whole content of the messages, and all data, but not where data is stored: a model equals its archive.
 /// Nodes are matched by name, else by their outputs, other things by name, key or domain, else by their order. The
-/// order of nodes, tensors and other named things does not count, except that of a graph's inputs and outputs.
+/// order of nodes, tensors and other named things does not count, except that of a graph's inputs and outputs. Two
+/// archives also have side files, further graphs and the model's name (`onnxar.model.name`) compared.
 ///
-/// Payloads are compared in place, bytes that tensors share only once. Errors: as Model::payload (data that cannot be
-/// converted is compared as it is); onnx.tensor.length, at the site (a linked message was given another shape);
-/// onnx.model.expansion (overlapping tensors: more than 8 times the existing bytes, for paths
-/// LoadOptions::max_expansion times). Cost: O(fields + bytes).
-[[nodiscard]] Difference diff(const Model& before, const Model& after);
-/// Two files in any form; weights stay in their mappings. Two archives also have side files, further graphs and the
-/// model's name (`onnxar.model.name`) compared. `progress` counts the bytes of both. Errors: also as Model::load.
+/// The files may have any form. Weights stay in their mappings, and bytes that tensors share are compared only once.
+/// `progress` counts the bytes of both. Errors: as Model::load and Model::payload (data that cannot be converted is
+/// compared as it is); onnx.model.expansion (overlapping tensors: more than LoadOptions::max_expansion times the
+/// existing bytes). Cost: O(fields + bytes).
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
                               const LoadOptions& load = {}, const ProgressCallback& progress = {});
 

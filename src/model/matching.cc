@@ -4,6 +4,7 @@
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/differences.h"
+#include "model/messages.h"
 #include "onnx/sites.h"
 
 namespace onnxar {
@@ -11,11 +12,6 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-
-template <typename T>
-const T* as(const Message& message) {
-  return message.GetDescriptor() == T::descriptor() ? static_cast<const T*>(&message) : nullptr;
-}
 
 std::string string_in(const Message& message, const std::string& field) {
   const FieldDescriptor* found = message.GetDescriptor()->FindFieldByName(field);

@@ -95,30 +95,22 @@ std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& na
 
 /// Describes an element that only one model has, in one line.
 std::string summary_text(const Message& message) {
-  const auto* type = message.GetDescriptor();
-  if (type == schema::NodeProto::descriptor()) {
-    const auto& node = static_cast<const schema::NodeProto&>(message);
-    const std::string domain = onnx::is_default_domain(node.domain()) ? "" : node.domain() + ".";
-    return cut(concat(domain, node.op_type(), "(", names_text(node.input()), ") -> ", names_text(node.output())));
+  if (const auto* node = as<schema::NodeProto>(message)) {
+    const std::string domain = onnx::is_default_domain(node->domain()) ? "" : node->domain() + ".";
+    return cut(concat(domain, node->op_type(), "(", names_text(node->input()), ") -> ", names_text(node->output())));
   }
-  if (type == schema::FunctionProto::descriptor()) {
-    const auto& function = static_cast<const schema::FunctionProto&>(message);
-    return cut(concat("function (", names_text(function.input()), ") -> ", names_text(function.output())));
+  if (const auto* function = as<schema::FunctionProto>(message)) {
+    return cut(concat("function (", names_text(function->input()), ") -> ", names_text(function->output())));
   }
-  if (type == schema::GraphProto::descriptor()) {
-    return concat("graph of ", static_cast<const schema::GraphProto&>(message).node_size(), " nodes");
-  }
-  if (type == schema::TrainingInfoProto::descriptor()) return "training info";
-  if (type == schema::SparseTensorProto::descriptor()) {
-    return "sparse " + tensor_text(static_cast<const schema::SparseTensorProto&>(message).values());
-  }
-  if (type == schema::AttributeProto::descriptor()) {
-    const auto& attribute = static_cast<const schema::AttributeProto&>(message);
-    if (attribute.has_t()) return tensor_text(attribute.t());
-    if (attribute.has_g()) return summary_text(attribute.g());
-    if (attribute.tensors_size() + attribute.graphs_size() + attribute.sparse_tensors_size() != 0 ||
-        attribute.has_sparse_tensor()) {
-      return schema::AttributeProto::AttributeType_Name(attribute.type());
+  if (const auto* graph = as<schema::GraphProto>(message)) return concat("graph of ", graph->node_size(), " nodes");
+  if (as<schema::TrainingInfoProto>(message) != nullptr) return "training info";
+  if (const auto* sparse = as<schema::SparseTensorProto>(message)) return "sparse " + tensor_text(sparse->values());
+  if (const auto* attribute = as<schema::AttributeProto>(message)) {
+    if (attribute->has_t()) return tensor_text(attribute->t());
+    if (attribute->has_g()) return summary_text(attribute->g());
+    if (attribute->tensors_size() + attribute->graphs_size() + attribute->sparse_tensors_size() != 0 ||
+        attribute->has_sparse_tensor()) {
+      return schema::AttributeProto::AttributeType_Name(attribute->type());
     }
   }
   return cut(message.ShortDebugString());
@@ -148,16 +140,15 @@ class MessageDifference {
   MessageDifference(std::vector<GraphChange>& changes, std::function<void(const TensorPair&)> tensors)
       : changes_(changes), tensors_(std::move(tensors)) {}
 
-  void compare(const schema::ModelProto& before, const schema::ModelProto& after) { messages(before, after, {}); }
-
- private:
   struct Place {
     std::string before, after;  // sites
     std::string name;
   };
-  using Field = google::protobuf::FieldDescriptor;
 
-  void messages(const Message& before, const Message& after, const Place& place) {
+  /// REQUIRES: both have the same type.
+  void compare(const Message& before, const Message& after, const Place& place) {
+    const auto* tensor = as<schema::TensorProto>(before);
+    if (tensor != nullptr) tensors_({tensor, as<schema::TensorProto>(after), place.before, place.after});
     const auto* type = before.GetDescriptor();
     for (int i = 0; i < type->field_count(); ++i) {
       if (!is_of_data(*type->field(i))) field(before, after, *type->field(i), place);
@@ -175,6 +166,9 @@ class MessageDifference {
                         concat(bytes_before.size(), " bytes of unknown fields"),
                         concat(bytes_after.size(), " different bytes")});
   }
+
+ private:
+  using Field = google::protobuf::FieldDescriptor;
 
   void field(const Message& before, const Message& after, const Field& field, const Place& place) {
     const bool is_message = field.cpp_type() == Field::CPPTYPE_MESSAGE;
@@ -198,11 +192,7 @@ class MessageDifference {
     const Place inside{site_in(place.before, further), site_in(place.after, further), place.name};
     if (!in_after) return only_in(Change::removed, first, inside);
     if (!in_before) return only_in(Change::added, second, inside);
-    if (is<schema::TensorProto>(field)) {
-      tensors_({&static_cast<const schema::TensorProto&>(first), &static_cast<const schema::TensorProto&>(second),
-                inside.before, inside.after});
-    }
-    messages(first, second, inside);
+    compare(first, second, inside);
   }
 
   void list_of_messages(const Message& before, const Message& after, const Field& field, const Place& place) {
@@ -221,14 +211,7 @@ class MessageDifference {
     };
     const Matching found = match(before, after, field);
     for (const auto& [first, second] : found.both) {
-      const Place inside = place_of(first, second);
-      const Message& a = element_of(before, first);
-      const Message& b = element_of(after, second);
-      if (is<schema::TensorProto>(field)) {
-        tensors_({&static_cast<const schema::TensorProto&>(a), &static_cast<const schema::TensorProto&>(b),
-                  inside.before, inside.after});
-      }
-      messages(a, b, inside);
+      compare(element_of(before, first), element_of(after, second), place_of(first, second));
     }
     // Callers of a graph may pass its inputs and outputs by position. The order of other lists has no meaning.
     const bool positions_count = before.GetDescriptor() == schema::GraphProto::descriptor() &&
@@ -271,8 +254,7 @@ class MessageDifference {
 
   void only_in(Change change, const Message& message, const Place& place) {
     const bool removed = change == Change::removed;
-    if (message.GetDescriptor() == schema::TensorProto::descriptor()) {
-      const auto* tensor = static_cast<const schema::TensorProto*>(&message);
+    if (const auto* tensor = as<schema::TensorProto>(message)) {
       return tensors_({removed ? tensor : nullptr, removed ? nullptr : tensor, place.before, place.after});
     }
     const std::string text = summary_text(message);
@@ -288,7 +270,7 @@ class MessageDifference {
 
 void compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
                       std::vector<GraphChange>& changes, const std::function<void(const TensorPair&)>& tensors) {
-  MessageDifference(changes, tensors).compare(before, after);
+  MessageDifference(changes, tensors).compare(before, after, {});
 }
 
 }  // namespace onnxar

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "archive/access.h"
 #include "base/errors.h"
@@ -66,15 +65,6 @@ void for_each_message(const google::protobuf::Message& message,
       for_each_message(reflection.GetRepeatedMessage(message, field, i), visit);
     }
   }
-}
-
-void for_each_message(google::protobuf::Message& message,
-                      const std::function<void(google::protobuf::Message&)>& visit) {
-  // The cast is safe: every visited message is part of `message`, which the caller may change. The fields are
-  // listed after the visit, so a field that `visit` clears is not entered.
-  for_each_message(std::as_const(message), [&visit](const google::protobuf::Message& part) {
-    visit(const_cast<google::protobuf::Message&>(part));
-  });
 }
 
 TensorInfo info_of(const schema::TensorProto& tensor, std::string site) {

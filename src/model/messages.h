@@ -64,10 +64,15 @@ std::uint64_t keep_only(google::protobuf::RepeatedPtrField<T>& list, const Keep&
   return static_cast<std::uint64_t>(gone);
 }
 
+/// The message as a `T`; null if it has another type.
+template <typename T>
+const T* as(const google::protobuf::Message& message) {
+  return message.GetDescriptor() == T::descriptor() ? static_cast<const T*>(&message) : nullptr;
+}
+
 /// Visits a message of any type, and then the messages in it. Fields that `visit` clears are not entered. Protobuf's
 /// parser bounds the depth of recursion.
 void for_each_message(const google::protobuf::Message& message,
                       const std::function<void(const google::protobuf::Message&)>& visit);
-void for_each_message(google::protobuf::Message& message, const std::function<void(google::protobuf::Message&)>& visit);
 
 }  // namespace onnxar

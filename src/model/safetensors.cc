@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "archive/file_kind.h"
@@ -248,22 +249,6 @@ std::map<std::string, SafeTensor> parse_safetensors(Bytes file) {
   }
   const auto length = base::load<std::uint64_t>(file, 0);
   return Header(as_text(base::section(file, length_size, length)), base::section(file, length_size + length)).run();
-}
-
-SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
-  SafetensorsFile opened;
-  opened.file_ = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
-  try {
-    opened.tensors_ = parse_safetensors(opened.file_->bytes());
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
-  return opened;
-}
-
-bool SafetensorsFile::is_one(const std::filesystem::path& path) {
-  const base::MappedFile file = base::MappedFile::open(path);
-  return looks_like_safetensors(file.bytes());
 }
 
 }  // namespace onnxar

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
 
@@ -26,21 +22,5 @@ struct SafeTensor {
 /// that type and dims require, and all data together covers the file after the header without holes or overlaps.
 /// Errors: safetensors.malformed, at the offset; safetensors.type (a type that ONNX lacks). Cost: O(header).
 std::map<std::string, SafeTensor> parse_safetensors(Bytes file);
-
-/// An open safetensors file. The mapping lives as long as this object and every span that was read from it.
-class SafetensorsFile {
- public:
-  /// Errors: io.*; as parse_safetensors.
-  static SafetensorsFile open(const std::filesystem::path& path);
-  /// Errors: io.*.
-  static bool is_one(const std::filesystem::path& path);
-
-  [[nodiscard]] const std::map<std::string, SafeTensor>& tensors() const noexcept { return tensors_; }
-  [[nodiscard]] ByteSpan data(const SafeTensor& tensor) const { return ByteSpan::borrow(tensor.data, file_); }
-
- private:
-  std::shared_ptr<const base::MappedFile> file_;
-  std::map<std::string, SafeTensor> tensors_;
-};
 
 }  // namespace onnxar

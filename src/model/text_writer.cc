@@ -27,8 +27,6 @@
 namespace onnxar {
 namespace {
 
-using google::protobuf::FieldDescriptor;
-using google::protobuf::Reflection;
 using google::protobuf::TextFormat;
 
 enum class LargeData : std::uint8_t { printed, left_out };
@@ -63,34 +61,10 @@ class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
   std::uint64_t handed_out_ = 0;
 };
 
-/// Returns the form of each byte in a string of the text format: the byte itself, an escape such as `\n`, or three
-/// octal digits. A hexadecimal escape has no fixed length, and would absorb a hexadecimal digit that follows it.
-std::array<std::string, 256> make_escapes() {
-  constexpr std::string_view named = "\n\r\t\"'\\";
-  constexpr std::string_view names = "nrt\"'\\";
-  std::array<std::string, 256> escapes;
-  for (unsigned byte = 0; byte < escapes.size(); ++byte) {
-    const auto c = static_cast<char>(byte);
-    std::string& escape = escapes.at(byte);
-    const std::size_t found = named.find(c);
-    if (found != std::string_view::npos) {
-      escape = {'\\', names[found]};
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      escape = c;
-    } else {
-      const auto digit = [byte](unsigned shift) { return static_cast<char>('0' + ((byte >> shift) & 7U)); };
-      escape = {'\\', digit(6), digit(3), digit(0)};
-    }
-  }
-  return escapes;
-}
-
+/// The bytes as they stand in a string of the text format.
 std::string escaped_bytes(Bytes bytes) {
-  static const std::array<std::string, 256> escapes = make_escapes();
-  std::string text;
-  text.reserve(4 * bytes.size());
-  for (const std::byte byte : bytes) text += escapes[std::to_integer<std::size_t>(byte)];
-  return text;
+  const std::string quoted = TextFormat::FieldValuePrinter().PrintBytes(std::string(as_text(bytes)));
+  return quoted.substr(1, quoted.size() - 2);
 }
 
 /// Prints TensorProto.raw_data. A link into the table of payloads is printed as the payload's bytes. Large data is
@@ -150,28 +124,15 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
               {site.text(), std::nullopt}, {}, {Hint::load_or_set_payload});
 }
 
-/// Protobuf prints every NaN as `nan`, and parses it as the quiet NaN without sign or payload.
-template <typename Float, typename Bits>
-bool is_odd_nan(Float value) {
-  return std::isnan(value) &&
-         std::bit_cast<Bits>(value) != std::bit_cast<Bits>(std::numeric_limits<Float>::quiet_NaN());
-}
-
-std::uint64_t odd_nans(const google::protobuf::Message& message, const FieldDescriptor& field) {
-  const Reflection& reflection = *message.GetReflection();
-  const bool repeated = field.is_repeated();
-  const int size = repeated ? reflection.FieldSize(message, &field) : 1;
-  const bool is_float = field.cpp_type() == FieldDescriptor::CPPTYPE_FLOAT;
-  std::uint64_t count = 0;
-  for (int i = 0; i < size; ++i) {
-    const bool odd = is_float
-                         ? is_odd_nan<float, std::uint32_t>(repeated ? reflection.GetRepeatedFloat(message, &field, i)
-                                                                     : reflection.GetFloat(message, &field))
-                         : is_odd_nan<double, std::uint64_t>(repeated ? reflection.GetRepeatedDouble(message, &field, i)
-                                                                      : reflection.GetDouble(message, &field));
-    count += odd ? 1 : 0;
-  }
-  return count;
+/// Counts the NaNs that text changes: protobuf prints every NaN as `nan`, and parses it as the quiet NaN without sign
+/// or payload.
+template <typename Bits, typename Floats>
+std::uint64_t odd_nans(const Floats& values) {
+  const auto is_odd = [](auto value) {
+    constexpr auto parsed = std::bit_cast<Bits>(std::numeric_limits<decltype(value)>::quiet_NaN());
+    return std::isnan(value) && std::bit_cast<Bits>(value) != parsed;
+  };
+  return static_cast<std::uint64_t>(std::ranges::count_if(values, is_odd));
 }
 
 struct Losses {
@@ -181,16 +142,13 @@ struct Losses {
 
 Losses losses_of(const schema::ModelProto& proto) {
   Losses losses;
-  std::vector<const FieldDescriptor*> fields;
   for_each_message(proto, [&](const google::protobuf::Message& message) {
-    const Reflection& reflection = *message.GetReflection();
-    if (!reflection.GetUnknownFields(message).empty()) ++losses.unknown;
-    fields.clear();
-    reflection.ListFields(message, &fields);
-    for (const FieldDescriptor* field : fields) {
-      const auto type = field->cpp_type();
-      const bool is_real = type == FieldDescriptor::CPPTYPE_FLOAT || type == FieldDescriptor::CPPTYPE_DOUBLE;
-      if (is_real) losses.nans += odd_nans(message, *field);
+    if (!message.GetReflection()->GetUnknownFields(message).empty()) ++losses.unknown;
+    if (const auto* tensor = as<schema::TensorProto>(message)) {
+      losses.nans += odd_nans<std::uint32_t>(tensor->float_data()) + odd_nans<std::uint64_t>(tensor->double_data());
+    }
+    if (const auto* attribute = as<schema::AttributeProto>(message)) {
+      losses.nans += odd_nans<std::uint32_t>(attribute->floats()) + odd_nans<std::uint32_t>(std::array{attribute->f()});
     }
   });
   return losses;

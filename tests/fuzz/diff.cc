@@ -3,15 +3,18 @@
 // Input: both models; 2 bytes: the length of the second.
 #include <google/protobuf/stubs/logging.h>
 
+#include <filesystem>
+
 #include "fuzz/models.h"
 #include "fuzz/reader.h"
+#include "fuzz/scratch.h"
 #include "model/front_end.h"
 
 namespace onnxar::fuzz::diff_target {
 namespace {
 
-std::optional<Model> loaded(Bytes bytes) {
-  return accepted([&] { return Model::load(bytes, loaded_as(true)); });
+std::optional<Difference> found(const std::filesystem::path& before, const std::filesystem::path& after) {
+  return accepted([&] { return diff(before, after, loaded_as(true)); });
 }
 
 void check_numbers(const Difference& difference) {
@@ -26,31 +29,28 @@ void check_numbers(const Difference& difference) {
   }
 }
 
-void check_itself(const Model& model) {
-  const auto difference =
-      accepted([&] { return diff(model, model); });  // raw data may be longer than the shape requires
-  require(!difference || difference->none(), "a model is the same as itself");
-}
-
 }  // namespace
 
 void run(Bytes input) {
   const google::protobuf::LogSilencer silent;  // it reports names that are not UTF-8, in builds with assertions
   const auto both = two_of(input);
   if (!both) return;
-  const auto before = loaded(both->first);
-  if (before && is_turn(input, 0, 2)) check_itself(*before);
+  const std::filesystem::path before = put("before", both->first);
+  if (is_turn(input, 0, 2)) {
+    const auto difference = found(before, before);
+    require(!difference || difference->none(), "a model is the same as itself");
+  }
   if (!is_turn(input, 1, 2)) return;
-  const auto after = loaded(both->second);
-  if (!before || !after) return;
-  const auto there = accepted([&] { return diff(*before, *after); });
-  const auto back = accepted([&] { return diff(*after, *before); });
+  const std::filesystem::path after = put("after", both->second);
+  const auto there = found(before, after);
+  const auto back = found(after, before);
   require(there.has_value() == back.has_value(), "models compare either way or not at all");
   if (!there) return;
   check_numbers(*there);
   check_numbers(*back);
   require(there->graph.size() == back->graph.size(), "the graphs differ as much the other way");
   require(there->tensors.size() == back->tensors.size(), "so do the tensors");
+  require(there->files.size() == back->files.size(), "and the side files");
   require(there->compared == back->compared, "as many tensors are in both");
 }
 

@@ -48,8 +48,8 @@ void check_loaded(const Model& model) {
   const auto path = saved(model);
   if (!path) return;
   const Model loaded = must("what was saved loads", [&] { return Model::load(*path); });
-  const auto difference = accepted([&] { return diff(model, loaded); });
-  require(!difference || difference->none(), "saving changes nothing");
+  require(outputs_of(loaded) == outputs_of(model), "saving changes no outputs");
+  require(payloads_of(loaded) == payloads_of(model), "and no data");
 }
 
 }  // namespace

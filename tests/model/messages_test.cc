@@ -55,9 +55,9 @@ TEST(Messages, ThatTheVisitorClearsAreNotEntered) {
   schema::ModelProto model;
   model.mutable_graph()->add_node();
   Texts names;
-  for_each_message(model, [&](google::protobuf::Message& each) {
+  for_each_message(model, [&](const google::protobuf::Message& each) {
     names.push_back(each.GetDescriptor()->name());
-    if (auto* graph = dynamic_cast<schema::GraphProto*>(&each)) graph->clear_node();
+    if (as<schema::GraphProto>(each) != nullptr) model.mutable_graph()->clear_node();
   });
   EXPECT_THAT(names, ElementsAre("ModelProto", "GraphProto"));
 }

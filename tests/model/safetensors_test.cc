@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "archive/file_kind.h"
+#include "model/front_end.h"
+#include "support/model_samples.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
@@ -158,22 +160,23 @@ TEST(LooksLikeSafetensors, AHeaderBeginsWithABraceAndHasTheStatedLength) {
   EXPECT_FALSE(looks_like_safetensors(Bytes()));
 }
 
-TEST(SafetensorsFileTest, DataIsAViewThatKeepsTheFileMapped) {
+TEST(SafetensorsWeights, DataIsAViewThatKeepsTheFileMapped) {
   const TempDir folder;
   const auto path = folder.write_file("w", safe_file(header_of({member("a", "U8", "[3]", "[0,3]")}), 3));
-  EXPECT_TRUE(SafetensorsFile::is_one(path));
-  const ByteSpan data = [&path] {
-    const SafetensorsFile file = SafetensorsFile::open(path);
-    return file.data(file.tensors().at("a"));
-  }();
+  Model model;
+  add_initializer(model, "a", dtype::uint8, {3});
+  model.proto().mutable_graph()->add_output()->set_name("a");
+  freeze(model, {.weights = path});
+  const ByteSpan data = model.payload(initializer(model, 0));
   EXPECT_FALSE(data.owned());
-  EXPECT_EQ(Blob(data.bytes().begin(), data.bytes().end()), pattern(3));
+  EXPECT_EQ(copied(data), pattern(3));
 }
 
-TEST(SafetensorsFileTest, RefusalsNameTheFile) {
+TEST(SafetensorsWeights, RefusalsNameTheFile) {
   const TempDir folder;
   const auto path = folder.write_file("w", safe_file("{1}", 0));
-  EXPECT_EQ(error_if_any([&] { return SafetensorsFile::open(path); })->path(), path);
+  Model model;
+  EXPECT_EQ(error_if_any([&] { return freeze(model, {.weights = path}); })->path(), path);
 }
 
 }  // namespace
