@@ -164,8 +164,13 @@ class Costs {
 
   /// Pays for the visit of a node. Its own lists and names bound the work that depends on the node alone.
   [[nodiscard]] bool pay_for(const schema::NodeProto& node, std::string_view site) {
-    const auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
-                       static_cast<std::uint64_t>(node.attribute_size());
+    auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
+                 static_cast<std::uint64_t>(node.attribute_size());
+    for (const auto& attribute : node.attribute()) {
+      // An empty graph or tensor takes two bytes of the file, and its visit as much work as several names.
+      const int messages = attribute.graphs_size() + attribute.tensors_size() + attribute.sparse_tensors_size();
+      lists += std::uint64_t{16} * static_cast<std::uint64_t>(messages);
+    }
     const std::size_t names = node.op_type().size() + node.domain().size() + node.overload().size() + site.size();
     return budget_.spend(lists + Budget::of_name(names));
   }

@@ -96,6 +96,18 @@ TEST(CostBudget, AttributesThatAreLookedUpAgainAndAgainArePaidFor) {
   EXPECT_LE(done.steps, done.allowed);
 }
 
+TEST(CostBudget, GraphsOfAnAttributeArePaidForAtEachVisit) {
+  Message graphs;  // 10 000 empty ones
+  graphs.string(1, "a");
+  for (int i = 0; i < 10'000; ++i) graphs.string(11, "");
+  Message f;
+  f.string(1, "F").string(10, "d").message(7, node("X", {}, {"y"}, {graphs}));
+  const Estimated done = run(model({.graph = graph({.nodes = Messages(10'000, call("F"))}), .functions = {f}}));
+  EXPECT_LE(done.steps, done.allowed);
+  ASSERT_FALSE(done.cost.not_known.empty());
+  EXPECT_EQ(done.cost.not_known.back().reason, too_large);
+}
+
 TEST(CostBudget, ASpentBudgetGivesLessAndNeverAnotherNumber) {
   const Message message = doubling(6, 1);
   const schema::ModelProto proto = parsed(message);
