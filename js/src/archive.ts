@@ -3,7 +3,7 @@ import { MODEL, type Directory, type Entry, type Header, type Limits } from './c
 import { crc32 } from './crc32.js';
 import { OnnxarError, require } from './error.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
-import { exactly, openSource, type Openable, type Source, type SourceOptions } from './source.js';
+import { exactly, openPath, openSource, type Openable, type Source, type SourceOptions } from './source.js';
 import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor } from './tensors.js';
 import { Window } from './window.js';
 import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces as Parts } from './wire.js';
@@ -70,6 +70,16 @@ export class Archive {
     );
     container.checkModel(headers, directory, limits);
     return archive;
+  }
+
+  /** Whether the file that is at a path of Node by now has the same directory: the same entries, at the same places. */
+  async isAt(path: string): Promise<boolean> {
+    const [file, { offset, end }] = [await openPath(path), this.#directory];
+    try {
+      return file.size === this.source.size && crc32(await file.read(offset, end)) === this.directoryCrc32;
+    } finally {
+      await file.close();
+    }
   }
 
   has(name: string): boolean {

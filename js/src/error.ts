@@ -99,6 +99,7 @@ const OTHERS = {
   unknown: ['usage.entry', 'there is no entry with this name'],
   argument: ['usage.argument', 'the argument cannot be used'],
   overlap: ['usage.own_name', 'an entry has the name that the link gives to the archive'],
+  stale: ['onnx.link.stale', 'the archive was replaced while a session of it was made; make the session again'],
   expansion: ['onnx.model.expansion', 'the model in memory would have over 2^31 - 1 bytes'],
 } as const;
 

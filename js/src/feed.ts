@@ -1,4 +1,5 @@
 import type { Archive } from './archive.js';
+import { OnnxarError } from './error.js';
 import { builtin } from './source.js';
 import { REACH } from './tensors.js';
 
@@ -17,7 +18,18 @@ export interface External {
   data: Uint8Array | Blob;
 }
 
-export const isNode = ({ versions = {} }: RuntimeEnv): boolean => 'node' in versions && !('web' in versions);
+const isNode = ({ versions = {} }: RuntimeEnv): boolean => 'node' in versions && !('web' in versions);
+
+/** Where onnxruntime-node maps the archive, if it is a file; undefined if the runtime is fed with its weights. */
+export const mappedAt = (env: RuntimeEnv, { source }: Archive): string | undefined =>
+  isNode(env) ? source.path : undefined;
+
+/** What is made by mapping the archive at `path`; an error if another file took its place meanwhile. */
+export async function unlessReplaced<T>(archive: Archive, path: string | undefined, made: Promise<T>): Promise<T> {
+  const result = await made;
+  if (path !== undefined && !(await archive.isAt(path))) throw new OnnxarError('stale');
+  return result;
+}
 
 /**
  * Options of onnxruntime-node with which it maps the weights of links out of files in the folder of `path`, and the

@@ -172,7 +172,7 @@ async function ofArchive(file: FileLike, most: number): Promise<OnnxMetadata> {
   if (offset < base) await extend(Math.max(0, offset - 8 * (end - offset)));
   const entries = readDirectory(tail.subarray(offset - base, end - base), count);
   const models = entries.filter(({ name }) => name === MODEL || /^[^/]+\.onnx$/.test(name));
-  await extend(Math.min(...models.map(({ begin }) => begin)));
+  await extend(models.reduce((first, { begin }) => Math.min(first, begin), base));
   const graphs = models.reverse().map(({ name, begin, size }) => {
     const [view, at] = [viewOf(tail), begin - base];
     expect(at + 30 <= tail.length, `${name} is not there`);
@@ -271,6 +271,9 @@ const TYPES = (
 ).split(' ');
 const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
 
+/** Names of a file may be those that every other object has, such as `constructor`. */
+const named = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
 type Walk = { made: GraphMetadata; copies: number };
 
 function readModel(name: string, model: Bytes): GraphMetadata {
@@ -279,9 +282,9 @@ function readModel(name: string, model: Bytes): GraphMetadata {
     size: model.length,
     inputs: [],
     outputs: [],
-    opsets: {},
+    opsets: named(),
     producer: text(last(model, 2)),
-    header: Object.assign(Object.create(null) as object, { __metadata__: {} }) as GraphMetadata['header'],
+    header: Object.assign(named<TensorInfo>(), { __metadata__: named<string>() }),
     parameterCount: {},
     parameterTotal: 0,
   };
@@ -386,7 +389,7 @@ function counted(graphs: GraphMetadata[]): [count: Record<Dtype, number>, total:
 }
 
 function summary(file: FileLike, format: OnnxMetadata['format'], graphs: GraphMetadata[]): OnnxMetadata {
-  const dataFiles: Record<string, number> = {};
+  const dataFiles = named<number>();
   for (const { location, data_offsets } of graphs.flatMap(tensorsOf)) {
     if (location !== undefined) dataFiles[location] = Math.max(dataFiles[location] ?? 0, data_offsets![1]);
   }

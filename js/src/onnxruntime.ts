@@ -1,6 +1,7 @@
 import { Archive, open, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
-import { Feed, isNode, mapping, weightsFor, withExternal, type OnProgress, type RuntimeEnv } from './feed.js';
+import { Feed, mappedAt, mapping, unlessReplaced, weightsFor, withExternal } from './feed.js';
+import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './source.js';
 
 /** What is needed of onnxruntime-web and onnxruntime-node. */
@@ -36,9 +37,9 @@ export async function createSession<Session>(
 ): Promise<Session> {
   const archive = source instanceof Archive ? source : await open(source, options.open);
   try {
-    return await (isNode(ort.env) && archive.source.path !== undefined
-      ? mapped(ort, archive, archive.source.path, options)
-      : fed(ort, archive, options));
+    const path = mappedAt(ort.env, archive);
+    const made = path === undefined ? fed(ort, archive, options) : mapped(ort, archive, path, options);
+    return await unlessReplaced(archive, path, made);
   } finally {
     if (archive !== source) await archive.close();
   }

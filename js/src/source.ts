@@ -19,10 +19,16 @@ export interface Source {
   close?(): Promise<void>;
 }
 
+interface Stats {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ino: bigint;
+}
+
 /** What `fs.promises.open` of Node gives. The caller closes it. */
 export interface FileHandleLike {
   readonly fd?: number;
-  stat(options: { bigint: true }): Promise<{ size: bigint; mtimeNs: bigint; ino: bigint }>;
+  stat(options: { bigint: true }): Promise<Stats>;
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
 }
 
@@ -107,10 +113,10 @@ class HandleSource implements Source {
   readonly #handle: FileHandleLike;
   readonly #state: string;
 
-  constructor(handle: FileHandleLike, size: number, state: string, path?: string) {
+  constructor(handle: FileHandleLike, stats: Stats, path?: string) {
     this.#handle = handle;
-    this.size = size;
-    this.#state = state;
+    this.size = Number(stats.size);
+    this.#state = stateOf(stats);
     this.path = path;
   }
 
@@ -123,7 +129,7 @@ class HandleSource implements Source {
       if (bytesRead === 0) throw new OnnxarError('changed', '', begin + filled);
       filled += bytesRead;
     }
-    if ((await stateOf(this.#handle)).state !== this.#state) throw new OnnxarError('changed');
+    if (stateOf(await this.#handle.stat({ bigint: true })) !== this.#state) throw new OnnxarError('changed');
     return bytes;
   }
 
@@ -136,6 +142,7 @@ class HandleSource implements Source {
       if (count === 0) throw new OnnxarError('changed', '', begin + filled);
       filled += count;
     }
+    if (stateOf(files.fstatSync(this.#handle.fd, { bigint: true })) !== this.#state) throw new OnnxarError('changed');
     return true;
   }
 
@@ -145,7 +152,10 @@ class HandleSource implements Source {
   }
 }
 
+const stateOf = ({ size, mtimeNs, ino }: Stats): string => `${size} ${mtimeNs} ${ino}`;
+
 interface NodeFiles {
+  fstatSync(fd: number, options: { bigint: true }): Stats;
   readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): number;
   promises: { open(path: string): Promise<FileHandleLike>; realpath(path: string): Promise<string> };
 }
@@ -157,25 +167,17 @@ export function builtin(name: string): unknown {
 }
 
 async function openFileUrl(url: string): Promise<Source> {
-  const files = (builtin('fs') as NodeFiles | undefined)?.promises;
   const path = (builtin('url') as { fileURLToPath(url: string): string } | undefined)?.fileURLToPath(url);
-  if (!files || path === undefined) {
-    throw new OnnxarError('argument', '', undefined, 'file: URLs are for Node from 20.16 on');
-  }
+  if (path === undefined) throw new OnnxarError('argument', '', undefined, 'file: URLs are for Node from 20.16 on');
+  return openPath(path);
+}
+
+/** A file of Node. The path of the source has no symbolic links. */
+export async function openPath(path: string): Promise<Source & { close(): Promise<void> }> {
+  const files = (builtin('fs') as NodeFiles).promises;
   const real = await files.realpath(path);
   const handle = await files.open(real);
-  const { size, state } = await stateOf(handle);
-  return new HandleSource(handle, Number(size), state, real);
-}
-
-async function stateOf(handle: FileHandleLike): Promise<{ size: bigint; state: string }> {
-  const { size, mtimeNs, ino } = await handle.stat({ bigint: true });
-  return { size, state: `${size} ${mtimeNs} ${ino}` };
-}
-
-async function openHandle(handle: FileHandleLike): Promise<Source> {
-  const { size, state } = await stateOf(handle);
-  return new HandleSource(handle, Number(size), state);
+  return new HandleSource(handle, await handle.stat({ bigint: true }), real);
 }
 
 export function exactly(bytes: Uint8Array, length: number): Uint8Array {
@@ -192,7 +194,7 @@ export async function openSource(from: Openable, options: SourceOptions = {}): P
   if (from instanceof ArrayBuffer) return new BytesSource(new Uint8Array(from));
   if (from instanceof Uint8Array) return new BytesSource(from);
   const object = Object(from) as FileHandleLike | Source; // undefined is no source, either
-  if ('stat' in object) return openHandle(object);
+  if ('stat' in object) return new HandleSource(object, await object.stat({ bigint: true }));
   if ('read' in object && 'size' in object) return object;
   throw new OnnxarError(
     'argument',

@@ -134,7 +134,8 @@ export class Walk {
           ? this.#visit(readTensor(this.#wire, field, depth + 1, reach, this.#graph, this.#sizes))
           : this.#message(child[0], field.begin, field.end, depth + 1, reach);
       if (!changed) continue;
-      (pieces ??= []).push(this.#wire.bytes.subarray(copied, field.at), ...block(field.number, changed));
+      (pieces ??= []).push(this.#wire.bytes.subarray(copied, field.at));
+      for (const piece of block(field.number, changed)) pieces.push(piece); // too many to be arguments of one call
       copied = field.end;
     }
     this.#wire.keeps('M1', message !== 'Model' || seen.has(7), begin);

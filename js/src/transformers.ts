@@ -1,6 +1,7 @@
 import { open, type Archive, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
-import { Feed, isNode, mapping, weightsFor, withExternal, type OnProgress, type RuntimeEnv } from './feed.js';
+import { Feed, mappedAt, mapping, unlessReplaced, weightsFor, withExternal } from './feed.js';
+import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './source.js';
 import { BLOCK, Wire } from './wire.js';
 
@@ -60,7 +61,8 @@ export async function withArchive<T>(
     const { models, session } = await prepared(env, archive, options);
     const { name, release } = shared(env).add(new Folder(archive, models, await ownName(archive)));
     try {
-      return await load(name, { session_options: session, use_external_data_format: false });
+      const made = load(name, { session_options: session, use_external_data_format: false });
+      return await unlessReplaced(archive, mappedAt(env.backends.onnx, archive), made);
     } finally {
       release();
     }
@@ -76,8 +78,8 @@ async function prepared(
   { session, onProgress }: LoadOptions,
 ): Promise<{ models: Map<string, Uint8Array<ArrayBuffer>>; session: object }> {
   const ort = env.backends.onnx;
-  const { path } = archive.source;
-  const file = isNode(ort) && path !== undefined ? mapping(path, session) : undefined;
+  const path = mappedAt(ort, archive);
+  const file = path === undefined ? undefined : mapping(path, session);
   const feed = new Feed(archive, onProgress);
   const models = new Map<string, Uint8Array<ArrayBuffer>>();
   for (const graph of archive.graphs()) {

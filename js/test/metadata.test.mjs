@@ -33,7 +33,8 @@ function plainly({ header, inputs, outputs, producer, opsets }) {
   delete tensors.__metadata__;
   const values = (all) => all.map(({ name, dtype, shape }) => [name, dtype, shape ?? null]);
   const shapes = Object.entries(tensors).map(([name, { dtype, shape }]) => [name, [dtype, shape]]);
-  return { tensors: Object.fromEntries(shapes), inputs: values(inputs), outputs: values(outputs), producer, opsets };
+  const sides = { inputs: values(inputs), outputs: values(outputs) };
+  return { tensors: Object.fromEntries(shapes), ...sides, producer, opsets: { ...opsets } };
 }
 
 test(
@@ -118,6 +119,19 @@ test('a directory of more than a MiB takes three requests', async () => {
   assert.deepEqual(metadata.graphs[0].header[names[11_999]].shape, [4]);
 });
 
+test('names may be those that every object has', async () => {
+  const names = ['constructor', '__proto__', 'toString'];
+  const proto = model(names.map((name) => [name, 8, name, 0]));
+  const bytes = archive([...names.map((name) => [name, Buffer.alloc(8)]), ['__MODEL_PROTO', proto]]);
+  const { size, dataFiles, graphs } = await served(bytes);
+  assert.equal(size.data, 8 * names.length);
+  assert.deepEqual(
+    Object.entries(dataFiles),
+    names.map((name) => [name, 8]),
+  );
+  assert.deepEqual(Object.keys(graphs[0].header), ['__metadata__', ...names]);
+});
+
 test('a model that is too far from the end is refused before a fourth request', async () => {
   const names = Array.from({ length: 12_000 }, (_, i) => `w${String(i).padStart(60, '0')}`);
   const proto = Buffer.concat([model([]), Buffer.from([0x0a + 0x28, 0x80, 0x80, 0x80, 0x10]), Buffer.alloc(1 << 25)]);
@@ -182,4 +196,11 @@ test('a missing file, a server without ranges and a file that changes are told',
   server.fault = () => ({});
   const fetchWhole = (url) => fetch(url);
   await assert.rejects(served(good, { fetch: fetchWhole }), /sends no ranges; download it, and give a Blob/);
+});
+
+test('an archive of 150 000 graphs has all of them found', async () => {
+  const proto = model([]);
+  const names = [...Array.from({ length: 149_999 }, (_, i) => `g${i}.onnx`), '__MODEL_PROTO'];
+  const { graphs } = await parseOnnxMetadata(new Blob([archive(names.map((name) => [name, proto]))]));
+  assert.equal(graphs.length, 150_000);
 });

@@ -1,14 +1,16 @@
 // Sessions in Node: onnxruntime-node, the WebAssembly of onnxruntime-web, and transformers.js. ONNXAR_WEB_FILES has the
 // archives of support/models.py, which `./dev web` makes.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { open } from '../dist/index.js';
 import { createSession } from '../dist/onnxruntime.js';
 import { withArchive } from '../dist/transformers.js';
+import { archive, model, weights } from './support/archive.mjs';
 import { CLASSIFIED, LOGITS, classified, logits, subgraphs } from './support/sessions.mjs';
 
 const files = process.env.ONNXAR_WEB_FILES;
@@ -29,6 +31,78 @@ const RUNTIMES = [
   ['onnxruntime-node', () => import('onnxruntime-node')],
   ['onnxruntime-web', () => import('onnxruntime-web/wasm')],
 ];
+
+describe('an archive', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'onnxar-sessions-'));
+  const path = join(folder, 'model.onnxar');
+  const noRuntime = async () => 'a session';
+  const node = { versions: { node: '1' } };
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** What maps the file at the path, after `before`: onnxruntime-node by itself, and through transformers.js. */
+  const mapping = (before) => [
+    () => createSession({ env: node, InferenceSession: { create: before } }, pathToFileURL(path)),
+    () => withArchive({ backends: { onnx: node }, remotePathTemplate: '', fetch }, pathToFileURL(path), before),
+  ];
+
+  test('that is replaced while a session is made of its file is refused', async () => {
+    const replace = async () => {
+      writeFileSync(join(folder, 'new'), weights(3, 256, 2));
+      renameSync(join(folder, 'new'), path);
+      return 'a session';
+    };
+    for (const make of mapping(replace)) {
+      writeFileSync(path, weights(3, 256));
+      await assert.rejects(make(), { code: 'onnx.link.stale' });
+    }
+  });
+
+  test('that is longer, shorter or cut by then is refused', async () => {
+    for (const bytes of [weights(4, 256), weights(2, 256), weights(3, 256).subarray(0, -1), Buffer.alloc(0)]) {
+      for (const make of mapping(async () => writeFileSync(path, bytes))) {
+        writeFileSync(path, weights(3, 256));
+        await assert.rejects(make(), { code: 'onnx.link.stale' });
+      }
+    }
+  });
+
+  test('that is put there again with the same bytes is not', async () => {
+    const again = async () => {
+      writeFileSync(join(folder, 'new'), weights(3, 256));
+      renameSync(join(folder, 'new'), path);
+      return 'a session';
+    };
+    writeFileSync(path, weights(3, 256));
+    for (const make of [...mapping(again), ...mapping(noRuntime)]) assert.equal(await make(), 'a session');
+  });
+
+  test('that is written to while a runtime is fed with its file is refused', async () => {
+    writeFileSync(path, weights(3, 256));
+    const handle = await openFile(path);
+    const create = async (_, { externalData }) => {
+      const first = [...externalData[0].data.subarray(0, 8)];
+      assert.deepEqual(first, [...externalData[0].data.subarray(0, 8)]);
+      writeFileSync(path, weights(3, 256, 2));
+      utimesSync(path, 1, 1); // its clock may be too coarse to tell
+      externalData[1].data.subarray(0, 8);
+    };
+    await assert.rejects(createSession({ env: {}, InferenceSession: { create } }, handle), { code: 'io.changed' });
+    await handle.close();
+  });
+
+  test('of 20 000 weights has its links and sessions made', async () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => `w${i}`);
+    const proto = model(names.map((name) => [name, 256, 'w', 0]));
+    const bytes = archive([
+      ['w', Buffer.alloc(256)],
+      ['__MODEL_PROTO', proto],
+    ]);
+    const link = await (await open(bytes)).link('x');
+    assert.ok(link.length > 20_000 * 50);
+    const create = async (made) => made.length;
+    assert.ok((await createSession({ env: {}, InferenceSession: { create } }, bytes)) > 20_000 * 40);
+  });
+});
 
 describe('weights in branches, loops and constants', { skip }, () => {
   for (const [runtime, load] of RUNTIMES) {

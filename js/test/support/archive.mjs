@@ -31,7 +31,8 @@ const valueInfo = (field, name, dims) => {
 /** A ModelProto with these weights: [name, length, file, offset]. */
 export function model(weights, name = 'main') {
   const values = [valueInfo(11, 'x', ['batch', 4]), valueInfo(12, 'y', ['batch', 2])];
-  const graph = block(7, block(2, name), ...weights.map((weight) => tensor(...weight)), ...values);
+  const tensors = Buffer.concat(weights.map((weight) => tensor(...weight)));
+  const graph = block(7, block(2, name), tensors, ...values);
   return Buffer.concat([number(1, 8), block(2, 'test'), graph, block(8, number(2, 17))]);
 }
 
@@ -67,12 +68,28 @@ export function archive(entries) {
   }
   const directory = Buffer.concat(headers);
   const end = Buffer.alloc(22);
+  const counted = Math.min(entries.length, 0xffff);
   end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(entries.length, 8);
-  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt16LE(counted, 8);
+  end.writeUInt16LE(counted, 10);
   end.writeUInt32LE(directory.length, 12);
   end.writeUInt32LE(at, 16);
-  return Buffer.concat([...parts, directory, end]);
+  const wide = counted < entries.length ? [zip64End(entries.length, directory.length, at)] : [];
+  return Buffer.concat([...parts, directory, ...wide, end]);
+}
+
+/** The zip64 end record of a directory that it follows, and its locator. */
+function zip64End(count, length, offset) {
+  const end = Buffer.alloc(76);
+  end.writeUInt32LE(0x06064b50, 0);
+  end.writeUInt32LE(44, 4);
+  end.writeUInt16LE(45, 12);
+  end.writeUInt16LE(45, 14);
+  for (const [at, value] of [count, count, length, offset].entries()) end.writeUInt32LE(value, 24 + 8 * at);
+  end.writeUInt32LE(0x07064b50, 56);
+  end.writeUInt32LE(offset + length, 64);
+  end.writeUInt32LE(1, 72);
+  return end;
 }
 
 /** An archive of `count` weights of `size` bytes, which differ from those of another `seed`. */
