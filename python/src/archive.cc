@@ -163,7 +163,7 @@ nb::list entry_list(const Archive& archive) {
 
 /// Returns the digest, and the name and digest of each entry.
 nb::tuple digest_of(const Archive& archive, std::size_t threads, ProgressCallback progress) {
-  const DigestOptions options{threads, interruptible(std::move(progress))};
+  const DigestOptions options{.threads = threads, .progress = interruptible(std::move(progress))};
   const Digest found = without_gil([&] { return digest(archive, options); });
   nb::list entries;
   for (const EntryDigest& entry : found.entries) entries.append(nb::make_tuple(text(entry.name), text(entry.hex)));

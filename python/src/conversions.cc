@@ -75,7 +75,8 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
 /// NumPy's type, and whether the elements are bits of a type that NumPy lacks.
 nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw,
                          const SaveOptions& save, const LoadOptions& load) {
-  const ExtractOptions options{raw, save.output, load, interruptible(save.progress)};
+  const ExtractOptions options{
+      .raw = raw, .output = save.output, .load = load, .progress = interruptible(save.progress)};
   nb::list rows;
   for (const auto& row : without_gil([&] { return extract(model, which, output, options); })) {
     const TensorInfo& tensor = row.tensor;
@@ -96,7 +97,8 @@ nb::dict fields_of(const EarlierState& state) {
 }
 
 nb::list check_file(const Path& path, bool data, bool strict, const LoadOptions& load, ProgressCallback progress) {
-  const CheckOptions options{data, strict, load, interruptible(std::move(progress))};
+  const CheckOptions options{
+      .data = data, .strict = strict, .load = load, .progress = interruptible(std::move(progress))};
   return findings(without_gil([&] { return check(path, options); }));
 }
 
@@ -190,10 +192,10 @@ void bind_conversions(nb::module_& module) {
              nb::arg("max_expansion"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
-    return fields_of(without_gil([&] { return recover(path, {sync, dry_run}); }));
+    return fields_of(without_gil([&] { return recover(path, {.sync = sync, .dry_run = dry_run}); }));
   });
   module.def("undo", [](const Path& path, bool sync, bool dry_run) {
-    return fields_of(without_gil([&] { return undo(path, {sync, dry_run}); }));
+    return fields_of(without_gil([&] { return undo(path, {.sync = sync, .dry_run = dry_run}); }));
   });
   module.def("check", check_file, nb::arg("path"), nb::arg("data"), nb::arg("strict"), nb::arg("load"),
              nb::arg("progress") = nb::none());

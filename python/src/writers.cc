@@ -74,8 +74,8 @@ using OneArchiveWriter = Exclusive<ArchiveWriter>;
 using OneModelWriter = Exclusive<ModelWriter>;
 
 OneArchiveWriter create(const std::filesystem::path& path, std::uint64_t alignment, bool overwrite, bool sync) {
-  return OneArchiveWriter(
-      without_gil([&] { return ArchiveWriter::create(path, {alignment, {.overwrite = overwrite, .sync = sync}}); }));
+  const WriterOptions options{.alignment = alignment, .output = {.overwrite = overwrite, .sync = sync}};
+  return OneArchiveWriter(without_gil([&] { return ArchiveWriter::create(path, options); }));
 }
 
 void add_weight(OneArchiveWriter& writer, const std::string& name, std::uint64_t size, nb::callable write_to) {

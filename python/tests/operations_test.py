@@ -86,7 +86,12 @@ class Operations(FolderTest):
             self.assertEqual((report.entries_added, report.tensors_outside), (0, 2))
             self.assertEqual(onnxar.load(self.archive), self.model)
             self.assertEqual(self.archive.read_bytes()[: len(before)], before)
+            edited = self.archive.read_bytes()
+            for sync in (False, True):
+                planned = onnxar.undo(self.archive, dry_run=True, sync=sync)
+                self.assertEqual(self.archive.read_bytes(), edited)
             state = onnxar.undo(self.archive)
+            self.assertEqual(state, planned)
             self.assertEqual((state.size, state.file_size), (len(before), report.file_bytes))
             self.assertEqual(self.archive.read_bytes(), before)
         self.refused("usage.nothing_to_undo", onnxar.undo, self.archive)
@@ -145,7 +150,10 @@ class Operations(FolderTest):
         before = self.archive.read_bytes()
         self.archive.write_bytes(before + b"PK\3\4 the first bytes of an edit")
         self.refused("archive.torn", onnxar.open, self.archive)
-        self.assertEqual(onnxar.recover(self.archive, dry_run=True).size, len(before))
+        torn = self.archive.read_bytes()
+        for sync in (False, True):
+            self.assertEqual(onnxar.recover(self.archive, dry_run=True, sync=sync).size, len(before))
+            self.assertEqual(self.archive.read_bytes(), torn)
         onnxar.recover(self.archive)
         self.assertEqual(self.archive.read_bytes(), before)
 
