@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,12 +24,13 @@ def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) 
     """Returns the ModelProto, with data of at least `threshold` bytes left to the writer."""
     import onnx_ir
 
+    def linked(tensor: Any) -> Any:
+        external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
+        moves = tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= threshold or external)
+        return _linked(tensor, writer) if moves else tensor
+
     with contextlib.ExitStack() as restored:
-        for tensor, put in list(_places(model)):
-            external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
-            if tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= threshold or external):
-                put(_linked(tensor, writer))
-                restored.callback(put, tensor)
+        _replace(model, linked, restored)
         return bytes(onnx_ir.to_proto(model).SerializeToString())
 
 
@@ -43,7 +44,7 @@ def verify_links(model: onnx_ir.Model) -> None:
     if not marker:
         return
     archive = marker.get(LINK + "archive")
-    external = (tensor for tensor, _ in _places(model) if isinstance(tensor, onnx_ir.ExternalTensor))
+    external = (each for tensors, _ in _places(model) for each in tensors if isinstance(each, onnx_ir.ExternalTensor))
     in_folder = {os.fspath(tensor.base_dir): tensor for tensor in external if os.fspath(tensor.location) == archive}
     pairs = [onnx.StringStringEntryProto(key=key, value=value) for key, value in marker.items()]
     for folder, tensor in in_folder.items():  # one tensor suffices: all of them lead to the archive
@@ -61,15 +62,19 @@ def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
     def is_output(path: str) -> bool:
         return os.path.exists(path) and os.path.samefile(path, output)
 
-    mapped: dict[int, Any] = {}
-    for tensor, put in list(_places(model)):
-        if isinstance(tensor, onnx_ir.ExternalTensor) and is_output(tensor.path):
-            if id(tensor) not in mapped:
-                mapped[id(tensor)] = onnx_ir.Tensor(
-                    tensor.numpy(), dtype=tensor.dtype, shape=tensor.shape, name=tensor.name, doc_string=tensor.doc_string,
-                    metadata_props=dict(tensor.metadata_props),
-                )  # fmt: skip
-            put(mapped[id(tensor)])
+    made: dict[int, Any] = {}
+
+    def mapped(tensor: Any) -> Any:
+        if not isinstance(tensor, onnx_ir.ExternalTensor) or not is_output(tensor.path):
+            return tensor
+        if id(tensor) not in made:
+            made[id(tensor)] = onnx_ir.Tensor(
+                tensor.numpy(), dtype=tensor.dtype, shape=tensor.shape, name=tensor.name, doc_string=tensor.doc_string,
+                metadata_props=dict(tensor.metadata_props),
+            )  # fmt: skip
+        return made[id(tensor)]
+
+    _replace(model, mapped)
 
 
 def map_tensors(model: onnx_ir.Model, archive: _core.Archive) -> None:
@@ -77,11 +82,15 @@ def map_tensors(model: onnx_ir.Model, archive: _core.Archive) -> None:
     import onnx_ir
 
     made: dict[int, Any] = {}
-    for tensor, put in list(_places(model)):
-        if isinstance(tensor, onnx_ir.ExternalTensor):
-            if id(tensor) not in made:
-                made[id(tensor)] = _lazy(tensor, archive)
-            put(made[id(tensor)])
+
+    def lazy(tensor: Any) -> Any:
+        if not isinstance(tensor, onnx_ir.ExternalTensor):
+            return tensor
+        if id(tensor) not in made:
+            made[id(tensor)] = _lazy(tensor, archive)
+        return made[id(tensor)]
+
+    _replace(model, lazy)
 
 
 def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive) -> Any:
@@ -95,7 +104,7 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive) -> Any:
         wanted = _core.payload_size(number, list(shape))
         if wanted is not None and wanted != len(data):
             raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, and its type and dims take {wanted}", name)
-        return onnx_ir.Tensor(_dtypes.as_array(data, number, shape), dtype=tensor.dtype, shape=tensor.shape, name=name)
+        return onnx_ir.Tensor(_dtypes.as_array(data, number, shape, name), dtype=tensor.dtype, shape=tensor.shape, name=name)
 
     return onnx_ir.LazyTensor(
         mapped, tensor.dtype, tensor.shape, name=name, doc_string=tensor.doc_string,
@@ -103,11 +112,22 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive) -> Any:
     )  # fmt: skip
 
 
-Put = Callable[[Any], None]
+Tensors = Sequence[Any]
+Put = Callable[[Tensors], None]
 
 
-def _places(model: onnx_ir.Model) -> Iterator[tuple[Any, Put]]:
-    """Yields every tensor of the model, with a function that replaces it."""
+def _replace(model: onnx_ir.Model, change: Callable[[Any], Any], restored: contextlib.ExitStack | None = None) -> None:
+    """Puts what `change` returns in the place of each tensor of the model. `restored` gets what takes that back."""
+    for tensors, put in list(_places(model)):
+        changed = [change(tensor) for tensor in tensors]
+        if any(new is not old for new, old in zip(changed, tensors)):
+            put(changed)
+            if restored is not None:
+                restored.callback(put, tensors)
+
+
+def _places(model: onnx_ir.Model) -> Iterator[tuple[Tensors, Put]]:
+    """Yields every tensor of the model, with those that are only replaced together and a function that does that."""
     import onnx_ir
 
     roots: list[Any] = [model.graph, *model.functions.values()]
@@ -117,33 +137,31 @@ def _places(model: onnx_ir.Model) -> Iterator[tuple[Any, Put]]:
         for graph in {id(graph): graph for graph in graphs}.values():  # the iterator reports some graphs twice
             for value in getattr(graph, "initializers", {}).values():
                 if value.const_value is not None:
-                    yield value.const_value, _putting(value)
+                    yield [value.const_value], _putting(value)
         for node in nodes:
             for attribute in list(node.attributes.values()):
                 if attribute.is_ref():
                     continue
                 if attribute.type == onnx_ir.AttributeType.TENSOR:
-                    yield attribute.value, _putting_attribute(node, attribute)
+                    before = [attribute.value]
+                    yield before, _putting_attribute(node, attribute, before)
                 elif attribute.type == onnx_ir.AttributeType.TENSORS:
-                    for index, tensor in enumerate(attribute.value):
-                        yield tensor, _putting_attribute(node, attribute, index)
+                    yield attribute.value, _putting_attribute(node, attribute, attribute.value)
 
 
 def _putting(value: Any) -> Put:
-    def put(tensor: Any) -> None:
-        value.const_value = tensor
+    def put(tensors: Tensors) -> None:
+        (value.const_value,) = tensors
 
     return put
 
 
-def _putting_attribute(node: Any, attribute: Any, index: int | None = None) -> Put:
-    """Attributes are immutable, so a new one is made. Restoring the old tensor restores the original object."""
+def _putting_attribute(node: Any, attribute: Any, before: Tensors) -> Put:
+    """Attributes are immutable, so a new one is made. Restoring the tensors that were there before restores the original object."""
 
-    def put(tensor: Any) -> None:
-        now = node.attributes[attribute.name].value
-        value = tensor if index is None else [*now[:index], tensor, *now[index + 1 :]]
-        same = value is attribute.value if index is None else all(a is b for a, b in zip(value, attribute.value))
-        node.attributes[attribute.name] = attribute if same else type(attribute)(
+    def put(tensors: Tensors) -> None:
+        value = tensors if before is attribute.value else tensors[0]
+        node.attributes[attribute.name] = attribute if tensors is before else type(attribute)(
             attribute.name, attribute.type, value, doc_string=attribute.doc_string
         )  # fmt: skip
 

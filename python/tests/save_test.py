@@ -216,10 +216,15 @@ class IrModels(FolderTest):
         self.assertEqual(self.names(), set())
 
         ir = onnx_ir.from_proto(matmul_model())
+        several = [onnx_ir.Tensor(weights(512, seed=seed)) for seed in (1, 2)]
+        ir.graph.append(onnx_ir.node("Several", [], {"several": onnx_ir.AttrTensors("several", several)}, domain="mine"))
         attributes = [attribute for node in ir.graph for attribute in node.attributes.values()]
         onnxar.save(ir, self.folder / "m.onnxar")
         for before, after in zip(attributes, (a for node in ir.graph for a in node.attributes.values()), strict=True):
             self.assertIs(before, after)
+        node = next(node for node in onnxar.load_ir(self.folder / "m.onnxar").graph if node.op_type == "Several")
+        for before, after in zip(several, node.attributes["several"].value, strict=True):
+            np.testing.assert_array_equal(before.numpy(), after.numpy())
 
     def test_a_weight_of_another_size_than_its_shape_is_refused(self):
         for wrong in (511, 513):

@@ -7,6 +7,7 @@ import mmap
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 import onnx
@@ -171,6 +172,27 @@ class LazyModels(SourcesTest):
             np.testing.assert_array_equal(archive["scale"], weights(1, 512, seed=9))
         self.assertEqual(onnxar.load(self.path).producer_name, "me")
         self.assertEqual(onnxar.check(self.path, data=True), [])
+
+    def test_the_attribute_of_many_tensors_is_made_anew_once(self):
+        from building import archive, block, linked, number
+
+        tensors = [linked(f"t{i}", 2, location="w", length=8, offset=8 * i) for i in range(300)]
+        attribute = block(1, "many") + number(20, onnx.AttributeProto.TENSORS) + b"".join(block(10, each) for each in tensors)
+        data = np.arange(600, dtype=np.float32)
+        node = block(2, "y") + block(4, "Many") + block(5, attribute)
+        proto = number(1, 10) + block(7, block(2, "g") + block(1, node)) + block(8, number(2, 21))
+        made = []
+        begin = onnx_ir.Attr.__init__
+
+        def counted(self, *arguments, **named):
+            made.append(arguments)
+            begin(self, *arguments, **named)
+
+        with unittest.mock.patch.object(onnx_ir.Attr, "__init__", counted):
+            loaded = onnxar.load_ir(archive(proto, w=data.tobytes()))
+        self.assertLess(len(made), 5)
+        values = [tensor.numpy() for node in loaded.graph for tensor in node.attributes["many"].value]
+        np.testing.assert_array_equal(np.concatenate(values), data)
 
     def test_a_damaged_link_is_refused_when_its_tensor_is_used(self):
         from building import archive, linked, model
