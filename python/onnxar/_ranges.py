@@ -11,6 +11,7 @@ import contextlib
 import os
 import pathlib
 import re
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -203,11 +204,14 @@ def pieces_of(ranges: Iterable[Range], end: int) -> list[Range]:
 
 def batches_of(pieces: Sequence[Range]) -> Iterator[list[Range]]:
     batch: list[Range] = []
+    size = 0
     for piece in pieces:
-        if batch and sum(stop - start for start, stop in batch) + piece[1] - piece[0] > BATCH:
+        start, stop = piece
+        if batch and size + stop - start > BATCH:
             yield batch
-            batch = []
+            batch, size = [], 0
         batch.append(piece)
+        size += stop - start
     if batch:
         yield batch
 
@@ -378,7 +382,7 @@ def put(
             raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)
         parent, _, last = target.rpartition("/")
         renames = RENAMING & set(_protocols(system))
-        upload = f"{parent}/.{last}.part" if renames else target
+        upload = f"{parent}/.{last}.{secrets.token_hex(4)}.part" if renames else target  # for this upload alone
         try:
             if renames:
                 system.makedirs(parent, exist_ok=True)

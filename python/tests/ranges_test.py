@@ -152,6 +152,18 @@ class Reading(RangesTest):
         self.assertEqual(sum(batches, []), pieces)
         self.assertEqual(len(batches), 2)
 
+    def test_each_of_many_ranges_is_looked_at_once(self):
+        looked = []
+
+        class Piece(tuple):
+            def __iter__(self):
+                looked.append(self)
+                return super().__iter__()
+
+        pieces = [Piece((at, at + 1)) for at in range(1000)]
+        self.assertEqual(list(_ranges.batches_of(pieces)), [pieces])
+        self.assertEqual(len(looked), len(pieces))
+
 
 class Refusals(RangesTest):
     def test_a_file_that_is_replaced_is_not_read_on(self):

@@ -16,6 +16,7 @@ import unittest.mock
 
 import numpy as np
 import obstore.store
+from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from remote_files import ADDRESS, COUNT, SIZE, RangesTest
 from support import matmul_model, weights
@@ -216,6 +217,23 @@ class Uploads(RangesTest):
         onnxar.put(self.path, f"file://{target}/m.onnxar")
         self.assertEqual([each.name for each in target.iterdir()], ["m.onnxar"])
         self.assertEqual((target / "m.onnxar").read_bytes(), self.data)
+
+    def test_uploads_to_one_address_at_the_same_time_do_not_mix(self):
+        onnxar.save(matmul_model(), self.folder / "other.onnxar")
+        address = f"file://{self.folder}/target/m.onnxar"
+        put_file, files = LocalFileSystem.put_file, []
+
+        def put_by_two(system, source, target, *arguments, **options):
+            put_file(system, source, target, *arguments, **options)
+            files.append(target)
+            if len(files) == 1:
+                onnxar.put(self.folder / "other.onnxar", address)
+
+        with unittest.mock.patch.object(LocalFileSystem, "put_file", put_by_two):
+            onnxar.put(self.path, address)
+        self.assertEqual(len(set(files)), 2)
+        self.assertEqual([each.name for each in (self.folder / "target").iterdir()], ["m.onnxar"])
+        self.assertEqual((self.folder / "target" / "m.onnxar").read_bytes(), self.data)
 
     def test_an_upload_that_another_one_replaces_is_told(self):
         onnxar.save(matmul_model(), self.folder / "other.onnxar")
