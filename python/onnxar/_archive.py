@@ -292,7 +292,7 @@ class Archive(Arrays):
         if key in self._consolidated:
             return self._consolidated[key]
         array: Array | None = handle.array(stored, _dtypes.WHOLE, np.ndarray)
-        return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape) if array is None else array
+        return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape, key) if array is None else array
 
     def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
         """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Those of an archive that is not a local
@@ -354,7 +354,7 @@ class Archive(Arrays):
         def copied(key: str) -> Array:
             """Returns the array in the buffer. Only the first array of each place is copied."""
             place, tensor = places[key], stored[key]
-            source = _dtypes.as_array(raw[key], tensor.dtype, tensor.shape)
+            source = _dtypes.as_array(raw[key], tensor.dtype, tensor.shape, key)
             target: Array = buffer[offsets[place] : offsets[place] + place.size].view(source.dtype).reshape(source.shape)
             if first[place] == key:
                 np.copyto(target, source)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onnxar import _core
-from onnxar._errors import usage
+from onnxar._errors import Error, fault, usage
 
 # TensorProto.DataType -> name in NumPy, or in ml_dtypes for types that NumPy lacks.
 _OF_NUMPY = {
@@ -65,13 +65,17 @@ def number_of(array: np.ndarray[Any, Any], name: str) -> int:
     raise usage(f"an array of {what} cannot be a tensor's raw data; convert it to a type of numbers", name)
 
 
-def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Returns a read-only view of raw bytes; a copy for elements below 8 bits and for unaligned bytes."""
+def as_array(buffer: Any, number: int, shape: tuple[int, ...], name: str) -> np.ndarray[Any, Any]:
+    """Returns a read-only view of raw bytes; a copy for elements below 8 bits and for unaligned bytes. Errors:
+    onnx.tensor.dims, which names the tensor `name`; as `numpy_dtype`."""
     dtype, count = numpy_dtype(number), math.prod(shape)
     if len(shape) > MOST_DIMENSIONS:
-        raise usage(f"the tensor has {len(shape)} dimensions, and NumPy's arrays have at most {MOST_DIMENSIONS}")
+        raise _too_much(f"the tensor has {len(shape)} dimensions, and NumPy's arrays have at most {MOST_DIMENSIONS}", name)
     if count == 0:
-        array = np.empty(shape, dtype)
+        try:
+            array = np.empty(shape, dtype)  # multiplies the other dimensions all the same
+        except ValueError as error:
+            raise _too_much(f"NumPy's arrays cannot have the dimensions {list(shape)}: {error}", name) from error
     elif (bits := _core.dtype_bits(number)) < 8:
         array = unpacked(np.frombuffer(buffer, np.uint8), bits, count).view(dtype).reshape(shape)
     else:
@@ -80,6 +84,10 @@ def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any
             array = array.copy()
     array.setflags(write=False)
     return array
+
+
+def _too_much(what: str, name: str) -> Error:
+    return fault("onnx.tensor.dims", f"{what}; onnxar.load returns the tensor as a message", name)
 
 
 def unpacked(packed: np.ndarray[Any, Any], bits: int, count: int) -> np.ndarray[Any, Any]:

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignore[import-untyped,unused-ignore]
 
@@ -27,6 +26,8 @@ from onnxar._types import Link
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
 # Failures because of the model. Those for want of memory or disk have classes of ONNX Runtime in common with others.
 LASTING = (errors.InvalidGraph, errors.InvalidProtobuf, errors.NotImplemented)
+
+_UNSIGNED = {8: 2, 16: 4}  # the number of ONNX's type of so many bits
 
 # Weights in memory, by the options that they were given to. ONNX Runtime does not keep them, and reads them for each session.
 _given: weakref.WeakKeyDictionary[ort.SessionOptions, list[ort.OrtValue]] = weakref.WeakKeyDictionary()
@@ -251,9 +252,9 @@ def _with_initializers(data: Any, options: ort.SessionOptions, graph: str) -> by
 
 def _value(name: str, dtype: int, shape: tuple[int, ...], data: _core.Buffer) -> ort.OrtValue:
     if _dtypes.is_of_numpy(dtype):
-        return ort.OrtValue.ortvalue_from_numpy(_dtypes.as_array(data, dtype, shape))
+        return ort.OrtValue.ortvalue_from_numpy(_dtypes.as_array(data, dtype, shape, name))
     bits = int(_core.dtype_bits(dtype))
     if bits < 8 or not hasattr(ort.OrtValue, "ortvalue_from_numpy_with_onnx_type"):
         raise usage(f"this version of ONNX Runtime takes no {_dtypes.name_of(dtype)} from memory: pass the path of the archive", name)
-    numbers = np.frombuffer(memoryview(data), np.dtype(f"<u{bits // 8}")).reshape(shape)
+    numbers = _dtypes.as_array(data, _UNSIGNED[bits], shape, name)
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numbers, dtype)

@@ -16,7 +16,7 @@ import torch
 
 from onnxar import _core, _dtypes, _weights
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import usage
+from onnxar._errors import fault, usage
 from onnxar._options import Path
 from onnxar._progress import Count, Progress, reporting
 from onnxar._sources import file_of
@@ -104,13 +104,22 @@ def _tensors(memory: mmap.mmap | bytearray, device: Any, progress: Progress) -> 
     return loaded
 
 
+def _empty(shape: tuple[int, ...], dtype: torch.dtype, key: str) -> torch.Tensor:
+    """Returns a tensor without elements. Torch multiplies its other dimensions all the same."""
+    try:
+        return torch.empty(shape, dtype=dtype)
+    except (RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise fault("onnx.tensor.dims", f"torch's tensors cannot have the dimensions {list(shape)}: {reason}", key) from error
+
+
 def _tensor(archive: Archive, key: str, memory: mmap.mmap | bytearray, begin: int) -> torch.Tensor:
     stored = archive._tensors[key]
     if stored.dtype not in _DTYPES:
         raise usage(f"torch lacks the type {_dtypes.name_of(stored.dtype)}; onnxar.numpy.load_file returns it", key)
     dtype, data = _DTYPES[stored.dtype], archive._handle.data(stored)
     if not len(data):
-        return torch.empty(stored.shape, dtype=dtype)
+        return _empty(stored.shape, dtype, key)
     offset = np.frombuffer(memoryview(data), np.uint8).ctypes.data - begin
     count = len(data) * 8 // _core.dtype_bits(stored.dtype)
     if sys.byteorder == "big" or not 0 <= offset <= len(memory) - len(data) or offset % dtype.itemsize:

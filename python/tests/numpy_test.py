@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import safetensors.numpy
+from building import archive, block, head, model
 from onnx import numpy_helper
 from support import FolderTest, weights
 
@@ -97,6 +98,20 @@ class Orders(NumpyTest):
         arrays = [np.float32(3.5), np.array(7), np.empty((0, 3)), np.empty((2, 0), ml_dtypes.int4), np.ones((1, 1, 1))]
         for array, back in zip(arrays, self.back(*arrays).values(), strict=True):
             np.testing.assert_array_equal(back, array, strict=True)
+
+    def test_shapes_that_arrays_cannot_have_are_told_with_the_name_of_the_tensor(self):
+        for dims in ((0, 1 << 62, 1 << 62), (1,) * 70, (0,) * 70):
+            data = bytes(4 if all(dims) else 0)
+            file = archive(model(head("ok", 1) + block(9, bytes(4)), head("t", *dims) + block(9, data)))
+            opened = onnxar.open(file)
+            calls = {"tensor": lambda: opened["t"], "values": lambda: list(opened.values()), "load": lambda: opened.load("t"),
+                     "slice": lambda: opened.get_slice("t")[:1], "load_file": lambda: onnxar.numpy.load(file),
+                     "edit": lambda: onnxar.edit(self.path).__enter__()["t"]}  # fmt: skip
+            self.path.write_bytes(file)
+            for what, call in calls.items():
+                with self.subTest(what, dims=dims):
+                    self.assertEqual(self.refused("onnx.tensor.dims", call).entry, "t")
+            self.assertEqual(opened["ok"].shape, (1,))
 
     def test_every_array_that_is_not_empty_is_an_entry_and_the_model_is_one_for_onnx(self):
         tensors = {"a": weights(2), "A": np.arange(2), "nothing": np.empty(0), "a/b ü": np.ones(1, bool)}
