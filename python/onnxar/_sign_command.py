@@ -11,7 +11,7 @@ from onnxar import _bundle, signing
 from onnxar._errors import Error, printable, usage
 
 # As the exit codes of the command `onnxar`: wrong calls, the machine; other errors are of the archive.
-_EXIT = {"usage": 2, "output": 2, "io": 3, "remote": 3, "signature": 1}
+_EXIT = {"usage": 2, "output": 2, "io": 3, "remote": 3, "remote.address": 2, "archive.busy": 3, "signature": 1}
 
 
 def parser_of(verb: str, description: str, example: str) -> argparse.ArgumentParser:
@@ -35,10 +35,14 @@ def done(run: Callable[[], str], quiet: bool) -> int:
     except Error as error:
         text = str(error).removesuffix(f" [{error.code}]").replace("overwrite=True", "-f")
         print(f"onnxar: error[{error.code}] {text}", file=sys.stderr)
-        return _EXIT.get(error.code.partition(".")[0], 4)
+        return exit_code(error.code)
     if not quiet:
         print(said)
     return 0
+
+
+def exit_code(code: str) -> int:
+    return _EXIT.get(code, _EXIT.get(code.partition(".")[0], 4))
 
 
 def main(words: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from building import archive, linked, model
 from support import ArchiveTest, FolderTest
 
 import onnxar
-from onnxar import _core, _errors
+from onnxar import _core, _errors, _sign_command
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -65,6 +65,12 @@ class Errors(ArchiveTest):
                 self.assertIs(made, onnxar.FormatError, code)
             elif kind == "io" and code != "archive.busy":
                 self.assertTrue(issubclass(made, OSError), code)
+
+    def test_python_m_onnxar_ends_as_the_command_does(self):
+        text = (ROOT / "include/onnxar/error_codes.inc").read_text()
+        for code, kind in re.findall(r'ONNXAR_CODE\(\w+,\s+"([^"]+)",\s+(usage|io|format)\)', text):
+            wanted = 1 if code.startswith("signature.") else {"usage": 2, "io": 3, "format": 4}[kind]
+            self.assertEqual(_sign_command.exit_code(code), wanted, code)
 
     def test_damage_and_wrong_arguments_are_value_errors(self):
         damaged = archive(model(linked("w", 512, location="w", length=2048)), w=bytes(2048)).replace(b"PK\x05\x06", b"PK\x05\x05")
