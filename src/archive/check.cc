@@ -23,6 +23,10 @@ namespace {
 
 using base::concat;
 
+/// For states that are judged: an edit may have raised the limits, and a state beyond them is whole, too. 2^32 - 1
+/// entries are what an index of names can number. Memory stays in proportion to the file (E10).
+constexpr OpenOptions without_limits{.max_entries = ~std::uint32_t{0}, .max_directory_size = ~std::uint64_t{0}};
+
 /// The ends of the superseded tails between the entries of an archive. Errors: as Archive::locate.
 std::vector<std::uint64_t> tails_of(const Archive& archive) {
   std::vector<std::uint64_t> ends;
@@ -72,6 +76,7 @@ class ContainerCheck {
     try {
       check_states(limit);
     } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the tail
       false_tail_ = true;
       throw Error(Code::archive_tail_prefix,  // T2
                   concat("the bytes that follow this entry are not the end of an earlier state: ", error.line("")),
@@ -88,7 +93,7 @@ class ContainerCheck {
       if (!states_seen_.insert(state_end).second) continue;
       const Bytes state = archive_.file().first(base::in_memory(state_end));
       const Archive earlier = ArchiveAccess::open(
-          {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_)}, {});
+          {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_)}, without_limits);
       std::ranges::copy(tails_of(earlier), std::back_inserter(ends));
     }
   }
@@ -110,12 +115,14 @@ std::vector<Finding> check_container(const Archive& archive) { return ContainerC
 
 namespace {
 
-/// Returns the result of `action`, which reads bytes in memory, or false if they are not those of an archive.
+/// Returns the result of `action`, which reads bytes in memory, or false if they are not those of an archive. A limit
+/// says nothing about that, so its error passes: nothing is cut off for it.
 template <typename Action>
 bool passes(const Action& action) {
   try {
     return action();
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == Code::zip_limit_entries || error.code() == Code::zip_limit_directory) throw;
     return false;
   }
 }
@@ -130,7 +137,7 @@ EarlierState state_of(const Archive& archive) {
 std::optional<EarlierState> whole_state(Bytes file) {
   std::optional<EarlierState> state;
   passes([&] {
-    const Archive archive = Archive::open(file, nullptr);
+    const Archive archive = Archive::open(file, nullptr, without_limits);
     const auto is_error = [](const Finding& finding) { return finding.severity == Severity::error; };
     if (std::ranges::any_of(check_container(archive), is_error)) return false;
     archive.verify(archive.entry(archive.size() - 1));
@@ -144,7 +151,7 @@ std::optional<EarlierState> whole_state(Bytes file) {
 /// between entries must end at one of these, because a superseded tail does.
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   return passes([&] {
-    const Archive archive = Archive::open(file, nullptr);
+    const Archive archive = Archive::open(file, nullptr, without_limits);
     return std::ranges::all_of(tails_of(archive),
                                [&sound](std::uint64_t end) { return std::ranges::binary_search(sound, end); });
   });
@@ -166,7 +173,7 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
 std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
   std::optional<EarlierState> state;
   passes([&] {
-    const Archive archive = Archive::open(file, nullptr);
+    const Archive archive = Archive::open(file, nullptr, without_limits);
     std::size_t added = archive.size();
     for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
       const ArchiveEntry entry = archive.entry(added - 1);
@@ -210,7 +217,7 @@ EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path
 /// The state that `undo` restores, with the size of the file. Errors: usage.nothing_to_undo, archive.unrecoverable,
 /// those of opening.
 EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path& path) {
-  const Archive archive = open_locked(file, path, {});
+  const Archive archive = open_locked(file, path, without_limits);
   const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
   if (ends.size() < 2 || ends.back() != archive.file().size()) {
     throw Error(Code::usage_nothing_to_undo, "the archive was not edited since it was written", {}, path);

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "archive/access.h"
 #include "archive/allocations.h"
 #include "archive/opened.h"
+#include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
@@ -17,7 +20,9 @@
 namespace onnxar::testing {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 
 /// Each finding on a line: severity, id, entry, offset.
@@ -99,6 +104,28 @@ TEST(CheckContainer, AnArchiveThatChangesMeanwhileIsNotCalledBroken) {
   other.pop_back();
   folder.write_file("a", other);
   EXPECT_EQ(code_of([&] { return check_container(archive).size(); }), Code::io_changed);
+}
+
+TEST(CheckContainer, AConnectionThatIsLostIsNotAFaultOfTheArchive) {
+  const Blob large = pattern(100'000);  // read apart from the headers and the directory
+  const Built first = edited(smallest_archive(), "second", {zip_entry("b", large)});
+  const Built built = edited(edited(first, std::string(100'000, 's'), {zip_entry("c", large)}), "third");
+  std::size_t failed = 0;
+  for (std::size_t allowed = 0;; ++allowed) {
+    ASSERT_LT(allowed, 20U);
+    const auto file = by_ranges(built.bytes);
+    const Archive archive = Archive::open(file);
+    file->most_calls = file->calls + allowed;
+    std::vector<Finding> found;
+    const auto code = code_of([&] { found = check_container(archive); });
+    if (!code) {
+      EXPECT_THAT(found, Each(Field(&Finding::severity, Severity::note)));
+      break;
+    }
+    EXPECT_EQ(code, Code::io_failed);
+    ++failed;
+  }
+  EXPECT_GT(failed, 0U) << "earlier states are not read when the archive is opened";
 }
 
 TEST(CheckContainer, TailWhoseDirectoryListsOtherEntriesIsRefused) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <string>
 
 #include "archive/three_states.h"
 #include "support/system_calls.h"
@@ -81,6 +82,23 @@ TEST_F(StatesInDoubt, ACutIsSyncedIfThatIsAskedFor) {
       EXPECT_EQ(std::ranges::any_of(log.calls(), is_sync), sync);
     }
   }
+}
+
+TEST_F(StatesInDoubt, AnEditBeyondTheDefaultLimitsIsNotCutOff) {
+  constexpr std::size_t most = OpenOptions().max_entries;
+  path_ = folder_ / "a";
+  ArchiveWriter writer = ArchiveWriter::create(path_, {.output = unsynced});
+  writer.add("w", Bytes());
+  for (std::size_t i = 2; i < most; ++i) writer.add(std::to_string(i), Bytes());
+  writer.finish(smallest_model(0));
+  const std::uint64_t before = fs::file_size(path_);
+  {
+    ArchiveEditor edit = ArchiveEditor::open(path_, {.output = unsynced, .open = {.max_entries = most + 1}});
+    edit.add("precious", pattern(5000));
+    edit.commit(smallest_model(0, "second"));
+  }
+  EXPECT_EQ(recover(path_, unsynced).size, fs::file_size(path_));
+  EXPECT_EQ(undo(path_, unsynced).size, before);
 }
 
 TEST_F(StatesInDoubt, AWholeArchiveIsNotTouched) {

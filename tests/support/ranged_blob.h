@@ -26,7 +26,7 @@ class RangedBlob final : public RandomAccess {
   [[nodiscard]] std::filesystem::path name() const override { return "blob:x"; }
   /// Throws std::logic_error if the ranges are not as RandomAccess::read promises.
   void read(std::span<const RangeTarget> ranges) const override {
-    if (fails) throw Error(Code::io_failed, "no connection", {}, name());
+    if (fails || calls >= most_calls) throw Error(Code::io_failed, "no connection", {}, name());
     ++calls;
     std::uint64_t end = 0;
     for (const RangeTarget& range : ranges) {
@@ -43,6 +43,7 @@ class RangedBlob final : public RandomAccess {
   mutable std::size_t calls = 0;
   mutable std::vector<Read> reads;
   bool fails = false;
+  std::size_t most_calls = ~std::size_t{0};  // later ones fail
 
  private:
   Blob bytes_;
