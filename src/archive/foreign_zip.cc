@@ -135,18 +135,22 @@ std::string_view to_string(Dialect dialect) noexcept {
 // The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
 // before it is known whether the zip is accepted.
 bool may_have_stand_ins(const ByteSource& model) {
-  constexpr std::size_t step = 64U << 10U;
   std::string field;
   onnx::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
-  const std::boyer_moore_horspool_searcher wanted(field.begin(), field.end());
-  std::string window;  // the next bytes, and before them the last ones that were searched: pieces may cut the field
+  return has_text(model, field);
+}
+
+bool has_text(const ByteSource& source, std::string_view text) {
+  constexpr std::size_t step = 64U << 10U;
+  const std::boyer_moore_horspool_searcher wanted(text.begin(), text.end());
+  std::string window;  // the next bytes, and before them the last ones that were searched: pieces may cut the text
   bool found = false;
-  model.read([&](Bytes piece) {
+  source.read([&](Bytes piece) {
     while (!found && !piece.empty()) {
       const Bytes next = piece.first(std::min(piece.size(), step));
       window += as_text(next);
       found = std::search(window.begin(), window.end(), wanted) != window.end();
-      window.erase(0, window.size() - std::min(window.size(), field.size() - 1));
+      window.erase(0, window.size() - std::min(window.size(), text.size() - 1));
       piece = piece.subspan(next.size());
     }
   });

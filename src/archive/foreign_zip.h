@@ -100,6 +100,9 @@ inline constexpr std::string_view stand_in = "__EXTERNAL";
 /// tensor to link. Errors: those of reading `model`. Cost: O(bytes), in constant memory.
 bool may_have_stand_ins(const ByteSource& model);
 
+/// Whether the source's bytes contain this text. Errors: those of reading. Cost: O(bytes), in constant memory.
+bool has_text(const ByteSource& source, std::string_view text);
+
 /// The model of a zip file.
 struct ForeignModel {
   std::size_t index = 0;  ///< the model's entry

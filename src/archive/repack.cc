@@ -164,6 +164,10 @@ bool RepackModels::has_links(const zip::ForeignEntry& graph) const {
   return !links_of_graph(graph, expansion).empty();
 }
 
+bool RepackModels::may_have_name(const zip::ForeignEntry& model) const {
+  return has_text(*zip::data_source(file_, model), model_name_key);
+}
+
 void RepackModels::prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const {
   try {
     const auto fault = model_name_fault(bytes_of(model), names);
@@ -237,7 +241,8 @@ void RepackPlan::make(RepackReport& report) {
     }
   }
   add_model(model);
-  check_new_names(model);
+  check_new_names();
+  check_model_name(model);
   if (!left_out.empty()) {
     expect_not_linked(left_out, model);
     note(report, concat("left out: ", left_out.size(), left_out.size() == 1 ? " entry" : " entries",
@@ -316,16 +321,26 @@ void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
               place_of(entry));
 }
 
-void RepackPlan::check_new_names(const Entry& model) const {
+void RepackPlan::check_new_names() const {
   if (renames_.empty()) return;
   renames_.expect_all_met("entry");
   // F21: two entries that had different names may have the same one now.
   static_cast<void>(zip::index_of_names(
       entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
       [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
+}
+
+/// Refuses to make an archive that breaks G4. An archive stays what it is if no entry gets a new name, and so does a
+/// model that cannot be read.
+void RepackPlan::check_model_name(const Entry& model) const {
+  if (renames_.empty() && (appended_from_ || !models_.may_have_name(model))) return;
   std::vector<std::string_view> names;
   for (const PlannedEntry& planned : entries_) names.push_back(planned.name);
-  models_.prove_model_name(model, names);
+  try {
+    models_.prove_model_name(model, names);
+  } catch (const Error& error) {
+    if (!renames_.empty() || error.code() == Code::archive_graph_name) throw;
+  }
 }
 
 /// Refuses to leave out entries that hold the data of a tensor. A model that cannot be read is copied unchanged.

@@ -20,8 +20,8 @@ namespace onnxar {
 
 // Reads the model and the graphs of a zip file that is repacked.
 
-/// Reads the models of the input. They are not edited, so they are read only if entries are renamed or left out. Refers
-/// to all constructor arguments.
+/// Reads the models of the input. They are not edited, so they are read only if entries are renamed or left out, or if
+/// the model has a name. Refers to all constructor arguments.
 class RepackModels {
  public:
   using Names = base::KeyedSet<std::string>;
@@ -40,6 +40,8 @@ class RepackModels {
   const Names* links_if_readable(const zip::ForeignEntry& model);
   /// Whether this graph links to an entry.
   [[nodiscard]] bool has_links(const zip::ForeignEntry& graph) const;
+  /// Whether the model may have a name among the graphs. Errors: zip.data.inflate. Cost: O(bytes), in constant memory.
+  [[nodiscard]] bool may_have_name(const zip::ForeignEntry& model) const;
   /// Checks that the graph name in the model does not clash with `names` (G4). Errors: archive.graph.name, wire.*, at
   /// the model.
   void prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const;
@@ -82,7 +84,8 @@ class RepackPlan {
   void add_model(const Entry& model);
   std::string_view new_name(const Entry& entry, const Entry& model);
   void check_kind(const Entry& entry, std::string_view name) const;
-  void check_new_names(const Entry& model) const;
+  void check_new_names() const;
+  void check_model_name(const Entry& model) const;
   void expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model);
   [[nodiscard]] bool may_change(const Entry& entry) const;
   [[nodiscard]] std::uint64_t alignment_of(const Entry& entry) const;

@@ -15,6 +15,7 @@
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/directory.h"
 #include "zip/format.h"
 #include "zip/names.h"
 #include "zip/shared_checks.h"
@@ -34,6 +35,17 @@ void check_overlap(const ForeignEntry& before, const ForeignEntry& entry) {
               {std::string(before.name), before.header_offset});
 }
 
+/// Whether the file keeps the rules of an archive's zip: only a state before an edit lies between entries.
+bool is_strict(Bytes file, const Limits& limits) {
+  try {
+    const Directory directory = Directory::read(file, limits);
+    for (std::size_t i = 0; i < directory.entries().size(); ++i) static_cast<void>(directory.prove_local(file, i));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 ForeignDirectory ForeignDirectory::read(Bytes file, const Limits& limits) {
@@ -43,7 +55,7 @@ ForeignDirectory ForeignDirectory::read(Bytes file, const Limits& limits) {
   directory.offset_ = found.end.directory_offset;
   directory.read_headers(file, found.end, limits.any_names);
   directory.read_local_headers(file);
-  directory.check_rivals(found.rivals);
+  directory.check_rivals(file, found.rivals, limits);
   directory.check_front(file);
   if (!limits.any_names) directory.index_files();
   return directory;
@@ -98,12 +110,12 @@ void ForeignDirectory::check_front(Bytes file) const {
 }
 
 /// Refuses end records that some readers could use instead. One inside an entry's data is allowed: every zip that
-/// stores another zip as its last entry has it.
-void ForeignDirectory::check_rivals(std::span<const std::uint64_t> rivals) const {
+/// stores another zip as its last entry has it. So is one inside the data of a model that an edit superseded.
+void ForeignDirectory::check_rivals(Bytes file, std::span<const std::uint64_t> rivals, const Limits& limits) const {
   for (const std::uint64_t rival : rivals) {
     const auto next = std::ranges::upper_bound(entries_, rival, {}, &ForeignEntry::data_offset);
     const bool in_data = next != entries_.begin() && rival < std::prev(next)->end;
-    if (in_data) continue;
+    if (in_data || is_strict(file, limits)) continue;
     throw Error(Code::zip_end_ambiguous,  // F10
                 "this is a second end record, and readers disagree on which of the two counts; write the zip "
                 "again without an archive comment",

@@ -75,7 +75,7 @@ class ForeignDirectory {
   void read_headers(Bytes file, const EndOfArchive& end, bool any_names);
   void check_front(Bytes file) const;
   void read_local_headers(Bytes file);
-  void check_rivals(std::span<const std::uint64_t> rivals) const;
+  void check_rivals(Bytes file, std::span<const std::uint64_t> rivals, const Limits& limits) const;
   void index_files();
   void check_folders() const;
   void check_omissions() const;

@@ -99,6 +99,17 @@ TEST_F(RepackTest, SupersededStatesOfAnEditedArchiveGo) {
   EXPECT_THAT(remarks(), IsEmpty());  // it is an archive
 }
 
+TEST_F(RepackTest, ASupersededModelMayHoldWhatLooksLikeTheEndOfTheFile) {
+  const std::string producer = "PK\5\6" + std::string(18, 'x');
+  Built edited = append_edit(append_edit(smallest_archive(), smallest_model(256, producer)), smallest_model());
+  const Blob needle = blob("PK\5\6x");
+  const auto found = std::ranges::search(edited.bytes, needle);
+  const auto at = static_cast<std::size_t>(found.begin() - edited.bytes.begin());
+  put_u16(edited.bytes, at + 20, static_cast<std::uint16_t>(edited.bytes.size() - at - 22));
+  EXPECT_EQ(repacked(edited.bytes), smallest_archive().bytes);
+  EXPECT_THAT(remarks(), IsEmpty());
+}
+
 TEST_F(RepackTest, AnAlignmentCanBeAskedFor) {
   RepackOptions options = quick();
   for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
@@ -199,6 +210,21 @@ TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
 TEST_F(RepackTest, AnArchivesModelMayHoldAnything) {
   const ZipBuilder builder = zip_of({zip_entry("a", pattern(100)), zip_entry(model_entry, model_of_pytorch())});
   EXPECT_EQ(repacked(builder.build()), builder.build());
+}
+
+TEST_F(RepackTest, AModelWithTheNameOfAGraphIsRefusedUnlessTheInputIsAnArchive) {
+  const Blob named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "g")}}).take();
+  ZipBuilder builder = zip_of({zip_entry("g.onnx", smallest_model()), zip_entry(model_entry, named)});
+  EXPECT_EQ(repacked(builder.build()), builder.build()) << "`check` says what is wrong with it";
+  std::filesystem::remove(folder_ / "out");
+  for (ZipEntry& entry : builder.entries) entry = plain_entry(entry);
+  const Built foreign = builder.build_placed();
+  expect_refused(foreign.bytes,
+                 {Code::archive_graph_name, std::string(model_entry), foreign.entry(model_entry).central_offset});
+  builder.entries[0].name = "other.onnx";
+  EXPECT_NO_THROW(repacked(builder.build()));
+  builder.entries[1].data.push_back(std::byte{0xff});
+  EXPECT_NO_THROW(repacked(builder.build())) << "a model that cannot be read";
 }
 
 TEST_F(RepackTest, NamesThatTheFormatReservesAreRefused) {
