@@ -65,9 +65,9 @@ class ArchiveWriter {
   void reserve(std::uint64_t bytes);
 
   /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). Errors: zip.name.*
-  /// (among others, names that differ only in case), archive.name.reserved, io.source_size (the source gives more or
-  /// fewer bytes than its size), usage.argument (an empty StreamReader, or one that returns more than the buffer
-  /// holds), io.*; exceptions of a source pass through.
+  /// (such as names that differ only in case), archive.name.reserved, zip.limit.* (more than `open` takes by default),
+  /// io.source_size (the source gives more or fewer bytes than its size), usage.argument (an empty StreamReader, or one
+  /// that returns more than the buffer holds), io.*; exceptions of a source pass through.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   /// The first `size` bytes of a stream, in pieces of at most 1 MiB. Later bytes are not read.
@@ -109,7 +109,7 @@ class KeyMaker {
 };
 
 /// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
-/// Errors: usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system).
+/// Errors: usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system); zip.limit.*.
 [[nodiscard]] std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size,
                                          std::uint64_t alignment = default_alignment);
 
@@ -134,38 +134,38 @@ class ArchiveEditor {
   /// Locks and opens the archive, and writes nothing. Waits at most one second for another edit. With `output.dry_run`
   /// the file is only read, and locked if the file system has locks: `remove`, `kept_entries` and `size_with` plan an
   /// edit, other members throw usage.argument. Errors: archive.* (.busy: an edit is in progress; .torn: see `recover`),
-  /// io.*, zip.*.
+  /// io.*, zip.*; usage.own_name (an entry has the name of the file).
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
   /// Before the edit. Its views outlive the editor only with a share of `owner()`.
   [[nodiscard]] const Archive& archive() const& noexcept;
   const Archive& archive() const&& = delete;
 
-  /// The size of the file with these entries and a model of `model_size` bytes added. Errors: archive.model.too_large.
+  /// The size of the file with these entries and a model of `model_size` bytes added. Errors: as `add` and `commit`.
   [[nodiscard]] std::uint64_t size_with(EntrySizes entries, std::uint64_t model_size) const;
   /// As ArchiveWriter::reserve, for a file of `bytes` in all.
   void reserve(std::uint64_t bytes);
 
   /// Removes a side file, a graph, or an entry that tensors no longer name; to replace it, then `add` the same name.
-  /// Comes before the first `add`. Entries after it that stay are verified and appended again. All bytes stay in the
-  /// file until it is repacked, so `undo` brings them back.
-  /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor names, or one before such an entry,
-  /// which would have to move: use `pack`; any entry while a graph that cannot be read may name it: remove that graph
-  /// first; a call after `add`); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
-  /// `commit` copies the entries that follow.
+  /// Comes before `reserve` and the first `add`. Entries after it that stay are verified and appended again. All bytes
+  /// stay in the file until it is repacked, so `undo` brings them back. Errors: usage.no_such_entry; usage.argument
+  /// (the model; an entry that a tensor names, or one before such an entry, which would have to move: use `pack`; any
+  /// entry while a graph that cannot be read may name it: remove all such graphs first, or the next call throws; a call
+  /// too late); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1); `commit` copies the
+  /// entries that follow.
   void remove(std::string_view name);
   /// The number of entries that stay where they are: the first of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
-  /// Appends an entry, aligned as the existing ones. Its name must differ from all others, also unused ones, by more
-  /// than case. Errors: as ArchiveWriter::add.
+  /// Appends an entry, aligned as the existing ones. Its name must differ from all others, also unused ones, and from
+  /// the file's, by more than case. Errors: as ArchiveWriter::add; usage.own_name.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
-  /// Appends the model and the directory. Errors: as ArchiveWriter::finish; zip.limit.* (more than `open` accepts);
-  /// usage.argument (a graph that stays has a tensor in the bytes of the old model). Cost without added entries:
+  /// Appends the model and the directory. Errors: as ArchiveWriter::finish; usage.argument (whatever `verify_model`
+  /// says: a graph that stays has a tensor in the bytes of the old model). Cost without added entries:
   /// O(model + graphs + directory).
   void commit(Bytes model);
   void commit(const ByteSource& model);
@@ -217,8 +217,8 @@ struct RepackReport {
 
 /// Makes an archive of a zip file, as zipalign does: entries stored, aligned, byte for byte and in the order of the
 /// input's data, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only `*.onnx` in
-/// the root; it is read only to verify that no tensor names a renamed entry. Folders are dropped, and bytes outside the
-/// entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
+/// the root; it is read only to prove its name, and that no tensor names a renamed entry. Folders go, and bytes outside
+/// the entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
 ///
 /// Every CRC-32 is verified. Locks, changing inputs and shared blocks are as for `pack` (convert.h). Memory: buffers,
 /// and about 200 bytes per entry.

@@ -168,11 +168,12 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
                 base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
                 {std::string(entry.name), entry.central_offset});
   }
-  if (entry.size > options.max_model_size) {
-    throw Error(Code::archive_model_too_large,  // P8
-                base::concat("a model of ", base::human_size(entry.size), " is over the limit of ",
-                             base::human_size(options.max_model_size)),
-                {std::string(entry.name), entry.central_offset});
+  const std::uint64_t limit = std::min(options.max_model_size, model_size_maximum);
+  if (entry.size > limit) {
+    throw Error(
+        Code::archive_model_too_large,  // P8
+        base::concat("a model of ", base::human_size(entry.size), " is over the limit of ", base::human_size(limit)),
+        {std::string(entry.name), entry.central_offset});
   }
 }
 

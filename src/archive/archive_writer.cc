@@ -73,8 +73,7 @@ void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {
-  const auto prove = parts_->verify_model ? EntryWriter::ProveModel(prove_written) : nullptr;
-  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, prove);
+  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, {.written = parts_->verify_model});
 }
 
 std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size, std::uint64_t alignment) {
@@ -127,11 +126,11 @@ class StreamSource final : public ByteSource {
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
     : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {}
 
-EntryWriter::EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target)
-    : open_(std::move(open)), alignment_(alignment), target_(std::move(target)) {}
+EntryWriter::EntryWriter(Edit edit, std::uint64_t alignment, std::filesystem::path target)
+    : edit_(std::move(edit)), alignment_(alignment), target_(std::move(target)) {}
 
 zip::Writer& EntryWriter::writer() {
-  if (!writer_) writer_.emplace(open_());
+  if (!writer_) writer_.emplace(edit_.open());
   return *writer_;
 }
 
@@ -160,8 +159,7 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
       throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
                   {std::string(name), std::nullopt}, range.path);
     }
-    const base::MappedSource source(base::section(file.bytes(), range.offset, *length), file.origin());
-    writer().add(name, alignment_, source);
+    write_next(name, base::MappedSource(base::section(file.bytes(), range.offset, *length), file.origin()));
   });
 }
 
@@ -169,44 +167,54 @@ void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamRea
   step("add", [&] {
     check_reserved(name, {std::string(name), std::nullopt});
     base::check_callable(read, "the StreamReader");
-    writer().add(name, alignment_, StreamSource(size, read));
+    write_next(name, StreamSource(size, read));
   });
 }
 
 void EntryWriter::add(std::string_view name, const ByteSource& source) {
   step("add", [&] {
     check_reserved(name, {std::string(name), std::nullopt});
-    writer().add(name, alignment_, source);
+    write_next(name, source);
   });
 }
 
+void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
+  if (edit_.before) edit_.before(name);
+  writer().add(name, alignment_, source);
+}
+
 void EntryWriter::check_model_size(std::uint64_t size) const {
-  if (fits_protobuf(size)) return;
-  throw Error(Code::archive_model_too_large, oversize_text("the model alone is", size),
-              {std::string(model_entry_name), std::nullopt}, target_, {Hint::lower_threshold});
+  if (fits_protobuf(size) && size <= edit_.max_model_size) return;
+  const std::string text = fits_protobuf(size)
+                               ? base::concat("the model alone is ", base::human_size(size), ", over the limit of ",
+                                              base::human_size(edit_.max_model_size))
+                               : oversize_text("the model alone is", size);
+  throw Error(Code::archive_model_too_large, text, {std::string(model_entry_name), std::nullopt}, target_,
+              {Hint::lower_threshold});
 }
 
 /// Reads the models back from the file, so that the proof covers the bytes that readers will find.
-void EntryWriter::prove_models(const ProveModel& prove) {
-  const Entries entries = writer().sorted_sizes();
+void EntryWriter::prove_models(const Proofs& proofs) {
+  const Entries entries = proofs.written ? writer().sorted_sizes() : Entries();
   for (std::size_t i = 0; i < writer().added(); ++i) {
     const std::string_view name = writer().added_name(i);
     if (name != model_entry_name && !is_graph_name(name)) continue;
     const base::MappedFile model = writer().map_added(i);
-    prove(name, model.bytes(), entries);
+    if (proofs.written) prove_written(name, model.bytes(), entries);
+    if (proofs.further) proofs.further(name, model.bytes());
   }
 }
 
 void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
-                         const ProveModel& prove) {
+                         const Proofs& proofs) {
   step(step_name, [&] {
     // Asks for the size once, so that the model that was checked is the model that is written.
     const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
     check_model_size(exact.size());
-    writer().add(model_entry_name, alignment_, exact);
-    if (prove) prove_models(prove);
-    base::OutputFile file = std::move(writer()).finish(before_end);
-    steps_.close();  // throws if another thread called meanwhile: the file must not be published then
+    write_next(model_entry_name, exact);
+    if (proofs.written || proofs.further) prove_models(proofs);
+    // Closing throws if there was a call meanwhile: then the file must not become valid.
+    base::OutputFile file = std::move(writer()).finish(before_end, [this] { steps_.close(); });
     file.publish(sync);
   });
 }

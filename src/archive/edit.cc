@@ -1,6 +1,8 @@
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +18,8 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/checked.h"
-#include "base/crc32.h"
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "onnx/sites.h"
@@ -96,12 +98,21 @@ class EditPlan {
   /// The entries that may be removed. ArchiveEditor::remove computes this once, because it takes a walk of all graphs.
   struct Removable {
     std::size_t end_of_weights = 0;
-    std::vector<std::size_t> unread;  ///< graphs that cannot be read to their end
+    std::set<std::size_t> unread;  ///< graphs that stay and cannot be read to their end
   };
   std::optional<Removable> removable;  ///< empty until it is computed
   void remove(std::size_t index) {
     removed_[index] = true;
     kept_ = std::min(kept_, index);
+    if (removable) removable->unread.erase(index);
+  }
+  /// Refuses to remove the entry while a graph stays that may name it, since that graph cannot be read. Errors:
+  /// usage.argument.
+  void check_removal_of(const ArchiveEntry& entry) const;
+  /// As above, for all that is removed. Only this judges graphs that cannot be read, together: one by one, each of two
+  /// would forbid to remove the other.
+  void check_removals() const {
+    if (kept_ + 1 < archive_.size()) check_removal_of(archive_.entry(kept_));
   }
   [[nodiscard]] bool is_removed(std::size_t index) const { return removed_[index]; }
   /// Whether the entry belongs to the run and stays. The old model does not.
@@ -125,8 +136,9 @@ class EditPlan {
     return {directory.headers().first(base::in_memory(size)), kept_, directory.zip64()};
   }
 
-  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument.
-  [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size) const {
+  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument;
+  /// zip.limit.*.
+  [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const {
     std::vector<std::pair<std::string_view, std::uint64_t>> all;
     MovedEntries run = moved();
     const auto append = [&](std::string_view name, std::uint64_t size) {
@@ -136,7 +148,7 @@ class EditPlan {
     for (const auto& [name, size] : added) append(name, size);
     append(model_entry_name, model_size);
     // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
-    return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory());
+    return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory(), limits);
   }
 
  private:
@@ -148,14 +160,6 @@ class EditPlan {
 
 namespace {
 
-[[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
-  throw Error(
-      Code::usage_argument,
-      concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph.name),
-             " may use it: that graph cannot be read to its end; remove or replace the graph first"),
-      {std::string(entry.name), std::nullopt}, archive.path());
-}
-
 [[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
   const std::string_view last = archive.entry(end_of_weights - 1).name;
   const std::string where = entry.name == last ? "a tensor of the model or of a graph uses it"
@@ -163,10 +167,6 @@ namespace {
   throw Error(Code::usage_argument,
               concat("it cannot be removed or replaced in place, because ", where, ", and an edit never moves weights"),
               {std::string(entry.name), std::nullopt}, archive.path(), {Hint::pack_anew});
-}
-
-bool is_same(const ArchiveEntry& entry, Bytes bytes) {
-  return entry.size == bytes.size() && entry.crc32 == base::crc32(0, bytes);
 }
 
 /// Refuses a model or graph that links to an entry that this edit moves: the entry would become a weight, and edits
@@ -189,31 +189,35 @@ void prove_kept(const EditPlan& plan, Bytes model) {
 EditPlan::Removable removable_in(const Archive& archive) {
   EntryUses uses(archive);
   const auto note = [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); };
-  auto unread = walk_readable_graphs(archive, {}, note);
-  return {uses.end_of_weights(), std::move(unread)};
+  const std::vector<std::size_t> unread = walk_readable_graphs(archive, {}, note);
+  return {uses.end_of_weights(), {unread.begin(), unread.end()}};
 }
 
-/// Refuses to replace the model if a tensor of a graph that stays has its data in the bytes of the old one: the tensor
-/// would get other data silently. A link after a fault of the graph cannot be loaded, so it cannot harm.
-void prove_graphs_keep_data(const EditPlan& plan) {
-  EntryUses uses(plan.archive());
-  for (const ArchiveEntry& graph : plan.archive().graphs()) {
-    if (plan.is_removed(graph.index)) continue;
-    note_as_far_as_read(uses, plan.archive(), graph, {});
-    refuse_use_of_model(uses, plan.archive(), graph);
+/// Refuses to replace the model by other bytes if a tensor of a graph that stays has its data in those of the old one:
+/// the tensor would get other data silently. A link after a fault of the graph cannot be loaded, so it cannot harm.
+void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
+  const Archive& archive = plan.archive();
+  std::vector<ArchiveEntry> graphs = archive.graphs();
+  std::erase_if(graphs, [&plan](const ArchiveEntry& graph) { return plan.is_removed(graph.index); });
+  // The bytes themselves: a CRC-32 can be forged.
+  if (graphs.empty() || std::ranges::equal(model, archive.bytes(archive.entry(archive.size() - 1)))) return;
+  EntryUses uses(archive);
+  for (const ArchiveEntry& graph : graphs) {
+    note_as_far_as_read(uses, archive, graph, {});
+    refuse_use_of_model(uses, archive, graph);
   }
 }
 
-/// Proves the model that completes an edit, or a graph that the edit added.
-void prove_edited(const EditPlan& plan, std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
-  prove_written(name, written, entries);
-  prove_kept(plan, written);
-  const Archive& archive = plan.archive();
-  const bool is_new_model = name == model_entry_name && !is_same(archive.entry(archive.size() - 1), written);
-  if (is_new_model) prove_graphs_keep_data(plan);
-}
-
 }  // namespace
+
+void EditPlan::check_removal_of(const ArchiveEntry& entry) const {
+  if (!removable || removable->unread.empty()) return;
+  const std::string_view graph = archive_.entry(*removable->unread.begin()).name;
+  throw Error(Code::usage_argument,
+              concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph),
+                     " may use it: that graph cannot be read to its end; remove or replace it, too, and first"),
+              {std::string(entry.name), std::nullopt}, archive_.path());
+}
 
 /// Planning an edit (`plan`) and writing it (`writer`) are separate: `writer` opens the file for writing in its first
 /// step.
@@ -226,11 +230,15 @@ struct ArchiveEditor::Parts {
   EditPlan plan;  // after the writer, so that the archive is not mapped any more when the writer cuts bytes off
   std::optional<MovedEntries> moved;  // empty until an entry or the model is added
 
-  /// Appends the moved entries that lie before an entry of this name, which the step adds. Errors: as `add`.
-  void append_moved_before(std::string_view name, std::string_view step_name);
+  /// Refuses the name of an entry that is also that of the archive's file (K8).
+  void check_name(std::string_view name) const;
+  [[nodiscard]] zip::Limits limits() const { return {options.open.max_entries, options.open.max_directory_size}; }
 
  private:
   [[nodiscard]] zip::Writer open_for_writing() const;
+  void append_moved_before(std::string_view name);
+
+  std::array<std::filesystem::path, 2> names_of_file_;  // as opened, and without symbolic links: links may use either
 };
 
 ArchiveEditor::ArchiveEditor(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
@@ -238,18 +246,29 @@ ArchiveEditor::ArchiveEditor(detail::Owned<Parts> parts) noexcept : parts_(std::
 ArchiveEditor::Parts::Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how)
     : lock(std::move(lock_of)),
       options(how),
-      writer([this] { return open_for_writing(); }, plan_of.alignment(), plan_of.archive().path()),
-      plan(std::move(plan_of)) {}
+      writer({.open = [this] { return open_for_writing(); },
+              .before = [this](std::string_view name) { append_moved_before(name); },
+              .max_model_size = options.open.max_model_size},
+             plan_of.alignment(), plan_of.archive().path()),
+      plan(std::move(plan_of)),
+      names_of_file_{plan.archive().path(), base::real_path(plan.archive().path())} {
+  for (const std::filesystem::path& file : names_of_file_) refuse_own_name(plan.archive(), file);
+}
+
+void ArchiveEditor::Parts::check_name(std::string_view name) const {
+  for (const std::filesystem::path& file : names_of_file_) refuse_own_name(name, file);
+}
 
 zip::Writer ArchiveEditor::Parts::open_for_writing() const {
   const OutputOptions& output = options.output;
   if (output.dry_run) {
     throw Error(Code::usage_argument, "the archive was opened for a dry run, which writes nothing; open it anew");
   }
+  plan.check_removals();
   const Archive& archive = plan.archive();
   if (plan.kept() == 0) {  // the first entry has to begin at 0 (P1), so the file is written anew
     auto file = base::OutputFile::create(archive.path(), base::Existing::replace);
-    return zip::Writer({std::move(file), output.sync}, output.threads);
+    return zip::Writer({std::move(file), output.sync}, output.threads, limits());
   }
   const std::uint64_t size = archive.file().size();
   // A duplicate of the descriptor shares its lock, which flock ties to the open file.
@@ -257,17 +276,17 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
   return {{std::move(tail), output.sync, size},
           ArchiveAccess::directory(archive),
           plan.kept_directory(),
-          {options.open.max_entries, options.open.max_directory_size},
-          output.threads};
+          output.threads,
+          limits()};
 }
 
-void ArchiveEditor::Parts::append_moved_before(std::string_view name, std::string_view step_name) {
-  std::span<const ArchiveEntry> due;
-  writer.attempt(step_name, [&] {
-    if (!moved) moved = plan.moved();
-    due = moved->due_before(name);
-  });
-  for (const ArchiveEntry& entry : due) writer.add(entry.name, EntrySource(plan.archive(), entry));
+/// Appends the moved entries that lie before an entry of this name.
+void ArchiveEditor::Parts::append_moved_before(std::string_view name) {
+  check_name(name);
+  if (!moved) moved = plan.moved();
+  for (const ArchiveEntry& entry : moved->due_before(name)) {
+    writer.write(entry.name, EntrySource(plan.archive(), entry));
+  }
 }
 
 ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
@@ -282,25 +301,21 @@ const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.ar
 std::size_t ArchiveEditor::kept_entries() const noexcept { return parts_->plan.kept(); }
 
 std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_size) const {
-  parts_->writer.check_model_size(model_size);
-  return parts_->plan.size_with(entries, model_size);
+  const Parts& parts = *parts_;
+  parts.plan.check_removals();
+  for (const auto& [name, size] : entries) parts.check_name(name);
+  parts.writer.check_model_size(model_size);
+  return parts.plan.size_with(entries, model_size, parts.limits());
 }
 
 void ArchiveEditor::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
 
 void ArchiveEditor::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
-void ArchiveEditor::add(std::string_view name, const FileRange& range) {
-  parts_->append_moved_before(name, "add");
-  parts_->writer.add(name, range);
-}
+void ArchiveEditor::add(std::string_view name, const FileRange& range) { parts_->writer.add(name, range); }
 void ArchiveEditor::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  parts_->append_moved_before(name, "add");
   parts_->writer.add(name, size, read);
 }
-void ArchiveEditor::add(std::string_view name, const ByteSource& source) {
-  parts_->append_moved_before(name, "add");
-  parts_->writer.add(name, source);
-}
+void ArchiveEditor::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
 
 void ArchiveEditor::remove(std::string_view name) {
   Parts& parts = *parts_;
@@ -309,19 +324,16 @@ void ArchiveEditor::remove(std::string_view name) {
     EditPlan& plan = parts.plan;
     const auto entry = plan.archive().find(name);
     if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
-    if (entry->name == model_entry_name || parts.moved) {
+    if (entry->name == model_entry_name || parts.writer.is_open()) {
       throw Error(Code::usage_argument,
-                  parts.moved ? "`remove` must be called before the first `add`"
-                              : "the model cannot be removed; `commit` replaces it",
+                  parts.writer.is_open() ? "`remove` must be called before `reserve` and the first `add`"
+                                         : "the model cannot be removed; `commit` replaces it",
                   place);
     }
     if (!plan.removable) plan.removable = removable_in(plan.archive());
     const auto& [end_of_weights, unread] = *plan.removable;
     if (entry->index < end_of_weights) refuse_removal(plan.archive(), *entry, end_of_weights);
-    for (const std::size_t graph : unread) {
-      if (graph == entry->index || plan.is_removed(graph)) continue;
-      refuse_removal_beside(plan.archive(), *entry, plan.archive().entry(graph));
-    }
+    if (!unread.contains(entry->index)) plan.check_removal_of(*entry);
     plan.remove(entry->index);
   });
 }
@@ -329,11 +341,14 @@ void ArchiveEditor::remove(std::string_view name) {
 void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
 void ArchiveEditor::commit(const ByteSource& model) {
   Parts& parts = *parts_;
-  parts.append_moved_before(model_entry_name, "commit");
-  EntryWriter::ProveModel prove;
-  if (parts.options.verify_model) prove = std::bind_front(prove_edited, std::cref(parts.plan));
+  const bool verify = parts.options.verify_model;
+  const auto prove = [&parts, verify](std::string_view name, Bytes written) {
+    if (verify) prove_kept(parts.plan, written);
+    // Whatever the caller knows about the new model, it need not know the graphs that stay.
+    if (name == model_entry_name) prove_graphs_keep_data(parts.plan, written);
+  };
   const base::Sync sync = sync_of(parts.options.output);
-  parts.writer.finish("commit", model, sync, sync, prove);
+  parts.writer.finish("commit", model, sync, sync, {.written = verify, .further = prove});
 }
 
 void abandon_edits() noexcept { base::cut_back_extended_files(); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/steps.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "zip/writer.h"
@@ -22,10 +23,19 @@ class EntryWriter {
  public:
   /// REQUIRES: zip::check_alignment(alignment) does not throw.
   EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target);
-  /// Opens the file in the first step that writes, so that planning can go on until then. REQUIRES: as above.
-  using Open = std::function<zip::Writer()>;
-  EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target);
 
+  /// What an edit does beyond writing a new archive.
+  struct Edit {
+    std::function<zip::Writer()> open;  ///< in the first step that writes, so that planning can go on until then
+    /// Called in each step that adds an entry or the model, before it is written: writes what has to lie before it.
+    std::function<void(std::string_view name)> before = {};
+    std::uint64_t max_model_size = model_size_maximum;
+  };
+  /// REQUIRES: as above.
+  EntryWriter(Edit edit, std::uint64_t alignment, std::filesystem::path target);
+
+  /// Whether a step has opened the file. In a step.
+  [[nodiscard]] bool is_open() const noexcept { return writer_.has_value(); }
   void reserve(std::uint64_t size);
 
   /// Runs a step that does not write. If it throws, the writer has failed, as with any step.
@@ -35,31 +45,37 @@ class EntryWriter {
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
+  /// Writes an entry in a step, for Edit::before.
+  void write(std::string_view name, const ByteSource& source);
 
-  /// Checks that protobuf can read a model of `size` bytes. Errors: archive.model.too_large.
+  /// Checks that protobuf, and the limit of an edit, allow a model of `size` bytes. Errors: archive.model.too_large.
   void check_model_size(std::uint64_t size) const;
 
   /// All entries of the new archive with their sizes, sorted by name.
   using Entries = std::vector<std::pair<std::string_view, std::uint64_t>>;
   /// Proves the model or an added graph from the bytes in the file, before the file is published. If it throws, nothing
   /// is published.
-  using ProveModel = std::function<void(std::string_view name, Bytes model, const Entries& entries)>;
+  using ProveModel = std::function<void(std::string_view name, Bytes model)>;
+  struct Proofs {
+    bool written = true;      ///< `prove_written` of each
+    ProveModel further = {};  ///< after it; may be empty
+  };
 
   /// Writes model and directory, and publishes the file. Messages call this step `step_name`. `before_end` is passed to
-  /// zip::Writer::finish; `prove` may be empty. Errors: archive.model.too_large, io.*; the errors of `prove` and of
-  /// OutputFile::publish.
+  /// zip::Writer::finish. Errors: archive.model.too_large, io.*; the errors of `proofs` and of OutputFile::publish.
   void finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
-              const ProveModel& prove);
+              const Proofs& proofs);
 
  private:
   template <typename Action>
   decltype(auto) step(std::string_view name, const Action& action);
-  void prove_models(const ProveModel& prove);
+  void write_next(std::string_view name, const ByteSource& source);
+  void prove_models(const Proofs& proofs);
 
   zip::Writer& writer();
 
   base::Steps steps_;
-  Open open_;
+  Edit edit_;
   std::optional<zip::Writer> writer_;  // empty until the file is open
   std::uint64_t alignment_;
   std::filesystem::path target_;

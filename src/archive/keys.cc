@@ -34,6 +34,26 @@ void check_reserved(std::string_view name, const Place& place) {
               place);
 }
 
+void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
+  const std::string name = os::text_of(file.filename());
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    if (!zip::equal_folded(entry.name, name)) continue;  // some file systems ignore case
+    throw Error(
+        Code::usage_own_name,
+        "the archive's file has the name of an entry in it, so a link to the file could be taken for one to the entry",
+        {std::string(entry.name), entry.header_offset}, file, {Hint::repack_rename, base::quoted(entry.name)});
+  }
+}
+
+void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
+  if (!zip::equal_folded(name, os::text_of(file.filename()))) return;
+  throw Error(Code::usage_own_name,
+              "the archive's file has this name, so a link to the file could be taken for one to the entry: give one "
+              "of them another name",
+              {std::string(name), std::nullopt}, file);
+}
+
 bool is_identifier(std::string_view name) noexcept {
   return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_identifier_character);
 }

@@ -1,11 +1,13 @@
 // The kinds of entry names: keys, graphs, reserved names. `KeyMaker` (archive_writer.h) makes keys.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/keyed_hash.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
 
@@ -16,6 +18,11 @@ bool is_reserved_name(std::string_view name) noexcept;
 /// Refuses reserved names, and spellings of the model's name in any case, for entries other than the model.
 /// Errors: archive.name.reserved, at `place`.
 void check_reserved(std::string_view name, const Place& place);
+/// Refuses an archive with an entry that has the name of the archive's own file: that name is the location of links to
+/// the file (K8). Errors: usage.own_name.
+void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
+/// As above, for the name of an entry that is to be added.
+void refuse_own_name(std::string_view name, const std::filesystem::path& file);
 /// Whether the name is a C identifier. Keys are identifiers, and names of side files are not.
 bool is_identifier(std::string_view name) noexcept;
 

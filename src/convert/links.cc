@@ -11,7 +11,6 @@
 #include "onnx/fields.h"
 #include "os/names.h"
 #include "zip/format.h"
-#include "zip/names.h"
 
 namespace onnxar {
 namespace {
@@ -163,26 +162,6 @@ void refuse_unlinkable(const std::filesystem::path& file) {
   refuse_if(name.starts_with('#'), "begins with `#`, which to them names memory");
   refuse_if(name.find("..") != std::string::npos, "has `..` in it, which to them leaves the folder");
   refuse_if(!base::is_utf8(name), "is not UTF-8");
-}
-
-void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
-  const std::string name = os::text_of(file.filename());
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    const ArchiveEntry entry = archive.entry(i);
-    if (!zip::equal_folded(entry.name, name)) continue;  // some file systems ignore case
-    throw Error(
-        Code::usage_own_name,
-        "the archive's file has the name of an entry in it, so a link to the file could be taken for one to the entry",
-        {std::string(entry.name), entry.header_offset}, file, {Hint::repack_rename, base::quoted(entry.name)});
-  }
-}
-
-void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
-  if (!zip::equal_folded(name, os::text_of(file.filename()))) return;
-  throw Error(Code::usage_own_name,
-              "the archive's file has this name, so a link to the file could be taken for one to the entry: give one "
-              "of them another name",
-              {std::string(name), std::nullopt}, file);
 }
 
 template <typename Action>

@@ -47,11 +47,6 @@ struct LinkMarker {
 
 /// Refuses a file whose name readers of external data would refuse as a location. Errors: usage.argument.
 void refuse_unlinkable(const std::filesystem::path& file);
-/// Refuses an archive with an entry that has the name of the archive's own file: that name is the location of links to
-/// the file. Errors: usage.own_name.
-void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
-/// As above, for the name of an entry that is to be added.
-void refuse_own_name(std::string_view name, const std::filesystem::path& file);
 
 // Reads the link marker of one model at its first use, and keeps the result.
 

@@ -21,7 +21,6 @@
 #include "base/open_file.h"
 #include "base/sources.h"
 #include "base/text.h"
-#include "convert/links.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
@@ -95,16 +94,17 @@ enum class Replaced : std::uint8_t { model, graph };
 /// The entries that tensors name before the edit, from one walk of the graphs and the model. Damage in them ends only
 /// their own walk: the edit may be there to replace them. Errors: usage.argument, if a graph that stays has a tensor in
 /// the bytes of the model: the edit would silently give it other data.
-EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const LoadOptions& load, Replaced replaced) {
+EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replaced replaced) {
   std::vector<ArchiveEntry> graphs = archive.graphs();
   // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are asked.
   std::ranges::stable_partition(graphs, [&files](const ArchiveEntry& graph) { return files.stays(graph.index); });
+  const LoadOptions limits_of_others;  // the caller's are for the new model, and would hide links that others read
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
-    note_as_far_as_read(uses, archive, graph, load);
+    note_as_far_as_read(uses, archive, graph, limits_of_others);
     if (replaced == Replaced::model && files.stays(graph.index)) refuse_use_of_model(uses, archive, graph);
   }
-  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), load);
+  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), limits_of_others);
   return uses;
 }
 
@@ -117,7 +117,7 @@ class ReplacePlan {
   /// to an entry that would move); onnx.model.expansion; archive.graph.name; wire.*, onnx.*.
   /// Cost: O(directory + old model + graphs + new model), and reading data that may equal an entry's.
   ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
-              const ReplaceOptions& options, const LoadOptions& load, Replaced replaced = Replaced::model)
+              const ReplaceOptions& options, Replaced replaced)
       : model_(model),
         archive_(archive),
         kept_(kept),
@@ -131,7 +131,7 @@ class ReplacePlan {
     if (!is_named || !options.add.empty())
       files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
     // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
-    add_entries(uses_before(archive, files, load, replaced));
+    add_entries(uses_before(archive, files, replaced));
     reserve_keys(options.add);
     proto_ = onnx::rewrite_tensors(
         model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model.max_depth},
@@ -298,11 +298,6 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   if (options.prepared_from != nullptr && !same_state(*options.prepared_from, editor.archive())) {
     throw Error(Code::io_changed, "another edit changed the archive while this one was prepared", {}, archive);
   }
-  // Links to the archive may use either name: that of a symbolic link, or that of the file.
-  for (const std::filesystem::path& file : {archive, base::real_path(archive)}) {
-    refuse_own_name(editor.archive(), file);
-    for (const AddedFile& added : options.add) refuse_own_name(added.name, file);
-  }
   return editor;
 }
 
@@ -314,9 +309,6 @@ std::string entry_to_replace(const Archive& archive, const std::string& graph) {
   if (const auto fault = graph_name_fault(name)) {
     throw Error(Code::usage_argument, base::concat("no graph can have this name: ", *fault), {name, std::nullopt},
                 archive.path());
-  }
-  for (const std::filesystem::path& file : {archive.path(), base::real_path(archive.path())}) {
-    refuse_own_name(name, file);
   }
   return name;
 }
@@ -345,7 +337,7 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   ReplaceOptions with_graph = options;
   if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
   const ReplacedFiles files(editor, with_graph);
-  ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
+  ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph,
                    graph.empty() ? Replaced::model : Replaced::graph);
   *planned = plan.take_proto();
   const EntrySource old_model(archive, archive.entry(archive.size() - 1));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "archive/front_end.h"
+#include "archive/keys.h"
 #include "base/errors.h"
 #include "base/folder.h"
 #include "base/mapped_file.h"

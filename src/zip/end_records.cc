@@ -238,13 +238,17 @@ void check_limits(const EndOfArchive& end, const Limits& limits) {
     throw Error(Code::zip_directory_count,
                 concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
   }
-  if (end.entries > limits.entries) {  // E11, F38
-    throw Error(Code::zip_limit_entries, concat(end.entries, " entries are more than the limit of ", limits.entries),
+  expect_within(limits, end.entries, end.directory_size, place);
+}
+
+void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place) {
+  if (entries > limits.entries) {  // E11, F38
+    throw Error(Code::zip_limit_entries, concat(entries, " entries are more than the limit of ", limits.entries),
                 place);
   }
-  if (end.directory_size > limits.directory_size) {  // E12, F38
+  if (directory_size > limits.directory_size) {  // E12, F38
     throw Error(Code::zip_limit_directory,
-                concat("a directory of ", base::human_size(end.directory_size), " is over the limit of ",
+                concat("a directory of ", base::human_size(directory_size), " is over the limit of ",
                        base::human_size(limits.directory_size)),
                 place);
   }

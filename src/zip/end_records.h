@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 
 namespace onnxar::zip {
 
@@ -52,6 +53,9 @@ bool has_end_record(Bytes file);
 /// these numbers stays below 2^62, because `read_end` compared them with the file's size.
 /// Errors: zip.directory.empty, zip.directory.count, zip.limit.*.
 void check_limits(const EndOfArchive& end, const Limits& limits);
+/// Refuses what is beyond the limits. The size of a directory is that of its headers, without the end records. Errors:
+/// zip.limit.*, at `place`.
+void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place);
 
 // The states that edits left in a file.
 

@@ -95,7 +95,8 @@ bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std:
          data_offset == base::align_up(before + padding_minimum, alignment_minimum);
 }
 
-std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin, const KeptDirectory& kept) {
+std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin, const KeptDirectory& kept,
+                        const Limits& limits) {
   std::uint64_t position = begin;
   std::vector<PlacedEntry> placed;
   placed.reserve(entries.size());
@@ -108,16 +109,18 @@ std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin
     position = placed.back().placement.end();
   }
   std::vector<std::byte> directory = directory_headers(placed, kept);
-  append_end_records(directory, kept.entries + placed.size(), directory.size(), position, kept.zip64_end);
+  const std::uint64_t count = kept.entries + placed.size();
+  expect_within(limits, count, directory.size(), {"", position});
+  append_end_records(directory, count, directory.size(), position, kept.zip64_end);
   return position + directory.size();
 }
 
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                        std::uint64_t alignment, std::uint64_t begin, const KeptDirectory& kept) {
+                        std::uint64_t alignment, std::uint64_t begin, const KeptDirectory& kept, const Limits& limits) {
   std::vector<SizedEntry> entries;
   entries.reserve(names_and_sizes.size());
   for (const auto& [name, size] : names_and_sizes) entries.push_back({name, size, alignment});
-  return file_size(entries, begin, kept);
+  return file_size(entries, begin, kept, limits);
 }
 
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
+#include "zip/end_records.h"
 
 namespace onnxar::zip {
 
@@ -66,11 +67,13 @@ struct SizedEntry {
 };
 
 /// The size of a file with these entries, the first at `begin`, followed by directory and end records.
-/// Errors: usage.argument (more than `largest_entry` bytes).
-std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin = 0, const KeptDirectory& kept = {});
+/// Errors: usage.argument (more than `largest_entry` bytes); zip.limit.*, as Writer::add.
+std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin = 0, const KeptDirectory& kept = {},
+                        const Limits& limits = {});
 /// As above, for entries with one alignment.
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                        std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {});
+                        std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {},
+                        const Limits& limits = {});
 
 /// An entry with all values that its headers state.
 struct PlacedEntry {

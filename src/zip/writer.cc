@@ -12,9 +12,9 @@
 
 namespace onnxar::zip {
 
-Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
-               std::size_t threads)
-    : output_(std::move(output)), threads_(threads), kept_(kept), limits_(limits) {
+Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
+               const Limits& limits)
+    : output_(std::move(output)), threads_(threads), limits_(limits), kept_(kept) {
   const auto entries = before.entries();
   kept_entries_ = entries.first(base::in_memory(kept_.entries));
   names_ = NameIndex(entries.size());
@@ -68,30 +68,17 @@ std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const 
   const std::uint64_t offset = output_.position();
   alignment = entry_alignment(alignment, exact.size());
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
+  const std::uint64_t headers = added_headers_ + directory_headers({&entry, 1}).size();
+  // Before the data is copied, so that an archive that readers refuse does not take hours to be refused (E11, E12).
+  expect_within(limits_, kept_.entries + entries_.size() + 1, kept_.headers.size() + headers, {"", offset});
   // The CRC-32 is known after the data was copied. The header is written twice, because D3 forbids a descriptor.
   // Reading the source twice instead would cost more, and its bytes could change in between.
   output_.append(local_header_bytes(entry));
   entry.crc32 = output_.append_with_crc(0, exact, threads_);
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
+  added_headers_ = headers;
   return entries_.back().crc32;
-}
-
-/// Checks the limits with which the archive was opened (E11, E12), so that an edit does not make it unreadable.
-void Writer::check_limits(std::uint64_t directory_size) const {
-  const std::uint64_t entries = kept_.entries + entries_.size();
-  const Place directory{"", output_.position()};
-  if (entries > limits_.entries) {
-    throw Error(Code::zip_limit_entries,
-                base::concat("there would be ", entries, " entries, more than the limit of ", limits_.entries),
-                directory);
-  }
-  if (directory_size > limits_.directory_size) {
-    throw Error(Code::zip_limit_directory,
-                base::concat("the directory would be ", base::human_size(directory_size), ", over the limit of ",
-                             base::human_size(limits_.directory_size)),
-                directory);
-  }
 }
 
 base::MappedFile Writer::map_added(std::size_t index) {
@@ -108,15 +95,15 @@ std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() c
   return sizes;
 }
 
-base::OutputFile Writer::finish(base::Sync before_end) && {
+base::OutputFile Writer::finish(base::Sync before_end, const std::function<void()>& before_valid) && {
   std::vector<std::byte> directory = directory_headers(entries_, kept_);
-  check_limits(directory.size());  // as E12 counts: without the end records
   append_end_records(directory, kept_.entries + entries_.size(), directory.size(), output_.position(), kept_.zip64_end);
   const Bytes end = Bytes(directory).last(end_record_size);
   output_.append(Bytes(directory).first(directory.size() - end.size()));
   // X3: until the end record is on the disk, the old state is the last one. Without this sync, the file system could
   // write the end record first.
   if (before_end == base::Sync::full) output_.sync();
+  if (before_valid) before_valid();
   output_.begin_last_write();
   output_.append(end);
   return std::move(output_).finish();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "base/buffered_output.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
+#include "zip/end_records.h"
 #include "zip/layout.h"
 #include "zip/names.h"
 
@@ -23,23 +25,24 @@ namespace onnxar::zip {
 /// sees to that (archive/entry_writer.h).
 class Writer {
  public:
-  /// Uses up to `threads` threads (0: one per core).
-  explicit Writer(base::BufferedOutput output, std::size_t threads = 0)
-      : output_(std::move(output)), threads_(threads) {}
-  /// Appends to the archive whose directory is `before`. The new directory repeats its first entries, those in `kept`,
-  /// and stays within `limits`. `before` must outlive the writer.
-  Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
-         std::size_t threads = 0);
+  /// Uses up to `threads` threads (0: one per core). Every reader opens an archive within the default limits.
+  explicit Writer(base::BufferedOutput output, std::size_t threads = 0, const Limits& limits = {})
+      : output_(std::move(output)), threads_(threads), limits_(limits) {}
+  /// Appends to the archive whose directory is `before`. The new directory repeats its first entries, those in `kept`.
+  /// `before` must outlive the writer.
+  Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
+         const Limits& limits);
 
   /// Writes an entry and returns its CRC-32. A large entry gets more than `alignment` (entry_alignment). Errors:
-  /// zip.name.* (the name breaks a rule or clashes), usage.argument (more than `largest_entry` bytes), io.source_size
-  /// (the source returned a different number of bytes than its size), io.*.
+  /// zip.name.* (the name breaks a rule or clashes), zip.limit.* (one entry too many), usage.argument (more than
+  /// `largest_entry` bytes), io.source_size (the source returned a different number of bytes than its size), io.*.
   std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
   /// Writes the directory and end records. The file is then complete, but not published. With Sync::full, all other
-  /// bytes are on the disk before the end record is written, which makes the new state valid (X3). Errors: io.*;
-  /// zip.limit.*.
-  base::OutputFile finish(base::Sync before_end = base::Sync::none) &&;
+  /// bytes are on the disk before the end record is written, which makes the new state valid (X3). Calls `before_valid`
+  /// then, unless it is empty: the last moment to refuse, as what others may have read is not cut off (X1). Errors:
+  /// io.*; those of `before_valid`.
+  base::OutputFile finish(base::Sync before_end = base::Sync::none, const std::function<void()>& before_valid = {}) &&;
 
   void reserve(std::uint64_t size) { output_.reserve(size); }
   /// The number of entries that were added.
@@ -59,12 +62,12 @@ class Writer {
   /// Whether an entry lies in a folder of this name.
   [[nodiscard]] bool is_folder(std::string_view name) const;
   void note_folders(std::string_view name);
-  void check_limits(std::uint64_t directory_size) const;
 
   base::BufferedOutput output_;
   std::size_t threads_ = 0;
+  Limits limits_;
   KeptDirectory kept_;
-  Limits limits_{~std::uint64_t{0}, ~std::uint64_t{0}};
+  std::uint64_t added_headers_ = 0;  // the size of the directory headers of `entries_`
   std::vector<PlacedEntry> entries_;
   std::span<const DirectoryEntry> kept_entries_;
   NameIndex names_;                   // kept entries first, then added ones

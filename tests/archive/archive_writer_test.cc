@@ -243,6 +243,13 @@ TEST(ArchiveSize, OfMoreThanAFileHoldsIsRefusedAndDoesNotWrap) {
   EXPECT_EQ(code_of([&] { return archive_size({}, ~std::uint64_t{0}); }), Code::usage_argument);
 }
 
+TEST(ArchiveSize, OfMoreEntriesThanReadersTakeIsRefused) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> entries(OpenOptions().max_entries, {"w", 0});
+  EXPECT_EQ(code_of([&] { return archive_size(entries, 1); }), Code::zip_limit_entries) << "and the model";
+  entries.pop_back();
+  EXPECT_NO_THROW(static_cast<void>(archive_size(entries, 1)));
+}
+
 TEST(ArchiveSize, IsTheSizeOfTheFile) {
   const std::vector<std::pair<std::string_view, std::uint64_t>> all = {
       {"a", 0}, {"a b.txt", 1}, {"folder/b", 70000}, {"large", mebibyte}, {"c", mebibyte - 1}, {"d", 4097}};

@@ -90,6 +90,20 @@ TEST_F(EditOrder, TheSizeIsKnownBefore) {
   }
 }
 
+TEST_F(EditOrder, TheSizeIsKnownBeforeAlsoIfAGraphLiesBeforeASideFile) {
+  const auto path =
+      folder_.write_file("a", built_with({zip_entry("w", pattern(1024)), zip_entry("r.txt", pattern(10)),
+                                          zip_entry("g.onnx", smallest_model()), zip_entry("a.txt", pattern(1000))})
+                                  .bytes);
+  const Blob model = smallest_model(256, "edited");
+  ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}});
+  open.remove("r.txt");
+  const std::uint64_t expected = open.size_with({}, model.size());
+  open.commit(model);
+  EXPECT_EQ(std::filesystem::file_size(path), expected);
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "a.txt", "g.onnx", model_entry));
+}
+
 // --- what may be removed ---------------------------------------------------------------------------------------------
 
 /// Expects this refusal, and words in the message; no editor is left.
@@ -106,7 +120,10 @@ TEST_F(EditOrder, WhatIsNotThereAndTheModelCannotBeRemoved) {
   expect_not_removed(editor(), model_entry, Code::usage_argument, "`commit` replaces it");
   ArchiveEditor open = editor();
   open.add("c.txt", pattern(7));
-  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before the first `add`");
+  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before `reserve` and the first `add`");
+  open = editor();
+  open.reserve(100000);  // opens the file, with the entries that stay
+  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before `reserve` and the first `add`");
 }
 
 TEST_F(EditOrder, WeightsAreRemovedOnlyAfterAllThatAreUsed) {
@@ -131,6 +148,24 @@ TEST_F(EditOrder, NothingIsRemovedBesideAGraphThatCannotBeRead) {
   open.remove("bad.onnx");
   open.remove("b.txt");
   EXPECT_THAT(committed(std::move(open)), ElementsAre("w", model_entry));
+}
+
+TEST_F(EditOrder, GraphsThatCannotBeReadGoTogether) {
+  const Built built = built_with({zip_entry("w", pattern(1024)), zip_entry("b.txt", pattern(6)),
+                                  zip_entry("bad.onnx", blob("\xff")), zip_entry("worse.onnx", blob("\xfe"))});
+  const auto path = folder_.write_file("a", built.bytes);
+  const auto without = [&](const std::vector<std::string_view>& names) {
+    ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}});
+    for (const std::string_view name : names) open.remove(name);
+    return open;
+  };
+  const auto size = [&](std::string_view name) { return without({name}).size_with({}, 10); };
+  EXPECT_EQ(code_of([&] { return size("bad.onnx"); }), Code::usage_argument) << "the other one may name it";
+  EXPECT_EQ(code_of([&] { without({"worse.onnx"}).commit(smallest_model()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { without({"worse.onnx"}).add("c.txt", Bytes()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { without({"worse.onnx"}).reserve(10); }), Code::usage_argument);
+  EXPECT_EQ(folder_.read_file("a"), built.bytes);
+  EXPECT_THAT(committed(without({"worse.onnx", "bad.onnx", "b.txt"})), ElementsAre("w", model_entry));
 }
 
 TEST_F(EditOrder, AModelThatDoesNotFitTheWeightsIsNotCommitted) {

@@ -18,7 +18,7 @@ namespace {
 class EditPlan : public ::testing::Test {
  protected:
   ArchiveEditor plan_of(const Blob& bytes) {
-    return ArchiveEditor::open(folder_.write_file("a", bytes), {.output = {.dry_run = true}});
+    return ArchiveEditor::open(folder_.write_file("archive", bytes), {.output = {.dry_run = true}});
   }
 
   /// The alignment of a small entry that an edit adds.

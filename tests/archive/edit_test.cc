@@ -283,6 +283,46 @@ TEST_F(EditTest, AnEditThatReadersWouldRefuseIsNotCommitted) {
   expect_not_committed({.max_directory_size = before_.directory_size + 30}, Code::zip_limit_directory);
 }
 
+TEST_F(EditTest, LimitsAlsoHoldForAnArchiveThatIsWrittenAnew) {
+  start_with(model_alone());
+  const auto code = code_of([&] {
+    ArchiveEditor open = editor({.output = {.sync = false}, .open = {.max_entries = 2}});
+    open.add("b", Bytes());
+    open.add("c", Bytes());
+    open.commit(smallest_model(0));
+  });
+  EXPECT_EQ(code, Code::zip_limit_entries);
+  expect_unchanged();
+}
+
+TEST_F(EditTest, TheLimitOfTheModelIsThatOfTheNewOneToo) {
+  const std::uint64_t old_size = before_.data_of(model_entry).size();
+  const EditOptions limited = {.output = {.sync = false}, .open = {.max_model_size = old_size}};
+  const Blob longer = smallest_model(256, "a producer with a long name");
+  EXPECT_EQ(code_of([&] { return editor(limited).size_with({}, longer.size()); }), Code::archive_model_too_large);
+  EXPECT_EQ(code_of([&] { editor(limited).commit(longer); }), Code::archive_model_too_large);
+  expect_unchanged();
+  editor(limited).commit(smallest_model(256, "short"));
+  EXPECT_NE(now(), before_.bytes);
+}
+
+// K8: a link to the file could be taken for one to the entry.
+TEST_F(EditTest, NoEntryGetsTheNameOfTheArchivesFile) {
+  fs::create_symlink(path_, folder_ / "link");
+  const auto refused = [this](std::string_view opened, std::string_view name) {
+    ArchiveEditor open = ArchiveEditor::open(folder_ / opened, {.output = {.sync = false}});
+    const NamesAndSizes sizes = {{name, 1}};
+    EXPECT_EQ(code_of([&] { return open.size_with(sizes, 1); }), Code::usage_own_name);
+    return code_of([&] { open.add(name, pattern(1)); });
+  };
+  EXPECT_EQ(refused("a", "A"), Code::usage_own_name);
+  EXPECT_EQ(refused("link", "a"), Code::usage_own_name) << "links may use the name of the file";
+  EXPECT_EQ(refused("link", "Link"), Code::usage_own_name) << "and that of the symbolic link";
+  EXPECT_EQ(now(), before_.bytes);
+  folder_.write_file("w", before_.bytes);
+  EXPECT_EQ(code_of([&] { return ArchiveEditor::open(folder_ / "w"); }), Code::usage_own_name);
+}
+
 TEST_F(EditTest, AnEditMayReachTheLimitsOfEntriesAndDirectory) {
   const OpenOptions limits = {.max_entries = 3, .max_directory_size = before_.directory_size + 46 + 1};
   ArchiveEditor edit = editor({.output = {.sync = false}, .open = limits});

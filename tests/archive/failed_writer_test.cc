@@ -270,6 +270,24 @@ TEST(FailedEditor, LeavesTheArchiveAsItWasAfterALostException) {
   }
 }
 
+// X1: what a reader may have opened is not cut off.
+TEST(FailedEditor, WritesNoEndRecordIfItIsCalledDuringTheCommit) {
+  const TempDir folder;
+  const Blob before = smallest_archive().bytes;
+  const fs::path path = folder.write_file("a", before);
+  FileCallLog log;
+  {
+    ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}, .verify_model = false});
+    const CallingSource model([&] { lose([&] { open.add("inner", as_bytes("x")); }); });
+    EXPECT_EQ(code_of([&] { open.commit(model); }), Code::usage_writer_busy);
+  }
+  const Blob end = blob("PK\5\6");
+  const auto writes_end = [&end](const FileCall& call) { return !std::ranges::search(call.data, end).empty(); };
+  EXPECT_FALSE(log.calls().empty());
+  EXPECT_TRUE(std::ranges::none_of(log.calls(), writes_end));
+  EXPECT_EQ(folder.read_file("a"), before);
+}
+
 TEST(FailedEditor, CallsAfterTheCommitChangeNothing) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", smallest_archive().bytes);

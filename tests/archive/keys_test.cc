@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "support/refusal.h"
@@ -154,6 +155,13 @@ TEST(ReservedName, AndTheModelsInAnyCaseAreRefusedWithTheirPlace) {
   }
   check_reserved("__a", {});
   check_reserved("w", {});
+}
+
+TEST(OwnName, IsThatOfTheArchivesFileInAnyCase) {
+  const Archive archive = opened(smallest_archive().bytes);
+  const auto refused = [&](const std::string& file) { return refusal_of([&] { refuse_own_name(archive, file); }); };
+  EXPECT_EQ(refused("folder/x.onnxar"), std::nullopt);
+  EXPECT_EQ(refused("folder/W"), (ErrorContext{Code::usage_own_name, "w", 0}));
 }
 
 // New names for entries.

@@ -277,6 +277,28 @@ TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesIsNotReplacedByAnother) {
   expect_good(path);
 }
 
+TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesStaysWhateverTheCallerAllows) {
+  const Message naming = graph({.initializers = {linked_floats("m", 1, "__MODEL_PROTO")}});
+  Built built = with_w(model_of({named_weight("w")}),
+                       {zip_entry("b.onnx", model({.graph = subgraph_of_depth(5, naming)}).view())});
+  const std::filesystem::path path = folder_.write_file("named", built.bytes);
+  const auto refusal = [](const auto& action) {
+    const Error error = error_of(action);
+    return std::pair(error.code(), error.entry());
+  };
+  const std::pair refused(Code::usage_argument, std::string("b.onnx"));
+  const EditOptions unverified = {.output = {.sync = false}, .verify_model = false};
+  EXPECT_EQ(refusal([&] { ArchiveEditor::open(path, unverified).commit(model_of({}).view()); }), refused);
+  const auto other = folder_.write_file("other", model_of({}).view());
+  EXPECT_EQ(refusal([&] { replace(path, other, unsynced_edit(), {.max_depth = 12}); }), refused);
+  EXPECT_EQ(folder_.read_file("named"), built.bytes);
+  // A model with the size and CRC-32 of the old one, whose bytes are others.
+  const Blob same_crc = built.data_of(model_entry);
+  flip_bit(built.bytes, built.entry(model_entry).data_offset + 1);
+  folder_.write_file("named", built.bytes);
+  EXPECT_EQ(refusal([&] { ArchiveEditor::open(path, unsynced()).commit(same_crc); }), refused);
+}
+
 TEST_F(GraphsTest, GraphThatNamesTheBytesOfAnotherOneDoesNotGoAlongBesideAnotherOfThatName) {
   const Message named = model_of({named_weight("w")});
   const Message naming = model_of({linked_floats("g", 1, "b.onnx")});

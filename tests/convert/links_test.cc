@@ -96,11 +96,5 @@ TEST_F(LinkMarkerTest, ADamagedMarkerStillNamesItsArchives) {
   EXPECT_THAT(LinkMarker::archives(model), ElementsAre("x", "y"));
 }
 
-TEST_F(LinkMarkerTest, NoEntryMayHaveTheNameOfTheArchivesFile) {
-  const auto refused = [this](const std::string& file) { return refusal_of([&] { refuse_own_name(archive_, file); }); };
-  EXPECT_EQ(refused("folder/x.onnxar"), std::nullopt);
-  EXPECT_EQ(refused("folder/W"), (ErrorContext{Code::usage_own_name, "w", 0}));
-}
-
 }  // namespace
 }  // namespace onnxar::testing

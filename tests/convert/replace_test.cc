@@ -366,6 +366,22 @@ TEST_F(ReplaceTest, AnEntryThatWouldMoveIsNamed) {
   EXPECT_EQ(error.path(), archive_);
 }
 
+TEST_F(ReplaceTest, GraphsThatCannotBeReadAreRemovedTogether) {
+  start_with(archive_of(model_of({linked_floats("a", 300, "a")}),
+                        {zip_entry("a", pattern(1200, 1)), zip_entry("g.onnx", blob("\x3a\x7f")),
+                         zip_entry("h.onnx", blob("\x3a\x7f"))}));
+  ReplaceOptions options = unsynced_edit();
+  for (const bool dry : {true, false}) {
+    options.output.dry_run = dry;
+    options.remove = {"h.onnx"};
+    EXPECT_EQ(error_of([&] { onnxar::replace(archive_, options); }).code(), Code::usage_argument);
+    EXPECT_EQ(now(), before_.bytes);
+    options.remove = {"h.onnx", "g.onnx"};
+    EXPECT_NO_THROW(onnxar::replace(archive_, options));
+  }
+  EXPECT_EQ(Archive::open(archive_).size(), 2U);
+}
+
 TEST_F(ReplaceTest, AnEditThatWasPreparedFromAnotherStateIsRefused) {
   const Archive prepared = Archive::open(archive_);
   ReplaceOptions options = unsynced_edit();

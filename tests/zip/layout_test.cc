@@ -138,6 +138,16 @@ TEST(FileSize, FirstEntryBeginsAtZeroUnlessAPlaceIsGiven) {
   EXPECT_EQ(zip::file_size(same, 64), 64U + 10 + 46 + 28 + 22);
 }
 
+TEST(FileSize, OfMoreThanReadersTakeIsRefused) {
+  const std::vector<zip::SizedEntry> two = {{"a", 1, 64}, {"b", 1, 64}};
+  const auto refused = [&](const zip::Limits& limits) {
+    return code_of([&] { return zip::file_size(two, 0, {}, limits); });
+  };
+  EXPECT_EQ(refused({.entries = 1}), Code::zip_limit_entries);
+  EXPECT_EQ(refused({.directory_size = std::uint64_t{2} * 47 - 1}), Code::zip_limit_directory);
+  EXPECT_EQ(refused({.entries = 2, .directory_size = std::uint64_t{2} * 47}), std::nullopt);
+}
+
 TEST(FileSize, EntriesHaveTwoToThe60BytesAtMostAndBeginThereAtTheLatest) {
   constexpr std::uint64_t limit = 1ULL << 60U;
   const auto code_of_sizes = [](std::uint64_t first, std::uint64_t second) {

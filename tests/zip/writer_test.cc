@@ -38,6 +38,7 @@ class WriterTest : public ::testing::Test {
     other.add(first, 64, SpanSource(Bytes()));
     return refusal_of([&] { other.add(name, 64, source); });
   }
+  [[nodiscard]] std::filesystem::path another() const { return folder_ / "b"; }
   Blob finish() {
     std::move(writer_).finish().publish(base::Sync::none);
     return folder_.read_file("a");
@@ -125,6 +126,23 @@ TEST_F(WriterTest, NamesThatClashAreRefused) {
         Case{"a/b", "A/B/c", Code::zip_name_prefix}, Case{"x/y/z", "X/y", Code::zip_name_prefix}}) {
     EXPECT_EQ(refusal_of_another(second, SpanSource(Bytes()), first), (ErrorContext{code, std::string(second)}));
   }
+}
+
+TEST_F(WriterTest, AnEntryThatReadersWouldRefuseIsNotEvenRead) {
+  const auto refused = [this](const zip::Limits& limits) {
+    zip::Writer limited{base::BufferedOutput(base::OutputFile::create(another(), base::Existing::refuse), false), 1,
+                        limits};
+    limited.add("a", 64, SpanSource(Bytes()));
+    limited.add("b", 64, SpanSource(Bytes()));
+    const PieceSource liar(1, {});
+    return refusal_of([&] { limited.add("c", 64, liar); });
+  };
+  const std::uint64_t third = std::uint64_t{2} * 64;
+  EXPECT_EQ(refused({.entries = 2}), (ErrorContext{Code::zip_limit_entries, "", third}));
+  EXPECT_EQ(refused({.directory_size = std::uint64_t{3} * 47 - 1}),
+            (ErrorContext{Code::zip_limit_directory, "", third}));
+  EXPECT_EQ(refused({.entries = 3, .directory_size = std::uint64_t{3} * 47}),
+            (ErrorContext{Code::io_source_size, "c"}));
 }
 
 TEST_F(WriterTest, NamesBesideEachOtherAreFine) {
