@@ -1499,7 +1499,7 @@ int onnxar_reader_open_source(const onnxar_reader_source* source, const onnxar_r
 static int fail_by_system(fault* e, int number) {
   if (number == ENOENT) return fail(e, "io.not_found", "there is no such file");
   if (number == EACCES) return fail(e, "io.permission", "the file may not be read");
-  if (number == EISDIR) return fail(e, "io.not_a_file", "this is not a regular file");
+  if (number == EISDIR || number == ENXIO) return fail(e, "io.not_a_file", "this is not a regular file");
   if (number == ENOMEM || number == EOVERFLOW)
     return fail(e, "io.address_space", "the file is too large for this machine");
   return fail(e, "io.failed", "the file cannot be read");
@@ -1507,7 +1507,7 @@ static int fail_by_system(fault* e, int number) {
 
 #ifdef OAR_MMAP
 static int load_file(onnxar_reader* r, const char* path, fault* e) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's other end is not waited for */
   struct stat status;
   int number = file >= 0 && fstat(file, &status) == 0 ? 0 : errno;
   if (number == 0 && !S_ISREG(status.st_mode)) number = EISDIR;

@@ -41,8 +41,8 @@
  * - Trust: whatever the bytes are, a call reads no byte out of bounds, and its work grows in proportion to the file.
  * Opening does stage open of the specification; stage use of an entry comes before its bytes, M8 to M21 before a
  * tensor. CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
- * - Define for onnxar_reader.c: OAR_NO_MMAP to read files into memory instead of mapping them (which only POSIX systems
- * do); OAR_NO_STDIO to leave onnxar_reader_open out; OAR_API for what precedes each function, such as `static`. */
+ * - Define for onnxar_reader.c: OAR_NO_MMAP to read files by stdio, which waits at pipes, instead of mapping them (as
+ * POSIX systems do); OAR_NO_STDIO to leave onnxar_reader_open out; OAR_API for what precedes functions, as `static`. */
 #ifndef ONNXAR_READER_H
 #define ONNXAR_READER_H
 

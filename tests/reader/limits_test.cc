@@ -1,6 +1,7 @@
 // Limits, and calls of careless programs.
 #include "reader/reading.h"
 #include "support/samples.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -89,6 +90,15 @@ TEST(ReaderCalls, PathsThatAreNotFilesAreRefused) {
   EXPECT_EQ(onnxar_reader_open(dir.path().string().c_str(), nullptr, &archive, &error), -1);
   EXPECT_STRNE(error.code, "zip.end.missing");
   EXPECT_EQ(error.offset, OAR_NO_OFFSET);
+}
+
+TEST(ReaderCalls, PipesAreRefusedWithoutWaitingForAWriter) {
+  const TempDir dir;
+  if (!make_pipe(dir / "fifo")) GTEST_SKIP() << "folders of this system have no pipes";
+  onnxar_reader* archive = nullptr;
+  onnxar_reader_error error = {};
+  EXPECT_EQ(onnxar_reader_open((dir / "fifo").string().c_str(), nullptr, &archive, &error), -1);
+  EXPECT_STREQ(error.code, "io.not_a_file");
 }
 
 TEST(ReaderCalls, IndicesBeyondTheLastAreRefused) {
