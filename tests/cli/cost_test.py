@@ -1,4 +1,4 @@
-"""The cost of hostile models: memory is checked by a limit on the process, output by its size. No clock is read.
+"""The cost of hostile models: memory and work are checked by limits on the process, output by its size. No clock is read.
 
 The limits here are those that SECURITY.md promises.
 """
@@ -152,6 +152,17 @@ class Cost(ToolCase):
         path = self.write("m.onnx", model(block(NODE, node("Op", [], ["y"], twice))))
         shown = json.loads(self.succeeds("show", path, "--nodes", "--json").stdout)
         self.assertEqual(shown["nodes"][0]["attributes"], {"a": "3", "b": "2"})
+
+    def test_many_open_dimensions_and_types_are_not_compared_with_each_other(self) -> None:
+        values = [block(INPUT, value_info(f"x{i}", [None] * 100)) for i in range(1_600)]
+        tensors = [block(5, scalar(2, 1000 + i) + block(8, f"t{i}") + block(9, b"")) for i in range(160_000)]
+        data = model(b"".join([*values, *tensors, block(NODE, node("Unknown", ["x0"], ["y"], domain="d"))]))
+        path = self.write("m.onnx", data)
+        prlimit, *limited = self.in_memory(BASE + PER_BYTE_OF_LISTS * len(data))
+        tool = [prlimit, "--cpu=30", *limited]
+        text = self.succeeds("show", path, tool=tool).stdout.decode()
+        self.assertIn(",x1599[99]=N` counts", text)
+        self.assertEqual(len(json.loads(self.succeeds("show", "--json", path, tool=tool).stdout)["by_type"]), 160_000)
 
     # --- many small messages ---------------------------------------------------------------------
 

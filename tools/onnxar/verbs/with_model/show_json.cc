@@ -1,7 +1,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,15 +13,18 @@ namespace {
 
 using tool::Json;
 
+std::string to_string(const std::string& name) { return name; }
+
 /// Keeps the last value of each name. An ordered object finds a key by linear search, and a hostile node may have 100
 /// 000 attributes: hence the table.
-Json object_of(const std::vector<std::pair<std::string, std::string>>& attributes) {
+template <typename Rows>
+Json object_of(const Rows& rows) {
   Json::object_t object;
-  std::map<std::string_view, std::size_t> places;
-  for (const auto& [name, value] : attributes) {
-    const auto [place, added] = places.try_emplace(name, object.size());
+  std::map<std::string, std::size_t> places;
+  for (const auto& [key, value] : rows) {
+    const auto [place, added] = places.try_emplace(to_string(key), object.size());
     if (added) {
-      object.Json::object_t::Container::emplace_back(name, value);
+      object.Json::object_t::Container::emplace_back(place->first, value);
     } else {
       (object.begin() + static_cast<std::ptrdiff_t>(place->second))->second = value;
     }
@@ -108,10 +110,8 @@ Json inspection_as_json(const Inspection& inspection, const std::string& path, b
   document["parameters"] = inspection.parameters;
   document["statistics"] = inspection.statistics;
   document["tensors"] = inspection.tensors;
-  document["by_type"] = Json::object();
-  for (const auto& [type, totals] : inspection.by_type) document["by_type"][to_string(type)] = totals;
-  document["by_site"] = Json::object();
-  for (const auto& [site, totals] : inspection.by_site) document["by_site"][site] = totals;
+  document["by_type"] = object_of(inspection.by_type);
+  document["by_site"] = object_of(inspection.by_site);
   document["largest"] = inspection.largest;
   document["cost"] = inspection.cost;
   document["storage"] = inspection.storage;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,20 +106,20 @@ std::string multiply_adds_text(const CostEstimate& cost) {
   return (cost.not_known.empty() ? "" : "at least ") + grouped(cost.multiply_adds) + short_form;
 }
 
-/// Names the open dimensions of the inputs, as `--dim` takes them: `batch=N,x[1]=N`.
-std::string open_dimensions(const std::vector<ValueSummary>& inputs) {
-  std::vector<std::string> names;
+/// Tells how to set the open dimensions of the inputs, if there are any: `--dim batch=N,x[1]=N`.
+void print_open_dimensions(const std::vector<ValueSummary>& inputs) {
+  std::set<std::string> names;
+  std::string text;
   for (const ValueSummary& input : inputs) {
     const std::vector<Dimension> dims = input.shape.value_or(std::vector<Dimension>());
     for (std::size_t i = 0; i < dims.size(); ++i) {
       if (dims[i].value) continue;
-      const std::string name = dims[i].name.empty() ? input.name + "[" + std::to_string(i) + "]" : dims[i].name;
-      if (std::ranges::find(names, escaped(name) + "=N") == names.end()) names.push_back(escaped(name) + "=N");
+      const std::string& own = dims[i].name;
+      const std::string name = escaped(own.empty() ? input.name + "[" + std::to_string(i) + "]" : own);
+      if (names.insert(name).second) text += (text.empty() ? "" : ",") + name + "=N";
     }
   }
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
+  if (!text.empty()) line("", "`--dim " + text + "` counts for these sizes");
 }
 
 /// Returns `64 <= length <= 512, width >= 3`, of the dimensions that the model restricts.
@@ -137,16 +138,17 @@ std::string ranges_text(const std::vector<SizeRange>& sizes) {
   return text;
 }
 
-void print_polynomial(const CostPolynomial& cost, const std::string& dims) {
+void print_polynomial(const CostPolynomial& cost) {
   line("multiply-adds", to_string(cost, [](const std::string& name) { return escaped(name); }));
   const std::string ranges = ranges_text(cost.sizes);
   if (!ranges.empty()) line("", "for " + ranges);
-  line("", "`--dim " + dims + "` counts for these sizes");
 }
 
 void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& inputs) {
-  const std::string dims = open_dimensions(inputs);
-  if (cost.polynomial) return print_polynomial(*cost.polynomial, dims);
+  if (cost.polynomial) {
+    print_polynomial(*cost.polynomial);
+    return print_open_dimensions(inputs);
+  }
   std::string text = multiply_adds_text(cost);
   const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
     return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
@@ -156,7 +158,7 @@ void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& input
   if (cost.in_subgraphs != 0) line("", grouped(cost.in_subgraphs) + " more in subgraphs, each run once");
   constexpr std::size_t most = 10;
   lines("not counted", texts_of(cost.not_known, [](const auto& unknown) { return text_of(unknown); }), most);
-  if (!cost.not_known.empty() && !dims.empty()) line("", "`--dim " + dims + "` counts for these sizes");
+  if (!cost.not_known.empty()) print_open_dimensions(inputs);
 }
 
 void print_storage(const StorageSummary& sums) {
