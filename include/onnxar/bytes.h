@@ -130,8 +130,7 @@ class ByteSpan {
 using ByteSink = std::function<void(Bytes)>;
 
 /// `done` of `total` bytes of a long call. Called about every 16 MiB or after a tensor, with growing numbers; the last
-/// time with `done == total`, before any output gets its name. An exception from it passes through and cancels the
-/// call, which then leaves no output.
+/// time with `done == total`, before any output gets its name. An exception passes through; no output is left.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Fills the front of a buffer and returns the number of bytes; 0 ends the stream. The buffer is at most as long as the

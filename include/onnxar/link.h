@@ -61,8 +61,7 @@ enum class LinkForm : std::uint8_t {
 
 /// Makes a link to an archive, whose path may be a symbolic link. Data of less than 128 bytes, and data in attributes
 /// of nodes other than Constant, becomes inline: runtimes do not look for external data there, and some take a length
-/// of 0 for the whole file. Checksums are left out, since in a link they would be those of the whole file.
-/// `options.output` does not apply.
+/// of 0 for the whole file. Checksums, which would be of the whole file, are left out. Ignores `options.output`.
 /// Errors: usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8; `offset`);
 /// usage.own_name (an entry has the file's name, apart from case); as Archive::open; onnx.* (.model.expansion: inline
 /// copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range (prepacked weights that
@@ -84,8 +83,8 @@ LinkReport link(const std::filesystem::path& archive, const std::filesystem::pat
                 const LinkOptions& options = {});
 
 /// Writes a link for the model and one for each further graph into the folder of the archive, named by the graphs (the
-/// model without a name by the stem of the archive). All are complete before the first appears. `options.graph` does
-/// not apply. Errors: as `link`.
+/// model without a name by the archive's stem). All are complete before the first appears. Ignores `options.graph`.
+/// Errors: as `link`.
 std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const LinkOptions& options = {});
 
 /// Writes a copy of the archive as `model.onnx_data` into an existing folder, and a link to it as `model.onnx`: the
@@ -96,8 +95,7 @@ LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesys
                         const LinkOptions& options = {});
 
 /// Whether an `.onnx` file is a link. Throws if it is one whose archive is missing or has another state. Reads no
-/// weight; `check` with `data` finds more. Errors: onnx.link.*, onnx.external_data.* (the archive), wire.*, onnx.* (the
-/// model), io.*. Cost: O(model + directory).
+/// weight; `check` with `data` finds more. Errors: onnx.*, wire.*, io.*. Cost: O(model + directory).
 bool verify_link(const std::filesystem::path& model);
 
 /// For a link in memory whose archive is in `folder`.
@@ -120,8 +118,7 @@ struct RuntimeModel {
 
 /// The archive may be destroyed afterwards. Errors: those of the model's tensors, as `pack`; zip.data.crc (of the
 /// copied bytes); onnx.model.too_large (2 GiB, because of inline data); onnx.model.expansion (shared data would make
-/// the model over 8 times as large as the archive). Cost: O(model + inline data), and a local header for each linked
-/// entry.
+/// the model over 8 times as large as the archive). Cost: O(model + inline data), and local headers of linked entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
 // --- Models as ONNX Runtime stored them ------------------------------------------------------------------------------
@@ -135,8 +132,7 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///
 /// Anyone who can write to the file decides what sessions compute. On POSIX it is not used if another user, except
 /// root, can write to it or its folder, or to the folder above unless that is sticky (/tmp). Any number of processes
-/// may use one file; one at a time writes it, to `FILE.storing`, with the lock `FILE.lock`. Move-only; not
-/// synchronised.
+/// may use one file; one at a time writes it, to `FILE.storing`, with the lock `FILE.lock`. Move-only, for one thread.
 class StoredModel {
  public:
   /// What it is for. The archive's digest, variables ORT_* and MLAS_*, system and processor are always compared.
@@ -161,10 +157,9 @@ class StoredModel {
   /// file has a name that make_link refuses).
   std::filesystem::path prepare();
   /// Stores what was written, once; `link` then changes. Removes the folder, also after errors: io.* (.changed: the
-  /// archive changed); usage.argument (`prepare` was not called; the written model has other inputs or outputs);
-  /// wire.*, onnx.* (it is of no known form).
+  /// archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs); wire.*, onnx.*.
   void store();
-  /// Refuses a session if the file changed while it was made. Errors: io.changed.
+  /// Refuses a session of `link` if file or archive changed while it was made. Errors: io.changed.
   void verify() const;
 
  private:
@@ -175,8 +170,7 @@ class StoredModel {
 };
 
 /// Packs `model.onnx` and `data` of a folder, as ONNX Runtime wrote them of the model `original`, with the entry
-/// `about`. StoredModel::store does this; so does the Python package, which keeps many models in one folder. Errors: as
-/// there.
+/// `about`. StoredModel::store does this, with the same errors; so does Python, which keeps many models in a folder.
 void pack_stored(const std::filesystem::path& folder, const std::filesystem::path& archive, std::string_view about,
                  Bytes original);
 

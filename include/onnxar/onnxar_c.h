@@ -228,9 +228,9 @@ typedef struct onnxar_session_source {
 onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* archive, const char* graph,
                                  const char* runtime, const char* settings, onnxar_stored** stored,
                                  onnxar_session_source* source, onnxar_error** error);
-/* Call it when ONNX Runtime has made a session of `source`. If that wrote the model: stores it, and `source` is then
- * the stored model, for the session to use; after an error, the session that wrote it may be used. If the model was
- * stored: code io.changed if the file was replaced in the meantime, so that the session is not to be used. */
+/* Call it each time ONNX Runtime has made a session of `source`. Code io.changed: the archive or `file` was replaced in
+ * the meantime, so the session is not to be used. If the session wrote the model: stores it, and `source` is then the
+ * stored model, for the session to use; after other errors, the session that wrote it may be used. */
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
 /* Views of `source` end; sessions do not need them. */
 void onnxar_stored_free(onnxar_stored* stored);

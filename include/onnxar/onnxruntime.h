@@ -15,8 +15,9 @@
 // all three cases, unless the session option `session.disable_prepacking` is "1".
 //
 // A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped.
-// Errors: onnxar::Error for faults of the archive, Ort::Exception for models that ONNX Runtime refuses. Threads: calls
-// are independent of each other; the session options are only read.
+// Errors: onnxar::Error for faults of the archive (onnx.link.stale, io.changed: it was replaced meanwhile),
+// Ort::Exception for models that ONNX Runtime refuses. Threads: calls are independent of each other; session options
+// are only read.
 #pragma once
 
 #include <onnxruntime_cxx_api.h>
@@ -27,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -48,7 +50,10 @@ inline Ort::Session session_of(const Ort::Env& env, const Link& link, Ort::Sessi
 /// share the pages of common weights. Needs ONNX Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const LinkOptions& which = {}) {
-  return detail::session_of(env, make_link(archive, which), options.Clone());
+  const Link link = make_link(archive, which);
+  Ort::Session session = detail::session_of(env, link, options.Clone());
+  verify_link(link.model, link.folder);
+  return session;
 }
 
 struct SessionCache {
@@ -96,11 +101,15 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
   return session_from_archive(env, archive, options, {.graph = cache.graph});
 }
 
-/// Of an `.onnx` file. If it is a link, its archive is verified first (verify_link).
+/// Of an `.onnx` file. If it is a link, its archive is verified before and after (verify_link).
 inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem::path& link,
                                       const Ort::SessionOptions& options) {
+  std::error_code failed;  // verify_link then says why
+  const auto written = std::filesystem::last_write_time(link, failed);
   verify_link(link);
-  return {env, link.c_str(), options};
+  Ort::Session session(env, link.c_str(), options);
+  if (!verify_link(link) || std::filesystem::last_write_time(link, failed) == written) return session;
+  throw Error(Code::io_changed, "the link was replaced while a session of it was made: try again", {}, link);
 }
 
 /// The archive may be in memory, in another file, or removed since (make_runtime_model). See also Archive::graph.

@@ -59,9 +59,9 @@ ONNXAR_C_EXPORT onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_s
                                                  onnxar_error** error) {
   return guarded(error, [&] {
     check_given("stored", stored, "source", source);
-    if (stored->model.is_stored()) {
+    if (stored->output.empty()) {
       stored->model.verify();
-    } else if (!stored->output.empty()) {
+    } else {
       stored->output.clear();  // after an error there is nothing to keep
       stored->model.store();
     }

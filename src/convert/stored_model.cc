@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -356,11 +357,9 @@ void StoredModel::store() {
   Parts& parts = *parts_;
   auto workshop = std::move(parts.workshop);  // a failure ends it, too
   if (!workshop) throw Error(Code::usage_argument, "call prepare() before store()", {}, parts.file);
+  verify();  // first: after other errors, the session that wrote the model is as good as the archive
   const fs::path packed = workshop->path() / packed_file;
   pack_stored(workshop->path(), packed, parts.about, Bytes(parts.link.model));
-  if (base::status_if_there(parts.key.archive) != parts.archive) {
-    throw Error(Code::io_changed, "the archive changed while ONNX Runtime optimised its model", {}, parts.key.archive);
-  }
   std::error_code failed = keep_others_out(packed);
   if (!failed) fs::rename(packed, parts.file, failed);
   if (failed) throw base::system_error(failed, "cannot write", parts.file);
@@ -369,9 +368,11 @@ void StoredModel::store() {
 }
 
 void StoredModel::verify() const {
-  if (!parts_->stored || base::status_if_there(parts_->file) == parts_->stored) return;
-  throw Error(Code::io_changed, "another process replaced the stored model while a session of it was made", {},
-              parts_->file);
+  const Parts& parts = *parts_;
+  const auto& [file, state] =
+      parts.stored ? std::tie(parts.file, *parts.stored) : std::tie(parts.key.archive, parts.archive);
+  if (base::status_if_there(file) == state) return;
+  throw Error(Code::io_changed, "the file changed while a session of it was made: try again", {}, file);
 }
 
 }  // namespace onnxar

@@ -22,6 +22,24 @@ static onnxar_stored* open_stored(const char* settings, onnxar_session_source* s
   return stored;
 }
 
+static void touch_archive(void) {
+  FILE* file = fopen("a.onnxar", "r+b");
+  CHECK(file != NULL && fwrite("PK", 1, 2, file) == 2 && fclose(file) == 0);
+}
+
+/* A session of an archive that was replaced is refused, whether or not its model can be stored. */
+static void check_replaced_archive(void) {
+  onnxar_session_source source = {0}, busy = {0};
+  onnxar_stored* stored = open_stored("", &source);
+  onnxar_stored* other = open_stored("", &busy);
+  CHECK(busy.why[0] != '\0' && source.why[0] == '\0');
+  touch_archive();
+  REFUSED(ONNXAR_IO, "io.changed", onnxar_keep_stored(other, &busy, &error));
+  REFUSED(ONNXAR_IO, "io.changed", onnxar_keep_stored(stored, &source, &error)); /* although nothing was written */
+  onnxar_stored_free(other);
+  onnxar_stored_free(stored);
+}
+
 static void check_storing(void) {
   onnxar_session_source source = {0}, busy = {0}, link;
   onnxar_stored* stored = open_stored("", &source);
@@ -35,6 +53,7 @@ static void check_storing(void) {
   CHECK(onnxar_keep_stored(stored, &source, &error) == ONNXAR_OK); /* nothing is to be kept any more */
   CHECK(source.is_stored == 0 && source.output[0] == '\0' && source.model.size != 0);
   onnxar_stored_free(stored);
+  check_replaced_archive();
 
   stored = open_stored("", &source);
   link = source;

@@ -68,15 +68,18 @@ static OrtSession* start(const OrtEnv* env, onnxar_stored* stored, onnxar_sessio
   OrtSession* session = session_of(env, source);
   const int is_new = session != NULL && source->output[0] != '\0';
   onnxar_error* error = NULL;
+  int is_changed;
   if (session == NULL) return NULL;
   if (onnxar_keep_stored(stored, source, &error) != ONNXAR_OK) {
-    fprintf(stderr, "%s\n", onnxar_error_line(error)); /* this session writes, but works */
+    is_changed = strcmp(onnxar_error_code(error), "io.changed") == 0;
+    fprintf(stderr, "%s\n", onnxar_error_line(error)); /* otherwise this session writes, but works */
     onnxar_error_free(error);
-    return session;
+    if (is_changed) ort->ReleaseSession(session);
+    return is_changed ? NULL : session;
   }
   if (!is_new) return session;
   ort->ReleaseSession(session);
-  return session_of(env, source);
+  return start(env, stored, source);
 }
 
 int run_cached(const char* archive, const char* file, const float* x, float* y, size_t size) {

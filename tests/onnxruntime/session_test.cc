@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -201,7 +202,12 @@ struct AddressOp : Ort::CustomOpBase<AddressOp, AddressKernel> {
   std::size_t GetInputTypeCount() const { return 2; }
   ONNXTensorElementDataType GetInputType(std::size_t /*index*/) const { return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; }
   std::size_t GetOutputTypeCount() const { return 1; }
-  ONNXTensorElementDataType GetOutputType(std::size_t /*index*/) const { return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64; }
+  ONNXTensorElementDataType GetOutputType(std::size_t /*index*/) const {
+    if (when_asked) when_asked();  // as a session is made, before it opens data
+    return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+  }
+
+  std::function<void()> when_asked;
 };
 
 constexpr std::string_view domain = "onnxar.test";
@@ -214,22 +220,23 @@ Message address(std::string_view of, std::string_view output) {
 }
 
 /// A model that tells the addresses of an initializer, a constant, and an initializer of a subgraph.
-Message model_of_addresses() {
-  const auto branch = [](std::string_view weights, std::uint32_t seed) {
+Message model_of_addresses(std::uint32_t seed = 1) {
+  const auto branch = [](std::string_view weights, std::uint32_t from) {
     return graph({.name = std::string(weights),
                   .nodes = {address(weights, std::string(weights) + "_at")},
-                  .initializers = {weight(weights, seed)},
+                  .initializers = {weight(weights, from)},
                   .outputs = {value_info(std::string(weights) + "_at", dtype::int64, {1})}});
   };
-  const Message choice =
-      node("If", {"condition"}, {"inner_at"},
-           {attribute_g("then_branch", branch("inner", 3)), attribute_g("else_branch", branch("other", 4))});
+  const Message choice = node(
+      "If", {"condition"}, {"inner_at"},
+      {attribute_g("then_branch", branch("inner", seed + 2)), attribute_g("else_branch", branch("other", seed + 3))});
   return model(
-      {.graph = graph({.nodes = {address("w", "w_at"), constant("c", weight("c", 2)), address("c", "c_at"), choice},
-                       .initializers = {weight("w", 1)},
-                       .inputs = {value_info("x", dtype::float32, {1}), value_info("condition", dtype::boolean, {1})},
-                       .outputs = {value_info("w_at", dtype::int64, {1}), value_info("c_at", dtype::int64, {1}),
-                                   value_info("inner_at", dtype::int64, {1})}}),
+      {.graph =
+           graph({.nodes = {address("w", "w_at"), constant("c", weight("c", seed + 1)), address("c", "c_at"), choice},
+                  .initializers = {weight("w", seed)},
+                  .inputs = {value_info("x", dtype::float32, {1}), value_info("condition", dtype::boolean, {1})},
+                  .outputs = {value_info("w_at", dtype::int64, {1}), value_info("c_at", dtype::int64, {1}),
+                              value_info("inner_at", dtype::int64, {1})}}),
        .opsets = {opset("", 17), opset(domain, 1)}});
 }
 
@@ -355,6 +362,40 @@ TEST_F(AddressTest, LinkHoldsAfterReplaceAndIsRefusedAfterPacking) {
   EXPECT_EQ(Blob(at, at + 4000), numbers({1000}, 1).bytes);
   packed(folder_ / "other.onnx");
   EXPECT_EQ(code_of([&] { ort::session_from_link(env(), link, options_); }), Code::onnx_link_stale);
+}
+
+TEST_F(AddressTest, ArchiveThatIsReplacedWhileASessionIsMadeIsRefused) {
+  const fs::path other = folder_ / "other.onnxar", link = folder_ / "link.onnx";
+  const auto code_of_session = [&](const std::function<Ort::Session()>& make) {
+    packed(folder_ / "m.onnx");
+    onnxar::link(archive_, link, {.output = {.overwrite = true, .sync = false}});
+    pack(folder_.write_file("other.onnx", model_of_addresses(50).view()), other,
+         {.threshold = 0, .all_sites = true, .output = {.sync = false}});
+    op_.when_asked = [&] {
+      if (fs::exists(other)) fs::rename(other, archive_);
+    };
+    const auto code = code_of([&] { make(); });
+    op_.when_asked = {};
+    EXPECT_FALSE(fs::exists(other));
+    return code;
+  };
+  EXPECT_EQ(code_of_session([&] { return ort::session_from_archive(env(), archive_, options_); }),
+            Code::onnx_link_stale);
+  EXPECT_EQ(code_of_session(
+                [&] { return ort::session_from_cache(env(), archive_, options_, {.file = folder_ / "none/stored"}); }),
+            Code::onnx_link_stale);
+  EXPECT_EQ(code_of_session([&] { return ort::session_from_link(env(), link, options_); }), Code::onnx_link_stale);
+}
+
+TEST_F(AddressTest, LinkThatIsReplacedWithItsArchiveWhileASessionIsMadeIsRefused) {
+  const fs::path link = folder_ / "link.onnx";
+  onnxar::link(archive_, link, {.output = {.sync = false}});
+  fs::last_write_time(link, fs::last_write_time(link) - std::chrono::hours(1));
+  op_.when_asked = [&] {
+    packed(folder_.write_file("other.onnx", model_of_addresses(50).view()));
+    onnxar::link(archive_, link, {.output = {.overwrite = true, .sync = false}});
+  };
+  EXPECT_EQ(code_of([&] { ort::session_from_link(env(), link, options_); }), Code::io_changed);
 }
 
 TEST_F(SessionTest, PlainModelsAreNoLinksAndLoad) {
