@@ -221,7 +221,7 @@ bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
     const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
     if (ranges != nullptr) ranges->need({offset, archive.file().size() - offset});
     return true;
-  } catch (const std::exception&) {  // also those of the caller's RandomAccess
+  } catch (...) {  // also those of the caller's RandomAccess, of any type
     return false;
   }
 }

@@ -180,8 +180,10 @@ void EntryWriter::add(std::string_view name, const ByteSource& source) {
 
 void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
   if (edit_.before) edit_.before(name);
-  writer().add(name, alignment_, source);
+  write(name, source);
 }
+
+void EntryWriter::write(std::string_view name, const ByteSource& source) { writer().add(name, alignment_, source); }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
   if (fits_protobuf(size) && size <= edit_.max_model_size) return;

@@ -262,6 +262,31 @@ TEST(Ranges, StatesThatCannotBeReadAreNotTheSame) {
   EXPECT_TRUE(same_state(archive, opened(bytes)));
 }
 
+/// As a program's own may be: an exception of any type.
+class ThrowsNumbers final : public RandomAccess {
+ public:
+  explicit ThrowsNumbers(std::shared_ptr<const RandomAccess> file) : file_(std::move(file)) {}
+  [[nodiscard]] std::uint64_t size() const override { return file_->size(); }
+  void read(std::span<const RangeTarget> ranges) const override {
+    if (throws) throw 7;  // NOLINT(hicpp-exception-baseclass): that is the test
+    file_->read(ranges);
+  }
+  bool throws = false;
+
+ private:
+  std::shared_ptr<const RandomAccess> file_;
+};
+
+TEST(Ranges, StatesWhoseReadThrowsAnythingAreNotTheSame) {
+  ZipBuilder builder;
+  builder.entries = {zip_entry(model_entry, pattern(1'000'000))};
+  const Blob bytes = builder.build_placed().bytes;
+  const auto file = std::make_shared<ThrowsNumbers>(by_ranges(bytes));
+  const Archive archive = Archive::open(file);
+  file->throws = true;
+  EXPECT_FALSE(same_state(archive, opened(bytes)));
+}
+
 TEST(Ranges, AFileThatIsNoArchiveIsToldByItsFront) {
   const auto error = error_if_any([] { return Archive::open(by_ranges(blob(std::string(5'000'000, '\x93')))).size(); });
   ASSERT_TRUE(error);
