@@ -169,8 +169,7 @@ struct ReplaceOptions {
   ProgressCallback progress = {};        ///< bytes that are appended
   /// The graph to replace (named as for Archive::graph), or to add; the model then stays. Empty: the model.
   std::string graph = {};
-  /// If set, the edit is io.changed unless the locked file still has the state of this archive: so an edit in between
-  /// is not overlooked. Read during the call.
+  /// If set, the edit is io.changed unless the locked file still has this archive's state. Read during the call.
   const Archive* prepared_from = nullptr;
 };
 
@@ -208,7 +207,7 @@ ReplaceReport replace(const std::filesystem::path& archive, const std::filesyste
 /// Replaces by a serialised ModelProto, whose data files are in `load.external_data_dir`.
 ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
                       const LoadOptions& load = {});
-/// Applies only `options.add` and `options.remove`; the model stays.
+/// Applies only `options.add` and `options.remove`; the model stays. With `graph` or `append_external`: usage.argument.
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options);
 
 // --- Piece by piece --------------------------------------------------------------------------------------------------

@@ -288,7 +288,7 @@ typedef struct onnxar_options {
   int32_t no_sync;         /* all except check: do not sync files and folders */
   int32_t dry_run;         /* all except check: find the faults, write nothing */
   int32_t checksum_sha1;   /* pack: links carry the SHA-1 of their data */
-  int32_t file_per_tensor; /* unpack: a data file for each tensor */
+  int32_t file_per_tensor; /* unpack: a data file for each tensor; not with data_file */
   int32_t append_external; /* replace: data files of the new model become entries */
   int32_t foreign_zips;    /* pack unpack: also read zip files that are not archives, such as PyTorch's */
   int32_t raw;             /* extract: raw bytes, not .npy */
@@ -324,7 +324,8 @@ onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options*
                            onnxar_error** error);
 onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error);
-/* `model` may be NULL: then only the options `add` and `remove` apply, and at least one of them must be set. */
+/* `model` may be NULL: then `add` or `remove` must be set, and graph, append_external, threshold and external_data_dir
+ * must not. */
 onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                              onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,

@@ -100,7 +100,7 @@ struct SaveOptions {
   /// Also move tensors out of graphs in nodes (If, Loop, Scan), where some runtimes do not look for external data.
   bool subgraphs = true;
   std::string data_file = {};          ///< of onnx_external: the data file's name, no path
-  bool file_per_tensor = false;        ///< of onnx_external: a data file for each tensor, named by its key
+  bool file_per_tensor = false;        ///< of onnx_external, not with data_file: one for each tensor, named by its key
   Checksum checksum = Checksum::none;  ///< of archive; reads the data twice
   // The next three are for archives, too.
   std::vector<AddedFile> add = {};  ///< side files, each name once; replace others of that name

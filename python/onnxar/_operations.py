@@ -228,8 +228,8 @@ def replace(
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
         raise usage("nothing to replace: pass a model, side_files or remove")
-    if model is None and graph:
-        raise usage("graph names what the model becomes: pass a model")
+    if model is None and (graph or append_external or data_dir is not None):
+        raise usage("graph, append_external and data_dir are for a new model: pass one")
     archive, names = file_of(archive, "replace"), list(remove)
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
     with reporting(progress, "replacing") as tell:

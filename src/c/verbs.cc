@@ -191,6 +191,9 @@ ONNXAR_C_EXPORT onnxar_status onnxar_replace(uint32_t abi, const char* archive, 
     if (model == nullptr && replacing.add.empty() && replacing.remove.empty()) {
       throw Error(Code::usage_argument, "nothing to replace: give a model, or names in `add` or `remove`");
     }
+    if (model == nullptr && (replacing.threshold != default_threshold || !given.load().external_data_dir.empty())) {
+      throw Error(Code::usage_argument, "`threshold` and `external_data_dir` are for a new model: give one");
+    }
     return report_of(model == nullptr ? replace(os::path_of(archive), replacing)
                                       : replace(os::path_of(archive), os::path_of(model), replacing, given.load()));
   });

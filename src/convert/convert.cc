@@ -124,6 +124,12 @@ void check_alignment(const SaveOptions& save, const std::filesystem::path& outpu
               {}, output);
 }
 
+void check_data_files(const SaveOptions& save, const std::filesystem::path& output) {
+  if (save.format != Format::onnx_external || !save.file_per_tensor || save.data_file.empty()) return;
+  throw Error(Code::usage_argument, "one data file and a data file for each tensor exclude each other: choose one", {},
+              output);
+}
+
 void check_archive_options(const SaveOptions& save, const std::filesystem::path& output) {
   if (save.checksum != Checksum::none && save.checksum != Checksum::sha1) {
     throw Error(Code::usage_argument,
@@ -143,6 +149,7 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
                          const std::filesystem::path& input) {
   // Options come first: planning may read all data for checksums, and a wrong option must not cost that.
   check_alignment(options, output);
+  check_data_files(options, output);
   check_archive_options(options, output);
   ConvertReport report;
   if (auto note = note_of_left_out(model))

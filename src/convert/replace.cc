@@ -367,6 +367,10 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
 }
 
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options) {
+  if (!options.graph.empty() || options.append_external) {
+    throw Error(Code::usage_argument, "the options are for a new model (a graph, its data files), and there is none",
+                {}, archive);
+  }
   ArchiveEditor editor = open_editor(archive, options);
   const ReplacedFiles files(editor, options);
   const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);

@@ -320,8 +320,10 @@ static void check_pack_and_unpack(void) {
   CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && is_there("x.data"));
   options.data_file = "\xff";
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_unpack(ABI, "a.onnxar", "y.onnx", &options, NULL, &error));
-  options.data_file = NULL;
   options.overwrite = options.file_per_tensor = 1;
+  options.data_file = "x.data";
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_unpack(ABI, "a.onnxar", "y.onnx", &options, NULL, &error));
+  options.data_file = NULL;
   CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && passes("x.onnx"));
   free(a.data);
   free(b.data);
@@ -373,6 +375,20 @@ static void check_repack_and_link(void) {
   free(a.data);
 }
 
+static void check_options_of_a_model_without_one(void) {
+  const onnxar_added_file note = {"other.txt", "b.bin"};
+  const onnxar_options added = {.struct_size = sizeof(onnxar_options), .add = &note, .add_count = 1};
+  onnxar_options options[4] = {added, added, added, added};
+  size_t i;
+  options[0].graph = "other";
+  options[1].append_external = 1;
+  options[2].threshold = 5;
+  options[3].external_data_dir = ".";
+  for (i = 0; i < 4; ++i) {
+    REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_replace(ABI, "edited.onnxar", NULL, &options[i], NULL, &error));
+  }
+}
+
 static void check_edits(void) {
   const onnxar_added_file note = {"note.txt", "b.bin"};
   const char* const removed[] = {"note.txt"};
@@ -404,6 +420,7 @@ static void check_edits(void) {
   CHECK(onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, NULL) == ONNXAR_OK);
   REFUSED(ONNXAR_USAGE, "usage.no_such_entry", onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, &error));
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_replace(ABI, "edited.onnxar", NULL, NULL, NULL, &error));
+  check_options_of_a_model_without_one();
 
   copy_file("a.onnxar", "torn.onnxar");
   CHECK(onnxar_replace(ABI, "torn.onnxar", "inline.onnx", NULL, NULL, NULL) == ONNXAR_OK);

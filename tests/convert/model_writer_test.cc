@@ -117,6 +117,7 @@ TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
 std::vector<SaveOptions> every_form(std::uint64_t threshold) {
   SaveOptions in_files = saved_as(Format::onnx_external);
   in_files.file_per_tensor = true;
+  in_files.data_file = {};
   SaveOptions within = saved_as(Format::archive);
   within.threshold = threshold;
   return {saved_as(Format::archive), saved_as(Format::onnx_inline), saved_as(Format::onnx_external), in_files, within};

@@ -56,6 +56,9 @@ int replace(ReplaceArguments& arguments) {
   if (arguments.model.empty() && !options.graph.empty()) {
     throw Error(Code::usage_argument, "--model names the graph that MODEL becomes: give a MODEL");
   }
+  if (arguments.model.empty() && !arguments.load.external_data_dir.empty()) {
+    throw Error(Code::usage_argument, "--data-dir is for data of MODEL: give a MODEL");
+  }
   const ReplaceReport report = with_progress("appending", arguments.verbosity, options.progress, [&] {
     return arguments.model.empty() ? onnxar::replace(arguments.archive, options)
                                    : onnxar::replace(arguments.archive, arguments.model, options, arguments.load);
