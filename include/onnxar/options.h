@@ -44,26 +44,25 @@ struct LoadOptions {
   std::filesystem::path external_data_dir = {};     ///< of external data; empty: the model's folder
   std::size_t threads = 0;                          ///< that copy and verify; 0: one for each core
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
-  std::size_t max_depth = most_nested_messages;     ///< of nested messages
+  std::size_t max_depth = most_nested_messages;     ///< of nested messages; more than 500 is 500
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
-  /// million times. Holds for saving, `extract`, and Model::load without `no_copy`. Beyond it: onnx.model.expansion,
-  /// before anything is written.
+  /// million times. For saving, `extract`, Model::load without `no_copy`. Beyond: onnx.model.expansion, no output.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
   /// Where compressed entries of such zips, and appended entries that tensors slice, are unpacked to files without a
   /// name. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// Reads models in protobuf's text format: `text_parser()` of model/model.h, whose functions do not need it. Empty: a
-  /// model as text is usage.no_text_parser.
+  /// Reads models as text: `text_parser()` of model/model.h, whose functions do not need it. Empty:
+  /// usage.no_text_parser.
   TextParser text_parser = {};
   /// Compare the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
   /// The graph of an archive that is the model, named as for Archive::graph; its further graphs are then left alone.
   /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs.
   std::string graph = {};
-  /// Opens addresses, before a file is looked for: `remote_files()` of remote.h. It must open archives. Empty: every
-  /// path is that of a file.
+  /// Opens addresses of archives, before a file is looked for: `remote_files()` of remote.h. Empty: all paths are
+  /// files.
   RangesOpener open_ranges = {};
 };
 

@@ -155,7 +155,7 @@ class Loading {
  public:
   Loading(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options)
       : model_(model), policy_(policy), options_(options) {
-    model.max_depth = options.max_depth;
+    model.max_depth = onnx::allowed_depth(options.max_depth);
     model.max_expansion = options.max_expansion;
   }
 

@@ -173,7 +173,9 @@ class Splitter {
   }
 
   /// A link adds a message level below the tensor. At the deepest level the result would exceed `max_depth`.
-  [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const { return site.levels.size() >= options_.max_depth; }
+  [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const {
+    return site.levels.size() >= onnx::allowed_depth(options_.max_depth);
+  }
 
   [[noreturn]] void refuse_large_skeleton(std::uint64_t size) const {
     throw Error(Code::onnx_model_too_large,

@@ -6,9 +6,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "model/front_end.h"
+#include "onnx/sites.h"
 #include "onnxar/error.h"
 #include "onnxar/model/model.h"
 
@@ -33,7 +32,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
                                                static_cast<int>(skeleton.size()));
   // The wire layer has walked the messages that lead to tensors. Others, such as nested types, only protobuf descends
   // into.
-  input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
+  input.SetRecursionLimit(static_cast<int>(onnx::allowed_depth(max_depth)));
   if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
   throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged");
 }
@@ -110,7 +109,7 @@ std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
   google::protobuf::TextFormat::Parser parser;
   FirstFault fault;
   parser.RecordErrorsTo(&fault);
-  parser.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
+  parser.SetRecursionLimit(static_cast<int>(onnx::allowed_depth(max_depth)));
   schema::ModelProto proto;
   if (!parser.Parse(&input, &proto)) {
     throw Error(Code::onnx_text_syntax, fault.text().value_or("protobuf cannot parse the text"));

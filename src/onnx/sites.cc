@@ -110,7 +110,7 @@ std::string_view string_in(Bytes model, Range message, std::uint32_t number) noe
 class Walk {
  public:
   Walk(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits)
-      : model_(model), visit_(visit), limits_(limits) {}
+      : model_(model), visit_(visit), most_levels_(allowed_depth(limits.depth)) {}
 
   void run() {
     walk(Message::model, {0, model_.size()});
@@ -151,11 +151,11 @@ class Walk {
     levels_.pop_back();
   }
 
-  [[nodiscard]] Depth depth() const { return {levels_.size(), limits_.depth}; }
+  [[nodiscard]] Depth depth() const { return {levels_.size(), most_levels_}; }
 
   Bytes model_;
   const std::function<void(const TensorSite&)>& visit_;
-  WalkLimits limits_;
+  std::size_t most_levels_;
   std::vector<Level> levels_;
   bool graph_seen_ = false;
 };

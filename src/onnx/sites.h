@@ -1,6 +1,7 @@
 // Finds every tensor of a model.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -94,8 +95,12 @@ struct TensorSite {
   [[nodiscard]] bool is_main_initializer() const noexcept;
 };
 
+/// What LoadOptions::max_depth allows. Walks and protobuf's parsers recurse, half a KiB a level, and some systems give
+/// threads a stack of 512 KiB.
+constexpr std::size_t allowed_depth(std::size_t max_depth) noexcept { return std::min<std::size_t>(max_depth, 500); }
+
 struct WalkLimits {
-  std::size_t depth = most_nested_messages;  ///< of nested messages (M6)
+  std::size_t depth = most_nested_messages;  ///< of nested messages (M6), by `allowed_depth`
 };
 
 /// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -367,6 +368,13 @@ TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
 TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
   const LoadOptions load = {.max_depth = 200};
   const Message deep = model({.graph = subgraph_of_depth(40, graph({.initializers = {floats("w", 256)}}))});
+  const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
+  EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
+}
+
+TEST_F(ConvertTest, ATensorAtTheGreatestDepthThatCanBeAllowedKeepsItsData) {
+  const LoadOptions load = {.max_depth = std::numeric_limits<std::size_t>::max()};  // 500; a link is one level deeper
+  const Message deep = model({.graph = subgraph_of_depth(166, graph({.initializers = {floats("w", 256)}}))});
   const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
   EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
 }

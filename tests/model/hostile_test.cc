@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "support/model_samples.h"
@@ -45,6 +47,22 @@ TEST_F(HostileTest, WhatTheWalkOverTensorsSkipsAndProtobufCannotParse) {
   for (const Message& input : {Message().string(1, "x").message(2, type), Message().claimed_length(1, 100)}) {
     expect_refused(model({.graph = Message().message(graph_field::input, input)}), Code::onnx_model_invalid);
   }
+}
+
+TEST_F(HostileTest, MessagesThatOnlyProtobufReadsNestFiveHundredDeepAtMost) {
+  const LoadOptions options = {.max_depth = std::numeric_limits<std::size_t>::max()};
+  const auto of_depth = [](std::size_t depth) {
+    Message type = Message();
+    for (std::size_t i = 0; i < depth / 2; ++i)
+      type = Message().message(4, Message().message(1, type));  // of sequences
+    return model({.graph = Message().message(graph_field::input, Message().string(1, "x").message(2, type))});
+  };
+  EXPECT_NO_THROW(static_cast<void>(Model::load(of_depth(490).view(), options)));
+  const Message deep = of_depth(1'000);
+  EXPECT_EQ(code_of([&] { static_cast<void>(Model::load(deep.view(), options)); }), Code::onnx_model_invalid);
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "graph{node{attribute{g{";
+  EXPECT_EQ(code_of([&] { text_parser(options.max_depth)(as_bytes(text)); }), Code::onnx_text_syntax);
 }
 
 TEST_F(HostileTest, AHigherLimitOfDepthIsGranted) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -197,6 +198,13 @@ TEST(Walk, AHundredNestedMessagesAreWalkedAndOneMoreIsRefused) {
 TEST(Walk, ABottomlessModelIsRefusedAtTheLimit) {
   const Error error = error_of([] { walk(model({.graph = subgraph_of_depth(100000)})); });
   EXPECT_EQ(id(error.code()), "wire.depth");
+}
+
+TEST(Walk, NoLimitAllowsMoreThanFiveHundredNestedMessages) {
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(walk(tensor_at_level(500), none).size(), 1U);
+  EXPECT_EQ(id(error_of([] { walk(tensor_at_level(501), none); }).code()), "wire.depth");
+  EXPECT_EQ(id(error_of([] { walk(model({.graph = subgraph_of_depth(100000)}), none); }).code()), "wire.depth");
 }
 
 TEST(Walk, ATruncatedModelIsRefusedOrHasNoGraph) {
