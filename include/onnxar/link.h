@@ -90,7 +90,7 @@ std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const 
 /// Writes a copy of the archive as `model.onnx_data` into an existing folder, and a link to it as `model.onnx`: the
 /// names that hubs of models expect. Blocks are shared, not copied, where the file system can. If the archive is that
 /// `model.onnx_data`, only the link is written. Both are complete before the first appears; the link appears last.
-/// Errors: as `link`; usage.own_name (an entry is named `model.onnx_data`).
+/// Errors: as `link`, also if the archive is that `model.onnx`; usage.own_name (an entry is named `model.onnx_data`).
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 
@@ -104,7 +104,7 @@ bool verify_link(Bytes model, const std::filesystem::path& folder);
 /// An initializer of the main graph.
 struct RuntimeTensor {
   TensorInfo info;
-  Bytes bytes;  ///< in the archive's mapping
+  Bytes bytes;  ///< in the archive's mapping, or its memory if it is read by ranges
 };
 
 /// A model for a runtime that takes initializers by name.
@@ -118,7 +118,8 @@ struct RuntimeModel {
 
 /// The archive may be destroyed afterwards. Errors: those of the model's tensors, as `pack`; zip.data.crc (of the
 /// copied bytes); onnx.model.too_large (2 GiB, because of inline data); onnx.model.expansion (shared data would make
-/// the model over 8 times as large as the archive). Cost: O(model + inline data), and local headers of linked entries.
+/// the model over 8 times as large as the archive). Cost: O(model + inline data), and local headers of linked entries;
+/// with range reading, all of these entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
 // --- Models as ONNX Runtime stored them ------------------------------------------------------------------------------

@@ -226,9 +226,10 @@ std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& 
 LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
   const Linking linking(archive, options, options.graph, hub_data_name);
   const bool is_there = base::are_same(folder / hub_data_name, linking.path());
-  if (is_there && options.offset != 0) {
+  const bool is_replaced = base::are_same(folder / hub_model_name, linking.path());
+  if (is_replaced || (is_there && options.offset != 0)) {
     throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
-                folder / hub_data_name);
+                folder / (is_replaced ? hub_model_name : hub_data_name));
   }
   const auto opened = base::Folder::open(folder);
   const auto writable = [&](const char* name) {
@@ -255,21 +256,36 @@ bool verify_link(Bytes model, const fs::path& folder) {
   return unless_text([&] { return is_link(*source_of(model, nullptr, options)); });
 }
 
+namespace {
+
+/// Sets the bytes of all tensors. Of an archive by ranges they are read, in one call.
+void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
+  if (ArchiveAccess::ranges(archive) != nullptr) {
+    std::vector<ArchiveEntry> entries;
+    for (const EntryPart& part : parts) entries.push_back(part.entry);
+    archive.prefetch(entries, Prefetch::populate);
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
+}
+
+}  // namespace
+
 RuntimeModel make_runtime_model(const Archive& archive) {
   const std::unique_ptr<ArchiveSource> source = source_of(ArchiveAccess::view(archive, archive.model_entry()), {});
   Expansion expansion(source->input_size(), LoadOptions().max_expansion, Hint::use_link);
   RuntimeModel made;
-  made.owner = source->owner();
+  made.owner = archive.owner();  // not that of the model, which may be a verified copy
+  std::vector<EntryPart> parts;
   const auto edit = [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source->payload_of(site);
-    const Bytes bytes = payload.bytes();
     // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty.
-    if (!site.is_main_initializer() || site.tensor.name.empty() || bytes.empty()) {
+    if (!site.is_main_initializer() || site.tensor.name.empty() || payload.size() == 0) {
       expansion.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
-    made.tensors.push_back({info_of(site), bytes});
+    made.tensors.push_back({info_of(site), {}});
+    parts.push_back(part_named(archive, site.tensor, proved_link(site.tensor)));
     return onnx::TensorEdit::keep();
   };
   try {
@@ -280,6 +296,7 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   } catch (const Error& error) {
     throw source->with_place(error);
   }
+  give_bytes(made, archive, parts);
   return made;
 }
 

@@ -195,6 +195,16 @@ TEST_F(EmbeddedLinkTest, FileThatHasTheArchiveInItIsNotTheCopyForAHub) {
   EXPECT_FALSE(fs::exists(folder_ / "model.onnx"));
 }
 
+TEST_F(EmbeddedLinkTest, LinkForAHubDoesNotReplaceTheFileThatHasTheArchive) {
+  fs::rename(host_, folder_ / "model.onnx");
+  const Blob before = folder_.read_file("model.onnx");
+  const auto error = error_of([&] { link_for_hub(folder_ / "model.onnx", folder_.path(), of_range(true)); });
+  EXPECT_EQ(error.code(), Code::usage_argument);
+  EXPECT_EQ(error.path(), folder_ / "model.onnx");
+  EXPECT_EQ(folder_.read_file("model.onnx"), before);
+  EXPECT_FALSE(fs::exists(folder_ / "model.onnx_data"));
+}
+
 TEST_F(EmbeddedLinkTest, ArchiveAtTheFirstByteNeedsNoOffsetInTheMarker) {
   Blob bytes = built_.bytes;
   bytes.resize(bytes.size() + 100);

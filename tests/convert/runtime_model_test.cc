@@ -9,6 +9,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/link.h"
+#include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 
@@ -78,6 +79,44 @@ TEST(RuntimeModel, OutlivesTheArchive) {
   const RuntimeModel made = make_runtime_model(Archive::open(*bytes, bytes));
   EXPECT_EQ(bytes.use_count(), 2) << "one share here, one in the model, none elsewhere";
   EXPECT_EQ(Blob(made.tensors[0].bytes.begin(), made.tensors[0].bytes.end()), pattern(1200, 1));
+}
+
+// Such a model is read from a verified copy, and the data is not.
+TEST(RuntimeModel, OutlivesAnEditedArchiveAndAGraphOfIt) {
+  const Message first = model_of({linked_floats("a", 300, "a")}), graph = model_of({linked_floats("b", 300, "b")});
+  const Built built = archive_of(first, {zip_entry("a", pattern(1200, 1))});
+  const std::vector<ZipEntry> extra = {zip_entry("b", pattern(1200, 2)), zip_entry("g.onnx", graph.view())};
+  const auto bytes = std::make_shared<const Blob>(append_edit(built, graph.view(), extra).bytes);
+  for (const std::string name : {"", "g"}) {
+    const RuntimeModel made = [&] {
+      const Archive archive = Archive::open(*bytes, bytes);
+      return name.empty() ? make_runtime_model(archive) : make_runtime_model(archive.graph(name));
+    }();
+    EXPECT_EQ(bytes.use_count(), 2) << "one share here, one in the model, none elsewhere";
+    EXPECT_EQ(made.model, graph.view());
+    EXPECT_EQ(Blob(made.tensors[0].bytes.begin(), made.tensors[0].bytes.end()), pattern(1200, 2));
+  }
+}
+
+TEST(RuntimeModel, OfAnArchiveByRangesAllInitializersAreReadAtOnceAndGivenByName) {
+  const Message model = model_of({linked_floats("half", 150, "a", 600), linked_floats("b", 300, "b"),
+                                  linked_floats("all", 300, "a"), tensor("e", dtype::float32, {0}).external("a")});
+  const auto file =
+      by_ranges(archive_of(model, {zip_entry("a", pattern(1200, 1)), zip_entry("b", pattern(1200, 2))}).bytes);
+  RuntimeModel made;
+  {
+    const Archive archive = Archive::open(file);
+    static_cast<void>(archive.model());
+    const std::size_t calls = file->calls;
+    made = make_runtime_model(archive);
+    EXPECT_LE(file->calls, calls + 1);
+  }
+  ASSERT_EQ(made.tensors.size(), 3U);
+  const Blob a = pattern(1200, 1);
+  const auto data = [&](std::size_t i) { return Blob(made.tensors[i].bytes.begin(), made.tensors[i].bytes.end()); };
+  EXPECT_EQ(data(0), Blob(a.begin() + 600, a.end()));
+  EXPECT_EQ(data(1), pattern(1200, 2));
+  EXPECT_EQ(data(2), a);
 }
 
 TEST(RuntimeModel, WhatIsCopiedIsVerified) {
