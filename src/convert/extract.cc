@@ -137,7 +137,6 @@ class Extractor {
     row.path = path_for(row.tensor);
     row.file_bytes = header.size() + bytes->size();
     if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
-    if (site.tensor.is_external()) shared_.push_back(bytes->size());
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
@@ -146,10 +145,11 @@ class Extractor {
 
   /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
   void write() {
-    // A hostile model may name the same bytes in a million tensors; each would become a file.
+    // A hostile model may name the same bytes in a million tensors, or have a million empty ones; each would become a
+    // file. Every file counts as the header of an array at least, also without one.
+    constexpr std::uint64_t least = 128;
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
-    // Only links can share bytes; tensors inside the model are as large as their part of the input.
-    for (const std::uint64_t bytes : shared_) expansion.add(bytes);
+    for (const ExtractedTensor& row : extracted_) expansion.add(std::max(row.file_bytes, least));
     // Before a dry run ends, so that it reports a target that cannot be written.
     check_targets();
     if (options_.output.dry_run) return;
@@ -251,8 +251,7 @@ class Extractor {
   const ExtractOptions& options_;
   KeyMaker keys_;
   std::vector<ExtractedTensor> extracted_;
-  std::vector<Content> contents_;      // by index in extracted_
-  std::vector<std::uint64_t> shared_;  // sizes of data that tensors may share in the input
+  std::vector<Content> contents_;  // by index in extracted_
   FileSet files_;
 };
 

@@ -126,13 +126,13 @@ Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), mode
 void Expansion::add(std::uint64_t bytes) {
   if (budget_.add(bytes)) return;
   throw Error(Code::onnx_model_expansion,
-              base::concat("its tensors share bytes, or overlap: the output would be more than ", budget_.times(),
-                           " times the input of ", base::human_size(budget_.input())),
+              base::concat("its tensors share bytes, overlap, or are nearly empty: the output would be more than ",
+                           budget_.times(), " times the input of ", base::human_size(budget_.input())),
               {}, path_, {hint_});
 }
 
 void Expansion::add_once(const Payload& payload) {
-  if (!payload.bytes().empty() && seen_.emplace(payload).second) add(payload);
+  if (payload.size() != 0 && seen_.emplace(payload).second) add(payload);
 }
 
 namespace {

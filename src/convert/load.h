@@ -99,7 +99,7 @@ struct LoadedModel {
 std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
 
 /// Counts the bytes that an output would have, and refuses more than the limit: a hostile model may name the same bytes
-/// a million times, or slices that overlap. Decoded payloads need not be added, as tensors cannot share them.
+/// a million times, or slices that overlap. Payloads that tensors cannot share do not count.
 class Expansion {
  public:
   /// Allows up to `most_times` the `input`, in bytes. Above that the error carries `hint`.
@@ -109,7 +109,7 @@ class Expansion {
 
   /// Counts `bytes` more. Errors: onnx.model.expansion.
   void add(std::uint64_t bytes);
-  void add(const Payload& payload) { add(payload.bytes().size()); }
+  void add(const Payload& payload) { add(payload.may_be_shared ? payload.size() : 0); }
   /// Counts a payload unless one with the same extent was counted, as these are written once.
   void add_once(const Payload& payload);
 

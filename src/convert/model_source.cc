@@ -133,10 +133,16 @@ Payload ModelSource::payload_of(const onnx::TensorSite& site) {
   Payload& payload = resolved.payload;
   if (!claim) return std::move(payload);
   // Two different checksums of the same bytes cannot both be right.
-  const auto [first, added] = claimed_.try_emplace(Extent(payload), claim->checksum);
-  if (first->second != claim->checksum) throw claim->error(path_);
-  payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
-                                                    std::move(claim->mismatch), path_);
+  const auto [first, added] = claimed_.try_emplace(Extent(payload));
+  Claimed& claimed = first->second;
+  if (added) {
+    claimed.checksum = claim->checksum;
+    claimed.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
+                                                      std::move(claim->mismatch), path_);
+  } else if (claimed.checksum != claim->checksum) {
+    throw claim->error(path_);
+  }
+  payload.source = claimed.source;
   return std::move(payload);
 }
 

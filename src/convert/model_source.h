@@ -66,6 +66,9 @@ struct Payload {
   std::shared_ptr<const ByteSpan> span = nullptr;
   /// The link that the tensor keeps because its bytes are in the archive that the model goes into; otherwise null.
   std::shared_ptr<const onnx::ExternalLink> kept_link = nullptr;
+  /// Whether other tensors of the input may have these bytes as well. Not if they are decoded from typed fields, or if
+  /// the program gave them.
+  bool may_be_shared = true;
 
   [[nodiscard]] std::uint64_t size() const { return source->size(); }
   /// The bytes in memory; empty if reading produces them.
@@ -73,7 +76,7 @@ struct Payload {
   /// A view of the bytes that shares their owner.
   [[nodiscard]] ByteSpan share() const;
   /// Whether reading produces the bytes, so that they do not lie in memory.
-  [[nodiscard]] bool is_decoded() const { return bytes().empty() && size() != 0; }
+  [[nodiscard]] bool is_decoded() const noexcept { return !span; }
 };
 
 /// Makes a payload of bytes in memory. Does not copy them if they are borrowed. `file` is the origin of their mapping;
@@ -171,7 +174,6 @@ class ModelSource {
   /// The bytes of the selected graph, which is the model until `select`.
   [[nodiscard]] Bytes model() const noexcept { return graph_.bytes; }
   [[nodiscard]] const GraphBytes& graph() const noexcept { return graph_; }
-  [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return graph_.owner; }
   /// The path of the source's file or folder; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Notes for reports about the kind of the source.
@@ -221,11 +223,18 @@ class ModelSource {
   /// the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
 
+  /// What a link says of a whole file or entry, and the source that compares it. Tensors share that source: of produced
+  /// data it tells that they have the same bytes.
+  struct Claimed {
+    std::string checksum;
+    std::shared_ptr<const ByteSource> source;
+  };
+
   LoadOptions options_;
   std::filesystem::path path_;
   GraphBytes graph_;
   std::vector<Finding> remarks_;
-  std::map<Extent, std::string> claimed_;  // checksums of whole files and entries
+  std::map<Extent, Claimed> claimed_;  // whole files and entries
 };
 
 /// Calls `action` and returns its result. Adds the tensor and its place to errors.

@@ -43,10 +43,12 @@ struct ModelReader::Parts {
 
 ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(detail::own<Parts>()) {
   LoadedModel& model = parts_->model;
-  auto source = source_of(std::move(archive), options);
+  LoadOptions all_data = options;
+  all_data.load_external_data = true;  // a link that stays would have no data
+  auto source = source_of(std::move(archive), all_data);
   ArchiveSource& in_archive = *source;  // the model keeps it
-  model = load_model(std::move(source), ExternalPolicy::everything_inline(), options, Companions::left);
-  refuse_faults(in_archive, options);
+  model = load_model(std::move(source), ExternalPolicy::everything_inline(), all_data, Companions::left);
+  refuse_faults(in_archive, all_data);
   check_expansion(model);
 }
 
@@ -101,6 +103,7 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
                                                      ", over the limit of ", base::human_size(zip::largest_entry)));
     }
     payloads.push_back({std::move(exact)});
+    payloads.back().may_be_shared = false;
     return onnx::memory_location(parts_->model.id, payloads.size() - 1);
   });
 }

@@ -130,7 +130,9 @@ class Splitter {
       return onnx::TensorEdit::keep();
     }
     ++model_.typed_made_raw;
-    return link({std::make_shared<OwnedSource>(std::move(source), graph_.owner)});
+    Payload decoded{std::make_shared<OwnedSource>(std::move(source), graph_.owner)};
+    decoded.may_be_shared = false;
+    return link(std::move(decoded));
   }
 
   /// Inline data that stays inline in the output is moved in between if it is large, so that the skeleton stays small.

@@ -79,7 +79,7 @@ void check_expansion(const LoadedModel& model, const std::vector<std::vector<std
   Expansion expansion(model);
   for (const auto& group : groups) {
     const Payload& payload = model.payloads[group.front()];
-    if (!is_owned(payload) && !payload.is_decoded()) expansion.add(payload);
+    if (!is_owned(payload)) expansion.add(payload);
   }
 }
 

@@ -61,7 +61,7 @@ class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
   std::uint64_t handed_out_ = 0;
 };
 
-/// The bytes as they stand in a string of the text format.
+/// The bytes as a string of the text format holds them.
 std::string escaped_bytes(Bytes bytes) {
   const std::string quoted = TextFormat::FieldValuePrinter().PrintBytes(std::string(as_text(bytes)));
   return quoted.substr(1, quoted.size() - 2);
@@ -159,7 +159,7 @@ std::uint64_t shared_payloads(const LoadedModel& model) {
   std::set<Extent> extents;
   std::uint64_t again = 0;
   for (const Payload& payload : model.payloads) {
-    if (!payload.bytes().empty() && !extents.emplace(payload).second) ++again;
+    if (payload.source && payload.size() != 0 && !extents.emplace(payload).second) ++again;
   }
   return again;
 }

@@ -7,6 +7,8 @@
 #include "convert/load.h"
 #include "onnxar/convert.h"
 #include "onnxar/link.h"
+#include "support/ranged_blob.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -127,6 +129,76 @@ TEST_F(ExpansionTest, ARuntimeModelDoesNotTakeInSharedBytesTooOften) {
       archive_of(model({.graph = graph({.nodes = nodes})}), {zip_entry("w", pattern(4 * floats_in_all))});
   const Archive open = Archive::open(archive.bytes, nullptr);
   EXPECT_EQ(id(error_of([&] { static_cast<void>(make_runtime_model(open)); }).code()), "onnx.model.expansion");
+}
+
+// By ranges no bytes are in memory when the limit is proved.
+TEST_F(ExpansionTest, TheLimitIsTheSameForAnArchiveByRanges) {
+  const auto with_slices = [](std::size_t tensors) {
+    Messages nodes, list;
+    for (std::size_t i = 0; i < tensors; ++i) {
+      list.push_back(linked_floats("t" + std::to_string(i), floats_in_all, "w", 4 * i));
+      nodes.push_back(constant("c" + std::to_string(i), list.back()));
+    }
+    return archive_of(model({.graph = graph({.nodes = nodes, .initializers = list})}),
+                      {zip_entry("w", pattern(4 * (floats_in_all + tensors)))})
+        .bytes;
+  };
+  const auto refused = [&](const Blob& bytes, const auto& action) {
+    LoadOptions load;
+    load.open_ranges = [&bytes](const std::filesystem::path&) { return by_ranges(bytes); };
+    const auto path = folder_.write_file("slices.onnxar", bytes);
+    return std::pair(code_of([&] { action(path, LoadOptions()); }), code_of([&] { action(path, load); }));
+  };
+  const auto packed = [&](const auto& path, const LoadOptions& load) {
+    pack(path, folder_ / "out", saved_as(Format::archive, dry_output), load);
+  };
+  const auto unpacked = [&](const auto& path, const LoadOptions& load) {
+    unpack(path, folder_ / "out", saved_as(Format::onnx_inline, dry_output), load);
+  };
+  const auto opened = [](const auto& path, const LoadOptions& load) {
+    return load.open_ranges ? Archive::open(load.open_ranges(path)) : Archive::open(path);
+  };
+  const auto read = [&](const auto& path, const LoadOptions& load) { ModelReader(opened(path, load)); };
+  const auto made = [&](const auto& path, const LoadOptions& load) {
+    static_cast<void>(make_runtime_model(opened(path, load)));
+  };
+  const auto both = [](std::optional<Code> code) { return std::pair(code, code); };
+  const Blob few = with_slices(4), many = with_slices(20);
+  const auto expect = [&](const auto& action) {
+    EXPECT_EQ(refused(few, action), both(std::nullopt));
+    EXPECT_EQ(refused(many, action), both(Code::onnx_model_expansion));
+  };
+  expect(packed);
+  expect(unpacked);
+  expect(read);
+  expect(made);
+}
+
+TEST_F(ExpansionTest, InflatedDataThatTensorsShareCounts) {
+  const auto zip_with = [this](std::size_t tensors) {
+    Messages list;
+    for (std::size_t i = 0; i < tensors; ++i)
+      list.push_back(linked_floats("t" + std::to_string(i), floats_in_all, "w", 4 * i));
+    ZipBuilder builder;
+    builder.entries = {plain_entry(zip_entry("m.onnx", model_of(list).view())),
+                       plain_entry(deflated_entry("w", pattern(4 * (floats_in_all + tensors))))};
+    return folder_.write_file("m.zip", builder.build());
+  };
+  const LoadOptions load = {.foreign_zips = true};
+  EXPECT_NO_THROW(pack(zip_with(4), folder_ / "four", saved_as(Format::archive), load));
+  expect_refused(folder_, zip_with(20), saved_as(Format::archive), Code::onnx_model_expansion, "", std::nullopt, load);
+}
+
+TEST_F(ExpansionTest, ExtractDoesNotMakeAFileOfEachOfTooManyEmptyTensors) {
+  Messages list;
+  for (int i = 0; i < 1000; ++i) list.push_back(tensor("", dtype::float32, {0}));
+  const auto path = folder_.write_file("m.onnx", model_of(list).view());
+  for (const bool raw : {false, true}) {
+    const ExtractOptions options = {.raw = raw, .output = {.sync = false}};
+    const Error error = error_of([&] { extract(path, "*", folder_ / "x/", options); });
+    EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
+  }
 }
 
 // Runtimes follow no link in an attribute of such a node, so a link takes the data in.

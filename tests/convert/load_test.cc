@@ -8,6 +8,9 @@
 #include <string>
 
 #include "convert/loading.h"
+#include "convert/open.h"
+#include "onnxar/convert.h"
+#include "support/ranged_blob.h"
 
 namespace onnxar::testing {
 namespace {
@@ -89,6 +92,20 @@ TEST_F(LoadedModelTest, PayloadsOfAnArchiveAreViewsOfItsEntries) {
   const Archive& opened = *archive_of(*model.source);
   EXPECT_EQ(model.payloads[0].bytes().data(), opened.bytes(opened.entry(1)).data());
   EXPECT_TRUE(lies_in(model.payloads[1].bytes(), model.payloads[0].bytes()));
+}
+
+// Reading produces such data, and its source tells that it is the same.
+TEST_F(LoadedModelTest, TensorsOfAnArchiveByRangesThatGiveAChecksumShareTheirData) {
+  const Blob data = pattern(1200);
+  const std::string sum = checksum_of(SpanSource(data));
+  const auto tied = [&](std::string_view name) { return linked_floats(name, 300, "w").external_data("checksum", sum); };
+  LoadOptions load;
+  load.open_ranges = [&](const std::filesystem::path&) {
+    return by_ranges(archive_of(model_of({tied("a"), tied("b")}), {zip_entry("w", data)}).bytes);
+  };
+  const ConvertReport report = pack("there", folder_ / "out", saved_as(Format::archive), load);
+  EXPECT_EQ(report.tensors_outside, 2U);
+  EXPECT_EQ(report.payloads, 1U);
 }
 
 TEST_F(LoadedModelTest, SideFilesAreEntriesThatNoTensorNamesAndThatAreNoKeys) {

@@ -105,6 +105,13 @@ TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   EXPECT_EQ(data_of(ModelReader(damaged(), {.verify_data = false}), 0).size(), data_of_w.size());
 }
 
+TEST(ModelReaderTest, AllDataIsGivenAlsoIfItIsNotToBeLoaded) {
+  const ModelReader reader(archive_around(model_of({linked_floats("a", floats_in_weight, "w")})),
+                           {.load_external_data = false});
+  ASSERT_EQ(reader.size(), 1U);
+  EXPECT_EQ(data_of(reader, 0), data_of_w);
+}
+
 TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
   const ModelReader reader(archive_around(model_of({linked_floats("a", floats_in_weight, "w")})));
   EXPECT_EQ(error_of([&] { reader.read(0, ByteSink()); }).code(), Code::usage_argument);

@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "convert/load.h"
+#include "model/front_end.h"
+#include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/sources.h"
@@ -55,9 +57,33 @@ TEST_F(PayloadMemoryTest, ALargeDataFileWithItsChecksumIsCopied) {
   EXPECT_TRUE(std::ranges::equal(model.payloads.front().bytes(), Blob(4 * elements)));
 }
 
+TEST_F(PayloadMemoryTest, AnEmptyTensorOfAnArchiveByRangesHasASpan) {
+  const Message model = model_of({linked_floats("a", 300, "w"), tensor("e", dtype::float32, {0}).external("w", 0, 0)});
+  LoadOptions load;
+  load.open_ranges = [&](const std::filesystem::path&) {
+    return by_ranges(archive_of(model, {zip_entry("w", pattern(1200))}).bytes);
+  };
+  const Model loaded = Model::load("there", load);
+  EXPECT_EQ(loaded.span(loaded.proto().graph().initializer(1)).size(), 0U);
+  EXPECT_TRUE(diff("there", "there", load).none());
+}
+
+TEST_F(PayloadMemoryTest, SlicesThatOverlapAreNotReadByRangesWithoutLimit) {
+  Messages list;
+  for (std::size_t i = 0; i < 20; ++i) list.push_back(linked_floats("t" + std::to_string(i), 10'000, "w", 4 * i));
+  LoadOptions load;
+  load.open_ranges = [&](const std::filesystem::path&) {
+    return by_ranges(archive_of(model_of(list), {zip_entry("w", pattern(40'080))}).bytes);
+  };
+  EXPECT_EQ(code_of([&] { return Model::load("there", load); }), Code::onnx_model_expansion);
+}
+
 TEST_F(PayloadMemoryTest, SizesThatAddUpToNothingDoNotGoToOneBuffer) {
   LoadedModel model;
-  for (int i = 0; i < 2; ++i) model.payloads.push_back({std::make_shared<AnnouncedSource>(1ULL << 63U)});
+  for (int i = 0; i < 2; ++i) {
+    model.payloads.push_back({std::make_shared<AnnouncedSource>(1ULL << 63U)});
+    model.payloads.back().may_be_shared = false;  // so that it needs no input
+  }
   // On 32-bit systems one of them is too large already.
   const Code code = sizeof(std::size_t) < sizeof(std::uint64_t) ? Code::io_address_space : Code::usage_argument;
   EXPECT_EQ(code_of([&] { return consolidate(model, {}); }), code);
