@@ -105,11 +105,10 @@ Weights weights_of(Model opened) {
       *tensor.mutable_string_data() = found.string_data();
       return;
     }
-    // Linked data has a share in its file, so a view is enough. Data inside a message of the source is copied, because
-    // the filled model outlives it.
+    if (is_linked(found)) return PayloadTable::share(model, tensor, *source, found);
+    // Data inside a message of the source is copied, because the filled model outlives it.
     const ByteSpan data = source->payload(found);
-    const bool lasts = is_linked(found) || data.owned();
-    model.set_payload(tensor, lasts ? data : ByteSpan::own({data.bytes().begin(), data.bytes().end()}));
+    model.set_payload(tensor, data.owned() ? data : ByteSpan::own({data.bytes().begin(), data.bytes().end()}));
   };
   return weights;
 }

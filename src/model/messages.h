@@ -13,11 +13,22 @@
 #include "convert/load.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
+#include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
+
+/// The table of a model's payloads.
+struct PayloadTable {
+  static LoadedModel& of(Model& model);
+  /// Makes a new row of the table the tensor's only data. Errors: as Model::set_payload.
+  static void set(Model& model, schema::TensorProto& tensor, Payload payload);
+  /// As above, with the data of a linked tensor of another model, whose source `model` then keeps. Saving reads it with
+  /// its checks. Errors: also as Model::payload.
+  static void share(Model& model, schema::TensorProto& tensor, const Model& other, const schema::TensorProto& linked);
+};
 
 /// Parses a skeleton. Errors: onnx.model.too_large, onnx.model.invalid.
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);

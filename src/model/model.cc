@@ -158,19 +158,34 @@ const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
 }
 
 void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
+  PayloadTable::set(*this, tensor, payload_of(std::move(bytes)));
+}
+
+LoadedModel& PayloadTable::of(Model& model) { return model.parts_->loaded; }
+
+void PayloadTable::set(Model& model, schema::TensorProto& tensor, Payload payload) {
   if (type_of(tensor) == DataType::string) {
     throw Error(Code::onnx_external_string,
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
   // Checked first, so that a wrong size leaves the tensor with the data that it had.
-  base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size(), "given:"); });
+  base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, payload.size(), "given:"); });
   // Always a new row: other messages may be copies of this one, and share its old payload.
-  std::vector<Payload>& payloads = parts_->loaded.payloads;
-  payloads.push_back(payload_of(std::move(bytes)));
+  std::vector<Payload>& payloads = of(model).payloads;
+  payloads.push_back(std::move(payload));
   clear_data(tensor);
-  const std::string location = onnx::memory_location(parts_->loaded.id, payloads.size() - 1);
+  const std::string location = onnx::memory_location(of(model).id, payloads.size() - 1);
   // Cannot fail: the bytes were just encoded. The wire layer has the only encoder of links.
   static_cast<void>(tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()})));
+}
+
+void PayloadTable::share(Model& model, schema::TensorProto& tensor, const Model& other,
+                         const schema::TensorProto& linked) {
+  static_cast<void>(other.payload(linked));  // the message may not fit its payload
+  const LoadedModel& from = other.parts_->loaded;
+  set(model, tensor, linked_payload(from, linked));
+  auto& kept = of(model).further_sources;
+  if (from.source && (kept.empty() || kept.back() != from.source)) kept.push_back(from.source);
 }
 
 void Model::drop_payload(schema::TensorProto& tensor) { clear_data(tensor); }
@@ -214,7 +229,7 @@ ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& 
 }
 
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options) {
-  return consolidate(model.parts_->loaded, options);
+  return consolidate(PayloadTable::of(model), options);
 }
 
 }  // namespace onnxar

@@ -135,6 +135,24 @@ TEST_F(FreezeTest, WeightsOfAnotherModelAreViewsOfItsFileAndSmallOnesOutliveIt) 
   }
 }
 
+TEST_F(FreezeTest, DamagedWeightsOfAnArchiveOrOfADataFileAreRefused) {
+  const auto freeze_with = [this](const std::filesystem::path& weights) {
+    const auto open = model({.graph = graph({.initializers = {tensor("w", dtype::float32, {3000})},
+                                             .outputs = {value_info("w", dtype::float32, {3000})}})});
+    const FreezeOptions options = {.weights = weights};
+    freeze(folder_.write_file("open.onnx", open.view()), folder_ / "out", saved_as(Format::archive), options);
+  };
+  Built built = archive_of(model_of({linked_floats("w", 3000, "w")}), {zip_entry("w", pattern(12'000))});
+  flip_bit(built.bytes, built.entry("w").data_offset + 5);
+  const auto archive = folder_.write_file("weights.onnxar", built.bytes);
+  EXPECT_EQ(code_of([&] { freeze_with(archive); }), Code::zip_data_crc);
+  folder_.write_file("w.bin", pattern(12'000));
+  const auto summed = linked_floats("w", 3000, "w.bin").external_data("checksum", std::string(40, '0'));
+  const auto plain = folder_.write_file("weights.onnx", model_of({summed}).view());
+  EXPECT_EQ(code_of([&] { freeze_with(plain); }), Code::onnx_external_checksum);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
 TEST(FreezeTestdataSlow, ModelsOfOnnxNeedAllThatTheyHave) {
   const std::vector<std::filesystem::path> models = onnx_test_models();
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";

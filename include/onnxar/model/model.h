@@ -106,7 +106,7 @@ class Model {
   const std::vector<Finding>& remarks() const&& = delete;
 
  private:
-  friend std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
+  friend struct PayloadTable;
   struct Parts;
   explicit Model(detail::Owned<Parts> parts) noexcept;
 
