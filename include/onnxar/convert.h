@@ -194,14 +194,14 @@ struct ReplaceReport {
 /// Locations of a link (link.h) lead only to its archive's file, those of a model that is an archive only to its
 /// entries. Data that equals an entry (not a side file or graph) byte for byte is linked to it; other external data
 /// becomes a new entry with a new key. Entries that tensors no longer name stay, and so do other graphs and the model's
-/// name among them. A link to a whole entry keeps its checksum. The conditions of ArchiveEditor::remove hold for side
-/// files and graphs that are replaced or removed. No link stays unread, whatever LoadOptions::load_external_data says.
-/// After an error the archive is unchanged, byte for byte.
+/// name among them. A link to a whole entry keeps its checksum, which is compared unless the old models state it. The
+/// conditions of ArchiveEditor::remove hold for side files and graphs that are replaced or removed. No link stays
+/// unread, whatever LoadOptions::load_external_data says. After an error the archive is unchanged, byte for byte.
 ///
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model); io.changed;
-/// archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere); as `pack`.
-/// Cost: O(both models + graphs + directory + data added); data is compared only if size and CRC are equal.
+/// archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere; .checksum); as
+/// `pack`. Cost: O(both models + graphs + directory + data added or summed); data of equal size and CRC is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
 /// Replaces by a serialised ModelProto, whose data files are in `load.external_data_dir`.

@@ -50,11 +50,9 @@ void expect_archive_for_graph(const LoadOptions& options, const std::filesystem:
 /// A source of a model whose links lead to files, those beside `path` or in LoadOptions::external_data_dir, or nowhere.
 std::unique_ptr<FileSource> file_source(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options,
                                         FileLinks links) {
+  expect_archive_for_graph(options, path);
   std::optional<ExternalFiles> files;
-  if (links == FileLinks::allowed) {
-    expect_archive_for_graph(options, path);
-    files.emplace(path, options.external_data_dir);
-  }
+  if (links == FileLinks::allowed) files.emplace(path, options.external_data_dir);
   return std::make_unique<FileSource>(std::move(graph), path, options, std::move(files));
 }
 
@@ -127,9 +125,7 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
 std::unique_ptr<ModelSource> source_of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
   if (looks_like_zip(bytes)) return source_of(Archive::open(bytes, std::move(owner)), options);
   if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
-  auto source = file_source_of(bytes, std::move(owner), options);
-  expect_archive_for_graph(options, {});
-  return source;
+  return file_source_of(bytes, std::move(owner), options);
 }
 
 std::unique_ptr<ArchiveSource> source_of(Archive archive, const LoadOptions& options) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/model_source.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "support/refusal.h"
@@ -99,7 +100,8 @@ TEST_F(ReplaceTest, ChecksumsOfWholeEntriesStay) {
   const auto with = [](TensorBuilder tensor, std::string_view checksum) {
     return tensor.external_data("checksum", checksum);
   };
-  const std::string sum(40, 'a');
+  const Blob data = pattern(1200, 1);
+  const std::string sum = checksum_of(SpanSource(data));
   const auto part = [] { return tensor("c", dtype::float32, {100}).external("a", 400, 400); };
   const Message model = model_of({with(linked_floats("a", 300, "a"), sum), with(linked_floats("b", 300, "b"), "none"),
                                   with(part(), sum), with(linked_floats("d", 300, "x.onnxar", offset_of("b")), sum)});
@@ -107,6 +109,32 @@ TEST_F(ReplaceTest, ChecksumsOfWholeEntriesStay) {
       {with(linked_floats("a", 300, "a"), sum), linked_floats("b", 300, "b"), part(), linked_floats("d", 300, "b")});
   onnxar::replace(archive_, write(model), unsynced_edit());
   EXPECT_EQ(now(), append_edit(before_, expected.view()).bytes);
+}
+
+TEST_F(ReplaceTest, ChecksumsThatStayAreThoseOfTheirEntries) {
+  const Message wrong = model_of({linked_floats("a", 300, "a").external_data("checksum", std::string(40, 'a'))});
+  const Error error = expect_refused(wrong, Code::onnx_external_checksum);
+  EXPECT_THAT(error.what(), HasSubstr("\"a\""));
+  onnxar::replace(archive_, write(wrong), unsynced_edit(), {.verify_data = false});
+  EXPECT_EQ(now(), append_edit(before_, wrong.view()).bytes);
+}
+
+// Summing would read all weights again with every new model.
+TEST_F(ReplaceTest, AChecksumThatTheOldModelStatesIsTakenOver) {
+  const Message stated = model_of({linked_floats("a", 300, "a").external_data("checksum", std::string(40, 'a'))});
+  start_with(archive_of(stated, {zip_entry("a", pattern(1200, 1))}));
+  onnxar::replace(archive_, write(stated), unsynced_edit());
+  EXPECT_EQ(now(), append_edit(before_, stated.view()).bytes);
+}
+
+TEST_F(ReplaceTest, AGraphCannotBeChosenInAModelThatHasNone) {
+  const LoadOptions load = {.graph = "decoder"};
+  const Message model = model_of({linked_floats("a", 300, "a")});
+  const fs::path path = write(model);
+  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, path, unsynced_edit(), load); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, path, with_files(), load); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, model.view(), unsynced_edit(), load); }), Code::usage_argument);
+  EXPECT_EQ(now(), before_.bytes);
 }
 
 TEST_F(ReplaceTest, LinksIntoTheArchivesFileLeadToItsEntries) {
