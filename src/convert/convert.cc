@@ -46,13 +46,14 @@ ConvertReport convert_input(const fs::path& input, const fs::path& output, const
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, name);
 }
 
-/// The data files that the links of all models led to, by name in their folder.
+/// The paths of the data files that the links of all models led to.
 base::KeyedSet<std::string> data_files_of(const LoadedModel& model) {
   base::KeyedSet<std::string> names;
   const auto add = [&names](const ModelSource& source) {
     const ExternalFiles* const files = files_of(source);
     if (files == nullptr) return;
-    for (std::string& name : files->names()) names.insert(std::move(name));
+    for (const std::string& name : files->names())
+      names.insert(os::slashed_text_of(files->folder() / os::path_of(name)));
   };
   add(*model.source);
   for (const auto& source : model.further_sources) add(*source);

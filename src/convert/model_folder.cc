@@ -82,7 +82,8 @@ std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>&
   const fs::path blobs = base::real_path(models().front()).parent_path();
   std::vector<SideFile> files;
   for (const std::string& name : others_) {
-    if (data.contains(name) || base::are_same(path_ / os::path_of(name), output)) continue;
+    const fs::path path = path_ / os::path_of(name);
+    if (data.contains(os::slashed_text_of(path)) || base::are_same(path, output)) continue;
     const auto file = map_beneath(path_, blobs, name);
     files.push_back({name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source});
   }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "convert/model_source.h"
+#include "onnxar/convert.h"
+#include "os/names.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -61,7 +63,23 @@ TEST_F(ModelFolderTest, ModelsAreDirectlyInItTheUsualOneFirst) {
 
 TEST_F(ModelFolderTest, DataAndTheOutputAreNoSideFiles) {
   for (const std::string name : {"m.onnx", "m.data", "sub/m.data", "out", "config.json"}) put("export/" + name);
-  EXPECT_THAT(side_files({"m.data"}, path() / "." / "out"), ElementsAre("config.json", "sub/m.data"));
+  const std::string data = os::slashed_text_of(fs::canonical(path()) / "m.data");
+  EXPECT_THAT(side_files({data}, path() / "." / "out"), ElementsAre("config.json", "sub/m.data"));
+}
+
+TEST_F(ModelFolderTest, DataInAnotherFolderDoesNotHideASideFileOfItsName) {
+  for (const std::string folder : {"other", "export/data"}) {
+    SCOPED_TRACE(folder);
+    fs::remove_all(path());
+    folder_.write_file("export/m.onnx", model_of({linked_floats("w", 300, "w.bin")}).view());
+    folder_.write_file("export/w.bin", pattern(7));
+    folder_.write_file(folder + "/w.bin", pattern(1200));
+    pack(path(), folder_ / "out", saved_as(Format::archive, over_existing), {.external_data_dir = folder_ / folder});
+    const Archive archive = Archive::open(folder_ / "out");
+    ASSERT_TRUE(archive.find("w.bin"));
+    EXPECT_EQ(archive.find("w.bin")->size, 7U);
+    EXPECT_FALSE(archive.find("data/w.bin"));
+  }
 }
 
 TEST_F(ModelFolderTest, HiddenFilesAreToldAndNothingBelowAHiddenFolder) {
