@@ -1,6 +1,7 @@
 #include "convert/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "archive/access.h"
@@ -129,8 +130,8 @@ void PayloadLayout::note_without_data(const onnx::TensorSite& site, const Places
   remarks_.push_back(no_data(site, places));
 }
 
-void PayloadLayout::add_to(ConvertReport& report) const {
-  report.remarks.insert(report.remarks.end(), remarks_.begin(), remarks_.end());
+void PayloadLayout::add_to(ConvertReport& report) {
+  std::ranges::move(remarks_, std::back_inserter(report.remarks));  // there may be millions
   report.tensors_outside = tensors_;
   report.nested_outside = nested_;
   report.payloads = placed_.size();

@@ -91,7 +91,8 @@ class PayloadLayout {
   /// The payloads to be written, in order.
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
   void note_without_data(const onnx::TensorSite& site, const PlacesWithoutData& places);
-  void add_to(ConvertReport& report) const;
+  /// Moves the remarks to the report. Call it once.
+  void add_to(ConvertReport& report);
 
  private:
   onnx::ExternalLink add(const onnx::TensorSite& site, const Payload& payload);

@@ -267,7 +267,7 @@ class OnnxPlan {
     for (const auto& [name, parts] : files_) targets.claim(name);
     companions_.claim(targets);
   }
-  void add_to(ConvertReport& report) const {
+  void add_to(ConvertReport& report) {
     layout_.add_to(report);
     report.data_file = is_one_data_file(options_) ? options_.data_file : "";
     report.model_bytes = proto_.size();
@@ -319,11 +319,11 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   const FolderCompanions taken = companions_for(model, destination, report);
   FileTargets targets(destination, options.output);
   const fs::path& target = targets.model().path;
-  auto plan = std::make_unique<const OnnxPlan>(model, taken, target, options);
+  auto plan = std::make_unique<OnnxPlan>(model, taken, target, options);
   // Only a complete plan tells the size of an inline model. A folder can take a data file too, so a model that is too
   // large is planned a second time; a single file is refused below.
   if (options.format == Format::onnx_inline && destination.is_folder() && !plan->fits()) {
-    plan = std::make_unique<const OnnxPlan>(model, taken, target, with_data_file(options, destination));
+    plan = std::make_unique<OnnxPlan>(model, taken, target, with_data_file(options, destination));
   }
   // All refusals come before the end of a dry run, so that it fails where a real run would.
   plan->check_sizes(destination.path);
