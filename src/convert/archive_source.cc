@@ -37,12 +37,12 @@ Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, 
     return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
   // A slice cannot be compared with the CRC-32 of its entry alone; SlicedEntries verifies the entry once for all
   // slices.
-  const auto make = [&] { return is_whole ? whole(archive, entry) : slices_.source(archive, entry, part); };
-  if (ArchiveAccess::ranges(archive) == nullptr) return {payload_at(part, archive.owner(), make()), is_whole};
-  // Reading produces the bytes. Tensors that share them share the source, which identifies such data.
-  auto& source = fetched_[{entry.index, part.data(), part.size()}];
-  if (!source) source = make();
-  return {{source}, is_whole};
+  auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
+  if (ArchiveAccess::ranges(archive) == nullptr)
+    return {payload_at(part, archive.owner(), std::move(source)), is_whole};
+  Payload produced{std::move(source)};
+  produced.place = part;
+  return {std::move(produced), is_whole};
 }
 
 bool EntryPayloads::verifies(const Archive& archive) const {

@@ -1,10 +1,8 @@
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "archive/keys.h"
@@ -146,7 +144,7 @@ class ForeignZipSource final : public ModelSource {
   }
 
   [[nodiscard]] Payload part(std::size_t index, Bytes part, std::size_t size_of_entry) {
-    if (zip_->entry(index).deflated) return {inflated(index, part)};
+    if (zip_->entry(index).deflated) return inflated(index, part);
     if (options().verify_data && part.size() == size_of_entry) {
       return payload_at(part, zip_, zip_->source(index, options().threads));
     }
@@ -156,11 +154,11 @@ class ForeignZipSource final : public ModelSource {
   }
 
   /// An entry is inflated when it is first read, so that a dry run inflates only the model. Before that, its place
-  /// holds zeros, so nobody gets a view of it. Tensors that share bytes share the source, which identifies such data.
-  std::shared_ptr<const ByteSource> inflated(std::size_t index, Bytes part) {
-    auto& source = inflated_[{index, part.data(), part.size()}];
-    if (!source) source = zip_->inflated_source(index, part);
-    return source;
+  /// holds zeros, and has no view.
+  [[nodiscard]] Payload inflated(std::size_t index, Bytes part) const {
+    Payload produced{zip_->inflated_source(index, part)};
+    produced.place = part;
+    return produced;
   }
 
   void link_stand_ins() {
@@ -184,7 +182,6 @@ class ForeignZipSource final : public ModelSource {
   GraphBytes main_;                   // the model, also while a further graph is selected
   std::set<std::size_t> used_;        // entries with payloads
   std::set<std::size_t> verified_;    // entries of slices, each verified once
-  std::map<std::tuple<std::size_t, const std::byte*, std::size_t>, std::shared_ptr<const ByteSource>> inflated_;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 /// Payloads that the model was given in memory have no file, so they count as input themselves.
 std::uint64_t input_of(const LoadedModel& model) {
   std::vector<Bytes> places;
-  for (const Payload& payload : model.payloads) places.push_back(payload.bytes());
+  for (const Payload& payload : model.payloads) places.push_back(payload.region());
   return std::max(model.input_size, distinct_bytes(places));
 }
 

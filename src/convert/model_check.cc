@@ -136,17 +136,11 @@ class ModelCheck {
     try {
       errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
       const Resolved resolved = source_.resolve(site);
-      remark_slice(site, place_of(resolved.payload, site));
+      remark_slice(site, resolved.payload.region());
       if (data_) verify_checksum(resolved, site);
     } catch (const Error& error) {
       add_error(site, error);
     }
-  }
-
-  /// Where the data lies. Of an archive by ranges nothing is read for that.
-  Bytes place_of(const Payload& payload, const onnx::TensorSite& site) const {
-    if (payload.span || archive_ == nullptr) return payload.bytes();
-    return part_named(*archive_, site.tensor, proved_link(site.tensor)).bytes;
   }
 
   /// Many tensors may name one entry, so its SHA-1 is computed once.

@@ -83,9 +83,9 @@ Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_pt
   return {std::move(source), std::make_shared<const ByteSpan>(ByteSpan::borrow(part, std::move(owner)))};
 }
 
-Extent::Extent(const Payload& payload) : Extent(payload.bytes()) {
+Extent::Extent(const Payload& payload) : Extent(payload.region()) {
   // Empty data may have any address, or one that larger data has as well. So it is identified by its source, as
-  // produced data is.
+  // decoded data is.
   if (size_ == 0) begin_ = reinterpret_cast<std::uintptr_t>(payload.source.get());
 }
 
@@ -133,16 +133,10 @@ Payload ModelSource::payload_of(const onnx::TensorSite& site) {
   Payload& payload = resolved.payload;
   if (!claim) return std::move(payload);
   // Two different checksums of the same bytes cannot both be right.
-  const auto [first, added] = claimed_.try_emplace(Extent(payload));
-  Claimed& claimed = first->second;
-  if (added) {
-    claimed.checksum = claim->checksum;
-    claimed.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
-                                                      std::move(claim->mismatch), path_);
-  } else if (claimed.checksum != claim->checksum) {
-    throw claim->error(path_);
-  }
-  payload.source = claimed.source;
+  const auto [first, added] = claimed_.try_emplace(Extent(payload), claim->checksum);
+  if (first->second != claim->checksum) throw claim->error(path_);
+  payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
+                                                    std::move(claim->mismatch), path_);
   return std::move(payload);
 }
 

@@ -69,10 +69,14 @@ struct Payload {
   /// Whether other tensors of the input may have these bytes as well. Not if they are decoded from typed fields, or if
   /// the program gave them.
   bool may_be_shared = true;
+  /// Where produced bytes will lie once they are read, which tells them apart; empty if they are decoded.
+  Bytes place = {};
 
   [[nodiscard]] std::uint64_t size() const { return source->size(); }
   /// The bytes in memory; empty if reading produces them.
   [[nodiscard]] Bytes bytes() const noexcept { return span ? span->bytes() : Bytes(); }
+  /// Where the bytes lie or will lie.
+  [[nodiscard]] Bytes region() const noexcept { return span ? span->bytes() : place; }
   /// A view of the bytes that shares their owner.
   [[nodiscard]] ByteSpan share() const;
   /// Whether reading produces the bytes, so that they do not lie in memory.
@@ -87,7 +91,8 @@ Payload payload_of(ByteSpan bytes, const base::FileOrigin* file = nullptr);
 Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_ptr<const ByteSource> source);
 
 /// Identifies data while it is alive. Two payloads with equal extents have the same bytes, so writers write, copy or
-/// sum them once. Bytes in memory are identified by address and size, produced data by its source.
+/// sum them once. Bytes in memory, and those that have a place there, are identified by address and size, other data by
+/// its source.
 class Extent {
  public:
   explicit Extent(Bytes bytes) noexcept : begin_(reinterpret_cast<std::uintptr_t>(bytes.data())), size_(bytes.size()) {}
@@ -223,18 +228,11 @@ class ModelSource {
   /// the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
 
-  /// What a link says of a whole file or entry, and the source that compares it. Tensors share that source: of produced
-  /// data it tells that they have the same bytes.
-  struct Claimed {
-    std::string checksum;
-    std::shared_ptr<const ByteSource> source;
-  };
-
   LoadOptions options_;
   std::filesystem::path path_;
   GraphBytes graph_;
   std::vector<Finding> remarks_;
-  std::map<Extent, Claimed> claimed_;  // whole files and entries
+  std::map<Extent, std::string> claimed_;  // checksums of whole files and entries
 };
 
 /// Calls `action` and returns its result. Adds the tensor and its place to errors.

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,8 +48,6 @@ class EntryPayloads {
   bool verify_;
   std::size_t threads_;
   SlicedEntries slices_;
-  /// By entry and part, of an archive that is read by ranges.
-  std::map<std::tuple<std::size_t, const std::byte*, std::size_t>, std::shared_ptr<const ByteSource>> fetched_;
 };
 
 /// Finds the part of an entry that a link to the archive's own file names. The archive begins at `at` in that file, and
