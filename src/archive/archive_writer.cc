@@ -29,7 +29,6 @@
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
-  os::File lock;  // on the file that is replaced; the first member, so that it is released last
   EntryWriter writer;
   base::Sync sync;
   bool verify_model;
@@ -43,10 +42,8 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
     throw Error(Code::usage_argument, "a writer does not support dry_run; archive_size computes the size of the file");
   }
   auto file = base::OutputFile::create(target, existing_of(options.output));
-  // Held until the output has its name, so that no edit of the old file is lost (X8).
-  auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
   zip::Writer writer({std::move(file), options.output.sync}, options.output.threads);
-  return ArchiveWriter(detail::own<Parts>(std::move(lock), EntryWriter(std::move(writer), options.alignment, target),
+  return ArchiveWriter(detail::own<Parts>(EntryWriter(std::move(writer), options.alignment, target),
                                           sync_of(options.output), options.verify_model));
 }
 

@@ -267,7 +267,7 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
   plan.check_removals();
   const Archive& archive = plan.archive();
   if (plan.kept() == 0) {  // the first entry has to begin at 0 (P1), so the file is written anew
-    auto file = base::OutputFile::create(archive.path(), base::Existing::replace);
+    auto file = base::OutputFile::create(archive.path(), base::Existing::replace, base::duplicate(lock));
     return zip::Writer({std::move(file), output.sync}, output.threads, limits());
   }
   const std::uint64_t size = archive.file().size();

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "archive/access.h"
 #include "archive/file_kind.h"
 #include "base/checked.h"
+#include "base/file_lock.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/open_file.h"
@@ -56,20 +55,6 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// Retries for a second: readers that meet an edit hold a shared lock for a moment. flock can wait only without a
-/// limit. Errors: archive.busy after a second.
-os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
-                               std::error_code& failed) {
-  using namespace std::chrono_literals;
-  constexpr auto step = 10ms;
-  for (auto patience = 1000ms; patience > 0ms; patience -= step) {
-    const os::Locking locking = os::try_lock(file, lock, failed);
-    if (locking != os::Locking::busy) return locking;
-    std::this_thread::sleep_for(step);
-  }
-  throw being_edited(path);
-}
-
 /// Whether the file ends with an end record, which an edit writes last. Otherwise an edit may be at work. If it fails,
 /// the bytes that it appended are cut off again, and touching a mapping of them raises SIGBUS. So this reads by a
 /// system call.
@@ -102,7 +87,7 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
 os::File open_and_lock(const std::filesystem::path& path, os::Access access, os::Lock lock, std::error_code& failed) {
   while (true) {
     os::File file = base::open_file(path, access);
-    if (lock_with_patience(file, lock, path, failed) == os::Locking::failed) return file;
+    if (base::lock_with_patience(file, lock, path, failed) == os::Locking::failed) return file;
     if (base::leads_to(path, file)) return file;
   }
 }
@@ -149,7 +134,7 @@ Archive Archive::open(const std::filesystem::path& path, const OpenOptions& opti
   }
   // The file is broken, or an edit is at work. Under the shared lock the file is stable, so an error is not caused by
   // an edit.
-  if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw being_edited(path);
+  if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw base::being_edited(path);
   return open_locked(file, path, options);
 }
 
@@ -210,22 +195,8 @@ os::File lock_for_planning(const std::filesystem::path& path) {
   return open_and_lock(path, os::Access::read, os::Lock::shared, ignored);
 }
 
-os::File lock_for_replacing(const std::filesystem::path& path) {
-  while (true) {
-    const auto there = base::status_if_there(path);
-    if (!there || there->kind != os::FileKind::regular) break;
-    std::error_code failed;
-    os::File file = os::open(path, os::Access::read, failed);
-    if (os::reason_of(failed) == os::Reason::not_found) continue;  // it was removed meanwhile
-    // A file that may not be read may not be edited either, so it needs no lock. Without a descriptor or with a fault
-    // of the disk there may be an edit at work, which would be lost.
-    if (os::reason_of(failed) == os::Reason::permission) break;
-    if (failed) throw base::system_error(failed, "cannot lock", path);
-    // NFS without a lock daemon and some FUSE file systems have no locks. Replacing a file must still work there.
-    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;
-    if (base::leads_to(path, file)) return file;
-  }
-  return {};
+os::File lock_output(const std::filesystem::path& path, const OutputOptions& options) {
+  return options.overwrite && !options.dry_run ? base::lock_for_replacing(path) : os::File();
 }
 
 Error with_archive(const Error& error, const Archive& archive) {
@@ -276,16 +247,12 @@ void expect_not_cut(const Archive& archive) {
     throw changed_while_read(archive.path());
 }
 
-Error being_edited(const std::filesystem::path& path) {
-  return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
-}
-
 Error with_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
     // Editors hold an exclusive lock, so a shared one fails while an edit is at work.
     const os::File file = base::open_file(path, os::Access::read);
-    return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? being_edited(path) : error;
+    return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? base::being_edited(path) : error;
   } catch (const Error&) {
     return error;  // the file can no longer be opened, which does not affect the bytes that were read
   }

@@ -45,11 +45,9 @@ os::File lock_for_editing(const std::filesystem::path& path);
 /// Errors: archive.busy after a second; io.*.
 os::File lock_for_planning(const std::filesystem::path& path);
 
-/// Takes a shared lock on the file at `path`, which is going to be replaced (X8). The caller holds it from before the
-/// input is read until the output has the name: it excludes edits, which would be lost. Readers are not excluded,
-/// because they take shared locks at most. Returns an invalid file if nothing can be locked: `path` is not a regular
-/// file that may be read, or the file system does not support locks. Errors: archive.busy after a second; io.*.
-os::File lock_for_replacing(const std::filesystem::path& path);
+/// The lock of a tool whose output may replace its input: base::lock_for_replacing, held from before the input is read
+/// (X8), so that an edit in between is not lost. An invalid file if nothing is to be replaced. Errors: as that.
+os::File lock_output(const std::filesystem::path& path, const OutputOptions& options);
 
 // Detects files that change while they are read.
 //
@@ -70,9 +68,6 @@ using base::changed_while_read;
 /// Checks, after reading found no fault, that the file was not changed except by growing. A different file that took
 /// its name does not count. Errors: io.changed.
 void expect_not_cut(const Archive& archive);
-
-/// Returns the error archive.busy.
-Error being_edited(const std::filesystem::path& path);
 
 /// Returns `error`, or archive.busy if it is an error of the format and another process holds the editors' lock.
 Error with_edit(const Error& error, const std::filesystem::path& path);

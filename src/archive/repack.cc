@@ -66,7 +66,7 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
                     const RepackOptions& options) {
   if (options.alignment) zip::check_alignment(*options.alignment);
   // Taken before the input is read, because input and output may be the same file (X8).
-  const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
+  const auto lock = lock_output(output, options.output);
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;

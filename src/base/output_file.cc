@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_lock.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "os/error.h"
@@ -103,8 +104,8 @@ Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
 
 // --- Beginning and discarding ----------------------------------------------------------------------------------------
 
-OutputFile OutputFile::create(const fs::path& target, Existing existing) {
-  return create(find_target(target, existing), existing);
+OutputFile OutputFile::create(const fs::path& target, Existing existing, os::File lock) {
+  return create(find_target(target, existing), existing, std::move(lock));
 }
 
 OutputFile OutputFile::create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing) {
@@ -112,9 +113,11 @@ OutputFile OutputFile::create(std::shared_ptr<const Folder> folder, const std::s
   return create(OutputTarget{std::move(path), std::move(folder), name}, existing);
 }
 
-OutputFile OutputFile::create(OutputTarget target, Existing existing) {
+OutputFile OutputFile::create(OutputTarget target, Existing existing, os::File lock) {
   expect_writable(target, existing);
   OutputFile file(target.path, existing);
+  file.lock_ = std::move(lock);
+  file.lock_target();
   file.name_.emplace(std::move(target));
   file.file_ = file.name_->create();
   return file;
@@ -260,16 +263,23 @@ void OutputFile::park(Sync sync) {
   prepare(sync);
   name_->hide(file_);
   file_ = os::File();
+  lock_ = os::File();
 }
 
 void OutputFile::publish(Sync sync) {
   if (old_size_) return keep_extension(sync);
   prepare(sync);
   stage();
+  lock_target();
   name_->publish(file_, existing_);
   published_ = true;
   file_ = os::File();
+  lock_ = os::File();
   if (sync == Sync::full) name_->folder()->sync();  // the name is durable only when its folder is
+}
+
+void OutputFile::lock_target() {
+  if (existing_ == Existing::replace) renew_lock(lock_, target_);
 }
 
 void OutputFile::withdraw() noexcept {

@@ -41,7 +41,8 @@ enum class Sync : std::uint8_t { none, full };
 ///
 /// Until then the file has no name, so that a killed process leaves nothing; on file systems without nameless files it
 /// has a hidden temporary name, `.NAME.XXXXXX.tmp`. The destructor discards it. A target that exists is replaced
-/// atomically and keeps its permissions, except set-ID bits; a new one follows the umask. The folder is opened once,
+/// atomically and keeps its permissions, except set-ID bits; a new one follows the umask. It is locked against edits
+/// from `create` to `publish`, which would be lost (lock_for_replacing). The folder is opened once,
 /// and all names are looked up in it: if a different folder takes over its path, the file does not appear there.
 ///
 /// `extend` writes after the end of an existing file instead: `publish` keeps the new bytes, the destructor cuts them
@@ -55,8 +56,9 @@ class OutputFile {
  public:
   /// Follows a target that is a symbolic link, and replaces the file it points to. A link that a different user made in
   /// a shared folder is refused (os::may_follow_link). Errors: output.exists (refuse), io.not_a_file (target is a
-  /// folder or device), io.not_found (no such folder), io.permission.
-  static OutputFile create(const std::filesystem::path& target, Existing existing);
+  /// folder or device), io.not_found (no such folder), io.permission; archive.busy (the file that it points to is being
+  /// edited). `lock` is one that the caller has on that file, if any.
+  static OutputFile create(const std::filesystem::path& target, Existing existing, os::File lock = {});
 
   /// Creates the file `name`, which is not a path, in an open folder; a link of that name is not followed. Errors: as
   /// above.
@@ -64,7 +66,7 @@ class OutputFile {
 
   /// Creates the file at a target that `find_target` found. Time may have passed since, so the name is checked again.
   /// Errors: as above.
-  static OutputFile create(OutputTarget target, Existing existing);
+  static OutputFile create(OutputTarget target, Existing existing, os::File lock = {});
 
   /// Creates a file that never gets a name, on the file system of the folder.
   /// Errors: io.not_found (no such folder), io.permission.
@@ -108,9 +110,10 @@ class OutputFile {
   /// which needs no room on the disk.
   void stage();
   /// For sets of many files: prepares the complete file, gives it a hidden name and closes it until it is published.
+  /// The lock on the target is given up until then.
   void park(Sync sync);
   /// Gives the file its name. Calls `prepare` and `stage` unless the caller did. Errors: output.exists (the target
-  /// appeared meanwhile and must not be replaced).
+  /// appeared meanwhile and must not be replaced); archive.busy (it was replaced meanwhile, and is being edited).
   void publish(Sync sync);
 
   /// Maps the bytes written so far, or a part of them. The mapping stays valid after this object is destroyed, even if
@@ -131,6 +134,7 @@ class OutputFile {
   void refuse_if_abandoned() const;
   void begin_extension() noexcept;
   void expect_written(Sync sync);
+  void lock_target();
   void keep_extension(Sync sync);
   void discard() noexcept;
 
@@ -140,6 +144,7 @@ class OutputFile {
   std::optional<std::uint64_t> old_size_;  // of a file that is extended, until it is published
   bool begun_ = false;                     // whether the extension is noted
   os::File file_;
+  os::File lock_;  // on the file that is replaced
   bool prepared_ = false;
   bool published_ = false;
   bool may_share_ = true;

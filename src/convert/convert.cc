@@ -31,15 +31,9 @@ LoadOptions with_folder(const LoadOptions& load, const fs::path& output, const S
   return options;
 }
 
-/// The lock is taken before the input is read: if the input is the archive that is replaced, an edit between reading
-/// and replacing would be lost.
-os::File lock_output(const fs::path& output, const SaveOptions& save) {
-  return save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
-}
-
 ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
                             const LoadOptions& load) {
-  const os::File lock = lock_output(output, save);
+  const os::File lock = lock_output(output, save.output);
   const LoadOptions options = with_folder(load, output, save);
   // In a folder, a graph has its own name, and a model that of its file.
   const fs::path name = load.graph.empty() ? input : os::path_of(graph_file_name(load.graph));
@@ -78,7 +72,7 @@ LoadedModel load_folder(const fs::path& folder, const SaveOptions& save, const L
 
 ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const SaveOptions& save,
                           const LoadOptions& load) {
-  const os::File lock = lock_output(output, save);
+  const os::File lock = lock_output(output, save.output);
   return save_model(load_folder(folder, save, with_folder(load, output, save), output), output, save);
 }
 
@@ -194,7 +188,7 @@ ConvertReport pack(std::span<const ModelFile> models, const fs::path& output, co
                    const LoadOptions& load) {
   expect_archive(save, output);
   if (models.empty()) throw Error(Code::usage_argument, "no model was given to pack", {}, output);
-  const os::File lock = lock_output(output, save);
+  const os::File lock = lock_output(output, save.output);
   const LoadOptions options = with_folder(load, output, save);
   std::vector<FamilyMember> members;
   for (const ModelFile& file : models) members.push_back(member_of(file, options));

@@ -262,6 +262,7 @@ bool names_a_folder(const fs::path& path) { return !path.has_filename() || base:
 std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view which, const fs::path& output,
                                      const ExtractOptions& options) {
   if (output.empty()) throw Error(Code::usage_argument, "the path of the output is empty; name a file or a folder");
+  const auto lock = lock_output(output, options.output);
   const auto source = open_source(model, options.load);
   try {
     const Selection selection(*source, which, options.load);

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The number of files that stay open and nameless until they are published. More could exceed the limit of open files,
-/// often 1024, so later files are closed and wait under hidden names.
+/// often 1024 (one that replaces another takes two), so later files are closed and wait under hidden names.
 constexpr std::size_t most_open = 64;
 
 Error in_the_way(const fs::path& path, std::string_view what) {

@@ -256,7 +256,7 @@ FreezeReport freeze(const fs::path& input, const fs::path& output, const SaveOpt
   if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = base::absolute_path(output).parent_path();
   try {
     // Held until the output is in place. Otherwise, an edit of the archive that is replaced could be lost.
-    const auto lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
+    const auto lock = lock_output(output, save.output);
     Model model = Model::load(input, options.load);
     FreezeReport report = freeze(model, beside);
     report.saved = model.save(output, save);

@@ -277,6 +277,13 @@ TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
   EXPECT_EQ(folder.file_names(), std::vector<std::string>{"page"});
 }
 
+TEST(WriteFile, AnArchiveThatIsBeingEditedIsNotReplaced) {
+  const TempDir folder;
+  const auto path = folder.write_file("a", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(path);
+  EXPECT_EQ(code_of([&] { write_file(path, as_bytes("page"), {.overwrite = true}); }), Code::archive_busy);
+}
+
 TEST(WriteFile, ADryRunFindsWhatIsInTheWayAndWritesNothing) {
   const TempDir folder;
   write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});

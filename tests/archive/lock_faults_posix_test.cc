@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "archive/opening.h"
+#include "base/file_lock.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "support/emulation.h"
@@ -51,7 +52,7 @@ TEST(LockForReplacing, IsNotAskedForWhereTheFileMayNotBeRead) {
   fs::permissions(path, fs::perms::none);
   EXPECT_EQ(in_child([&] {
               fs::current_path(folder.path());  // the folders above may be closed to that user
-              return as_ordinary_user([] { return lock_for_replacing("a").valid() ? 1 : child_passed; });
+              return as_ordinary_user([] { return base::lock_for_replacing("a").valid() ? 1 : child_passed; });
             }),
             child_passed);
 }
@@ -63,7 +64,7 @@ TEST(LockForReplacing, FailsWhereAnEditOfTheFileMayGoUnnoticed) {
   EXPECT_EQ(in_child([&] {
               const rlimit none = {0, 0};
               if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
-              return error_if_any([&] { return lock_for_replacing(path); }) ? child_passed : 2;
+              return error_if_any([&] { return base::lock_for_replacing(path); }) ? child_passed : 2;
             }),
             child_passed);
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "archive/opening.h"
+#include "base/file_lock.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
@@ -27,7 +28,7 @@ class WaitingForLocks : public ::testing::TestWithParam<os::File (*)(const fs::p
   fs::path path_ = folder_.write_file("a", smallest_archive().bytes);
 };
 INSTANTIATE_TEST_SUITE_P(Each, WaitingForLocks,
-                         ::testing::Values(&lock_for_editing, &lock_for_planning, &lock_for_replacing));
+                         ::testing::Values(&lock_for_editing, &lock_for_planning, &base::lock_for_replacing));
 
 TEST_P(WaitingForLocks, GetTheFileThatHasTheNameAfterwards) {
   os::File held = base::open_file(path_, os::Access::read_and_write);
@@ -48,8 +49,8 @@ TEST_P(WaitingForLocks, GiveUpAfterASecond) {
 
 TEST(LockForReplacing, IsNotAskedForWhereThereIsNoFile) {
   const TempDir folder;
-  EXPECT_FALSE(lock_for_replacing(folder / "none").valid());
-  EXPECT_FALSE(lock_for_replacing(folder.path()).valid());
+  EXPECT_FALSE(base::lock_for_replacing(folder / "none").valid());
+  EXPECT_FALSE(base::lock_for_replacing(folder.path()).valid());
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 #include "base/output_files.h"
+#include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
@@ -220,6 +222,57 @@ TEST(OutputFile, StagingNamesTheFileWhereItReplacesAnother) {
   file.publish(Sync::none);
   EXPECT_EQ(folder.read_text("a"), "new");
   EXPECT_EQ(visible_names(folder), Strings{"a"});
+}
+
+class ReplacedTargetTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] os::File edited() const {
+    os::File editor = base::open_file(target_, os::Access::read_and_write);
+    EXPECT_EQ(os::try_lock(editor, os::Lock::exclusive), os::Locking::done);
+    return editor;
+  }
+  [[nodiscard]] bool may_be_edited() const {
+    return os::try_lock(base::open_file(target_, os::Access::read), os::Lock::exclusive) == os::Locking::done;
+  }
+
+  TempDir folder_;
+  fs::path target_ = folder_.write_file("a", "old");
+};
+
+TEST_F(ReplacedTargetTest, IsNotReplacedWhileItIsEdited) {
+  const os::File editor = edited();
+  EXPECT_EQ(code_of([&] { return OutputFile::create(target_, Existing::replace); }), Code::archive_busy);
+  EXPECT_EQ(code_of([&] { return OutputFile::create(target_, Existing::refuse); }), Code::output_exists);
+}
+
+TEST_F(ReplacedTargetTest, IsNotEditedUntilTheNewOneHasItsName) {
+  OutputFile file = OutputFile::create(target_, Existing::replace);
+  EXPECT_FALSE(may_be_edited());
+  file.publish(Sync::none);
+  EXPECT_TRUE(may_be_edited());
+}
+
+TEST_F(ReplacedTargetTest, IsNotReplacedWhileItIsEditedThoughItHasTheNameSinceALittle) {
+  OutputFile file = OutputFile::create(target_, Existing::replace);
+  replace_file(folder_.write_file("b", "another"), target_);
+  {
+    const os::File editor = edited();
+    EXPECT_EQ(code_of([&] { file.publish(Sync::none); }), Code::archive_busy);
+  }
+  EXPECT_EQ(folder_.read_text("a"), "another");
+}
+
+TEST_F(ReplacedTargetTest, MayBeEditedWhileAFileWaitsWithManyOthersButIsNotReplacedThen) {
+  OutputFile file = OutputFile::create(target_, Existing::replace);
+  file.park(Sync::none);
+  const os::File editor = edited();
+  EXPECT_EQ(code_of([&] { file.publish(Sync::none); }), Code::archive_busy);
+}
+
+TEST_F(ReplacedTargetTest, IsReplacedByItsEditor) {
+  const os::File editor = edited();
+  OutputFile::create(target_, Existing::replace, base::duplicate(editor)).publish(Sync::none);
+  EXPECT_EQ(folder_.read_text("a"), "");
 }
 
 TEST(OutputFile, InputThatIsShortenedWhileItIsCopiedIsAnError) {

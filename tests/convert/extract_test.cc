@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <string>
 
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "support/refusal.h"
 #include "support/samples.h"
@@ -71,6 +72,17 @@ TEST_F(ExtractTest, ASyncThatFailsLeavesNoFile) {
     ASSERT_THAT(folder_.file_names(), ElementsAre("m")) << passing;
   }
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/a.bin", "out/b.bin"));
+}
+
+TEST_F(ExtractTest, AnArchiveThatIsBeingEditedIsNotReplaced) {
+  const auto path = folder_.write_file("m", model_of({floats("w", 4)}).view());
+  const auto target = folder_.write_file("x", smallest_archive().bytes);
+  const auto inside = folder_.write_file("out/w.bin", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(target), other = ArchiveEditor::open(inside);
+  const ExtractOptions options{.raw = true, .output = {.overwrite = true, .sync = false}};
+  EXPECT_EQ(code_of([&] { return extract(path, "w", target, options); }), Code::archive_busy);
+  EXPECT_EQ(code_of([&] { return extract(path, "w", folder_ / "out", options); }), Code::archive_busy);
+  EXPECT_EQ(folder_.read_file("out/w.bin"), smallest_archive().bytes);
 }
 
 TEST_F(ExtractTest, WhatIsNotThereOrAmbiguousIsAUsageError) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "convert/linking.h"
+#include "onnxar/archive_writer.h"
 #include "support/special_files.h"
 
 namespace onnxar::testing {
@@ -349,6 +350,16 @@ TEST_F(LinkTest, LinksOfAllGraphsTogetherHaveOneLimit) {
   EXPECT_EQ(folder_.read_file("3.onnx"), make_link(archive_, {.graph = "3"}).model);
   start_with_graphs(16);
   EXPECT_EQ(code_of([&] { link_graphs(archive_, {.output = {.overwrite = true}}); }), Code::onnx_model_expansion);
+}
+
+TEST_F(LinkTest, DoesNotReplaceAnArchiveThatIsBeingEdited) {
+  LinkOptions options = unsynced_link();
+  options.output.overwrite = true;
+  const fs::path target = folder_.write_file("y.onnxar", smallest_archive().bytes);
+  const fs::path copy = folder_.write_file("hub/model.onnx_data", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(target), other = ArchiveEditor::open(copy);
+  EXPECT_EQ(code_of([&] { return onnxar::link(archive_, target, options); }), Code::archive_busy);
+  EXPECT_EQ(code_of([&] { return link_for_hub(archive_, folder_ / "hub", options); }), Code::archive_busy);
 }
 
 // --- Links as new models of their archive ----------------------------------------------------------------------------
