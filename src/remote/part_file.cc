@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <new>
+#include <exception>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/checked.h"
+#include "base/file_lock.h"
 #include "base/open_file.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -89,7 +90,8 @@ PartFile::PartFile(base::OutputTarget place, const std::string& version, std::ui
   }
   list_ = open_beside(list_suffix);
   const std::string head = concat("onnxar part 1 ", size, " ", piece_size, " ", version, "\n");
-  if (!version.empty()) read_list(head);
+  // The list of a file that was published or removed may be left.
+  if (!version.empty() && os::status_of(data_, failed).size == size) read_list(head);
   if (list_end_ == 0) {
     for (const os::Handle file : {data_.get(), list_.get()}) {
       if (const std::error_code failure = os::set_size(file, 0))
@@ -117,7 +119,7 @@ os::File PartFile::open_beside(const std::string& suffix) const {
 /// Whether the file still has this name, and not by a link.
 bool PartFile::has_name(os::Handle file, const std::string& suffix) const {
   std::error_code failed;
-  const os::FileStatus named = os::link_status_of(target_.folder->path() / os::path_of(name_of(suffix)), failed);
+  const os::FileStatus named = os::status_in(target_.folder->handle(), os::path_of(name_of(suffix)), failed);
   return !failed && named.kind == os::FileKind::regular && named.identity == os::status_of(file, failed).identity;
 }
 
@@ -158,12 +160,18 @@ void PartFile::set_size(std::uint64_t size) const {
     throw base::system_error(failed, "cannot write", target());
 }
 
-void PartFile::publish(base::Existing existing, base::Sync sync) {
+void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) {
   const base::FolderHandle folder = target_.folder->handle();
   const std::filesystem::path to = os::path_of(target_.name);
   std::error_code failed;
   if (existing == base::Existing::replace) failed = os::keep_mode(data_, folder, to);
   if (!failed) failed = sync == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
+  if (existing == base::Existing::replace) base::renew_lock(lock, target());
+  // The rename is by name, and must not publish what another process downloads.
+  if (!has_name(data_, data_suffix)) {
+    throw Error(Code::io_changed, "was removed or replaced during the download; try again", {},
+                target_.folder->path() / os::path_of(name_of(data_suffix)));
+  }
   if (!failed) {
     const std::filesystem::path from = os::path_of(name_of(data_suffix));
     failed = existing == base::Existing::replace ? os::rename_over(folder, from, to)
@@ -177,15 +185,16 @@ void PartFile::publish(base::Existing existing, base::Sync sync) {
 }
 
 void PartFile::discard() noexcept {
+  try {
+    // While the lock is held: without it, the names may be those of another process's download.
+    if (has_name(data_, data_suffix)) {
+      for (const char* const suffix : {list_suffix, data_suffix}) target_.folder->remove_file(name_of(suffix));
+    }
+  } catch (const std::exception&) {
+    list_ = os::File();  // the files stay: the next download forgets what it cannot use
+  }
   list_ = os::File();
   data_ = os::File();
-  for (const char* const suffix : {list_suffix, data_suffix}) {
-    try {
-      target_.folder->remove_file(name_of(suffix));
-    } catch (const std::bad_alloc&) {
-      return;  // the next download forgets what it cannot use
-    }
-  }
 }
 
 }  // namespace onnxar

@@ -35,8 +35,9 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
 /// whole finds.
 class PartFile {
  public:
-  /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` has no line breaks; empty: nothing
-  /// of an earlier object is kept. Errors: io.*; archive.busy (another object has them open); io.disk_full.
+  /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` tells the file, too, and has no
+  /// line breaks; empty: nothing of an earlier object is kept. Errors: io.*; archive.busy (another object has them
+  /// open); io.disk_full.
   PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
 
   [[nodiscard]] bool has(std::uint64_t piece) const { return pieces_.contains(piece); }
@@ -50,9 +51,10 @@ class PartFile {
   void complete(std::uint64_t piece);
   /// Cuts the file to `size`, for a file whose size was not known before.
   void set_size(std::uint64_t size) const;
-  /// Gives the file the output's name. Errors: output.exists, io.*.
-  void publish(base::Existing existing, base::Sync sync);
-  /// Removes both files.
+  /// Gives the file the output's name. `lock` is that on the file it replaces. Errors: output.exists; archive.busy
+  /// (that one is being edited); io.changed (another process took the place of the hidden file); io.*.
+  void publish(base::Existing existing, base::Sync sync, os::File lock = {});
+  /// Removes both files, if they are still those that were opened.
   void discard() noexcept;
 
  private:

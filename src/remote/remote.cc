@@ -25,10 +25,12 @@
 namespace onnxar {
 namespace {
 
-/// Identifies the version of the file that the pieces belong to; empty if the server does not tell.
+/// Identifies the file that the pieces belong to and its version; empty if the server does not tell. The address, since
+/// two files may have one time; without its query, where each download may have a signature of its own.
 std::string version_of(const HttpFile& file) {
   if (!file.has_ranges()) return {};
-  return file.version().etag.empty() ? file.version().last_modified : file.version().etag;
+  const std::string& version = file.version().etag.empty() ? file.version().last_modified : file.version().etag;
+  return version.empty() ? version : base::concat(version, " ", os::text_of(file.name()));
 }
 
 /// The pieces that are missing, those that touch joined to runs: a request costs a round trip, in which its connection
@@ -172,6 +174,7 @@ RangesOpener remote_files(const RemoteOptions& options) {
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
   const base::Existing existing = existing_of(options.output);
   base::OutputTarget target = base::find_target(output, existing);
+  os::File lock = lock_output(target.path, options.output);
   const auto file = std::make_shared<const HttpFile>(address, options.remote, WholeFiles::allowed);
   GetReport report{.file_bytes = file->size()};
   // A file that is not an archive is refused before it is downloaded.
@@ -186,7 +189,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
     if (kind(error.code()) == Kind::format) part.discard();  // the next download begins anew
     throw error.with_path(part.target());
   }
-  part.publish(existing, sync_of(options.output));
+  part.publish(existing, sync_of(options.output), std::move(lock));
   return report;
 }
 

@@ -159,6 +159,35 @@ class Getting(RemoteCase):
         self.succeeds("get", self.serve(), "-o", self.output, "-f")
         self.assertEqual(self.output.read_bytes(), self.data)
 
+    def test_an_archive_that_is_being_edited_is_not_replaced(self) -> None:
+        self.on_posix("flock")
+        import fcntl
+
+        self.output.write_bytes(self.data)
+        address = self.serve()
+        with self.output.open("rb+") as edited:
+            fcntl.flock(edited, fcntl.LOCK_EX)
+            self.refused("archive.busy", IO, "get", address, "-o", self.output, "-f")
+            self.assertEqual(self.server.requests, [])
+        self.succeeds("get", address, "-o", self.output, "-f")
+
+    def test_pieces_of_another_address_are_not_used(self) -> None:
+        other = bytes(Archive([*weights("v", count=10_000_000), model_of(linked("v", 10_000_000))]).file)
+        self.assertEqual(len(other), len(self.data))
+        tag = '"both"'
+        self.kill_after(5, self.server.serve("/other.onnxar", other, etag=tag, delay=0.1))
+        self.assertFalse(self.output.exists())
+        done = self.succeeds("get", self.serve(etag=tag), "-o", self.output)
+        self.assertNotIn("were here already", done.stderr)
+        self.assertEqual(self.output.read_bytes(), self.data)
+
+    def test_a_list_without_its_file_is_not_trusted(self) -> None:
+        address = self.serve(etag='"v"')
+        lines = "".join(f"{piece}\n" for piece in range(-(-len(self.data) // PART)))
+        self.write(".out.part.list", f"onnxar part 1 {len(self.data)} {PART} \"v\" {address}\n{lines}".encode())
+        self.succeeds("get", address, "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), self.data)
+
     def test_a_dry_run_writes_nothing(self) -> None:
         address = self.serve()
         with self.nothing_changes():
