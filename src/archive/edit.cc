@@ -108,7 +108,14 @@ class EditPlan {
   }
   /// Refuses to remove the entry while a graph stays that may name it, since that graph cannot be read. Errors:
   /// usage.argument.
-  void check_removal_of(const ArchiveEntry& entry) const;
+  void check_removal_of(const ArchiveEntry& entry) const {
+    if (!removable || removable->unread.empty()) return;
+    const std::string_view graph = archive_.entry(*removable->unread.begin()).name;
+    throw Error(Code::usage_argument,
+                concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph),
+                       " may use it: that graph cannot be read to its end; remove or replace it, too, and first"),
+                {std::string(entry.name), std::nullopt}, archive_.path());
+  }
   /// As above, for all that is removed. Only this judges graphs that cannot be read, together: one by one, each of two
   /// would forbid to remove the other.
   void check_removals() const {
@@ -209,15 +216,6 @@ void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
 }
 
 }  // namespace
-
-void EditPlan::check_removal_of(const ArchiveEntry& entry) const {
-  if (!removable || removable->unread.empty()) return;
-  const std::string_view graph = archive_.entry(*removable->unread.begin()).name;
-  throw Error(Code::usage_argument,
-              concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph),
-                     " may use it: that graph cannot be read to its end; remove or replace it, too, and first"),
-              {std::string(entry.name), std::nullopt}, archive_.path());
-}
 
 /// Planning an edit (`plan`) and writing it (`writer`) are separate: `writer` opens the file for writing in its first
 /// step.

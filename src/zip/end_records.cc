@@ -241,19 +241,6 @@ void check_limits(const EndOfArchive& end, const Limits& limits) {
   expect_within(limits, end.entries, end.directory_size, place);
 }
 
-void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place) {
-  if (entries > limits.entries) {  // E11, F38
-    throw Error(Code::zip_limit_entries, concat(entries, " entries are more than the limit of ", limits.entries),
-                place);
-  }
-  if (directory_size > limits.directory_size) {  // E12, F38
-    throw Error(Code::zip_limit_directory,
-                concat("a directory of ", base::human_size(directory_size), " is over the limit of ",
-                       base::human_size(limits.directory_size)),
-                place);
-  }
-}
-
 namespace {
 
 /// The size that the local header states; nothing if it is in a zip64 field that is missing or malformed.

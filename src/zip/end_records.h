@@ -5,17 +5,9 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
-#include "onnxar/error.h"
+#include "zip/layout.h"
 
 namespace onnxar::zip {
-
-struct Limits {
-  std::uint64_t entries = 1ULL << 20U;
-  std::uint64_t directory_size = 256ULL << 20U;
-  /// Whether names are only labels, as in a `.npz`: no file gets one, so they need not be paths, nor differ by more
-  /// than case. For foreign zips.
-  bool any_names = false;
-};
 
 /// The values of the end records, which were proved to agree with each other and with the records' offsets.
 struct EndOfArchive {
@@ -53,9 +45,6 @@ bool has_end_record(Bytes file);
 /// these numbers stays below 2^62, because `read_end` compared them with the file's size.
 /// Errors: zip.directory.empty, zip.directory.count, zip.limit.*.
 void check_limits(const EndOfArchive& end, const Limits& limits);
-/// Refuses what is beyond the limits. The size of a directory is that of its headers, without the end records. Errors:
-/// zip.limit.*, at `place`.
-void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place);
 
 // The states that edits left in a file.
 

@@ -95,6 +95,19 @@ bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std:
          data_offset == base::align_up(before + padding_minimum, alignment_minimum);
 }
 
+void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place) {
+  if (entries > limits.entries) {  // E11, F38
+    throw Error(Code::zip_limit_entries, base::concat(entries, " entries are more than the limit of ", limits.entries),
+                place);
+  }
+  if (directory_size > limits.directory_size) {  // E12, F38
+    throw Error(Code::zip_limit_directory,
+                base::concat("a directory of ", base::human_size(directory_size), " is over the limit of ",
+                             base::human_size(limits.directory_size)),
+                place);
+  }
+}
+
 std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin, const KeptDirectory& kept,
                         const Limits& limits) {
   std::uint64_t position = begin;

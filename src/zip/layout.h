@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
-#include "zip/end_records.h"
+#include "onnxar/error.h"
 
 namespace onnxar::zip {
 
@@ -58,6 +58,18 @@ struct KeptDirectory {
   /// searches for them would find the superseded ones.
   bool zip64_end = false;
 };
+
+struct Limits {
+  std::uint64_t entries = 1ULL << 20U;
+  std::uint64_t directory_size = 256ULL << 20U;
+  /// Whether names are only labels, as in a `.npz`: no file gets one, so they need not be paths, nor differ by more
+  /// than case. For foreign zips.
+  bool any_names = false;
+};
+
+/// Refuses what is beyond the limits. The size of a directory is that of its headers, without the end records. Errors:
+/// zip.limit.*, at `place`.
+void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place);
 
 /// An entry before it has a place.
 struct SizedEntry {
