@@ -101,6 +101,25 @@ const Payload* EqualPayloads::first_of(DataType type, const Payload& payload) {
   return nullptr;
 }
 
+void KeptChecksums::prove(const Payload& payload) {
+  const onnx::ExternalLink& link = *payload.kept_link;
+  if (!load_.verify_data || link.checksum.empty()) return;
+  if (!known_) note_stated();
+  if (known_->emplace(link.location, link.checksum).second) payload.source->read([](Bytes) {});
+}
+
+void KeptChecksums::note_stated() {
+  known_.emplace();
+  const auto note = [this](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.checksum) return;
+    const auto checksum = parse_checksum(*site.tensor.external.checksum);
+    const auto [entry, part] = part_named(archive_, site.tensor, proved_link(site.tensor));
+    if (checksum && part.size() == entry.size) known_->emplace(entry.name, *checksum);
+  };
+  for (const ArchiveEntry& graph : archive_.graphs()) walk_as_far_as_read(archive_, graph, load_, note);
+  walk_as_far_as_read(archive_, archive_.entry(archive_.size() - 1), load_, note);
+}
+
 void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) {
   const auto added = [&] { return base::Annotation{.prefix = describe(site), .path = output_}; };
   bytes_ = base::annotated(added, [&] { return base::add_announced(bytes_, payload.size(), {}, zip::largest_entry); });

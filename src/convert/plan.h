@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -54,6 +56,25 @@ class EqualPayloads {
 
   std::size_t threads_;
   std::map<Key, Met> met_;
+};
+
+/// Proves the checksums in links to entries of an archive that its new model keeps.
+class KeptChecksums {
+ public:
+  /// Both must outlive it.
+  KeptChecksums(const Archive& archive, const LoadOptions& load) : archive_(archive), load_(load) {}
+
+  /// Reads the entry of a kept link, if it has a checksum that is not known yet. Known are those in the links of the
+  /// archive's models, as far as these can be read: summing would read all weights with every edit. Does nothing
+  /// without LoadOptions::verify_data. Errors: onnx.external_data.checksum.
+  void prove(const Payload& payload);
+
+ private:
+  void note_stated();
+
+  const Archive& archive_;
+  const LoadOptions& load_;
+  std::optional<std::set<std::pair<std::string, std::string>>> known_;  // entries and their checksums
 };
 
 /// Which tensors share a place in the output: those that share bytes in the input, or also those with equal bytes.

@@ -109,25 +109,6 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replac
   return uses;
 }
 
-/// Names of entries, each with a checksum of it.
-using StatedChecksums = std::set<std::pair<std::string, std::string>>;
-
-/// The checksums in links to whole entries, as far as the model and the graphs of the archive can be read.
-StatedChecksums stated_checksums(const Archive& archive) {
-  const LoadOptions load;  // as above
-  StatedChecksums stated;
-  const auto visit = [&](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.checksum) return;
-    const auto checksum = parse_checksum(*site.tensor.external.checksum);
-    const auto [entry, part] = part_named(archive, site.tensor, proved_link(site.tensor));
-    if (checksum && part.size() == entry.size) stated.emplace(entry.name, *checksum);
-  };
-  for (const ArchiveEntry& graph : archive.graphs())
-    static_cast<void>(walk_as_far_as_read(archive, graph, load, visit));
-  static_cast<void>(walk_as_far_as_read(archive, archive.entry(archive.size() - 1), load, visit));
-  return stated;
-}
-
 /// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline.
 /// Model, archive and options must outlive it. Not synchronised.
 class ReplacePlan {
@@ -137,14 +118,14 @@ class ReplacePlan {
   /// to an entry that would move); onnx.model.expansion; archive.graph.name; wire.*, onnx.*.
   /// Cost: O(directory + old model + graphs + new model), and reading data that may equal an entry's.
   ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
-              const ReplaceOptions& options, Replaced replaced, bool verify)
+              const ReplaceOptions& options, const LoadOptions& load, Replaced replaced)
       : model_(model),
         archive_(archive),
-        verify_(verify),
         kept_(kept),
         moved_(replace_policy(options.threshold, options)),
         movable_(replace_policy(0, options)),
         entries_(archive),
+        checksums_(archive, load),
         expansion_(model),
         read_(model) {
     // The new model takes over the name of the old one.
@@ -242,7 +223,7 @@ class ReplacePlan {
   [[nodiscard]] onnx::ExternalLink kept_link(const onnx::TensorSite& site, const Payload& payload) {
     const onnx::ExternalLink& link = *payload.kept_link;
     if (archive_.find(link.location)->index < kept_) {
-      if (verify_ && !link.checksum.empty()) prove_checksum(payload);
+      checksums_.prove(payload);
       return link;
     }
     throw Error(Code::usage_argument,
@@ -250,13 +231,6 @@ class ReplacePlan {
                     describe(site), ": its data is in ", base::quoted(link.location),
                     ", which would move because an entry before it is replaced; replace that entry by a separate edit"),
                 {link.location, std::nullopt}, archive_.path());
-  }
-
-  /// Reads the entry of a link once, to compare the checksum, unless the archive's models state the same one already.
-  void prove_checksum(const Payload& payload) {
-    if (!stated_) stated_ = stated_checksums(archive_);
-    const auto [known, added] = stated_->emplace(payload.kept_link->location, payload.kept_link->checksum);
-    if (added) payload.source->read([](Bytes) {});
   }
 
   [[nodiscard]] std::optional<onnx::ExternalLink> place_of_equal(const ByteSource& source) const {
@@ -273,16 +247,15 @@ class ReplacePlan {
 
   const LoadedModel& model_;
   const Archive& archive_;
-  bool verify_;  // the checksums of links that stay
   std::size_t kept_;
   ExternalPolicy moved_;    // data that becomes a new entry
   ExternalPolicy movable_;  // data that may be linked to an existing entry: of any size
   EntriesByContent entries_;
+  KeptChecksums checksums_;
   Expansion expansion_;  // counts the bytes that are written
   Expansion read_;       // counts the bytes that are compared with entries
   KeyMaker keys_;
   std::map<Extent, onnx::ExternalLink> known_;
-  std::optional<StatedChecksums> stated_;  // and those that were proved; set at its first use
   std::vector<SideFile> new_weights_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;
@@ -371,8 +344,8 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   ReplaceOptions with_graph = options;
   if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
   const ReplacedFiles files(editor, with_graph);
-  ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph,
-                   graph.empty() ? Replaced::model : Replaced::graph, load.verify_data);
+  ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
+                   graph.empty() ? Replaced::model : Replaced::graph);
   *planned = plan.take_proto();
   const EntrySource old_model(archive, archive.entry(archive.size() - 1));
   const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(*planned) : old_model;
