@@ -34,14 +34,20 @@ void visit_fields(CentralFileHeader& header, Visitor& visit) {
   visit(header.relative_offset_of_local_header);
 }
 
-template <typename Visitor>
-void visit_fields(EndRecord& record, Visitor& visit) {
+/// What both end records state of the directory, in fields of different widths.
+template <typename Record, typename Visitor>
+void visit_directory_fields(Record& record, Visitor& visit) {
   visit(record.number_of_this_disk);
   visit(record.disk_with_directory);
   visit(record.entries_on_this_disk);
   visit(record.entries);
   visit(record.directory_size);
   visit(record.directory_offset);
+}
+
+template <typename Visitor>
+void visit_fields(EndRecord& record, Visitor& visit) {
+  visit_directory_fields(record, visit);
   visit(record.comment_length);
 }
 
@@ -50,12 +56,7 @@ void visit_fields(Zip64EndRecord& record, Visitor& visit) {
   visit(record.size_of_record);
   visit(record.version_made_by);
   visit(record.version_needed);
-  visit(record.number_of_this_disk);
-  visit(record.disk_with_directory);
-  visit(record.entries_on_this_disk);
-  visit(record.entries);
-  visit(record.directory_size);
-  visit(record.directory_offset);
+  visit_directory_fields(record, visit);
 }
 
 template <typename Visitor>
