@@ -217,15 +217,15 @@ struct RepackReport {
 
 /// Makes an archive of a zip file, as zipalign does: entries stored, aligned, byte for byte and in the order of the
 /// input's data, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only `*.onnx` in
-/// the root; it is read only to prove its name, and that no tensor names a renamed entry. Folders go, and bytes outside
-/// the entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
+/// the root; it is read only to prove its name, and that no tensor names a renamed entry. If the input is not an
+/// archive, other `*.onnx` in the root are proved as graphs. Folders go, and bytes outside the entries: superseded
+/// models of an edited archive, comments, holes. Repacking again changes nothing.
 ///
-/// Every CRC-32 is verified. Locks, changing inputs and shared blocks are as for `pack` (convert.h). Memory: buffers,
-/// and about 200 bytes per entry.
+/// Every CRC-32 is verified. Locks, changing inputs, shared blocks: as `pack`. Memory: buffers, 200 bytes per entry.
 ///
 /// Errors: io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose
 /// links would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist
-/// or that the model names); with new names wire.*, onnx.*.
+/// or that the model names); wire.*, onnx.* (of graphs, or with new names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

@@ -259,17 +259,22 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
 
 }  // namespace
 
-void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+void prove_model_entry(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
+  if (is_graph && !fits_protobuf(model.size())) {  // G2
+    throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
+  }
+  // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
+  // them unchanged; `check` reports them.
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
+  prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
+}
+
+void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   try {
-    if (is_graph && !fits_protobuf(model.size())) {  // G2
-      throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
-    }
-    // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
-    // them unchanged; `check` reports them.
-    onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
-    prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
+    prove_model_entry(name, model, entries);
   } catch (const Error& error) {
+    const bool is_graph = name != model_entry_name;
     const std::string message =
         is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this file is not a valid one: ",
                           error.message(), "; in a folder, as `extra/", name, "`, it is a side file")

@@ -82,8 +82,11 @@ class EntryWriter {
 };
 
 /// Proves a model or a graph that is the entry `name` of an archive with these entries: its links, and of a graph also
-/// the values and rules G. Errors have no offset: the file is discarded, so an offset in it would lead nowhere. Errors:
-/// wire.*, onnx.*, archive.model.too_large, archive.graph.*.
+/// the values and rules G. Errors, relative to `model`: wire.*, onnx.*, archive.model.too_large, archive.graph.*.
+void prove_model_entry(std::string_view name, Bytes model, const EntryWriter::Entries& entries);
+
+/// As above, for what a writer has written. Errors say what that means for the archive. They have no offset: the file
+/// is discarded, so an offset in it would lead nowhere.
 void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries);
 
 }  // namespace onnxar

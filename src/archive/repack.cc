@@ -7,6 +7,7 @@
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
+#include "archive/entry_writer.h"
 #include "archive/file_kind.h"
 #include "archive/foreign_zip.h"
 #include "archive/front_end.h"
@@ -52,6 +53,23 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
   }
 }
 
+/// Proves the files that have become graphs of the archive, which `check` would refuse otherwise: from the output, as
+/// those of the input may be deflated.
+void prove_graphs(const RepackPlan& plan, zip::Writer& writer) {
+  const EntryWriter::Entries sizes = writer.sorted_sizes();
+  for (std::size_t i = 0; i < plan.entries().size(); ++i) {
+    const PlannedEntry& planned = plan.entries()[i];
+    if (!is_graph_name(planned.name)) continue;
+    const base::MappedFile graph = writer.map_added(i);
+    try {
+      prove_model_entry(planned.name, graph.bytes(), sizes);
+    } catch (const Error& error) {
+      throw base::annotate(error, {.place = Place{std::string(planned.entry->name), planned.entry->central_offset},
+                                   .advice = {Hint::repack_side_file, escaped(planned.entry->name)}});
+    }
+  }
+}
+
 /// Adds the likely cause to an error in the zip file at `path`: an edit that is at work or did not finish, or a
 /// different change of the file. Errors of the output already have its path, and keep it.
 Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
@@ -81,6 +99,7 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
     write_entries(mapping, plan, options.progress, writer);
+    if (!plan.is_archive()) prove_graphs(plan, writer);  // an archive stays what it is
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     throw with_cause(error, mapping, input);

@@ -73,6 +73,8 @@ class RepackPlan {
   /// Plans every entry, and fills the report. Errors: as `repack`, except errors of data and output.
   void make(RepackReport& report);
 
+  /// Whether the input is an archive, and not a zip file of another kind.
+  [[nodiscard]] bool is_archive() const noexcept { return appended_from_.has_value(); }
   /// The entries of the output in their order, the model last.
   [[nodiscard]] const std::vector<PlannedEntry>& entries() const noexcept { return entries_; }
 

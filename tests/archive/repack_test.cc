@@ -4,6 +4,7 @@
 
 #include "archive/repacking.h"
 #include "onnxar/archive_writer.h"
+#include "support/samples.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -152,12 +153,43 @@ TEST_F(RepackTest, OtherNamesOfTheModelAreTaken) {
   }
 }
 
-TEST_F(RepackTest, AModelBesideModelProtoIsASideFile) {
-  const ZipBuilder builder = zip_of({zip_entry("other.onnx", blob("side")), zip_entry(model_entry, blob("model"))});
+/// A model of one tensor, whose data is the entry `location`.
+Blob model_linking_to(std::string_view location) {
+  const Message linked = tensor("w", dtype::float32, {25}).external(location, 0, 100);
+  return model({.graph = graph({.initializers = {linked}})}).take();
+}
+
+TEST_F(RepackTest, AModelBesideModelProtoIsAGraph) {
+  const ZipBuilder builder =
+      zip_of({zip_entry("other.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, blob("model"))});
   EXPECT_EQ(repacked(builder.build()), builder.build());
   ZipBuilder unaligned = builder;
   for (ZipEntry& entry : unaligned.entries) entry = plain_entry(entry);
   EXPECT_EQ(repacked(unaligned.build()), builder.build());
+}
+
+TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedUnlessTheInputIsAnArchive) {
+  const auto expect = [this](const Blob& graph, Code code) {
+    const ZipEntry stored = zip_entry("g.onnx", graph), model = zip_entry(model_entry, blob("model"));
+    EXPECT_NO_THROW(repacked(zip_of({stored, model}).build())) << "`check` says what is wrong with it";
+    std::filesystem::remove(folder_ / "out");
+    for (const ZipEntry& entry : {stored, deflated_entry("g.onnx", graph)}) {
+      const Built built = zip_of({plain_entry(entry), model}).build_placed();
+      EXPECT_THAT(expect_refused(built.bytes, {code, "g.onnx", built.entry("g.onnx").central_offset}),
+                  HasSubstr("`repack` that renames g.onnx to \"extra/g.onnx\" makes a side file of it"));
+    }
+  };
+  expect(blob("side"), Code::wire_type);
+  expect(model_linking_to("no_such_entry"), Code::onnx_external_missing);
+}
+
+TEST_F(RepackTest, AFileThatIsNotAGraphIsKeptInAFolder) {
+  RepackOptions options = quick();
+  options.rename = {{"g.onnx", "extra/g.onnx"}};
+  const ZipEntry file = plain_entry(zip_entry("g.onnx", blob("side")));
+  const Blob made = repacked(zip_of({file, zip_entry(model_entry, smallest_model())}).build(), options);
+  const Archive archive = Archive::open(made, nullptr);
+  EXPECT_TRUE(archive.find("extra/g.onnx"));
 }
 
 TEST_F(RepackTest, AZipWithoutAModelIsRefused) {
@@ -214,7 +246,7 @@ TEST_F(RepackTest, AnArchivesModelMayHoldAnything) {
 
 TEST_F(RepackTest, AModelWithTheNameOfAGraphIsRefusedUnlessTheInputIsAnArchive) {
   const Blob named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "g")}}).take();
-  ZipBuilder builder = zip_of({zip_entry("g.onnx", smallest_model()), zip_entry(model_entry, named)});
+  ZipBuilder builder = zip_of({zip_entry("g.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, named)});
   EXPECT_EQ(repacked(builder.build()), builder.build()) << "`check` says what is wrong with it";
   std::filesystem::remove(folder_ / "out");
   for (ZipEntry& entry : builder.entries) entry = plain_entry(entry);
@@ -236,12 +268,6 @@ TEST_F(RepackTest, NamesThatTheFormatReservesAreRefused) {
 }
 
 // Entries that the model links to, among those that repacking renames or leaves out.
-
-/// A model of one tensor, whose data is the entry `location`.
-Blob model_linking_to(std::string_view location) {
-  const Message linked = tensor("w", dtype::float32, {25}).external(location, 0, 100);
-  return model({.graph = graph({.initializers = {linked}})}).take();
-}
 
 Blob zip_with(std::string_view model_name, std::string_view location) {
   return zip_of({plain_entry(zip_entry(model_name, model_linking_to(location))),
