@@ -180,7 +180,7 @@ void BufferedOutput::begin_last_write() {
 
 OutputFile BufferedOutput::finish() && {
   flush();
-  file_.set_size(flushed_);  // gives back the reserved room that was not used
+  file_.give_back_room(flushed_);
   return std::move(file_);
 }
 

@@ -227,6 +227,11 @@ void OutputFile::set_size(std::uint64_t size) {
   if (const std::error_code failed = os::set_size(file_, size)) throw system_error(failed, "cannot write", target_);
 }
 
+void OutputFile::give_back_room(std::uint64_t end) {
+  if (!old_size_) return set_size(end);
+  static_cast<void>(os::set_size(file_, end));
+}
+
 MappedFile OutputFile::map(const FilePart& part) const { return MappedFile::map(file_, part, target_); }
 
 void OutputFile::start_writeback(std::uint64_t offset, std::uint64_t length) noexcept {

@@ -95,6 +95,9 @@ class OutputFile {
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
   /// Cuts the file to `size` and gives back the room that `reserve` set aside beyond it.
   void set_size(std::uint64_t size);
+  /// As `set_size`, after the last write, which ended at `end`. The room of an extension stays reserved if it cannot be
+  /// given back: readers may use the extension already, so it must not be cut off for that.
+  void give_back_room(std::uint64_t end);
   /// Waits until the disk has all bytes that were written so far.
   void sync();
   /// Must be called before the write that makes the added bytes visible to readers. From here on a signal does not cut

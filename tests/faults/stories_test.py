@@ -82,6 +82,10 @@ class Stories(unittest.TestCase):
         self.refuses("pack, replacing", LIMIT, lambda call: call.kind == "open" and call.number < 4)
         self.refuses("repack, onto itself", "EIO", lambda call: call.kind == "stat" and call.number < 4)
 
+    def test_an_edit_is_kept_once_its_end_record_is_written(self) -> None:
+        for run in self.meets("replace", "EIO", of("truncate")):
+            self.assertEqual(run.code, DONE, run.stderr)
+
     def test_a_write_that_fails_late_is_noticed_without_a_sync(self) -> None:
         good = self.good("pack, without syncs")
         close = next(call for call in good.run.calls if call.kind == "close" and call.is_unseen)
