@@ -16,12 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without those of tensors that have no type: `payload` refuses these if they are in the message, where a link puts
-/// them.
+/// Without those of tensors that have no type, and without empty ones of an unknown type: `payload` refuses both if
+/// they are in the message, where a link puts them.
 Payloads typed_payloads_of(const Model& model) {
   Payloads all = payloads_of(model);
   for_each_tensor(model.proto(), [&](const schema::TensorProto&, const TensorInfo& info) {
-    if (info.type == DataType::undefined) all.erase(info.site);
+    const auto found = all.find(info.site);
+    if (found == all.end()) return;
+    const bool is_unknown = bits_per_element(info.type) == 0 && found->second.empty();
+    if (info.type == DataType::undefined || is_unknown) all.erase(found);
   });
   return all;
 }
