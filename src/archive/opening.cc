@@ -9,7 +9,6 @@
 #include "archive/access.h"
 #include "archive/file_kind.h"
 #include "base/checked.h"
-#include "base/file_lock.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/open_file.h"

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file_lock.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "os/error.h"

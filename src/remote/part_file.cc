@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/file_lock.h"
 #include "base/open_file.h"
 #include "base/text.h"
 #include "onnxar/error.h"

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "archive/opening.h"
-#include "base/file_lock.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
