@@ -330,11 +330,6 @@ std::optional<CostPolynomial> polynomial_of(const schema::ModelProto& model, Bud
 
 }  // namespace
 
-CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings) {
-  Budget budget = Budget::for_model(model.ByteSizeLong());
-  return estimate_cost(model, budget, bindings);
-}
-
 /// Two passes: what the first one counts holds for all sizes, also for those that the second one excludes.
 CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings) {
   OpenDimensions closed(model.graph(), bindings, OpenDimensions::Unbound::unknown);

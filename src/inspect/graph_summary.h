@@ -21,10 +21,8 @@ GraphSummary summary_of_graph(const schema::ModelProto& model);
 void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
                  const schema::ModelProto& proto, const InspectOptions& options);
 
-/// Estimates multiply-adds within the budget for the model's size, for the given sizes of dimensions and values of
-/// inputs. Nodes beyond the budget are listed as unknown.
-CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings = {});
-/// As above, within a given budget.
+/// Estimates multiply-adds within the budget, for the given sizes of dimensions and values of inputs. Nodes beyond the
+/// budget are listed as unknown.
 CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings = {});
 
 }  // namespace onnxar

@@ -94,7 +94,8 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
     add_functions(inspection, model);
     inspection.graph = summary_of_graph(model);
     add_tensors(inspection, path, *loaded.source, model, options);
-    inspection.cost = estimate_cost(model, bindings_for(model.graph(), options.dims));
+    Budget budget = Budget::for_model(model.ByteSizeLong(), options.cost_steps.value_or(Budget::steps_for_all));
+    inspection.cost = estimate_cost(model, budget, bindings_for(model.graph(), options.dims));
     if (options.nodes) add_nodes(inspection, model, options.op);
     // Checked last, after all reads: pages of a mapped file that was cut in the meantime may read as zeros, without an
     // error.

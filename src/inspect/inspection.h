@@ -212,6 +212,8 @@ struct InspectOptions {
   std::string op = {};  ///< if not empty, only the nodes of this operator
   bool files = false;   ///< fill in Inspection::files
   LoadOptions load = {};
+  /// If set, the steps for the estimate of cost beyond those for each byte of the model. Fuzzers set few.
+  std::optional<std::uint64_t> cost_steps = {};
   /// Sizes with which the cost is counted: {"batch", 1} for an input's dimension with a name, {"x[0]", 1} for one
   /// without, and the value of an input that is a single integer, such as a sampling rate. Errors: usage.argument (a
   /// name that no input has).

@@ -53,7 +53,9 @@ class Budget {
 
   explicit Budget(std::uint64_t steps) noexcept : left_(steps) {}
   /// `bytes` is the size of the model. It is below 2^31, so the product cannot overflow.
-  static Budget for_model(std::uint64_t bytes) noexcept { return Budget(steps_per_byte * bytes + steps_for_all); }
+  static Budget for_model(std::uint64_t bytes, std::uint64_t for_all = steps_for_all) noexcept {
+    return Budget(steps_per_byte * bytes + for_all);
+  }
 
   /// Takes `steps` if that many are left. Otherwise returns false and discards the rest: a later, smaller request must
   /// not succeed, because the result would then depend on the order of requests.
