@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "archive/file_kind.h"
 #include "archive/graphs.h"
 #include "convert/links.h"
 #include "fuzz/fuzz.h"
@@ -113,7 +114,8 @@ void round_trip(const Blob& model, const SaveOptions& options) {
   const SaveOptions pack = written_as(Format::archive, options);
   const SaveOptions unpack = written_as(Format::onnx_inline, options);
   const auto packed = [&] { return converted(model, pack); };
-  const bool sound = passed(checked(model));
+  // Which names a model may have is a rule of archives alone.
+  const bool sound = passed(checked(model)) && onnx::find_metadata(model, model_name_key).empty();
   const auto archive = sound ? must("a model that passes the check can be packed", packed) : accepted(packed);
   if (!archive) return;
 
@@ -136,7 +138,7 @@ void round_trip(const Blob& model, const SaveOptions& options) {
 
 void run(Bytes input) {
   const Blob model(input.begin(), input.end());
-  if (looks_like_zip(input)) return;  // other targets test archives
+  if (looks_like_zip(input) || looks_like_text(input)) return;  // other targets test archives and text
   const SaveOptions usual;
   const bool both = model.size() >= usual.threshold;
   if (!both || is_turn(model, 0, 3)) round_trip(model, {.threshold = 0, .all_sites = true});
