@@ -131,8 +131,6 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
 
 namespace {
 
-using base::concat;
-
 /// The locations that tensors name, as they are and normalised: in foreign zips, `./weights` leads to the entry
 /// `weights`.
 base::KeyedSet<std::string> linked_names(Bytes model) {

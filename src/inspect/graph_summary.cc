@@ -106,8 +106,6 @@ NodeSummary summary_of(const schema::NodeProto& node, const Site& site) {
 
 namespace {
 
-using base::concat;
-
 constexpr std::size_t most_listed = 100;  // faults of one kind: a broken model may have one at each node
 
 // --- Interface -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,3 @@
-
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 

@@ -202,8 +202,6 @@ LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint6
 namespace onnxar::zip {
 namespace {
 
-using base::concat;
-
 void check_flags(const CentralFileHeader& header, const HeaderContext& refuse) {
   if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {  // D2
     refuse(Code::zip_entry_encrypted, "the entry is encrypted");
