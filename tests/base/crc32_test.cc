@@ -138,7 +138,11 @@ TEST(Crc32, OneThreadIsTheCallers) {
   const Blob data = pattern(std::size_t{64} << 20U, 4);
   const std::size_t before = thread_count();
   base::crc32_while(0, data, [&] { EXPECT_EQ(thread_count(), before); }, 1);
-  base::crc32_while(0, data, [&] { EXPECT_GT(thread_count(), before); }, 2);
+  bool saw_another = false;  // on a busy machine the other thread may end before it is looked for
+  for (int i = 0; i < 100 && !saw_another; ++i) {
+    base::crc32_while(0, data, [&] { saw_another = thread_count() > before; }, 2);
+  }
+  EXPECT_TRUE(saw_another);
 }
 
 TEST(Crc32, SeesEveryFlippedBit) {
