@@ -125,10 +125,10 @@ struct EditOptions {
 /// Weights are added, never removed or moved. To drop a tensor, commit a model that does not name its entry, and `pack`
 /// the archive to leave the entry out. Side files and graphs after the last weight can be removed and replaced.
 ///
-/// `commit` completes the edit: it syncs before and after the end record, which makes the edit count. An editor that
-/// fails or is destroyed before cuts off what it appended. If no entry except the model stays, the archive is written
-/// anew and renamed, since its first entry is at offset 0. Failures are as for ArchiveWriter; `archive()` and
-/// `size_with` also work after a failure.
+/// `commit` syncs before and after the end record, which makes the edit count: an error of the last sync says that the
+/// edit stands. An editor that fails or is destroyed before cuts off what it appended. If no entry except the model
+/// stays, the archive is written anew and renamed, since its first entry is at offset 0. Failures are as for
+/// ArchiveWriter; `archive()` and `size_with` also work after a failure.
 class ArchiveEditor {
  public:
   /// Locks and opens the archive, and writes nothing. Waits at most one second for another edit. With `output.dry_run`
@@ -218,11 +218,11 @@ struct RepackReport {
 /// Makes an archive of a zip file, as zipalign does: entries stored, aligned, byte for byte and in the order of the
 /// input's data, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only `*.onnx` in
 /// the root; it is read only to prove its name, and that no tensor names a renamed entry. If the input is not an
-/// archive, other `*.onnx` in the root are proved as graphs. Folders go, and bytes outside the entries: superseded
-/// models of an edited archive, comments, holes. Repacking again changes nothing.
+/// archive, other `*.onnx` in the root are proved as graphs, but not their checksums. Folders go, and bytes outside the
+/// entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
 ///
-/// Every CRC-32 is verified. Locks, changing inputs, shared blocks: as `pack`. Memory: buffers, 200 bytes per entry.
-///
+/// Every CRC-32 is verified. Locks, changing inputs, shared blocks: as `pack`. Memory: buffers, 200 bytes per entry;
+/// for new names, names of the model, and `__MACOSX/`, also the models.
 /// Errors: io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose
 /// links would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist
 /// or that the model names); wire.*, onnx.* (of graphs, or with new names).

@@ -194,6 +194,18 @@ Error with_place_in(const Error& error, const Archive& archive, const ArchiveEnt
   return with_model_change(base::annotate(error, added), archive);
 }
 
+Error with_graph_advice(const Error& error, std::string_view name, Hint of_links) {
+  const Code code = error.code();
+  if (error.entry() != name || kind(code) != Kind::format || code == Code::zip_data_crc) return error;
+  if (id(code).starts_with("onnx.external_data.") || code == Code::archive_graph_link_marker) {
+    return base::annotate(error, {.advice = {of_links}});
+  }
+  // A shell, or `--rename OLD=NEW`, would read other characters in its own way.
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@%";
+  const bool is_plain = name.find_first_not_of(plain) == std::string_view::npos;
+  return base::annotate(error, {.advice = {Hint::repack_side_file, is_plain ? std::string(name) : "NAME.onnx"}});
+}
+
 namespace {
 
 /// A hostile archive may have a million entries with one CRC-32. Comparing each new tensor with all of them would take

@@ -92,6 +92,11 @@ Error with_place_in(const Error& error, const Archive& archive);
 /// As above, for an offset that counts from the first byte of `graph`.
 Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
+/// Adds to an error at the entry `name` how to keep the file as a side file, since what is no graph may have such a
+/// name by accident. A wrong link shows a graph: its error gets the hint `of_links`. A wrong CRC-32 is damage, and says
+/// nothing of the kind of the file.
+Error with_graph_advice(const Error& error, std::string_view name, Hint of_links);
+
 // Finds entries by their bytes.
 
 /// An index of some entries of an archive by size and CRC-32. The archive must outlive it.

@@ -16,6 +16,7 @@
 #include "archive/opening.h"
 #include "archive/repack_plan.h"
 #include "base/checked.h"
+#include "base/crc32.h"
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -53,23 +54,6 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
   }
 }
 
-/// Proves the files that have become graphs of the archive, which `check` would refuse otherwise: from the output, as
-/// those of the input may be deflated.
-void prove_graphs(const RepackPlan& plan, zip::Writer& writer) {
-  const EntryWriter::Entries sizes = writer.sorted_sizes();
-  for (std::size_t i = 0; i < plan.entries().size(); ++i) {
-    const PlannedEntry& planned = plan.entries()[i];
-    if (!is_graph_name(planned.name)) continue;
-    const base::MappedFile graph = writer.map_added(i);
-    try {
-      prove_model_entry(planned.name, graph.bytes(), sizes);
-    } catch (const Error& error) {
-      throw base::annotate(error, {.place = Place{std::string(planned.entry->name), planned.entry->central_offset},
-                                   .advice = {Hint::repack_side_file, escaped(planned.entry->name)}});
-    }
-  }
-}
-
 /// Adds the likely cause to an error in the zip file at `path`: an edit that is at work or did not finish, or a
 /// different change of the file. Errors of the output already have its path, and keep it.
 Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
@@ -94,12 +78,13 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     plan.make(report);
     // Found before a dry run ends, so that it reports a target that cannot be written.
     base::OutputTarget target = base::find_target(output, existing_of(options.output));
+    plan.prove_graphs(nullptr);  // what is stored, in a dry run all
     if (options.output.dry_run) return report;
     auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
     write_entries(mapping, plan, options.progress, writer);
-    if (!plan.is_archive()) prove_graphs(plan, writer);  // an archive stays what it is
+    plan.prove_graphs(&writer);  // what was inflated
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     throw with_cause(error, mapping, input);
@@ -166,14 +151,6 @@ const RepackModels::Names& RepackModels::links(const zip::ForeignEntry& model) {
     for (const std::string& name : links_of_graph(entry, expansion)) links_->insert(name);
   }
   return *links_;
-}
-
-const RepackModels::Names* RepackModels::links_if_readable(const zip::ForeignEntry& model) {
-  try {
-    return &links(model);
-  } catch (const Error&) {  // of the format: the bytes are those of a mapping
-    return nullptr;
-  }
 }
 
 bool RepackModels::has_links(const zip::ForeignEntry& graph) const {
@@ -362,13 +339,47 @@ void RepackPlan::check_model_name(const Entry& model) const {
 
 /// Refuses to leave out entries that hold the data of a tensor. A model that cannot be read is copied unchanged.
 void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model) {
-  const RepackModels::Names* linked = models_.links_if_readable(model);
-  if (linked == nullptr) return;
+  const RepackModels::Names* linked = nullptr;
+  try {
+    linked = &models_.links(model);
+  } catch (const Error&) {  // of the format: the bytes are those of a mapping
+    return;
+  }
   for (const Entry* entry : left_out) {
     if (!linked->contains(entry->name)) continue;
     throw Error(Code::archive_name_reserved,  // F36
                 "the model refers to it, but an archive cannot have this name, and repack does not edit models",
                 place_of(*entry), {}, {Hint::pack_names_tensors});
+  }
+}
+
+void RepackPlan::prove_graphs(zip::Writer* writer) const {
+  if (appended_from_) return;  // an archive stays what it is
+  EntryWriter::Entries sizes;
+  for (const PlannedEntry& planned : entries_) sizes.emplace_back(planned.name, planned.entry->size);
+  std::ranges::sort(sizes);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const PlannedEntry& planned = entries_[i];
+    const bool from_output = planned.entry->deflated && !options_.output.dry_run;
+    if (!is_graph_name(planned.name) || from_output != (writer != nullptr)) continue;
+    if (writer != nullptr) {
+      const base::MappedFile written = writer->map_added(i);
+      prove_graph(planned, written.bytes(), sizes);
+    } else if (planned.entry->deflated) {
+      prove_graph(planned, models_.bytes_of(*planned.entry), sizes);
+    } else {
+      prove_graph(planned, base::section(file_, planned.entry->data_offset, planned.entry->size), sizes);
+    }
+  }
+}
+
+void RepackPlan::prove_graph(const PlannedEntry& planned, Bytes graph, const EntryWriter::Entries& sizes) const {
+  try {
+    prove_model_entry(planned.name, graph, sizes);
+  } catch (const Error& error) {
+    zip::expect_crc(*planned.entry, base::crc32(0, graph));  // damage says more than what it did to the graph
+    throw with_graph_advice(base::annotate(error, {.place = place_of(*planned.entry)}), planned.entry->name,
+                            Hint::pack_it);
   }
 }
 

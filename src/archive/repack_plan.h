@@ -9,12 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/entry_writer.h"
 #include "archive/foreign_zip.h"
 #include "archive/keys.h"
 #include "base/keyed_hash.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "zip/foreign_directory.h"
+#include "zip/writer.h"
 
 namespace onnxar {
 
@@ -36,8 +38,6 @@ class RepackModels {
   /// Returns the names of the entries that the model or a graph links to. A graph that cannot be read has no links.
   /// Errors: wire.*, onnx.* of the model; zip.data.inflate, zip.limit.expansion.
   const Names& links(const zip::ForeignEntry& model);
-  /// As `links`, but returns null if the model cannot be read.
-  const Names* links_if_readable(const zip::ForeignEntry& model);
   /// Whether this graph links to an entry.
   [[nodiscard]] bool has_links(const zip::ForeignEntry& graph) const;
   /// Whether the model may have a name among the graphs. Errors: zip.data.inflate. Cost: O(bytes), in constant memory.
@@ -45,10 +45,12 @@ class RepackModels {
   /// Checks that the graph name in the model does not clash with `names` (G4). Errors: archive.graph.name, wire.*, at
   /// the model.
   void prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const;
+  /// The bytes of the model or of a graph, inflated, which the budget of the output allows. Errors: zip.data.inflate,
+  /// archive.model.too_large.
+  [[nodiscard]] std::vector<std::byte> bytes_of(const zip::ForeignEntry& model) const;
 
  private:
   [[nodiscard]] Names links_of_graph(const zip::ForeignEntry& graph, ZipExpansion& expansion) const;
-  [[nodiscard]] std::vector<std::byte> bytes_of(const zip::ForeignEntry& model) const;
 
   Bytes file_;
   const zip::ForeignDirectory& directory_;
@@ -73,8 +75,10 @@ class RepackPlan {
   /// Plans every entry, and fills the report. Errors: as `repack`, except errors of data and output.
   void make(RepackReport& report);
 
-  /// Whether the input is an archive, and not a zip file of another kind.
-  [[nodiscard]] bool is_archive() const noexcept { return appended_from_.has_value(); }
+  /// Proves the files that become graphs of the archive, which `check` would refuse otherwise. Null: before anything is
+  /// written, those that are stored, and in a dry run all. Else those that were inflated, from the output, so that they
+  /// are not held in memory. Errors: wire.*, onnx.*, archive.model.too_large, archive.graph.*; zip.data.*.
+  void prove_graphs(zip::Writer* writer) const;
   /// The entries of the output in their order, the model last.
   [[nodiscard]] const std::vector<PlannedEntry>& entries() const noexcept { return entries_; }
 
@@ -88,6 +92,7 @@ class RepackPlan {
   void check_kind(const Entry& entry, std::string_view name) const;
   void check_new_names() const;
   void check_model_name(const Entry& model) const;
+  void prove_graph(const PlannedEntry& planned, Bytes graph, const EntryWriter::Entries& sizes) const;
   void expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model);
   [[nodiscard]] bool may_change(const Entry& entry) const;
   [[nodiscard]] std::uint64_t alignment_of(const Entry& entry) const;

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "os/error.h"
@@ -293,7 +294,9 @@ void OutputFile::withdraw() noexcept {
 void OutputFile::keep_extension(Sync sync) {
   forget_extended_file(file_);
   old_size_.reset();  // readers may use it from here on, even if the sync fails
-  expect_written(sync);
+  annotated(
+      [] { return Annotation{.prefix = "the change stands and must not be repeated, but may not be on the disk yet"}; },
+      [this, sync] { expect_written(sync); });
   file_ = os::File();
 }
 

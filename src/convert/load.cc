@@ -137,13 +137,6 @@ void Expansion::add_once(const Payload& payload) {
 
 namespace {
 
-/// A file that is not a graph may have its name by accident. The hint says how to keep it as a side file. A wrong
-/// CRC-32 is damage and says nothing about the kind of the file.
-Error with_graph_hint(const Error& error, const std::string& graph) {
-  if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
-  return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
-}
-
 std::string digest_of(const ByteSource& source) {
   base::Sha256 digest;
   source.read([&digest](Bytes piece) { digest.update(piece); });
@@ -178,7 +171,7 @@ class Loading {
         source.select(name);
         graph = split(source, name);
       } catch (const Error& error) {
-        throw with_graph_hint(error, name);
+        throw with_graph_advice(error, name, Hint::none);
       }
       take(std::move(graph), source);
     }

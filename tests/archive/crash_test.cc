@@ -26,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::Eq;
+using ::testing::StartsWith;
 constexpr std::size_t block = 512;
 
 /// A file as the calls leave it if nothing goes wrong.
@@ -198,6 +199,7 @@ TEST_F(CrashTest, EndRecordThatCrossesABlockIsThereOrNot) {
 
 struct FailedEdit {
   std::optional<Code> code;
+  std::string message;
   bool failed = false;   // there were that many calls
   bool retried = false;  // a write that failed was made once more
   bool written = false;  // the call that failed gives reserved room back, which is not worth an error
@@ -216,11 +218,15 @@ FailedEdit edit_failing_at(const fs::path& path, std::size_t failing, int reason
     offset = call.kind == FileCall::Kind::write ? call.offset : ~std::uint64_t{0};
     return reason;
   };
-  edit.code = code_of([&] {
+  const auto error = error_if_any([&] {
     ArchiveEditor editor = ArchiveEditor::open(path);
     editor.add("b", pattern(200000, 1));
     editor.commit(smallest_model(256, "edited"));
   });
+  if (error) {
+    edit.code = error->code();
+    edit.message = error->message();
+  }
   return edit;
 }
 
@@ -228,7 +234,7 @@ TEST(FailingCalls, LeaveTheFileAsItWasUntilTheEndRecordStands) {
   const TempDir folder;
   const Blob before = smallest_archive().bytes;
   const fs::path path = folder.write_file("a", before);
-  std::size_t failing = 0;
+  std::size_t failing = 0, written = 0, standing = 0;
   for (; failing < 20; ++failing) {
     folder.write_file("a", before);
     const FailedEdit edit = edit_failing_at(path, failing, ENOSPC);
@@ -237,16 +243,22 @@ TEST(FailingCalls, LeaveTheFileAsItWasUntilTheEndRecordStands) {
       break;
     }
     if (edit.written) {
+      ++written;
       EXPECT_EQ(edit.code, std::nullopt) << failing;
       EXPECT_NE(folder.read_file("a"), before) << failing;
     } else if (parts_are_written_together() || !edit.retried) {
       EXPECT_EQ(edit.code, Code::io_disk_full) << failing;
     }
     if (folder.read_file("a") == before) continue;
-    // The second sync: readers may have the new state already.
+    if (edit.code) {  // the second sync: readers may have the new state already
+      ++standing;
+      EXPECT_THAT(edit.message, StartsWith("the change stands and must not be repeated"));
+    }
     EXPECT_EQ(Archive::open(path).size(), 3U);
     EXPECT_EQ(recover(path).size, fs::file_size(path));
   }
+  EXPECT_EQ(written, 1U) << "room is given back";
+  EXPECT_EQ(standing, 1U);
   EXPECT_GE(failing, 5U) << "entry, its header, the tail, end record, and syncs";
   EXPECT_LT(failing, 20U);
 }

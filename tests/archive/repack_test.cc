@@ -169,18 +169,52 @@ TEST_F(RepackTest, AModelBesideModelProtoIsAGraph) {
 }
 
 TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedUnlessTheInputIsAnArchive) {
-  const auto expect = [this](const Blob& graph, Code code) {
+  const auto expect = [this](const Blob& graph, Code code, const std::string& advice) {
     const ZipEntry stored = zip_entry("g.onnx", graph), model = zip_entry(model_entry, blob("model"));
     EXPECT_NO_THROW(repacked(zip_of({stored, model}).build())) << "`check` says what is wrong with it";
     std::filesystem::remove(folder_ / "out");
     for (const ZipEntry& entry : {stored, deflated_entry("g.onnx", graph)}) {
       const Built built = zip_of({plain_entry(entry), model}).build_placed();
-      EXPECT_THAT(expect_refused(built.bytes, {code, "g.onnx", built.entry("g.onnx").central_offset}),
-                  HasSubstr("`repack` that renames g.onnx to \"extra/g.onnx\" makes a side file of it"));
+      const ErrorContext refusal{code, "g.onnx", built.entry("g.onnx").central_offset};
+      EXPECT_THAT(expect_refused(built.bytes, refusal), HasSubstr(advice));
+      RepackOptions options = quick();
+      options.output.dry_run = true;
+      expect_refused(built.bytes, refusal, options);
     }
   };
-  expect(blob("side"), Code::wire_type);
-  expect(model_linking_to("no_such_entry"), Code::onnx_external_missing);
+  expect(blob("side"), Code::wire_type, "`repack` that renames g.onnx to \"extra/g.onnx\" makes a side file of it");
+  expect(model_linking_to("no_such_entry"), Code::onnx_external_missing, "`pack` makes an archive of it");
+}
+
+TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedBeforeAnythingIsWrittenIfItIsStored) {
+  const ZipBuilder builder = zip_of({plain_entry(zip_entry("g.onnx", blob("side"))),
+                                     plain_entry(zip_entry("w", pattern(mebibyte))), zip_entry(model_entry, {})});
+  RepackOptions options = quick();
+  bool told = false;
+  options.progress = [&told](std::uint64_t, std::uint64_t) { told = true; };
+  EXPECT_EQ(code_of([&] { repack(input(builder.build()), folder_ / "out", options); }), Code::wire_type);
+  EXPECT_FALSE(told);
+}
+
+TEST_F(RepackTest, ADamagedFileIsNotSaidToBeABrokenGraph) {
+  for (const ZipEntry& entry : {zip_entry("g.onnx", blob("side")), deflated_entry("g.onnx", blob("side"))}) {
+    ZipBuilder builder = zip_of({plain_entry(entry), zip_entry(model_entry, {})});
+    builder.entry("g.onnx").in_both([](auto& header) { header.crc = 1; });
+    RepackOptions options = quick();
+    for (const bool dry_run : {false, true}) {
+      options.output.dry_run = dry_run;
+      EXPECT_EQ(code_of([&] { repack(input(builder.build()), folder_ / "out", options); }), Code::zip_data_crc);
+    }
+  }
+}
+
+TEST_F(RepackTest, AdviceOnAFileWithAnUnusualNameNamesNoCommandThatCannotBeGiven) {
+  for (const std::string name : {"a b.onnx", "a=b.onnx", "it's.onnx"}) {
+    const ZipBuilder builder = zip_of({plain_entry(zip_entry(name, blob("side"))), zip_entry(model_entry, {})});
+    const auto error = error_if_any([&] { repack(input(builder.build()), folder_ / "out", quick()); });
+    ASSERT_TRUE(error);
+    EXPECT_THAT(to_string(error->advice()), HasSubstr("renames NAME.onnx to \"extra/NAME.onnx\"")) << name;
+  }
 }
 
 TEST_F(RepackTest, AFileThatIsNotAGraphIsKeptInAFolder) {

@@ -44,13 +44,15 @@ def small() -> bytes:
     return bytes(Archive([*weights("a", "b"), model_of(linked("a"), linked("b"))]).file)
 
 
-def deflated(folder: str = "") -> bytes:
+def deflated(folder: str = "", model: str = "model.onnx", graph: str = "") -> bytes:
     """A zip of an exporter: model first, compressed."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(folder + "model.onnx", wire.plain(linked("w", LARGE), linked("a")))
+        file.writestr(folder + model, wire.plain(linked("w", LARGE), linked("a")))
         file.writestr(folder + "w", wire.content(wire.FLOAT, LARGE, "w"))
         file.writestr(folder + "a", wire.content(wire.FLOAT, 300, "a"))
+        if graph:
+            file.writestr(graph, wire.plain(linked("a")))
     return data.getvalue()
 
 
@@ -114,6 +116,8 @@ def repacking() -> Iterator[Case]:
     repack, onto = ("repack", "-j1"), ("out/a.onnxar", "-o", "out/a.onnxar", "-f")
     yield Case("repack", (*repack, "in/z.zip", "-o", "out/a.onnxar"), {"in/z.zip": deflated()})
     yield Case("repack, replacing", (*repack, "in/z.zip", "-o", "out/a.onnxar", "-f"), {"in/z.zip": deflated(), **OLD})
+    family_zip = {"in/z.zip": deflated(model=MODEL, graph="g.onnx")}
+    yield Case("repack, of a zip with a graph", (*repack, "in/z.zip", "-o", "out/a.onnxar"), family_zip)
     yield Case("repack, onto itself", (*repack, *onto), {"out/a.onnxar": edited_family()})
     yield Case("repack, onto itself, with hidden names", (*repack, *onto), {"out/a.onnxar": edited_family()}, lacks=NAMELESS)
 
