@@ -21,10 +21,13 @@ def figures(folder: pathlib.Path, wanted: str = ".", repetitions: int = 9) -> di
     """Runs the benchmarks whose names match, and returns their medians by name."""
     found = {}
     for program in PROGRAMS:
-        names = subprocess.run([str(program), "--benchmark_list_tests"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-        if not any(re.search(wanted, name) for name in names):
+        listed = subprocess.run([str(program), "--benchmark_list_tests"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        names = [re.escape(name) for name in listed.split() if re.search(wanted, name)]
+        if not names:
             continue  # without a match the program fails
-        command = [str(program), f"--benchmark_filter={wanted}", "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
+        # By name, since the program knows only the regular expressions of POSIX.
+        command = [str(program), f"--benchmark_filter=^({'|'.join(names)})$", "--benchmark_format=json",
+                   f"--benchmark_repetitions={repetitions}",
                    "--benchmark_enable_random_interleaving=true", "--benchmark_report_aggregates_only=true"]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)}).stdout
         rows = json.loads(output)["benchmarks"]
