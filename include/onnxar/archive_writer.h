@@ -223,6 +223,7 @@ struct RepackReport {
 ///
 /// Every CRC-32 is verified. Locks, changing inputs, shared blocks: as `pack`. Memory: buffers, 200 bytes per entry;
 /// for new names, names of the model, and `__MACOSX/`, also the models.
+///
 /// Errors: io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose
 /// links would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist
 /// or that the model names); wire.*, onnx.* (of graphs, or with new names).

@@ -92,9 +92,9 @@ Error with_place_in(const Error& error, const Archive& archive);
 /// As above, for an offset that counts from the first byte of `graph`.
 Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
-/// Adds to an error at the entry `name` how to keep the file as a side file, since what is no graph may have such a
-/// name by accident. A wrong link shows a graph: its error gets the hint `of_links`. A wrong CRC-32 is damage, and says
-/// nothing of the kind of the file.
+/// Adds advice to an error at the entry `name`. A file that is not a graph may have its name by accident: the advice
+/// says how to keep it as a side file. A wrong link shows that it is a graph, so this error gets the hint `of_links`. A
+/// wrong CRC-32 is damage and says nothing about the kind of the file.
 Error with_graph_advice(const Error& error, std::string_view name, Hint of_links);
 
 // Finds entries by their bytes.
