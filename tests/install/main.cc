@@ -10,6 +10,9 @@
 #include "onnxar/model/model.h"
 #include "onnxar/version.h"
 
+// A section that only tools read: the link must keep it.
+[[gnu::used, gnu::section("build_meta")]] static const char build_meta[] = "section of the consumer";
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   try {

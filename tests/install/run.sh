@@ -28,15 +28,23 @@ if [[ ${2-} == media ]]; then
   exit
 fi
 
+echo "what it asks of programs"
+python3 "$here/interface.py" "$prefix"
+
+# A section that nothing refers to, as programs have for their version, must outlive the link.
+keeps_sections() { grep -q "section of the consumer" "$1" || { echo "$1 lost a section of its own"; exit 1; }; }
+
 echo "by CMake package"
 "$cmake" -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler"
 "$cmake" --build "$work/cmake"
 "$work/cmake/consumer" "$work/by-cmake.onnxar"
+keeps_sections "$work/cmake/consumer"
 
 echo "by pkg-config"
 read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-model)
 "$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"
 "$work/consumer" "$work/by-pkg-config.onnxar"
+keeps_sections "$work/consumer"
 
 echo "exported symbols"
 if [[ -f ${pkgconfig%/pkgconfig}/libonnxar_core.a ]]; then
@@ -44,8 +52,8 @@ if [[ -f ${pkgconfig%/pkgconfig}/libonnxar_core.a ]]; then
   "$compiler" -std=c++20 -fPIC -shared -fvisibility=hidden -fvisibility-inlines-hidden \
     "$here/plugin/plugin.cc" "${flags[@]}" -o "$work/plugin.so"
   python3 "$here/symbols.py" plugin "$work/plugin.so"
-  echo "the size of a program that opens an archive"
-  "$compiler" -std=c++20 -O2 "$here/reads.cc" "${flags[@]}" -o "$work/reads"
+  echo "the size of a program that opens an archive, linked as docs/install.md says"
+  "$compiler" -std=c++20 -O2 "$here/reads.cc" "${flags[@]}" -Wl,--gc-sections -o "$work/reads"
   "$work/reads" "$work/by-cmake.onnxar"
   strip "$work/reads"
   size=$(stat -c %s "$work/reads")
