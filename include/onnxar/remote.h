@@ -82,8 +82,9 @@ struct GetReport {
 
 /// Downloads an archive by several requests at once. The file gets its name when the container and the CRC-32 of each
 /// entry are verified. An interrupted call leaves `output` as it was, and beside it `.NAME.part` and `.NAME.part.list`,
-/// from which the next call for the same version of the file continues. Errors: as open_remote, Archive::open and
-/// `verify`; output.exists, io.*; archive.busy (the output is being downloaded or edited).
+/// from which the next call for the same version of the file continues. Only their owner may read and write them; a
+/// link or a file in their place that others may change is refused. Errors: as open_remote, Archive::open and `verify`;
+/// output.exists, io.*; archive.busy (the output is being downloaded or edited).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

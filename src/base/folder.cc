@@ -3,11 +3,13 @@
 #include <new>
 #include <optional>
 #include <ranges>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/open_file.h"
+#include "base/text.h"
 #include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
@@ -24,6 +26,26 @@ Error swapped(const fs::path& path) {
       "you may write to",
       {},
       path};
+}
+
+/// What is wrong with a file that was found under a name of this library; empty if nothing is.
+std::string_view fault_of(os::Ownership ownership) noexcept {
+  switch (ownership) {
+    case os::Ownership::own: return {};
+    case os::Ownership::not_regular: return "is not a regular file";
+    case os::Ownership::several_names: return "has a second name (a hard link), whose file would be overwritten";
+    case os::Ownership::other_owner: return "belongs to another user, who could change what is written to it";
+    case os::Ownership::other_writers: return "may be written by other users, who could change what is written to it";
+  }
+  return {};
+}
+
+Error not_own(os::Ownership ownership, const fs::path& path) {
+  return {ownership == os::Ownership::not_regular ? Code::io_not_a_file : Code::io_permission,
+          concat(fault_of(ownership),
+                 "; a temporary file needs this name, so remove the file or choose a different output"),
+          {},
+          path};
 }
 
 /// Empty if the file cannot be examined.
@@ -143,6 +165,30 @@ bool Folder::is_empty() const {
   const bool empty = os::is_empty(handle(), failed);
   if (failed) throw system_error(failed, "cannot look into the folder", path());
   return empty;
+}
+
+os::File Folder::open_own(const std::string& name) const {
+  constexpr int attempts = 100;  // another process may make and remove the file in turn
+  const FolderHandle here = handle();
+  const fs::path file_name = os::path_of(name), file_path = path() / file_name;
+  std::error_code failed;
+  for (int i = 0; i < attempts; ++i) {
+    os::File file = os::create_private(here, file_name, failed);
+    if (!failed) return file;
+    if (os::reason_of(failed) != os::Reason::exists) throw system_error(failed, "cannot make", file_path);
+    file = os::open_existing(here, file_name, failed);
+    if (!failed) {
+      const os::Ownership ownership = os::ownership_of(file, failed);
+      if (failed) throw system_error(failed, "cannot examine", file_path);
+      if (ownership != os::Ownership::own) throw not_own(ownership, file_path);
+      return file;
+    }
+    if (os::reason_of(failed) != os::Reason::not_found) break;
+  }
+  std::error_code unknown;
+  const os::FileKind kind = os::status_in(here, file_name, unknown).kind;
+  if (!unknown && kind != os::FileKind::regular) throw not_own(os::Ownership::not_regular, file_path);
+  throw system_error(failed, "cannot open", file_path);
 }
 
 void Folder::sync() const {

@@ -60,6 +60,10 @@ class Folder {
   /// As `handle`, as a file of its own.
   [[nodiscard]] os::File reopen() const;
   [[nodiscard]] bool is_empty() const;
+  /// Opens the file `name`, which an earlier process may have left, for reading and writing. Makes it for this user
+  /// alone if nothing has the name. Throws io.not_a_file (a link, a pipe or a folder has the name) and io.permission
+  /// (os::ownership_of: bytes that are written could go elsewhere, or others could change them); io.*.
+  [[nodiscard]] os::File open_own(const std::string& name) const;
   /// Waits until the disk has all names in the folder.
   void sync() const;
   /// Removes a file, or an empty folder. A failure is ignored: these calls clean up.

@@ -36,6 +36,17 @@ bool may_follow_link(Handle folder, const std::filesystem::path& name, std::erro
 File create_unseen(Handle folder, std::error_code& failed) noexcept;
 /// Creates the file `name`. Reason::exists if something has this name.
 File create_new(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
+/// As above, for a file that only this user may read and write until `take_mode` opens it to others.
+File create_private(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
+/// Opens the file `name`, which is there already, for reading and writing. A link is not followed.
+File open_existing(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
+
+/// Why bytes that are written to a file, or were found in it, may be someone else's.
+enum class Ownership : std::uint8_t { own, not_regular, several_names, other_owner, other_writers };
+/// The first reason that applies to an open file; `own` if it is a regular file with one name, this user or root owns
+/// it, and no other user may write to it. Access control lists are not read, nor owners on Windows, where files inherit
+/// the permissions of their folder.
+Ownership ownership_of(Handle file, std::error_code& failed) noexcept;
 
 /// Gives a file of `create_unseen` its name. Reason::exists if something has this name.
 std::error_code give_name(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
@@ -49,6 +60,9 @@ std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& 
 /// may have a different owner, and its bytes must not run in that owner's name. A file system without permissions is
 /// not a failure.
 std::error_code keep_mode(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
+
+/// Gives the file the permissions of the file `model`, with the same exceptions.
+std::error_code take_mode(Handle file, Handle model) noexcept;
 
 /// Reason::exists if something has this name.
 std::error_code make_folder(Handle folder, const std::filesystem::path& name) noexcept;

@@ -81,13 +81,13 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
 }
 
 PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
-    : target_(std::move(place)), size_(size), data_(open_beside(data_suffix)) {
+    : target_(std::move(place)), size_(size), data_(target_.folder->open_own(name_of(data_suffix))) {
   std::error_code failed;
   // A process that had the lock until now may have given the file its name: then it is not ours to write.
   if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy || !has_name(data_, data_suffix)) {
     throw Error(Code::archive_busy, "another process downloads to the same output", {}, target_.path);
   }
-  list_ = open_beside(list_suffix);
+  list_ = target_.folder->open_own(name_of(list_suffix));
   const std::string head = concat("onnxar part 1 ", size, " ", piece_size, " ", version, "\n");
   // The list of a file that was published or removed may be left.
   if (!version.empty() && os::status_of(data_, failed).size == size) read_list(head);
@@ -100,19 +100,6 @@ PartFile::PartFile(base::OutputTarget place, const std::string& version, std::ui
   }
   const std::error_code full = size == 0 ? std::error_code() : os::set_aside(data_, 0, size, os::FileSize::grows);
   if (os::reason_of(full) == os::Reason::disk_full) throw base::system_error(full, "no room for", target());
-}
-
-/// Opens one of the files. What is there must be a regular file and not a link: another user may have put one there.
-os::File PartFile::open_beside(const std::string& suffix) const {
-  const std::string name = name_of(suffix);
-  const std::filesystem::path path = target_.folder->path() / os::path_of(name);
-  std::error_code failed;
-  os::File file = os::create_new(target_.folder->handle(), os::path_of(name), failed);
-  if (!failed) return file;
-  if (os::reason_of(failed) != os::Reason::exists) throw base::system_error(failed, "cannot make", path);
-  file = base::open_file(path, os::Access::read_and_write);
-  if (has_name(file, suffix)) return file;
-  throw Error(Code::io_not_a_file, "this name is needed for a download, and is not that of a regular file", {}, path);
 }
 
 /// Whether the file still has this name, and not by a link.
@@ -159,12 +146,24 @@ void PartFile::set_size(std::uint64_t size) const {
     throw base::system_error(failed, "cannot write", target());
 }
 
-void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) {
+/// Gives the complete file the permissions of the file that it replaces, or of a new file.
+std::error_code PartFile::set_mode(base::Existing existing) const {
   const base::FolderHandle folder = target_.folder->handle();
   const std::filesystem::path to = os::path_of(target_.name);
   std::error_code failed;
-  if (existing == base::Existing::replace) failed = os::keep_mode(data_, folder, to);
-  if (!failed) failed = sync == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
+  if (existing == base::Existing::replace && os::status_in(folder, to, failed).kind == os::FileKind::regular)
+    return os::keep_mode(data_, folder, to);
+  base::OutputName other(target_);
+  return os::take_mode(data_, other.create());
+}
+
+void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) {
+  const base::FolderHandle folder = target_.folder->handle();
+  const std::filesystem::path to = os::path_of(target_.name);
+  std::error_code failed = sync == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
+  // After the sync, which takes long: an interrupted download must still be one that only this user may write to.
+  if (!failed) failed = set_mode(existing);
+  if (!failed && sync == base::Sync::full) failed = os::sync(data_);
   if (existing == base::Existing::replace) base::renew_lock(lock, target());
   // The rename is by name, and must not publish what another process downloads.
   if (!has_name(data_, data_suffix)) {

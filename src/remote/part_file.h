@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/checked.h"
@@ -36,8 +37,8 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
 class PartFile {
  public:
   /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` tells the file, too, and has no
-  /// line breaks; empty: nothing of an earlier object is kept. Errors: io.*; archive.busy (another object has them
-  /// open); io.disk_full.
+  /// line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
+  /// Errors: archive.busy (another object has them open); io.disk_full; as Folder::open_own.
   PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
 
   [[nodiscard]] bool has(std::uint64_t piece) const { return pieces_.contains(piece); }
@@ -58,7 +59,7 @@ class PartFile {
   void discard() noexcept;
 
  private:
-  [[nodiscard]] os::File open_beside(const std::string& suffix) const;
+  [[nodiscard]] std::error_code set_mode(base::Existing existing) const;
   [[nodiscard]] bool has_name(os::Handle file, const std::string& suffix) const;
   [[nodiscard]] std::string name_of(const std::string& suffix) const { return "." + target_.name + suffix; }
   void read_list(const std::string& head);

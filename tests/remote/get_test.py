@@ -201,6 +201,14 @@ class Getting(RemoteCase):
         self.refused("io.not_a_file", IO, "get", self.serve(), "-o", self.output)
         self.assertEqual(victim.read_bytes(), b"kept")
 
+    def test_hard_link_in_the_way_is_refused(self) -> None:
+        self.on_posix("names of a file")
+        victim = self.write("victim", b"kept")
+        os.link(victim, self.folder / ".out.part")
+        message = self.refused("io.permission", IO, "get", self.serve(), "-o", self.output)
+        self.assertRegex(message, r"\.out\.part: has a second name \(a hard link\)")
+        self.assertEqual(victim.read_bytes(), b"kept")
+
 
 if __name__ == "__main__":
     main()

@@ -33,8 +33,8 @@ constexpr int lookup_flags = O_SEARCH | O_DIRECTORY | O_CLOEXEC;
 #endif
 constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // O_NONBLOCK: opening a pipe must not wait
 
-/// The mode of a new file. The umask takes permissions away.
-constexpr mode_t for_all = 0666;
+// The mode of a new file. The umask takes permissions away.
+constexpr mode_t for_all = 0666, for_owner = 0600;
 
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
@@ -215,9 +215,42 @@ std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& 
 
 #endif
 
-File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+namespace {
+
+File create_with(mode_t mode, Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
-  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags, for_all); }, failed);
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags, mode); }, failed);
+}
+
+std::error_code set_mode(Handle file, mode_t mode) noexcept {
+  const std::error_code failed = outcome(::fchmod(descriptor_of(file), mode & 0777) == 0);
+  // File systems without modes, such as FAT, refuse to change them. The other file then had none of its own either.
+  const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
+  return has_modes ? failed : std::error_code();
+}
+
+}  // namespace
+
+File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  return create_with(for_all, folder, name, failed);
+}
+
+File create_private(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  return create_with(for_owner, folder, name, failed);
+}
+
+File open_existing(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  constexpr int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;  // O_NONBLOCK: opening a pipe must not wait
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags); }, failed);
+}
+
+Ownership ownership_of(Handle file, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::fstat(descriptor_of(file), &status) == 0);
+  if (failed || !S_ISREG(status.st_mode)) return Ownership::not_regular;
+  if (status.st_nlink > 1) return Ownership::several_names;  // 0: it was removed, and harms nothing
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) return Ownership::other_owner;
+  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? Ownership::other_writers : Ownership::own;
 }
 
 std::error_code rename_over(Handle folder, const fs::path& from, const fs::path& to) noexcept {
@@ -235,10 +268,13 @@ std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noex
       ::fchown(here, status.st_uid, status.st_gid) == 0 || ::fchown(here, static_cast<uid_t>(-1), status.st_gid) == 0;
   mode_t mode = status.st_mode & 0777;
   if (!keeps_group) mode = (mode & 0707) | (mode & 0007) << 3;  // the members of another group are others
-  const std::error_code failed = outcome(::fchmod(here, mode) == 0);
-  // File systems without modes, such as FAT, refuse to change them. The old file then had none of its own either.
-  const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
-  return has_modes ? failed : std::error_code();
+  return set_mode(file, mode);
+}
+
+std::error_code take_mode(Handle file, Handle model) noexcept {
+  struct stat status{};
+  const std::error_code failed = outcome(::fstat(descriptor_of(model), &status) == 0);
+  return failed ? failed : set_mode(file, status.st_mode);
 }
 
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {

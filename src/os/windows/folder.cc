@@ -200,6 +200,24 @@ File create_new(Handle folder, const fs::path& name, std::error_code& failed) no
   return open_in(folder, name.native(), {access, FILE_CREATE, FILE_NON_DIRECTORY_FILE}, failed);
 }
 
+// New files have the permissions that their folder passes on.
+File create_private(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  return create_new(folder, name, failed);
+}
+
+File open_existing(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  constexpr ACCESS_MASK access = GENERIC_READ | GENERIC_WRITE | WRITE_DAC;
+  return refuse_link(open_in(folder, name.native(), {access, FILE_OPEN, FILE_NON_DIRECTORY_FILE}, failed),
+                     Links::refuse, failed);
+}
+
+Ownership ownership_of(Handle file, std::error_code& failed) noexcept {
+  if (status_of(file, failed).kind != FileKind::regular) return Ownership::not_regular;
+  FILE_STANDARD_INFO found{};
+  failed = outcome(::GetFileInformationByHandleEx(native_of(file), FileStandardInfo, &found, sizeof(found)) != 0);
+  return failed || found.NumberOfLinks > 1 ? Ownership::several_names : Ownership::own;
+}
+
 std::error_code give_name(Handle /*file*/, Handle /*folder*/, const fs::path& /*name*/) noexcept {
   return error_of(ERROR_NOT_SUPPORTED);
 }
@@ -239,6 +257,8 @@ std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noex
   // FAT has no access lists. The old file then had none of its own either.
   return reason_of(failed) == Reason::unsupported ? std::error_code() : failed;
 }
+
+std::error_code take_mode(Handle /*file*/, Handle /*model*/) noexcept { return {}; }
 
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   const File file = open_in(folder, name.native(), {}, failed);

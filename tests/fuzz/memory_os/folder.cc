@@ -146,6 +146,23 @@ File create_new(Handle folder, const fs::path& name, std::error_code& failed) no
   return failed ? File() : files().opened(node, *path, true);
 }
 
+// Memory has one user, and no link is made.
+File create_private(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  return create_new(folder, name, failed);
+}
+
+File open_existing(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  const std::scoped_lock lock(files().mutex);
+  const auto path = path_in(folder, name, failed);
+  const auto node = path ? files().find(*path) : nullptr;
+  if (path && !node) failed = error(std::errc::no_such_file_or_directory);
+  return failed ? File() : files().opened(node, *path, true);
+}
+
+Ownership ownership_of(Handle file, std::error_code& failed) noexcept {
+  return status_of(file, failed).kind == FileKind::regular ? Ownership::own : Ownership::not_regular;
+}
+
 std::error_code give_name(Handle file, Handle folder, const fs::path& name) noexcept {
   const std::scoped_lock lock(files().mutex);
   std::error_code failed;
@@ -166,6 +183,8 @@ std::error_code rename_to_free_name(Handle folder, const fs::path& from, const f
 void allow_holes(Handle /*file*/) noexcept {}
 
 std::error_code keep_mode(Handle /*file*/, Handle /*folder*/, const fs::path& /*name*/) noexcept { return {}; }
+
+std::error_code take_mode(Handle /*file*/, Handle /*model*/) noexcept { return {}; }
 
 /// Memory is not reserved: only a size that no disk has is refused.
 std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept {
