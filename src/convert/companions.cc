@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,7 +17,9 @@
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "convert/save.h"
+#include "onnx/rewrite.h"
 #include "onnx/sites.h"
+#include "onnx/splice.h"
 #include "zip/names.h"
 
 namespace onnxar {
@@ -65,6 +68,23 @@ ByteSpan in_memory(const ByteSource& source) {
   Bytes whole;
   source.locate([&](const Location& run) { whole = run.bytes.size() == source.size() ? run.bytes : whole; });
   return whole.empty() ? gathered(source) : ByteSpan::borrow(whole, nullptr);
+}
+
+/// The bytes of a graph without the name that it has if it was the model of a family: in an archive only the model has
+/// one (G4). The source itself if there is nothing to remove, or if the graph cannot be read: its writer says why.
+std::shared_ptr<const ByteSource> without_name(std::shared_ptr<const ByteSource> graph) {
+  const auto bytes = std::make_shared<const ByteSpan>(in_memory(*graph));
+  const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
+  onnx::MetadataEdit edit;
+  edit.drop_key = model_name_key;
+  try {
+    if (model_names_of(bytes->bytes()).empty()) return graph;
+    auto nameless = std::make_shared<onnx::Rope>(onnx::rewrite_tensors(bytes->bytes(), keep, {}, edit));
+    const auto owner = std::make_shared<OwnedSource>(graph, bytes);  // `bytes` may be a view of `graph`
+    return std::make_shared<OwnedSource>(std::move(nameless), owner);
+  } catch (const Error&) {
+    return graph;
+  }
 }
 
 /// Collects the entries besides the weights: from the model, from one more archive and from single files.
@@ -130,7 +150,7 @@ class Gathering {
       const ArchiveEntry entry = archive->entry(i);
       const EntryKind kind = all.kind_of(i);
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
-      if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
+      if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(graph_of(archive, entry));
       if (!uses.is_named(i)) continue;
       if (kind != EntryKind::weight) refuse_link_to(entry, archive->path());
       companions_.weights.push_back(file_of(archive, entry));
@@ -170,6 +190,12 @@ class Gathering {
     auto source = std::make_shared<EntrySource>(*archive, entry);
     // The source keeps the archive mapped: it is read only when the output is written.
     return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
+  }
+
+  static SideFile graph_of(const std::shared_ptr<const Archive>& archive, const ArchiveEntry& entry) {
+    SideFile graph = file_of(archive, entry);
+    graph.source = without_name(std::move(graph.source));
+    return graph;
   }
 
   /// The new archive has a different model, and may have a different graph of this name.
@@ -267,10 +293,14 @@ SideFile added_file(const AddedFile& added) {
                              ": C identifiers are keys of tensors; give it an extension"),
                 {added.name, std::nullopt}, added.path);
   }
-  if (added.source) return {added.name, added.source};
-  // Opened now, so that a missing file ends the verb before its output is opened. The source keeps the mapping.
-  const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
-  return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
+  SideFile side_file{added.name, added.source};
+  if (!added.source) {
+    // Opened now, so that a missing file ends the verb before its output is opened. The source keeps the mapping.
+    const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
+    side_file.source = payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source;
+  }
+  if (is_graph_name(added.name)) side_file.source = without_name(std::move(side_file.source));
+  return side_file;
 }
 
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {

@@ -180,10 +180,11 @@ onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
   if (options.format != Format::archive) metadata.drop_key = model_name_key;
   onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
+  metadata.drop_key = model_name_key;  // a model that became a graph has the name of its entry
   // After the model, with the same layout: data that graphs share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
     places = &graph.graph->without_data;
-    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth});
+    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth}, metadata);
   }
   return proto;
 }

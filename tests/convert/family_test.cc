@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "archive/opened.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "support/samples.h"
 
@@ -131,6 +132,70 @@ TEST_F(FamilyTest, ArchivesBringTheirGraphsSideFilesAndName) {
   packed({{ab}, {c}});
   EXPECT_THAT(names(), ElementsAre("w", "v", "t.json", "b.onnx", "c.onnx", "__MODEL_PROTO"));
   EXPECT_TRUE(passed(check(output(), {.data = true})));
+}
+
+/// The value of a key in the metadata_props of an entry, as bytes of protobuf: no code of the library finds it.
+bool has_model_name(const fs::path& archive, const std::string& entry) {
+  const Archive opened = Archive::open(archive);
+  return as_text(opened.bytes(*opened.find(entry))).find("onnxar.model.name") != std::string_view::npos;
+}
+
+TEST_F(FamilyTest, MemberThatIsAFamilyBecomesAGraphWithoutName) {
+  const auto a = file("a.onnx", model_of({floats("wa", elements_of_each, 1)}));
+  const auto b = file("b.onnx", model_of({floats("wb", elements_of_each, 2)}));
+  const auto c = file("c.onnx", model_of({floats("wc", elements_of_each, 3)}));
+  const fs::path ab = folder_ / "ab.onnxar";
+  pack(std::vector<ModelFile>{{a}, {b}}, ab, saved_as(Format::archive));
+  packed({{c}, {ab}});
+  EXPECT_FALSE(has_model_name(output(), "a.onnx"));
+  const Blob direct_bytes = [&] {
+    pack(std::vector<ModelFile>{{c}, {a}, {b}}, folder_ / "direct", saved_as(Format::archive));
+    return folder_.read_file("direct");
+  }();
+  EXPECT_EQ(folder_.read_file("out.onnxar"), direct_bytes);
+}
+
+class NamedGraph : public FamilyTest {
+ protected:
+  /// The model of a family, with its name, as a file.
+  fs::path named_ = [this] {
+    const auto b = file("b.onnx", model_of({}));
+    packed({{file("a.onnx", model_of({}))}, {b}});
+    const Archive family = Archive::open(output());
+    return folder_.write_file("named.onnx", family.model());
+  }();
+  fs::path other_ = file("other.onnx", model_of({floats("w", elements_of_each, 1)}));
+  fs::path archive_ = folder_ / "archive.onnxar";
+};
+
+TEST_F(NamedGraph, LosesNameWhenItIsAddedByPack) {
+  SaveOptions save = saved_as(Format::archive);
+  save.add.push_back({"y.onnx", named_});
+  pack(other_, archive_, save);
+  EXPECT_FALSE(has_model_name(archive_, "y.onnx"));
+}
+
+TEST_F(NamedGraph, LosesNameWhenItIsAddedByReplace) {
+  pack(other_, archive_, saved_as(Format::archive));
+  ReplaceOptions options;
+  options.add.push_back({"y.onnx", named_});
+  replace(archive_, options);
+  EXPECT_FALSE(has_model_name(archive_, "y.onnx"));
+  EXPECT_TRUE(passed(check(archive_, {.data = true})));
+}
+
+TEST_F(NamedGraph, LosesNameWhereAnOlderArchiveHasIt) {
+  const fs::path old = folder_ / "old.onnxar";
+  ArchiveWriter writer = ArchiveWriter::create(old);
+  writer.add("y.onnx", folder_.read_file("named.onnx"));
+  writer.finish(model_of({}).view());
+  ASSERT_TRUE(has_model_name(old, "y.onnx"));
+  packed({{old}});
+  EXPECT_FALSE(has_model_name(output(), "y.onnx"));
+  SaveOptions save = saved_as(Format::archive);
+  save.side_files_of = old;
+  pack(other_, archive_, save);
+  EXPECT_FALSE(has_model_name(archive_, "y.onnx"));
 }
 
 TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
