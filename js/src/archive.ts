@@ -1,12 +1,12 @@
 import * as container from './container.js';
 import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';
-import { OnnxarError, require } from './error.js';
+import { OnnxarError, numberFrom, require } from './error.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
 import { exactly, openPath, openSource, type Openable, type Source, type SourceOptions } from './source.js';
-import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor } from './tensors.js';
+import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor, type Visit } from './tensors.js';
 import { Window } from './window.js';
-import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces as Parts } from './wire.js';
+import { BLOCK, Wire, block, join, number, pair, type Pieces as Parts } from './wire.js';
 
 export interface OpenOptions extends SourceOptions {
   /** Refuse more entries (2^20). */
@@ -22,6 +22,12 @@ export interface LinkOptions {
   graph?: string;
   /** Where the archive begins in the file that the link leads to: a multiple of 64. */
   offset?: number;
+}
+
+/** The bytes of a model, and where they are in the file. */
+interface Model {
+  model: Uint8Array;
+  base: number;
 }
 
 const MOST_BYTES = 2 ** 31 - 1;
@@ -149,8 +155,13 @@ export class Archive {
 
   /** All tensors of a model, in the order of its bytes. Each of them was proved, and none if one cannot be. */
   async tensors(graph: string = MODEL): Promise<Tensor[]> {
-    const { sites } = await this.#model(graph);
-    return sites.map(({ begin: _, end: __, reach: ___, ...tensor }) => tensor);
+    const tensors: Tensor[] = [];
+    const walk = this.#walk(graph, await this.#model(graph), ({ begin: _, end: __, reach: ___, ...tensor }) => {
+      tensors.push(tensor);
+      return undefined;
+    });
+    walk.run();
+    return tensors;
   }
 
   /** The data of a tensor; undefined if it is in typed fields of the model, as strings always are. */
@@ -193,25 +204,31 @@ export class Archive {
     reach: Reach,
     place: (tensor: Tensor) => Promise<{ location: string; begin: number }>,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { model, base, sites } = await this.#model(graph);
-    const linked = sites.filter(({ entry }) => entry !== undefined);
+    const read = await this.#model(graph);
+    const linked: Site[] = [];
+    this.#walk(graph, read, (site) => {
+      if (site.entry !== undefined) linked.push(site);
+      return undefined;
+    }).run();
     const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || site.reach < reach;
-    const total = linked.filter(isInline).reduce((sum, { length }) => sum + length!, model.length);
+    const total = linked.filter(isInline).reduce((sum, { length }) => sum + length!, read.model.length);
     if (total > MOST_BYTES) throw new OnnxarError('expansion', graph);
-    const fields = new Map<number, Parts>();
-    await inTurn(linked, async (site) => {
-      const kept = withoutLink(model, site);
+    const fields: Uint8Array[] = [];
+    await inTurn(linked, async (site, index) => {
+      const kept = withoutLink(read.model, site);
       if (isInline(site)) {
         const data = await this.bytes(site.entry!, site.offset, site.offset! + site.length!);
-        fields.set(site.begin, [...kept, ...block(9, [data])]);
+        fields[index] = join([kept, ...block(9, [data])]);
       } else {
         const { location, begin } = await place(site);
-        fields.set(site.begin, [...kept, ...externalData(location, begin + site.offset!, site.length!)]);
+        fields[index] = join([kept, ...externalData(location, begin + site.offset!, site.length!)]);
       }
     });
-    const pieces = new Walk(model, base, graph, this.#size, (site) => fields.get(site.begin)).run();
-    if (sizeOf(pieces) > MOST_BYTES) throw new OnnxarError('expansion', graph);
-    return join(pieces);
+    let next = 0;
+    const walk = this.#walk(graph, read, ({ entry }) => (entry === undefined ? undefined : fields[next++]));
+    const size = walk.run();
+    if (size > MOST_BYTES) throw new OnnxarError('expansion', graph);
+    return walk.rewritten(size);
   }
 
   /** Closes the file if `open` opened it. */
@@ -227,14 +244,14 @@ export class Archive {
     return found;
   }
 
-  async #model(graph: string): Promise<{ model: Uint8Array; base: number; sites: Site[] }> {
+  async #model(graph: string): Promise<Model> {
     const header = this.#header(graph);
     require('G2', header.size <= MOST_BYTES, header.at, graph);
-    const model = await this.bytes(graph);
-    const base = await this.#place(header);
-    const sites: Site[] = [];
-    new Walk(model, base, graph, this.#size, (site) => void sites.push(site)).run();
-    return { model, base, sites };
+    return { model: await this.bytes(graph), base: await this.#place(header) };
+  }
+
+  #walk(graph: string, { model, base }: Model, visit: Visit): Walk {
+    return new Walk(model, base, graph, this.#size, visit);
   }
 
   /** The entry's first `end` bytes, with the local header in front of them, so that one read is enough. */
@@ -288,6 +305,7 @@ export class Archive {
 
 export function limitsOf(options: OpenOptions): Limits {
   const { maxEntries = 2 ** 20, maxDirectorySize = 2 ** 28, maxModelSize = MOST_BYTES } = options;
+  for (const [name, value] of Object.entries({ maxEntries, maxDirectorySize, maxModelSize })) numberFrom(0, name, value);
   return { maxEntries, maxDirectorySize, maxModelSize: Math.min(maxModelSize, MOST_BYTES) };
 }
 
@@ -307,9 +325,9 @@ async function readWindow(source: Source, begin: number, end: number, signal?: A
 }
 
 /** Some at a time. The error is that of the first that fails, in their order. */
-async function inTurn<T>(all: T[], one: (each: T) => Promise<unknown>): Promise<void> {
+async function inTurn<T>(all: T[], one: (each: T, index: number) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < all.length; at += AT_ONCE) {
-    const done = await Promise.allSettled(all.slice(at, at + AT_ONCE).map(one));
+    const done = await Promise.allSettled(all.slice(at, at + AT_ONCE).map((each, i) => one(each, at + i)));
     for (const each of done) if (each.status === 'rejected') throw each.reason;
   }
 }
@@ -331,11 +349,10 @@ function externalData(location: string, offset: number, length: number): Parts {
 }
 
 /** Without the marks of other links, and without the model's name in its archive (K4, G4). */
-function withoutMarkers(model: Uint8Array): Uint8Array<ArrayBuffer> {
+function withoutMarkers(model: Uint8Array): Uint8Array {
   const wire = new Wire(model, 0, '');
   const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
-  const kept = [...wire.fields(0, model.length)].filter(
-    (field) => field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)[0]), // a damaged pair stays
-  );
-  return join(kept.map(({ at, end }) => model.subarray(at, end)));
+  return wire.kept(0, model.length, (field) => {
+    return field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)[0]); // a damaged pair stays
+  });
 }

@@ -1,5 +1,6 @@
 import { OnnxarError } from './error.js';
-import { NOTE, lengthOf, parsed, pieceCount, type Bytes, type Note, type Place } from './place.js';
+import { NOTE, isFolder, lengthOf, newFolder, parsed, pieceCount, written } from './place.js';
+import type { Bytes, LockOptions, Note, Place } from './place.js';
 
 /** Only for https: and localhost; older browsers have parts of it. */
 const storage = (): Partial<StorageManager> | undefined => (navigator as Partial<Navigator>).storage;
@@ -18,9 +19,26 @@ export async function browserPlace(): Promise<Place> {
 /** Pieces that are Blobs each. Together they are a Blob, of which the browser reads what is used. */
 abstract class BlobPlace {
   protected abstract blob(folder: string, index: number): Promise<Blob | undefined>;
+  protected abstract indices(folder: string): Promise<number[]>;
 
-  async has(folder: string, index: number, note: Note): Promise<boolean> {
-    return (await this.blob(folder, index))?.size === lengthOf(note, index);
+  async pieces(folder: string, note: Note): Promise<number[]> {
+    const there: number[] = [];
+    for (const index of await this.indices(folder)) {
+      if ((await this.blob(folder, index))?.size === lengthOf(note, index)) there.push(index);
+    }
+    return there;
+  }
+
+  /** Among all tabs of an origin, where there are Web Locks. */
+  async locked<T>(
+    name: string,
+    work: (signal: AbortSignal | undefined) => Promise<T>,
+    { signal, isTry }: LockOptions,
+  ): Promise<T | undefined> {
+    const { locks } = navigator as Partial<Navigator>;
+    if (!locks) return work(signal);
+    const options: globalThis.LockOptions = isTry ? { ifAvailable: true } : signal ? { signal } : {};
+    return locks.request(`onnxar ${name}`, options, (lock) => (lock ? work(signal) : undefined));
   }
 
   async whole(folder: string, note: Note): Promise<Blob> {
@@ -57,14 +75,21 @@ class FilePlace extends BlobPlace implements Place {
   async notes(): Promise<Map<string, Note>> {
     const found = new Map<string, Note>();
     for await (const folder of this.#root.keys()) {
-      const note = parsed(await (await this.#file(folder, NOTE))?.text());
+      const note = isFolder(folder) && parsed(await (await this.#file(folder, NOTE))?.text());
       if (note) found.set(folder, note); // if not, another tab is making it, or was closed
     }
     return found;
   }
 
+  async create(note: Note): Promise<string> {
+    const folder = newFolder();
+    await this.#root.getDirectoryHandle(folder, { create: true });
+    await this.note(folder, note);
+    return folder;
+  }
+
   async note(folder: string, note: Note): Promise<void> {
-    await this.#write(folder, NOTE, [JSON.stringify(note)]);
+    await this.#write(folder, NOTE, [written(note)]);
   }
 
   put(folder: string, index: number, _: Note, bytes: AsyncIterable<Bytes>): Promise<void> {
@@ -75,8 +100,19 @@ class FilePlace extends BlobPlace implements Place {
     await (await this.#root.getDirectoryHandle(folder)).removeEntry(String(index));
   }
 
+  /** Deletes the files that a store makes, the note last, and then the folder, unless somebody put a file into it. */
   async delete(folder: string): Promise<void> {
-    await this.#root.removeEntry(folder, { recursive: true });
+    const place = await this.#root.getDirectoryHandle(folder);
+    for (const index of await this.indices(folder)) await place.removeEntry(String(index));
+    await place.removeEntry(NOTE);
+    await this.#root.removeEntry(folder).catch(() => undefined);
+  }
+
+  protected async indices(folder: string): Promise<number[]> {
+    const found: number[] = [];
+    const place = await this.#root.getDirectoryHandle(folder);
+    for await (const name of place.keys()) if (/^\d{1,15}$/.test(name)) found.push(Number(name));
+    return found;
   }
 
   protected blob(folder: string, index: number): Promise<Blob | undefined> {
@@ -93,7 +129,7 @@ class FilePlace extends BlobPlace implements Place {
 
   /** The file has what it had until all is written: an empty file is one whose write did not end. */
   async #write(folder: string, name: string, all: Iterable<string> | AsyncIterable<Bytes>): Promise<void> {
-    const place = await this.#root.getDirectoryHandle(folder, { create: true });
+    const place = await this.#root.getDirectoryHandle(folder);
     const file = await (await place.getFileHandle(name, { create: true })).createWritable();
     try {
       for await (const each of all) await file.write(each);
@@ -127,6 +163,12 @@ async function openDatabase(): Promise<IDBDatabase> {
   }
 }
 
+interface Stores {
+  all: IDBTransaction;
+  notes: IDBObjectStore;
+  pieces: IDBObjectStore;
+}
+
 class DatabasePlace extends BlobPlace implements Place {
   readonly #database: IDBDatabase;
 
@@ -141,14 +183,21 @@ class DatabasePlace extends BlobPlace implements Place {
     return new Map(folders.map((folder, i) => [folder as string, all[i]!]));
   }
 
+  async create(note: Note): Promise<string> {
+    const folder = newFolder();
+    await this.#change(({ notes }) => notes.add(note, folder));
+    return folder;
+  }
+
   async note(folder: string, note: Note): Promise<void> {
-    await this.#change(({ notes }) => notes.put(note, folder));
+    await this.#change((stores) => this.#ifThere(stores, folder, () => stores.notes.put(note, folder)));
   }
 
   async put(folder: string, index: number, _: Note, bytes: AsyncIterable<Bytes>): Promise<void> {
     const all: Blob[] = [];
     for await (const each of bytes) all.push(new Blob([each]));
-    await this.#change(({ pieces }) => pieces.put(new Blob(all), [folder, index]));
+    const put = (stores: Stores): unknown => stores.pieces.put(new Blob(all), [folder, index]);
+    await this.#change((stores) => this.#ifThere(stores, folder, () => put(stores)));
   }
 
   async drop(folder: string, index: number): Promise<void> {
@@ -166,14 +215,28 @@ class DatabasePlace extends BlobPlace implements Place {
     return done(this.#stores('readonly').pieces.get([folder, index]) as IDBRequest<Blob | undefined>);
   }
 
-  #stores(mode: IDBTransactionMode): { all: IDBTransaction; notes: IDBObjectStore; pieces: IDBObjectStore } {
+  protected async indices(folder: string): Promise<number[]> {
+    const keys = await done(this.#stores('readonly').pieces.getAllKeys(IDBKeyRange.bound([folder], [folder, []])));
+    return keys.map((key) => (key as [string, number])[1]);
+  }
+
+  /** Ends the change if another tab deleted the folder. */
+  #ifThere({ all, notes }: Stores, folder: string, write: () => void): void {
+    notes.getKey(folder).onsuccess = ({ target }): void => {
+      if ((target as IDBRequest).result === undefined) all.abort();
+      else write();
+    };
+  }
+
+  #stores(mode: IDBTransactionMode): Stores {
     const all = this.#database.transaction(['notes', 'pieces'], mode);
     return { all, notes: all.objectStore('notes'), pieces: all.objectStore('pieces') };
   }
 
   /** Ends when the change is on the disk; a full one fails only then. */
-  #change(make: (stores: { notes: IDBObjectStore; pieces: IDBObjectStore }) => void): Promise<void> {
-    const { all, ...stores } = this.#stores('readwrite');
+  #change(make: (stores: Stores) => void): Promise<void> {
+    const stores = this.#stores('readwrite');
+    const { all } = stores;
     return new Promise((resolve, reject) => {
       all.oncomplete = (): void => resolve();
       all.onabort = (): void => reject(all.error ?? new OnnxarError('changed'));

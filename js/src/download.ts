@@ -1,3 +1,4 @@
+import { pause } from './abort.js';
 import type { Archive } from './archive.js';
 import { OnnxarError } from './error.js';
 import type { OnProgress } from './feed.js';
@@ -22,6 +23,8 @@ export class Download implements Source {
   readonly #remote: Source;
   readonly #options: DownloadOptions;
   readonly #there = new Set<number>();
+  /** The first piece that is not there. */
+  #first = 0;
   /** Entries whose CRC-32 is not known to be right, in the order of the file. */
   #unchecked: string[] = [];
   #archive!: Archive;
@@ -36,20 +39,18 @@ export class Download implements Source {
     this.size = remote.size;
   }
 
-  read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    (signal ?? this.#options.signal)?.throwIfAborted();
     if (!this.#isThere(begin, end)) return this.#remote.read(begin, end, signal);
     return this.#place.read(this.#folder, this.#note, begin, end);
   }
 
-  /** Looks what is there of an archive that was opened with this source; gives how many bytes are missing. */
-  async begin(archive: Archive, folder: string, note: Note): Promise<number> {
+  /** Takes the pieces that are there of an archive that was opened with this source. */
+  begin(archive: Archive, folder: string, note: Note, pieces: number[]): void {
     this.#archive = archive;
     this.#folder = folder;
     this.#note = note;
-    for (let index = 0; index < pieceCount(note); index++) {
-      if (await this.#place.has(folder, index, note)) this.#add(index);
-    }
-    return this.size - this.#bytes;
+    for (const index of pieces) this.#add(index);
   }
 
   /** Gets what is missing, and once more what has a wrong CRC-32. */
@@ -66,12 +67,12 @@ export class Download implements Source {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, ...(this.#options.signal ? [this.#options.signal] : [])]);
     const damaged = new Map<string, OnnxarError>();
-    const missing = Array.from({ length: pieceCount(this.#note) }, (_, i) => i).filter((i) => !this.#there.has(i));
+    const missing = this.#missing();
     let checking = Promise.resolve();
     const check = (): Promise<void> => (checking = checking.then(() => this.#check(damaged, signal)));
     const worker = async (): Promise<void> => {
       try {
-        for (let index = missing.shift(); index !== undefined; index = missing.shift()) {
+        for (const index of missing) {
           await this.#get(index, signal);
           await check();
         }
@@ -86,12 +87,15 @@ export class Download implements Source {
     return damaged;
   }
 
+  /** One after the other, so that a size that a server claims takes no memory. */
+  *#missing(): Generator<number> {
+    for (let index = 0; index < pieceCount(this.#note); index++) if (!this.#there.has(index)) yield index;
+  }
+
   async #get(index: number, signal: AbortSignal): Promise<void> {
-    if (!(await this.#place.has(this.#folder, index, this.#note))) {
-      const begin = index * this.#note.piece;
-      const bytes = this.#pieces(begin, begin + lengthOf(this.#note, index), signal);
-      await this.#place.put(this.#folder, index, this.#note, bytes);
-    }
+    const begin = index * this.#note.piece;
+    const bytes = this.#pieces(begin, begin + lengthOf(this.#note, index), signal);
+    await this.#place.put(this.#folder, index, this.#note, bytes);
     this.#add(index);
   }
 
@@ -107,7 +111,7 @@ export class Download implements Source {
         if (begin < end) throw new OnnxarError('cut');
       } catch (error) {
         if (!isPassing(error) || signal.aborted || failures === MOST_FAILURES) throw error;
-        await pause(FIRST_PAUSE * 2 ** failures++);
+        await pause(FIRST_PAUSE * 2 ** failures++, signal);
       }
     }
   }
@@ -115,8 +119,8 @@ export class Download implements Source {
   /** Compares the CRC-32s of entries, in their order, as far as they are there. */
   async #check(damaged: Map<string, OnnxarError>, signal: AbortSignal): Promise<void> {
     for (let name = this.#unchecked[0]; name !== undefined; name = this.#unchecked[0]) {
-      const { begin, end } = this.#archive.extent(name);
-      if (!this.#isThere(begin, end)) return;
+      while (this.#there.has(this.#first)) this.#first++;
+      if (this.#archive.extent(name).end > this.#first * this.#note.piece && this.#first < pieceCount(this.#note)) return;
       try {
         await this.#archive.verify(name, signal);
       } catch (error) {
@@ -128,8 +132,11 @@ export class Download implements Source {
   }
 
   async #drop(name: string): Promise<void> {
-    for (const index of this.#indices(this.#archive.extent(name))) {
+    const { begin, end } = this.#archive.extent(name);
+    const { piece } = this.#note;
+    for (let index = Math.floor(begin / piece); index * piece < end; index++) {
       if (!this.#there.delete(index)) continue; // two entries share a piece
+      this.#first = Math.min(this.#first, index);
       this.#bytes -= lengthOf(this.#note, index);
       await this.#place.drop(this.#folder, index);
     }
@@ -141,14 +148,14 @@ export class Download implements Source {
     this.#options.onProgress?.(this.#bytes, this.size);
   }
 
+  /** Ends at the first piece that is missing. */
   #isThere(begin: number, end: number): boolean {
-    return this.#there.size > 0 && this.#indices({ begin, end }).every((index) => this.#there.has(index));
-  }
-
-  #indices({ begin, end }: { begin: number; end: number }): number[] {
+    if (this.#there.size === 0) return false;
     const { piece } = this.#note;
-    const first = Math.floor(begin / piece);
-    return Array.from({ length: Math.ceil(end / piece) - first }, (_, i) => first + i);
+    for (let index = Math.floor(begin / piece); index * piece < end; index++) {
+      if (!this.#there.has(index)) return false;
+    }
+    return true;
   }
 }
 
@@ -164,8 +171,4 @@ async function* once(remote: Source, begin: number, end: number, signal: AbortSi
   } finally {
     await pieces.cancel().catch(() => undefined); // its failure was told
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

@@ -91,6 +91,7 @@ const RULES = {
 /** Failures that no rule of the format names. */
 const OTHERS = {
   changed: ['io.changed', 'the file changed while it was read; open it again'],
+  taken: ['io.changed', 'another process took over the download, because this one stood still; call get again'],
   timeout: ['remote.timeout', 'the server is too slow'],
   full: ['io.disk_full', 'there is not enough room'],
   closed: ['io.permission', 'this page may not keep files; read the archive by its URL instead'],
@@ -133,4 +134,10 @@ export class OnnxarError extends Error {
 
 export function require(rule: Rule, kept: boolean, offset?: number | bigint, entry?: string): asserts kept {
   if (!kept) throw new OnnxarError(rule, entry, offset);
+}
+
+/** Returns the value of an option. Throws if it is not a number from `least` on. */
+export function numberFrom(least: number, name: string, value: number): number {
+  if (typeof value === 'number' && value >= least) return value;
+  throw new OnnxarError('argument', '', undefined, `${name} is ${String(value)}; it has to be a number from ${least} on`);
 }

@@ -1,61 +1,104 @@
 import { OnnxarError } from './error.js';
-import { NOTE, parsed, type Bytes, type Note, type Place } from './place.js';
+import { FolderLock } from './lock.js';
+import { NOTE, isFolder, newFolder, parsed, pieceCount, randomName, written } from './place.js';
+import type { Bytes, LockOptions, Note, Place } from './place.js';
 import { builtin } from './source.js';
 
 interface NodeFile {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
   write(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesWritten: number }>;
+  writeFile(text: string): Promise<void>;
   stat(): Promise<{ size: number }>;
+  sync(): Promise<void>;
   close(): Promise<void>;
 }
 interface NodeFiles {
-  mkdir(path: string, options: object): Promise<unknown>;
+  mkdir(path: string, options?: object): Promise<unknown>;
   open(path: string, flags: string): Promise<NodeFile>;
   readdir(path: string): Promise<string[]>;
+  readdir(path: string, options: object): Promise<{ name: string; isDirectory(): boolean }[]>;
   readFile(path: string, encoding: 'utf8'): Promise<string>;
   rename(from: string, to: string): Promise<void>;
-  rm(path: string, options: object): Promise<void>;
+  rmdir(path: string): Promise<void>;
   statfs(path: string): Promise<{ bavail: number; bsize: number }>;
-  writeFile(path: string, text: string): Promise<void>;
+  unlink(path: string): Promise<void>;
 }
 
-/** The archive itself, which runtimes map, and beside it a file with a byte for each piece: 1 if it is there. */
+const ARCHIVE = 'model.onnxar';
+const PIECES = 'pieces';
+const DRAFT = /^note\.[0-9a-f]{32}$/;
+
+/**
+ * The archive itself, which runtimes map, and beside it a file with a byte for each piece: 1 if it is there. Both are made
+ * with the folder and never again, so that a piece is marked in the file that belongs to the one that it was written to.
+ */
 export class NodePlace implements Place {
   readonly #files = (builtin('fs') as { promises: NodeFiles }).promises;
-  readonly #path = builtin('path') as { join(...parts: string[]): string };
+  readonly #path = builtin('path') as { join(...parts: string[]): string; resolve(path: string): string };
   readonly #root: string;
+  readonly #lock: FolderLock;
 
   constructor(folder?: string) {
     const { homedir } = builtin('os') as { homedir(): string };
-    this.#root = folder ?? this.#path.join(homedir(), '.cache', 'onnxar');
+    this.#root = this.#path.resolve(folder ?? this.#path.join(homedir(), '.cache', 'onnxar'));
+    this.#lock = new FolderLock(this.#root);
+  }
+
+  async locked<T>(
+    name: string,
+    work: (signal: AbortSignal | undefined) => Promise<T>,
+    options: LockOptions,
+  ): Promise<T | undefined> {
+    await this.#files.mkdir(this.#root, { recursive: true });
+    return this.#lock.locked(name, work, options);
   }
 
   async notes(): Promise<Map<string, Note>> {
     const found = new Map<string, Note>();
-    for (const folder of await this.#files.readdir(this.#root).catch(() => [])) {
-      const text = await this.#files.readFile(this.#at(folder, NOTE), 'utf8').catch(() => undefined);
-      const note = parsed(text);
-      if (note) found.set(folder, note);
+    const all = await this.#files.readdir(this.#root, { withFileTypes: true }).catch(() => []);
+    for (const { name } of all.filter((each) => each.isDirectory() && isFolder(each.name))) {
+      const note = parsed(await this.#files.readFile(this.#at(name, NOTE), 'utf8').catch(() => undefined));
+      if (note) found.set(name, note);
     }
     return found;
   }
 
+  async create(note: Note): Promise<string> {
+    const folder = newFolder();
+    await this.#files.mkdir(this.#at(folder));
+    await this.note(folder, note); // first: a folder without it is never deleted
+    for (const name of [ARCHIVE, PIECES]) await (await this.#files.open(this.#at(folder, name), 'wx')).close();
+    return folder;
+  }
+
   async note(folder: string, note: Note): Promise<void> {
-    await this.#files.mkdir(this.#at(folder), { recursive: true });
-    const draft = this.#at(folder, `note.${Math.random()}`);
-    await this.#files.writeFile(draft, JSON.stringify(note));
+    if (note.complete) await this.#with(this.#at(folder, ARCHIVE), 'r+', (file) => file.sync());
+    const draft = this.#at(folder, `note.${randomName()}`);
+    await this.#with(draft, 'wx', async (file) => {
+      await file.writeFile(written(note));
+      await file.sync();
+    });
     await this.#files.rename(draft, this.#at(folder, NOTE));
   }
 
-  async has(folder: string, index: number): Promise<boolean> {
-    const byte = new Uint8Array(1);
-    const read = this.#with(this.#at(folder, 'pieces'), 'r', (file) => file.read(byte, 0, 1, index));
-    await read.catch(() => undefined); // before the first piece there is no file
-    return byte[0] === 1;
+  async pieces(folder: string, note: Note): Promise<number[] | undefined> {
+    try {
+      const { size } = await this.#with(this.#at(folder, ARCHIVE), 'r', (file) => file.stat());
+      if (size > note.size) return undefined;
+      const marks = await this.#with(this.#at(folder, PIECES), 'r', async (file) => {
+        const bytes = new Uint8Array(Math.min((await file.stat()).size, pieceCount(note)));
+        return bytes.subarray(0, await fill(bytes, file, 0));
+      });
+      const there: number[] = [];
+      marks.forEach((mark, index) => mark === 1 && there.push(index));
+      return there;
+    } catch {
+      return undefined; // of a folder whose making or deleting did not end
+    }
   }
 
   async put(folder: string, index: number, note: Note, bytes: AsyncIterable<Bytes>): Promise<void> {
-    await this.#with(this.#archive(folder), 'r+', async (file) => {
+    await this.#with(this.#at(folder, ARCHIVE), 'r+', async (file) => {
       let at = index * note.piece;
       for await (const each of bytes) {
         for (let done = 0; done < each.length;) {
@@ -74,23 +117,29 @@ export class NodePlace implements Place {
 
   async read(folder: string, _: Note, begin: number, end: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(end - begin);
-    const read = (file: NodeFile): Promise<unknown> => file.read(bytes, 0, bytes.length, begin);
-    await this.#with(this.#archive(folder), 'r', read); // at most 4 MiB, which come at once
+    const filled = await this.#with(this.#at(folder, ARCHIVE), 'r', (file) => fill(bytes, file, begin));
+    if (filled < bytes.length) throw new OnnxarError('cut');
     return bytes;
   }
 
   async whole(folder: string, { size }: Note): Promise<URL> {
-    const { size: kept } = await this.#with(this.#archive(folder), 'r', (file) => file.stat());
+    const path = this.#at(folder, ARCHIVE);
+    const { size: kept } = await this.#with(path, 'r', (file) => file.stat());
     if (kept !== size) throw new OnnxarError('changed');
-    return (builtin('url') as { pathToFileURL(path: string): URL }).pathToFileURL(this.#archive(folder));
+    return (builtin('url') as { pathToFileURL(path: string): URL }).pathToFileURL(path);
   }
 
-  delete(folder: string): Promise<void> {
-    return this.#files.rm(this.#at(folder), { recursive: true, force: true });
+  /** Deletes the files that a store makes, the note last, and then the folder, unless somebody put a file into it. */
+  async delete(folder: string): Promise<void> {
+    const all = await this.#files.readdir(this.#at(folder));
+    const drafts = all.filter((name) => DRAFT.test(name));
+    for (const name of [PIECES, ARCHIVE, ...drafts, NOTE]) {
+      if (all.includes(name)) await this.#files.unlink(this.#at(folder, name));
+    }
+    await this.#files.rmdir(this.#at(folder)).catch(() => undefined);
   }
 
   async room(): Promise<number> {
-    await this.#files.mkdir(this.#root, { recursive: true });
     const { bavail, bsize } = await this.#files.statfs(this.#root);
     return bavail * bsize;
   }
@@ -99,23 +148,26 @@ export class NodePlace implements Place {
     return this.#path.join(this.#root, ...parts);
   }
 
-  #archive(folder: string): string {
-    return this.#at(folder, 'model.onnxar');
-  }
-
   #mark(folder: string, index: number, is: number): Promise<void> {
-    const path = this.#at(folder, 'pieces');
-    return this.#with(path, 'r+', (file) => file.write(Uint8Array.of(is), 0, 1, index).then(() => undefined));
+    const write = (file: NodeFile): Promise<unknown> => file.write(Uint8Array.of(is), 0, 1, index);
+    return this.#with(this.#at(folder, PIECES), 'r+', write).then(() => undefined);
   }
 
-  /** 'r+' makes the file, if it is not there. */
-  async #with<T>(path: string, flags: 'r' | 'r+', use: (file: NodeFile) => Promise<T>): Promise<T> {
-    if (flags === 'r+') await (await this.#files.open(path, 'a')).close();
+  async #with<T>(path: string, flags: 'r' | 'r+' | 'wx', use: (file: NodeFile) => Promise<T>): Promise<T> {
     const file = await this.#files.open(path, flags);
     try {
       return await use(file);
     } finally {
       await file.close();
     }
+  }
+}
+
+/** Gives how many bytes there were. */
+async function fill(bytes: Uint8Array, file: NodeFile, begin: number): Promise<number> {
+  for (let filled = 0; ;) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, begin + filled);
+    filled += bytesRead;
+    if (bytesRead === 0 || filled === bytes.length) return filled;
   }
 }

@@ -32,10 +32,22 @@ export function checkNames(headers: readonly { name: string; at: number }[]): vo
     names.add(name);
     folded.add(name.toLowerCase());
   }
-  for (const { name, at } of headers) {
-    const lower = name.toLowerCase();
-    for (let slash = lower.indexOf('/'); slash >= 0; slash = lower.indexOf('/', slash + 1)) {
-      require('N12', !folded.has(lower.slice(0, slash)), at, name);
-    }
+  const found = inFolderOfName(headers.map(({ name }) => name.toLowerCase()));
+  if (found !== undefined) require('N12', false, headers[found]!.at, headers[found]!.name);
+}
+
+/**
+ * The index of the first name that has another name as a folder of it. A name and what would be in the folder of this name
+ * follow each other when names are sorted with the slash before all other characters.
+ */
+function inFolderOfName(names: string[]): number | undefined {
+  const keys = names.map((name) => name.replaceAll('/', '\x01'));
+  const order = [...keys.keys()].sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
+  let found: number | undefined;
+  let folder = '/'; // of the last name that is in no folder of another
+  for (const index of order) {
+    if (!keys[index]!.startsWith(folder)) folder = `${keys[index]}\x01`;
+    else if (found === undefined || index < found) found = index;
   }
+  return found;
 }

@@ -1,9 +1,11 @@
-import { OnnxarError } from './error.js';
+import { unlessAborted } from './abort.js';
+import { OnnxarError, numberFrom } from './error.js';
 
 const USUAL = 30_000; // ms
 const LEAST_SPEED = 1024; // bytes a second
 /** So many bytes after a failure make the next one count as the first. */
 const ENOUGH = 1 << 16;
+const BLOCK = 1 << 20; // bytes
 
 /** URLs in a text without name, password and query, which may be secrets. */
 export function shown(text: string): string {
@@ -39,9 +41,8 @@ export class Patience {
 
   /** A limit of 0: never. */
   constructor(url: string, limit: number = USUAL) {
-    if (!(limit >= 0)) throw new OnnxarError('argument', '', undefined, `the timeout is ${limit}; it is in ms, or 0`);
     this.#url = url;
-    this.#limit = limit === 0 ? Infinity : limit;
+    this.#limit = numberFrom(0, 'timeout', limit) || Infinity;
   }
 
   /** For the request: aborts when this ends it, or when the caller's signal does. */
@@ -58,18 +59,12 @@ export class Patience {
   /** The part. Throws if it fails, does not come in time, or the caller's signal is aborted. */
   async wait<T>(part: Promise<T>): Promise<T> {
     const outer = this.#outer;
-    let stop = (): void => undefined;
-    const stopped = new Promise<never>((_, reject) => (stop = (): void => reject(outer!.reason as Error)));
-    outer?.addEventListener('abort', stop); // Node's fetch leaves some reads waiting when its own signal is aborted
-    if (outer?.aborted) stop();
     try {
-      return await Promise.race([stopped, this.#limit === Infinity ? part : this.#inTime(part)]);
+      return await unlessAborted(this.#limit === Infinity ? part : this.#inTime(part), outer);
     } catch (error) {
       if (outer?.aborted || error instanceof OnnxarError) throw error;
       const what = error instanceof Error ? error.message : String(error);
       throw refused(this.#url, 0, `no answer, or it broke off: ${what}`);
-    } finally {
-      outer?.removeEventListener('abort', stop);
     }
   }
 
@@ -133,8 +128,14 @@ export interface Asked {
   patience: Patience;
 }
 
-/** The body in pieces. Throws if it has more than `most` bytes. */
-export async function* bodyOf({ answer, patience }: Asked, most = Infinity): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+const tooMany = (): OnnxarError => new OnnxarError('cut', '', undefined, 'more bytes came than were asked for');
+
+/** The body in pieces. Throws the error if it has more than `most` bytes. */
+export async function* bodyOf(
+  { answer, patience }: Asked,
+  most: number,
+  error = tooMany,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = answer.body?.getReader();
   if (!reader) return;
   try {
@@ -143,7 +144,7 @@ export async function* bodyOf({ answer, patience }: Asked, most = Infinity): Asy
       if (done) return;
       patience.note(value.length);
       most -= value.length;
-      if (most < 0) throw new OnnxarError('cut', '', undefined, 'more bytes came than were asked for');
+      if (most < 0) throw error();
       yield value;
     }
   } finally {
@@ -156,10 +157,22 @@ export async function bytesOf(asked: Asked, most: number): Promise<Uint8Array<Ar
   return new Uint8Array(await (await blobOf(asked, most)).arrayBuffer());
 }
 
-export async function blobOf(asked: Asked, most?: number): Promise<Blob> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  for await (const piece of bodyOf(asked, most)) pieces.push(piece);
-  return new Blob(pieces);
+/** The same as a Blob. Bytes are put together, as a server may send them one by one, and each piece needs memory. */
+export async function blobOf(asked: Asked, most: number, error = tooMany): Promise<Blob> {
+  const blobs: Blob[] = [];
+  const block = new Uint8Array(Math.min(most, BLOCK));
+  let used = 0;
+  for await (const piece of bodyOf(asked, most, error)) {
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + block.length - used);
+      block.set(part, used);
+      [at, used] = [at + part.length, used + part.length];
+      if (used < block.length) continue;
+      blobs.push(new Blob([block]));
+      used = 0;
+    }
+  }
+  return new Blob([...blobs, block.subarray(0, used)]);
 }
 
 /** The bytes from `begin` to `end`; where an answer is too slow, it is asked for the rest once more. */

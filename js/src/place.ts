@@ -13,11 +13,26 @@ export interface Note {
   used: number;
 }
 
-/** Where a store keeps pieces of archives: a folder for each version of one. A piece is there as a whole or not at all. */
+export interface LockOptions {
+  /** Ends the wait for the lock. */
+  signal?: AbortSignal | undefined;
+  /** Does not wait: undefined is returned if another has the lock. */
+  isTry?: boolean;
+}
+
+/**
+ * Where a store keeps pieces of archives: a folder for each download. A piece is there as a whole or not at all. The name
+ * of a folder is never used again: whoever goes on with a folder that was deleted meanwhile fails, and does not meet the
+ * pieces of another download. Folders and files of others are never touched.
+ */
 export interface Place {
   notes(): Promise<Map<string, Note>>;
+  /** Makes a folder. Gives its name. */
+  create(note: Note): Promise<string>;
+  /** Writes another note into a folder that is there. */
   note(folder: string, note: Note): Promise<void>;
-  has(folder: string, index: number, note: Note): Promise<boolean>;
+  /** The pieces that are there; undefined if the folder is damaged. Costs as much as there are, whatever the size. */
+  pieces(folder: string, note: Note): Promise<number[] | undefined>;
   put(folder: string, index: number, note: Note, bytes: AsyncIterable<Bytes>): Promise<void>;
   drop(folder: string, index: number): Promise<void>;
   /** Bytes of pieces that are there. */
@@ -27,18 +42,43 @@ export interface Place {
   delete(folder: string): Promise<void>;
   /** Bytes that there is room for. */
   room(): Promise<number>;
+  /** Calls `work` when no other tab or process has the lock of this name. `work` ends when its signal is aborted. */
+  locked<T>(
+    name: string,
+    work: (signal: AbortSignal | undefined) => Promise<T>,
+    options: LockOptions,
+  ): Promise<T | undefined>;
 }
 
 /** The name of the file that has the note, where notes are files. */
 export const NOTE = 'note.json';
 
+/** How notes begin. A folder without one belongs to somebody else. */
+const MARK = '{"onnxar":"store 1",';
+
+export function written(note: Note): string {
+  return JSON.stringify({ onnxar: 'store 1', ...note });
+}
+
 export function parsed(text: string | undefined): Note | undefined {
+  if (!text?.startsWith(MARK)) return undefined;
   try {
-    return text ? (JSON.parse(text) as Note) : undefined;
+    const { url, size, piece, version, complete, used } = JSON.parse(text) as Note;
+    const isNote = typeof url === 'string' && [size, piece].every((n) => Number.isSafeInteger(n) && n > 0);
+    return isNote ? { url, size, piece, version, complete: complete === true, used: Number(used) || 0 } : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** 128 random bits in hexadecimal. */
+export function randomName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export const newFolder = (): string => `onnxar-${randomName()}`;
+export const isFolder = (name: string): boolean => /^onnxar-[0-9a-f]{32}$/.test(name);
 
 export const pieceCount = ({ size, piece }: Note): number => Math.ceil(size / piece);
 export const lengthOf = ({ size, piece }: Note, index: number): number => Math.min(piece, size - index * piece);

@@ -1,11 +1,12 @@
+import { anyOf, unlessAborted } from './abort.js';
 import { Archive, limitsOf, open, type OpenOptions } from './archive.js';
 import { browserPlace } from './browser.js';
 import { Download } from './download.js';
-import { OnnxarError } from './error.js';
+import { OnnxarError, numberFrom } from './error.js';
 import type { OnProgress } from './feed.js';
 import { NodePlace } from './folder.js';
 import { shown } from './patience.js';
-import type { Note, Place } from './place.js';
+import { lengthOf, type LockOptions, type Note, type Place } from './place.js';
 import { builtin, openSource } from './source.js';
 import { UrlSource } from './url.js';
 
@@ -14,7 +15,7 @@ const PIECE = 1 << 23; // bytes
 export interface StoreOptions {
   /** Most bytes of all archives together. Those that were not used for longest are deleted for a new one. */
   most?: number;
-  /** Bytes of a piece: what is asked for at once (8 MiB). */
+  /** Bytes of a piece: what is asked for at once (8 MiB). A whole number. */
   piece?: number;
   /** In Node: the folder; `~/.cache/onnxar` unless it is given. */
   folder?: string;
@@ -46,29 +47,40 @@ export class Store {
   readonly #place: () => Promise<Place>;
 
   constructor({ most = Infinity, piece = PIECE, folder }: StoreOptions = {}) {
-    this.#most = most;
-    this.#piece = piece;
+    this.#most = numberFrom(0, 'most', most);
+    this.#piece = numberFrom(1, 'piece', piece);
+    const isFolder = folder === undefined || (typeof folder === 'string' && folder !== '');
+    if (!Number.isSafeInteger(piece) || !isFolder) {
+      throw new OnnxarError('argument', '', undefined, `a store takes a whole number as piece, and the path of a folder`);
+    }
     let place: Promise<Place> | undefined;
     this.#place = () => (place ??= builtin('fs') ? Promise.resolve(new NodePlace(folder)) : browserPlace());
   }
 
   /**
    * The archive at a URL, as `open` and `createSession` take it: a Blob, or in Node a `file:` URL. If it is complete, no
-   * request is made. Tabs that want the same archive wait for the one that gets it.
+   * request is made. Tabs and processes that want the same archive wait for the one that gets it.
    */
   async get(url: string | URL, options: GetOptions = {}): Promise<Blob | URL> {
     const name = absolute(url);
+    const signal = anyOf(options.signal, options.request?.signal);
+    signal?.throwIfAborted();
     const place = await this.#place();
-    return locked(name, options.signal, async () => {
+    const get = (held: AbortSignal | undefined): Promise<Blob | URL> => {
+      return this.#get(place, name, held ? { ...options, signal: held } : options);
+    };
+    return (await locked(place, name, get, { signal }))!;
+  }
+
+  async #get(place: Place, name: string, options: GetOptions): Promise<Blob | URL> {
+    try {
       const kept = await complete(place, name);
-      if (kept && !options.refresh) return this.#use(place, kept, options.onProgress);
-      try {
-        return await this.#fetch(place, name, options);
-      } catch (error) {
-        if (!(error instanceof OnnxarError && error.code === 'io.changed')) throw error;
-        return this.#fetch(place, name, options); // the pieces of the old file are of no use
-      }
-    });
+      if (kept && !options.refresh) return await this.#use(place, kept, options.onProgress);
+      return await this.#fetch(place, name, options);
+    } catch (error) {
+      if (!isChanged(error)) throw error;
+      return await this.#fetch(place, name, options); // the pieces of the old file are of no use
+    }
   }
 
   async list(): Promise<Kept[]> {
@@ -76,11 +88,11 @@ export class Store {
     return notes.map(({ url, size, complete, used }) => ({ url, size, complete, used: new Date(used) }));
   }
 
-  /** Deletes what is there of an archive. Blobs that `get` gave cannot be read any more. */
+  /** Deletes what is there of an archive, after a `get` of it ended. Blobs that it gave cannot be read any more. */
   async delete(url: string | URL): Promise<void> {
     const name = absolute(url);
     const place = await this.#place();
-    await locked(name, undefined, () => deleteOthers(place, name));
+    await locked(place, name, () => deleteOthers(place, name), {});
   }
 
   async #use(place: Place, [folder, note]: Found, onProgress?: OnProgress): Promise<Blob | URL> {
@@ -99,25 +111,38 @@ export class Store {
       const etag = source instanceof UrlSource ? source.version.etag : null;
       const version = `${etag} ${archive.directoryCrc32}`;
       const note = { url, size, piece: this.#piece, version, complete: false, used: Date.now() };
-      const folder = await folderOf(note);
       const before = await complete(place, url);
-      if (before?.[0] === folder) return await this.#use(place, before, options.onProgress);
-      await deleteOthers(place, url, folder, before?.[0]);
-      await place.note(folder, note);
-      const missing = await download.begin(archive, folder, note);
-      await this.#makeRoom(place, folder, missing, note);
+      if (before && isSame(before[1], { ...note, piece: before[1].piece })) {
+        return await this.#use(place, before, options.onProgress);
+      }
+      const folder = await this.#begin(place, download, archive, note, before?.[0]);
+      options.signal?.throwIfAborted();
       await this.#run(download, place, url);
-      const whole = await place.whole(folder, note);
-      await expectSame(archive, whole);
-      await place.note(folder, { ...note, complete: true });
-      await deleteOthers(place, url, folder);
+      const whole = await unlessDamaged(place, folder, note, archive);
+      await place.note(folder, { ...note, complete: true, used: Date.now() });
+      await deleteOthers(place, url, folder).catch(() => undefined); // a file that is in use stays in Windows
       return whole;
     } catch (error) {
       if (isFull(error)) throw tooFull(url, size);
+      if (isChanged(error) && !(error instanceof OnnxarError)) throw new OnnxarError('changed');
       throw error;
     } finally {
       await source.close?.();
     }
+  }
+
+  /** Goes on with the folder of an earlier download, or makes one. Gives its name. */
+  async #begin(place: Place, download: Download, archive: Archive, note: Note, before?: string): Promise<string> {
+    let [folder] = [...(await place.notes())].find(([, other]) => !other.complete && isSame(other, note)) ?? [];
+    let pieces = folder === undefined ? undefined : await place.pieces(folder, note);
+    if (pieces === undefined) folder = undefined; // it is damaged
+    pieces ??= [];
+    await deleteOthers(place, note.url, folder, before);
+    await this.#makeRoom(place, folder, pieces.reduce((rest, index) => rest - lengthOf(note, index), note.size), note);
+    if (folder === undefined) folder = await place.create(note);
+    else await place.note(folder, note);
+    download.begin(archive, folder, note, pieces);
+    return folder;
   }
 
   /** The browser tells only by a failed write that its quota is full. */
@@ -130,28 +155,37 @@ export class Store {
     }
   }
 
-  /** Deletes others, as far as the limit or the browser's estimate, which may be too high, calls for it. */
-  async #makeRoom(place: Place, folder: string, missing: number, { url, size }: Note): Promise<void> {
+  /**
+   * Deletes others, as far as the limit or the browser's estimate, which may be too high, calls for it. None is deleted for
+   * an archive that would have no room even then.
+   */
+  async #makeRoom(place: Place, folder: string | undefined, missing: number, { url, size }: Note): Promise<void> {
     for (;;) {
       const others = [...(await place.notes())].filter(([other]) => other !== folder);
-      const kept = others.reduce((sum, [, note]) => sum + note.size, size);
-      const room = Math.min(await place.room(), this.#most - kept + missing);
+      const kept = others.reduce((sum, [, note]) => sum + note.size, 0);
+      const [disk, limit] = [await place.room(), this.#most - size + missing];
+      const room = Math.min(disk, limit - kept);
       if (missing <= room) return;
-      if (!(await deleteOldest(place, url))) throw tooFull(url, missing, room);
+      const isHopeless = missing > Math.min(disk + kept, limit);
+      if (isHopeless || !(await deleteOldest(place, url))) throw tooFull(url, missing, room);
     }
   }
 }
 
 type Found = [folder: string, note: Note];
 
+/** The newest, if there are several: a file that is in use cannot be deleted in Windows. */
 async function complete(place: Place, url: string): Promise<Found | undefined> {
-  const found = [...(await place.notes())].find(([, note]) => note.url === url && note.complete);
-  if (!found) return undefined;
-  return place.whole(...found).then(
-    () => found,
-    () => undefined, // the browser deleted some of it
-  );
+  const all = [...(await place.notes())].filter(([, note]) => note.url === url && note.complete);
+  for (const found of all.sort(([, a], [, b]) => b.used - a.used)) {
+    const whole = await place.whole(...found).catch(() => undefined); // some of it was deleted
+    if (whole) return found;
+  }
+  return undefined;
 }
+
+const isSame = (a: Note, b: Note): boolean =>
+  a.url === b.url && a.size === b.size && a.piece === b.piece && a.version === b.version;
 
 /** Deletes all versions of an archive, except some. */
 async function deleteOthers(place: Place, url: string, ...except: (string | undefined)[]): Promise<void> {
@@ -160,30 +194,36 @@ async function deleteOthers(place: Place, url: string, ...except: (string | unde
   }
 }
 
-/** Deletes the archive that was not used for longest, and that no tab gets at this time; false if there is none. */
+/** Deletes the archive that was not used for longest, and that nobody gets at this time; false if there is none. */
 async function deleteOldest(place: Place, except: string): Promise<boolean> {
   const notes = [...(await place.notes())].filter(([, { url }]) => url !== except);
-  for (const [folder, { url }] of notes.sort(([, a], [, b]) => a.used - b.used)) {
-    if (await isLocked(url)) continue;
-    await place.delete(folder);
-    return true;
+  for (const [folder, { url, used }] of notes.sort(([, a], [, b]) => a.used - b.used)) {
+    const remove = async (): Promise<boolean> => {
+      if ((await place.notes()).get(folder)?.used !== used) return false; // it was used meanwhile
+      await place.delete(folder);
+      return true;
+    };
+    if (await locked(place, url, remove, { isTry: true })) return true;
   }
   return false;
 }
 
-async function expectSame(archive: Archive, whole: Blob | URL): Promise<void> {
-  const kept = await open(whole);
-  await kept.close();
-  if (kept.directoryCrc32 !== archive.directoryCrc32) throw new OnnxarError('changed');
-}
-
-/** Without `crypto`, which only https: has, names are those of IndexedDB, which may be long. */
-async function folderOf({ url, size, piece, version }: Note): Promise<string> {
-  const text = `${url} ${size} ${piece} ${version}`;
-  const { subtle } = globalThis.crypto as Partial<Crypto>;
-  if (!subtle) return text;
-  const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** The archive, whose parts that no CRC-32 covers are compared, too. What is damaged is deleted, or the next get met it. */
+async function unlessDamaged(place: Place, folder: string, note: Note, archive: Archive): Promise<Blob | URL> {
+  try {
+    const whole = await place.whole(folder, note);
+    const kept = await open(whole);
+    try {
+      if (kept.directoryCrc32 !== archive.directoryCrc32) throw new OnnxarError('changed');
+      for (const { name } of kept.entries) await kept.offset(name);
+    } finally {
+      await kept.close();
+    }
+    return whole;
+  } catch (error) {
+    await place.delete(folder);
+    throw error instanceof OnnxarError ? new OnnxarError('changed') : error;
+  }
 }
 
 function absolute(url: string | URL): string {
@@ -192,10 +232,13 @@ function absolute(url: string | URL): string {
   return made.href;
 }
 
-function isFull(error: unknown): boolean {
-  const { name, code } = Object(error) as { name?: string; code?: string };
-  return name === 'QuotaExceededError' || code === 'ENOSPC';
-}
+const hasName = (error: unknown, ...names: string[]): boolean => {
+  const { name = '', code = '' } = Object(error) as { name?: string; code?: string };
+  return names.includes(name) || names.includes(code);
+};
+const isFull = (error: unknown): boolean => hasName(error, 'QuotaExceededError', 'ENOSPC');
+/** The file at the server, or what was kept of it. */
+const isChanged = (error: unknown): boolean => hasName(error, 'io.changed', 'NotFoundError', 'ENOENT');
 
 function tooFull(url: string, missing: number, room?: number): OnnxarError {
   const there = room === undefined ? '' : `, and there is room for ${Math.max(room, 0)}`;
@@ -206,21 +249,27 @@ function tooFull(url: string, missing: number, room?: number): OnnxarError {
 // --- one at a time ---------------------------------------------------------------------------------------------------
 
 const running = new Map<string, Promise<unknown>>();
-const lockName = (url: string): string => `onnxar ${url}`;
-const locks = (): LockManager | undefined => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
 
-async function isLocked(url: string): Promise<boolean> {
-  const { held = [] } = (await locks()?.query()) ?? {};
-  return running.has(url) || held.some(({ name }) => name === lockName(url));
-}
-
-/** One after the other for each URL: in all tabs of an origin where there are Web Locks, else in this one. */
-async function locked<T>(url: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  signal?.throwIfAborted();
-  const before = Promise.resolve(running.get(url)).catch(() => undefined);
-  const next = async (): Promise<T> =>
-    locks()?.request(lockName(url), signal ? { signal } : {}, work) ?? before.then(work);
-  const ended = next().finally(() => running.get(url) === ended && running.delete(url));
+/**
+ * One after the other for each URL: here, and then among all tabs or processes, as far as the place can tell. Undefined if
+ * `isTry` is set and another is at work.
+ */
+async function locked<T>(
+  place: Place,
+  url: string,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+  options: LockOptions,
+): Promise<T | undefined> {
+  const before = running.get(url);
+  if (before && options.isTry) return undefined;
+  const next = async (): Promise<T | undefined> => {
+    await unlessAborted(before, options.signal);
+    return place.locked(url, work, options);
+  };
+  const own = next();
+  const ended: Promise<unknown> = Promise.allSettled([before, own]).then(() => {
+    if (running.get(url) === ended) running.delete(url);
+  });
   running.set(url, ended);
-  return ended;
+  return own;
 }

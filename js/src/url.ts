@@ -19,6 +19,9 @@ const SUFFIX = 1 << 17;
 /** A body that a server sends in place of a range is taken up to this size, and broken off beyond it. */
 const SMALL = 1 << 20;
 
+/** A whole file that a server sends because it ignores ranges is taken up to these sizes, which it said or did not say. */
+const [MOST_WHOLE, MOST_UNSAID] = [2 ** 32, 2 ** 28];
+
 /** What tells one version of a file from another. */
 interface Version {
   etag: string | null;
@@ -210,9 +213,20 @@ async function openOnce(url: string, options: SourceOptions): Promise<Source> {
 /** The server ignored the range: perhaps only ranges from the end. */
 async function openWithoutSuffix(url: string, options: SourceOptions, first: Asked): Promise<Source> {
   const size = lengthOf(first.answer);
-  if (size === undefined || size <= SMALL) return new BlobSource(await blobOf(first, size));
+  if (size === undefined || size <= SMALL) return wholeOf(url, first, size);
   first.patience.end();
   return openBySize(url, options, size);
+}
+
+/** The file in memory, as far as that is of use. */
+async function wholeOf(url: string, asked: Asked, size: number | undefined): Promise<Source> {
+  const most = size === undefined ? MOST_UNSAID : MOST_WHOLE;
+  const what = `the server ignores ranges, and the file has more than ${most} bytes; download it, and open the file`;
+  const tooLarge = (): OnnxarError => refused(url, asked.answer.status, what);
+  if (size === undefined) return new BlobSource(await blobOf(asked, most, tooLarge));
+  if (size <= most) return new BlobSource(await blobOf(asked, size));
+  asked.patience.end();
+  throw tooLarge();
 }
 
 async function sizeByHead(url: string, options: SourceOptions): Promise<number> {
@@ -226,7 +240,7 @@ async function openBySize(url: string, options: SourceOptions, size: number): Pr
   const begin = Math.max(0, size - SUFFIX);
   const asked = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
   const { answer } = asked;
-  if (answer.status === 200) return new BlobSource(await blobOf(asked, size));
+  if (answer.status === 200) return wholeOf(url, asked, size);
   const source = new UrlSource(url, versionOf(url, answer, size), new Uint8Array(0), options);
   source.check(answer, begin);
   const tail = await bytesOf(asked, size - begin);

@@ -110,7 +110,24 @@ export class Wire {
     return pair;
   }
 
-  /** The same; two empty strings if it is damaged. */
+  /** The bytes of the fields between two offsets that `isKept` is true for. */
+  kept(begin: number, end: number, isKept: (field: Field) => boolean): Uint8Array<ArrayBuffer> {
+    const out = new Uint8Array(end - begin);
+    let size = 0;
+    for (let at = begin, run = begin; at < end;) {
+      const field = this.field(at, end);
+      const keeps = isKept(field);
+      at = field.end;
+      if (keeps && at < end) continue; // fields that follow each other are copied together
+      const stop = keeps ? at : field.at;
+      out.set(this.bytes.subarray(run, stop), size);
+      size += stop - run;
+      run = at;
+    }
+    return out.subarray(0, size);
+  }
+
+  /** The same as `pair`; two empty strings if it is damaged. */
   anyPair(field: Field): [key: string, value: string] {
     try {
       return this.pair(field);
@@ -126,7 +143,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export type Pieces = Uint8Array[];
 
-export function sizeOf(pieces: Pieces): number {
+function sizeOf(pieces: Pieces): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
@@ -143,18 +160,25 @@ export function join(pieces: Pieces): Uint8Array<ArrayBuffer> {
 function varint(value: number): Uint8Array {
   const bytes: number[] = [];
   for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) | 128);
-  return Uint8Array.from([...bytes, value]);
+  bytes.push(value);
+  return new Uint8Array(bytes);
+}
+
+/** Tag and length of a field of `size` bytes. */
+export function blockHead(number: number, size: number): Pieces {
+  return [varint((number << 3) | BLOCK), varint(size)];
 }
 
 export function block(number: number, pieces: Pieces): Pieces {
-  return [varint((number << 3) | BLOCK), varint(sizeOf(pieces)), ...pieces];
+  return [...blockHead(number, sizeOf(pieces)), ...pieces];
 }
 
 export function number(field: number, value: number): Pieces {
   return [varint(field << 3), varint(value)];
 }
 
+const encoder = new TextEncoder();
+
 export function pair(field: number, key: string, value: string): Pieces {
-  const encoder = new TextEncoder();
   return block(field, [...block(1, [encoder.encode(key)]), ...block(2, [encoder.encode(value)])]);
 }

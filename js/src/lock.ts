@@ -1,0 +1,135 @@
+// A lock among processes of Node, which has no Web Locks for them: files in a folder.
+import { anyOf, pause } from './abort.js';
+import { OnnxarError } from './error.js';
+import { randomName } from './place.js';
+import type { LockOptions } from './place.js';
+import { builtin } from './source.js';
+
+const BEAT = 3_000; // ms after which a holder says again that it runs
+const LEASE = 30_000; // ms after which one that did not is taken to have ended
+const LONGEST_PAUSE = 250; // ms
+const LOCK = /^onnxar-([0-9a-f]{32})-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}\.lock$/;
+
+interface NodeFiles {
+  readdir(path: string): Promise<string[]>;
+  readlink(path: string): Promise<string>;
+  rm(path: string, options: object): Promise<void>;
+  stat(path: string): Promise<{ mtimeMs: number }>;
+  utimes(path: string, atime: number, mtime: number): Promise<void>;
+  writeFile(path: string, text: string, options: object): Promise<void>;
+}
+interface NodeProcess {
+  pid: number;
+  kill(pid: number, signal: 0): void;
+}
+
+/**
+ * Each process that wants a lock makes a file of its own and then looks for others: it has the lock if there are none, and
+ * else deletes its file and tries again later. As each looks after it made its file, two never have the lock. No file has
+ * the name of one before, so that the file of a process that was killed can be deleted by any other.
+ */
+export class FolderLock {
+  readonly #files = (builtin('fs') as { promises: NodeFiles }).promises;
+  readonly #process = builtin('process') as NodeProcess;
+  readonly #root: string;
+  #host: Promise<string> | undefined;
+
+  /** The folder has to be there. */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Calls `work` with the lock. Its signal is aborted if the lock is lost, because this process stood still too long. */
+  async locked<T>(
+    name: string,
+    work: (signal: AbortSignal | undefined) => Promise<T>,
+    { signal, isTry = false }: LockOptions,
+  ): Promise<T | undefined> {
+    const own = await this.#take(hashed(name), isTry, signal);
+    if (own === undefined) return undefined;
+    const lost = new AbortController();
+    const beat = (): void => void this.#touch(own).then((is) => is || lost.abort(new OnnxarError('taken')));
+    const timer = setInterval(beat, BEAT) as unknown as { unref(): void } & number;
+    timer.unref();
+    try {
+      return await work(anyOf(signal, lost.signal));
+    } finally {
+      clearInterval(timer);
+      await this.#delete(own);
+    }
+  }
+
+  /** The file of the lock; undefined if others have it and `isTry` is set. */
+  async #take(key: string, isTry: boolean, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const host = await (this.#host ??= this.#hostName());
+    for (let ms = 20; ; ms = Math.min(2 * ms, LONGEST_PAUSE)) {
+      signal?.throwIfAborted();
+      if (!(await this.#isHeld(key))) {
+        const own = `onnxar-${key}-${host}-${this.#process.pid}-${randomName()}.lock`;
+        await this.#files.writeFile(this.#at(own), '', { flag: 'wx' });
+        if ((await this.#touch(own)) && !(await this.#isHeld(key, own))) return own;
+        await this.#delete(own);
+      }
+      if (isTry) return undefined;
+      await pause(ms * (0.5 + Math.random()), signal);
+    }
+  }
+
+  /** Whether there is a file for the lock, except `own`. Deletes the files of processes that ended. */
+  async #isHeld(key: string, own?: string): Promise<boolean> {
+    let isHeld = false;
+    for (const name of await this.#files.readdir(this.#root)) {
+      const [, other, host, pid] = LOCK.exec(name) ?? [];
+      if (other === undefined || name === own) continue;
+      if (await this.#hasEnded(name, host!, Number(pid))) await this.#delete(name);
+      else isHeld ||= other === key;
+    }
+    return isHeld;
+  }
+
+  async #hasEnded(name: string, host: string, pid: number): Promise<boolean> {
+    if (host === (await this.#host) && !this.#runs(pid)) return true;
+    const stats = await this.#files.stat(this.#at(name)).catch(() => undefined);
+    return !stats || Math.abs(Date.now() - stats.mtimeMs) > LEASE;
+  }
+
+  #runs(pid: number): boolean {
+    try {
+      this.#process.kill(pid, 0);
+      return true;
+    } catch (error) {
+      return (error as { code?: string }).code !== 'ESRCH';
+    }
+  }
+
+  /** Says that this process runs; false if the file is gone. */
+  async #touch(own: string): Promise<boolean> {
+    const now = Date.now() / 1000;
+    const { code } = (await this.#files.utimes(this.#at(own), now, now).catch((error: unknown) => error) ?? {}) as { code?: string };
+    return code !== 'ENOENT';
+  }
+
+  async #delete(name: string): Promise<void> {
+    await this.#files.rm(this.#at(name), { force: true }).catch(() => undefined); // it ends by its age
+  }
+
+  /** What numbers of processes are unique in: a computer, or a container in it. */
+  async #hostName(): Promise<string> {
+    const { hostname } = builtin('os') as { hostname(): string };
+    const space = await this.#files.readlink('/proc/self/ns/pid').catch(() => '');
+    return hashed(`${hostname()} ${space}`).slice(0, 8);
+  }
+
+  #at(name: string): string {
+    return (builtin('path') as { join(...parts: string[]): string }).join(this.#root, name);
+  }
+}
+
+function hashed(text: string): string {
+  interface Hash {
+    update(text: string): Hash;
+    digest(form: 'hex'): string;
+  }
+  const { createHash } = builtin('crypto') as { createHash(name: string): Hash };
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
