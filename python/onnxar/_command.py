@@ -20,7 +20,8 @@ from onnxar._errors import Error, fault, make_error
 from onnxar._http import HttpFile
 from onnxar._options import Path
 from onnxar._progress import Report
-from onnxar._sources import is_remote, path_or_bytes
+from onnxar._proto import is_model, write
+from onnxar._sources import is_remote, model_of
 
 _DONE, _DIFFERENT = 0, 1  # exit codes
 
@@ -47,14 +48,18 @@ def executable() -> str:
 @contextlib.contextmanager
 def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
-    file, whose name errors do not tell. Without `weights`, their data at an address is not read."""
-    name, file = "", _ranges.fsspec_file(model, None) if is_remote(model) else path_or_bytes(model)
+    file, whose name errors do not tell: a ModelProto tensor by tensor, at any size. Without `weights`, their data in a ModelProto
+    or at an address is left out."""
+    name, file = "", _ranges.fsspec_file(model, None) if is_remote(model) else model_of(model)
     if isinstance(file, str):
         yield file
         return
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
         path = os.path.join(folder, "model.onnx")
-        if isinstance(file, _ranges.FsspecFile | HttpFile):
+        if is_model(file):
+            with open(path, "wb") as serialised:
+                write(file, serialised, weights=weights)
+        elif isinstance(file, _ranges.FsspecFile | HttpFile):
             name = file.name
             (_ranges.save_whole if weights else _ranges.save_outline)(file, path)
         else:

@@ -183,7 +183,7 @@ class ModelWriter:
     def save(self, model: bytes, path: _Path, save: SaveOptions, load: LoadOptions) -> dict[str, Any]: ...
     def replace(
         self, model: bytes, path: _Path, save: SaveOptions, load: LoadOptions, remove: list[str],
-        prepared_from: Archive | None,
+        prepared_from: Archive | None, append_external: bool = False, graph: str = "",
     ) -> dict[str, Any]: ...  # fmt: skip
 
 class KeyMaker:

@@ -14,7 +14,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _proto, _weights, _wire
 from onnxar._archive import Archive, Array, Arrays, open_archive
-from onnxar._errors import NotFoundError, usage
+from onnxar._errors import FormatError, NotFoundError, usage
 from onnxar._options import Path, load_options, save_options
 from onnxar._progress import Progress, reporting
 from onnxar._sources import file_of
@@ -164,7 +164,8 @@ class Edit(Arrays):
             return message
         if not self._shared and name not in self._names:
             return None
-        if _wire.data(_wire.TENSOR_NAME, name) not in self._model.SerializeToString():
+        model = self._serialised()
+        if model is not None and _wire.data(_wire.TENSOR_NAME, name) not in model:
             return None
         found = collections.defaultdict(list)
         for steps, tensor in _proto.placed(self._model):
@@ -186,21 +187,33 @@ class Edit(Arrays):
             return None
         return message if steps and message.name == name else None
 
+    def _serialised(self) -> bytes | None:
+        """Returns None if the caller put more data into the model than protobuf can serialise."""
+        try:
+            return _proto.bytes_of(self._model)
+        except FormatError:
+            return None
+
+    def _is_changed(self) -> bool:
+        assert self._before is not None
+        grown = self._shared and _proto.raw_size(self._model) > len(self._before)  # a copy might have no room in memory
+        return grown or self._serialised() != self._before
+
     def _commit(self) -> None:
-        model = self._model.SerializeToString() if "_model" in self.__dict__ else None
-        if model == self._before:
-            model = None
-        if model is None and not self.files.set and not self.files.removed:
+        changed = "_model" in self.__dict__ and self._is_changed()
+        if not changed and not self.files.set and not self.files.removed:
             return
         path, handle = self.archive.path or "", self.archive._handle
         options, removed = dict(self._options), sorted(self.files.removed)
         with reporting(options.pop("progress"), "editing") as tell:
             load = load_options(threads=options["threads"], max_expansion=options.pop("max_expansion"))
             save = save_options(side_files=self.files.set, progress=tell, **options)
-            if model is None:
+            if not changed:
                 done = _core.replace_side_files(path, save, removed, handle)
             else:
-                done = self._writer.replace(model, path, save, load, removed, handle)
+                done = _proto.with_weights(
+                    self._model, lambda skeleton, writer: writer.replace(skeleton, path, save, load, removed, handle), self._writer
+                )
         self.report = report(ReplaceReport, done)
 
     def __enter__(self) -> Edit:

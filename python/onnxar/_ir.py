@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnxar import _core, _dtypes
+from onnxar import _core, _dtypes, _proto
 from onnxar._errors import fault
 from onnxar._options import Path
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 LINK = "onnxar.link."  # prefix of the keys in metadata_props that describe a link
 
 
-def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) -> bytes:
-    """Returns the ModelProto, with data of at least `threshold` bytes left to the writer."""
+def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
+    """Returns the serialised ModelProto, with large data left to the writer."""
     import onnx_ir
 
     def linked(tensor: Any) -> Any:
         external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
-        moves = tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= threshold or external)
+        moves = tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= _proto.LARGE_FROM or external)
         return _linked(tensor, writer) if moves else tensor
 
     with contextlib.ExitStack() as restored:
         _replace(model, linked, restored)
-        return bytes(onnx_ir.to_proto(model).SerializeToString())
+        return _proto.skeleton(onnx_ir.to_proto(model), writer)
 
 
 def verify_links(model: onnx_ir.Model) -> None:

@@ -9,12 +9,12 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, overload
 
 from onnxar import _core, _ir, _operations, _proto, _ranges
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import Error, usage
+from onnxar._errors import usage
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
 from onnxar._progress import Count, Progress, growing, reporting
 from onnxar._sources import OUTPUT, Bytes, Source, bytes_of, fetched, file_of
@@ -39,12 +39,19 @@ def load(
     replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
     import onnx
 
-    options = load_options(max_expansion=max_expansion, verify_data=verify, threads=threads, graph=graph)
+    model = onnx.ModelProto()
+    load_into(model, source, load_options(max_expansion=max_expansion, verify_data=verify, threads=threads, graph=graph), progress)
+    return model
+
+
+def load_into(model: onnx.ModelProto, source: Source, options: _core.LoadOptions, progress: Progress = None) -> None:
+    """Fills an empty message, as `load`."""
     name, reader = _reader(source, options)
-    model: onnx.ModelProto = _proto.parsed(onnx.ModelProto, reader.model(), name)
+    threads = options.threads or os.cpu_count() or 1
+    _proto.parse(model, reader.model(), name)
     descent = _proto.Descent(model)
-    with reporting(progress, "loading") as tell, concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        data = _read_ahead(reader, pool, threads or os.cpu_count() or 1)
+    with reporting(progress, "loading") as tell, concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        data = _read_ahead(reader, pool, threads)
         count = Count(tell, sum(map(reader.size_of, range(len(reader)))))
 
         def put(index: int, path: tuple[tuple[str, int | None], ...]) -> None:
@@ -52,7 +59,6 @@ def load(
             count.add(reader.size_of(index))
 
         reader.for_each(put)
-    return model
 
 
 def _reader(source: Any, options: _core.LoadOptions) -> tuple[str, _core.ModelReader]:
@@ -187,25 +193,19 @@ def _saved(
         return _operations.packed(model, path, options, data_dir, max_expansion)
     model, load = _ir_model_of(model), load_options(data_dir, max_expansion=max_expansion)
 
-    def written(serialised: Callable[..., bytes], **arguments: Any) -> ConvertReport:
-        writer = _core.ModelWriter()
-        return report(ConvertReport, writer.save(serialised(model, writer, **arguments), path, options, load))
+    def written(skeleton: bytes, writer: _core.ModelWriter) -> ConvertReport:
+        return report(ConvertReport, writer.save(skeleton, path, options, load))
 
     if _is_ir_model(model):
         _ir.verify_links(model)
         if options.overwrite and os.path.exists(path):
             _ir.keep_data_of(path, model)
-        return written(_ir.serialised, threshold=max(threshold, 1))
-    onnx = sys.modules.get("onnx")
-    if onnx is None or not isinstance(model, onnx.ModelProto):
+        writer = _core.ModelWriter()
+        return written(_ir.skeleton(model, writer), writer)
+    if not _proto.is_model(model):
         raise usage(f"{type(model).__name__} is not a model: it may be an onnx.ModelProto, an onnx_ir.Model, a torch.onnx."
                     "ONNXProgram or a path")  # fmt: skip
-    try:
-        return written(_proto.serialised, measured=False)
-    except Error as error:
-        if error.code != "io.source_size":
-            raise
-    return written(_proto.serialised, measured=True)
+    return _proto.with_weights(model, written)
 
 
 def _is_ir_model(model: Any) -> bool:

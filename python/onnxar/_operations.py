@@ -9,8 +9,9 @@ from typing import Any
 from onnxar import _core
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
-from onnxar._progress import Progress, reporting
-from onnxar._sources import OUTPUT, Model, expect_copyable, fetched, file_of, is_remote, located, path_or_bytes
+from onnxar._progress import Progress, growing, reporting
+from onnxar._proto import is_model, with_weights
+from onnxar._sources import OUTPUT, Model, expect_copyable, fetched, file_of, is_remote, located, model_of
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -76,7 +77,7 @@ def pack(
         save = save_options(
             threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
             checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
-            threads=threads, progress=tell,
+            threads=threads, progress=growing(tell),
         )  # fmt: skip
         several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
         return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion, graph)
@@ -114,7 +115,9 @@ def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.Lo
     if save.format == _core.Format.archive or not os.path.basename(output):  # with side files
         expect_copyable(model)
     named = isinstance(model, str | os.PathLike) or is_remote(model)
-    source = located(model, "pack", load) if named else path_or_bytes(model)
+    source = located(model, "pack", load) if named else model_of(model)
+    if is_model(source):
+        return with_weights(source, lambda skeleton, writer: writer.save(skeleton, output, save, load))
     if isinstance(source, str):
         return _core.convert(source, output, save, load)
     return _core.convert_bytes(source, output, save, load)
@@ -158,7 +161,7 @@ def unpack(
         save = save_options(
             format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
             file_per_tensor=per_tensor, threshold=threshold, alignment=alignment, attributes=attributes, subgraphs=subgraphs,
-            overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell,
+            overwrite=overwrite, sync=sync, dry_run=dry_run, progress=growing(tell),
         )  # fmt: skip
         return report(ConvertReport, _converted(model, output, save, load))
 
@@ -234,11 +237,14 @@ def replace(
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
     with reporting(progress, "replacing") as tell:
         save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
-                            side_files=side_files, sync=sync, dry_run=dry_run, threads=threads, progress=tell)  # fmt: skip
+                            side_files=side_files, sync=sync, dry_run=dry_run, threads=threads, progress=growing(tell))  # fmt: skip
         if model is None:
             return report(ReplaceReport, _core.replace_side_files(archive, save, names))
         source = fetched(model)
-        source = source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
+        source = source if isinstance(source, str | os.PathLike) else model_of(source)
+        if is_model(source):
+            return report(ReplaceReport, with_weights(source, lambda skeleton, writer: writer.replace(
+                skeleton, archive, save, load, names, None, append_external, graph)))  # fmt: skip
         if isinstance(source, str | os.PathLike):
             return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external, graph))
         if not len(source):

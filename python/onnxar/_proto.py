@@ -4,11 +4,12 @@ only on the messages, not on the package onnx."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, Any, NamedTuple, TypeVar
 
 from onnxar import _core, _wire
-from onnxar._errors import fault
+from onnxar._errors import Error, fault
 
 # The messages that may contain a tensor.
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
@@ -24,14 +25,21 @@ def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
             yield field, list(value) if several else [value], several
 
 
-def parsed(kind: type[Any], data: bytes, path: str) -> Any:
-    """The message of this type in the bytes. protobuf without its C extension, as it comes for musl, also refuses text that is not UTF-8."""
+def parse(message: Any, data: bytes, path: str) -> None:
+    """Fills an empty message. protobuf without its C extension, as it comes for musl, also refuses text that is not UTF-8."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     try:
-        return kind.FromString(data)
+        message.ParseFromString(data)
     except (DecodeError, UnicodeDecodeError) as error:
         raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=path) from error
+
+
+def parsed(kind: type[Any], data: bytes, path: str) -> Any:
+    """Returns the message of this type in the bytes."""
+    message = kind()
+    parse(message, data, path)
+    return message
 
 
 Steps = tuple[tuple[str, int | None], ...]
@@ -79,82 +87,182 @@ def set_link(tensor: Any, location: str, size: int) -> None:
     tensor.MergeFromString(_core.link_fields(location, size))
 
 
-# The tensors in a message that may get links, by field and index (None if the field is not repeated). {}: it is one itself.
+# The large tensors in a message, by field and index (None if the field is not repeated). {}: it is one itself.
 _Tree = dict[str, dict[int | None, "_Tree"]]
-LINKED_FROM = 1024  # bytes of data; the fields of a link take about 100
+LARGE_FROM = 1024  # bytes of data; the fields of a link take about 100
 DEEPEST = 100  # protobuf's limit for nested messages; a link is one more below its tensor
-# The fields of a tensor beside its raw_data. One with other fields stays in the message, where the library judges it.
-_OF_ANY_TENSOR = {"dims", "data_type", "name", "doc_string", "metadata_props"}
+_RAW_DATA = 9
+# The fields of a tensor that may stand beside its raw_data. The last two count for nothing there, and are dropped with it.
+# One with other fields stays in the message, where the library judges it.
+_BESIDE_RAW_DATA = {"dims", "data_type", "name", "doc_string", "metadata_props", "external_data", "data_location"}
 
 
-def serialised(model: Any, writer: _core.ModelWriter, measured: bool) -> bytes:
-    """Returns the model, with large raw_data left to the writer, which copies it out of `model` one tensor at a time.
+class _RawData(NamedTuple):
+    """A piece of a serialised message that is copied out of the message when it is written. `size`: in bytes."""
 
-    The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. If it is wrong, the
-    writer raises io.source_size. With `measured`, the copies are made, and raw_data of a wrong size stays in the message."""
-    linked: _Tree = {}
+    tensor: Any
+    size: int
+
+    def write_to(self, file: Any) -> None:
+        file.write(self.tensor.raw_data)
+
+
+_Pieces = list["bytes | _RawData"]
+Result = TypeVar("Result")
+
+
+def is_model(source: Any) -> bool:
+    """Returns whether this is a ModelProto, of any package."""
+    return getattr(getattr(source, "DESCRIPTOR", None), "name", None) == "ModelProto"
+
+
+def with_weights(model: Any, use: Callable[[bytes, _core.ModelWriter], Result], writer: _core.ModelWriter | None = None) -> Result:
+    """Returns `use(skeleton, writer)`: the serialised model without its large raw_data, which is left to the writer. It copies
+    them out of `model` one after another, so the model may have any size.
+
+    The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. If one is wrong, which
+    the writer notices, they are all measured."""
+
+    def used(measured: bool) -> Result:
+        known = _core.ModelWriter() if writer is None else writer
+        return use(skeleton(model, known, measured), known)
+
+    try:
+        return used(measured=False)
+    except Error as error:
+        if error.code != "io.source_size":
+            raise
+    return used(measured=True)
+
+
+def skeleton(model: Any, writer: _core.ModelWriter, measured: bool = False) -> bytes:
+    """Returns the serialised model, with large raw_data left to the writer. With `measured`, raw_data of a wrong size stays in
+    the message. Errors: onnx.model.too_large (a part of the model that has values in typed fields)."""
+    pieces = _pieces(model, _large_in(model), functools.partial(_with_link, writer=writer, measured=measured))
+    return b"".join(piece for piece in pieces if isinstance(piece, bytes))
+
+
+def write(model: Any, file: IO[bytes], *, weights: bool = True) -> None:
+    """Writes the serialised model, at any size. Without `weights`, large raw_data is left out as holes of the file. Errors: as
+    `skeleton`."""
+    for piece in _pieces(model, _large_in(model), _around_raw_data):
+        if isinstance(piece, bytes):
+            file.write(piece)
+        elif weights:
+            piece.write_to(file)
+        else:
+            file.seek(piece.size, os.SEEK_CUR)
+    file.truncate()  # a hole at the end
+
+
+def _large_in(model: Any) -> _Tree:
+    """Finds the tensors whose data is large, or has a size that only protobuf tells."""
+    large: _Tree = {}
     for steps, tensor in placed(model):
-        if tensor.HasField("raw_data") and _size_of(tensor) >= LINKED_FROM and len(steps) < DEEPEST:
-            tree = linked
+        size = _size_of(tensor)
+        if len(steps) < DEEPEST and (size is None or size >= LARGE_FROM):
+            tree = large
             for field, index in steps:
                 tree = tree.setdefault(field, {}).setdefault(index, {})
-    if not linked:
-        return _bytes_of(model)
-    skeleton = type(model)()
-    _copy_linked(model, skeleton, linked, functools.partial(_copy_tensor, writer=writer, measured=measured))
-    return _bytes_of(skeleton)
+    return large
 
 
-def _bytes_of(message: Any) -> bytes:
+def raw_size(model: Any) -> int:
+    """Returns how much raw_data the types and dims of the model's tensors call for."""
+    return sum(_size_of(tensor) or 0 for _, tensor in placed(model) if tensor.HasField("raw_data"))
+
+
+def _size_of(tensor: Any) -> int | None:
+    """Returns the size of the data that type and dims call for; None if the library does not know the type."""
+    return _core.payload_size(tensor.data_type, list(tensor.dims))
+
+
+def _pieces(message: Any, large: _Tree, pieces_of_tensor: Callable[[Any], _Pieces], top: bool = True) -> _Pieces:
+    """Returns what `message.SerializeToString()` would, in pieces. Those of large tensors are what `pieces_of_tensor` returns."""
+    if not large:
+        return [bytes_of(message)] if top else pieces_of_tensor(message)
+    pieces: _Pieces = []
+    for field, value in message.ListFields():  # in the order in which protobuf serialises
+        if field.name not in large:
+            pieces.append(_field_alone(message, field, value))
+            continue
+        below, several = large[field.name], _is_repeated(value)
+        for index, each in enumerate(value if several else [value]):
+            tree = below.get(index if several else None)
+            inner = [bytes_of(each)] if tree is None else _pieces(each, tree, pieces_of_tensor, top=False)
+            pieces.append(_wire.head(field.number, sum(piece.size if isinstance(piece, _RawData) else len(piece) for piece in inner)))
+            pieces += inner
+    pieces.append(_unknown_fields(message))
+    return pieces
+
+
+def _with_link(tensor: Any, writer: _core.ModelWriter, measured: bool) -> _Pieces:
+    """Returns a tensor whose raw_data the writer has, if the library would make an entry of it; else the tensor itself."""
+    if not tensor.HasField("raw_data"):
+        return [bytes_of(tensor)]
+    beside = list(_beside_raw_data(tensor))
+    external = tensor.data_location == EXTERNAL
+    size = _size_of(tensor)
+    if size is None or measured:
+        length = len(tensor.raw_data)
+        size = length if size in (None, length) else 0
+    if any(field.name not in _BESIDE_RAW_DATA for field, _ in beside) or not tensor.data_type or size < LARGE_FROM:
+        return [bytes_of(tensor)]
+    without = _tensor_of(tensor, (each for each in beside if external or each[0].name not in _OF_LINK))
+    if external:  # refused for having both, also without the bytes
+        without.raw_data = b""
+    else:
+        set_link(without, writer.add(size, _RawData(tensor, size).write_to), size)
+    return [bytes_of(without)]
+
+
+_OF_LINK = {"external_data", "data_location"}
+
+
+def _around_raw_data(tensor: Any) -> _Pieces:
+    """Returns the fields before raw_data, it, and those after it."""
+    size = len(tensor.raw_data)
+    if size < LARGE_FROM:
+        return [bytes_of(tensor)]
+    beside = list(_beside_raw_data(tensor))
+    before = _tensor_of(tensor, (each for each in beside if each[0].number < _RAW_DATA), unknown=False)
+    after = _tensor_of(tensor, (each for each in beside if each[0].number > _RAW_DATA))
+    return [bytes_of(before), _wire.head(_RAW_DATA, size), _RawData(tensor, size), bytes_of(after)]
+
+
+def _tensor_of(tensor: Any, fields: Iterable[tuple[Any, Any]], unknown: bool = True) -> Any:
+    """Returns a message of the same type with these fields, and with the unknown ones."""
+    made = type(tensor)()
+    for field, value in fields:
+        _copy_field(made, field, value)
+    if unknown:
+        made.MergeFromString(_unknown_fields(tensor))
+    return made
+
+
+def _field_alone(message: Any, field: Any, value: Any) -> bytes:
+    """Returns one field of the message, serialised."""
+    alone = type(message)()
+    _copy_field(alone, field, value)
+    return bytes_of(alone)
+
+
+def bytes_of(message: Any) -> bytes:
+    """Serialises a message. Errors: onnx.model.too_large."""
     from google.protobuf.message import EncodeError
 
     try:
         return bytes(message.SerializeToString())
     except EncodeError as error:
-        raise fault("onnx.model.too_large", f"protobuf cannot serialise the model without the raw_data of its tensors ({error}): "
-                    "its limit is 2 GiB, and values in typed fields, such as float_data, count; store them as raw_data") from error  # fmt: skip
-
-
-def _size_of(tensor: Any) -> int:
-    return _core.payload_size(tensor.data_type, list(tensor.dims)) or 0
-
-
-def _copy_linked(source: Any, target: Any, linked: _Tree, copy_tensor: Callable[[Any, Any], None]) -> None:
-    """Copies `source` to the empty message `target`."""
-    if not linked:
-        copy_tensor(source, target)
-        return
-    target.MergeFromString(_unknown_fields(source))
-    for field, value in source.ListFields():
-        if field.name not in linked:
-            _copy_field(target, field, value)
-            continue
-        below, room = linked[field.name], getattr(target, field.name)
-        if not _is_repeated(value):
-            _copy_linked(value, room, below[None], copy_tensor)
-            continue
-        for index, each in enumerate(value):
-            if index in below:
-                _copy_linked(each, room.add(), below[index], copy_tensor)
-            else:
-                room.add().CopyFrom(each)
-
-
-def _copy_tensor(source: Any, target: Any, writer: _core.ModelWriter, measured: bool) -> None:
-    size, beside = _size_of(source), list(_beside_raw_data(source))
-    if any(field.name not in _OF_ANY_TENSOR for field, _ in beside) or (measured and len(source.raw_data) != size):
-        target.CopyFrom(source)
-        return
-    target.MergeFromString(_unknown_fields(source))
-    for field, value in beside:
-        _copy_field(target, field, value)
-    set_link(target, writer.add(size, lambda file: file.write(source.raw_data)), size)
+        raise fault("onnx.model.too_large", f"protobuf cannot serialise this part of the model, a {message.DESCRIPTOR.name} ({error}): its limit is "
+                    "2 GiB, and all but the raw_data of tensors counts; store values of typed fields, such as float_data, as raw_data",
+                    getattr(message, "name", "")) from error  # fmt: skip
 
 
 def _beside_raw_data(tensor: Any) -> Iterator[tuple[Any, Any]]:
     """Yields what ListFields returns, except raw_data, which that would copy."""
     for field in tensor.DESCRIPTOR.fields:
-        if field.name != "raw_data":
+        if field.number != _RAW_DATA:
             value = getattr(tensor, field.name)
             if len(value) if _is_repeated(value) else tensor.HasField(field.name):
                 yield field, value

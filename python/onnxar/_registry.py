@@ -9,6 +9,7 @@ from typing import Any
 from onnxar import _model
 from onnxar._archive import open_archive
 from onnxar._errors import printable, usage
+from onnxar._options import load_options
 
 
 class _Serializer:
@@ -33,7 +34,8 @@ class _Serializer:
                 "onnx.save does not write them; onnxar.save keeps those of the archive that it replaces",
                 stacklevel=4,
             )
-        proto.CopyFrom(_model.load(serialized))
+        proto.Clear()
+        _model.load_into(proto, serialized, load_options(max_expansion=8, verify_data=True))
         return proto
 
 

@@ -10,6 +10,7 @@ from onnxar import _core, _ranges
 from onnxar._errors import Error, usage
 from onnxar._guard import Guarded
 from onnxar._options import Path
+from onnxar._proto import is_model
 
 if TYPE_CHECKING:
     import onnx
@@ -90,13 +91,15 @@ def _whole(handle: _core.Archive) -> _core.Archive:
     return handle
 
 
-def serialised(model: Any) -> bytes:
-    """Returns an onnx.ModelProto as bytes, and bytes as they are. Errors: usage.argument (not a model)."""
-    if isinstance(model, bytes):
-        return model
-    if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
-        return bytes(model.SerializeToString())
-    raise usage(f"{type(model).__name__} is not accepted as a model: pass a path, the bytes of a file, an open archive, or an "
+def model_of(source: Any) -> Any:
+    """Returns an onnx.ModelProto as it is, since its serialised form may have no room in memory, and what `path_or_bytes` returns
+    for other sources. Errors: usage.argument (not a model)."""
+    known = str | os.PathLike | Bytes | _core.Buffer
+    if is_model(source):
+        return source
+    if isinstance(source, known) or hasattr(source, "_handle") or hasattr(source, "read") or is_remote(source):
+        return path_or_bytes(source)
+    raise usage(f"{type(source).__name__} is not accepted as a model: pass a path, the bytes of a file, an open archive, or an "
                 "onnx.ModelProto; onnxar.save writes other models to a file")  # fmt: skip
 
 
@@ -112,7 +115,7 @@ def path_or_bytes(source: Any) -> Any:
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
         return os.path.abspath(_ranges.local_path(source))
-    return bytes_of(source) if isinstance(source, Bytes | _core.Buffer) or hasattr(source, "read") else serialised(source)
+    return bytes_of(source)
 
 
 def _is_current(handle: _core.Archive, path: str) -> bool:

@@ -28,9 +28,14 @@ def number(field: int, value: int) -> bytes:
     return varint(field << 3) + varint(value)
 
 
+def head(field: int, size: int) -> bytes:
+    """Returns what stands before `size` bytes of data."""
+    return varint(field << 3 | 2) + varint(size)
+
+
 def data(field: int, value: bytes | str) -> bytes:
     raw = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(raw)) + raw
+    return head(field, len(raw)) + raw
 
 
 def pair(field: int, key: str, value: str) -> bytes:

@@ -104,8 +104,8 @@ nb::dict save_model(OneModelWriter& writer, const nb::bytes& model, const std::f
 
 nb::dict replace_model(OneModelWriter& writer, const nb::bytes& model, const std::filesystem::path& path,
                        const SaveOptions& save, const LoadOptions& load, const std::vector<std::string>& remove,
-                       const Archive* prepared_from) {
-  const ReplaceOptions options = replace_options(save, remove, false, prepared_from);
+                       const Archive* prepared_from, bool append_external, const std::string& graph) {
+  const ReplaceOptions options = replace_options(save, remove, append_external, prepared_from, graph);
   const LoadOptions load_options = load;
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
   const auto replaced = [&](ModelWriter& used) { return used.replace(path, bytes, options, load_options); };
@@ -125,7 +125,9 @@ void bind_writers(nb::module_& module) {
       .def(nb::init<>())
       .def("add", add_source)
       .def("save", save_model)
-      .def("replace", replace_model);
+      .def("replace", replace_model, nb::arg("model"), nb::arg("path"), nb::arg("save"), nb::arg("load"),
+           nb::arg("remove"), nb::arg("prepared_from").none(), nb::arg("append_external") = false,
+           nb::arg("graph") = "");
   nb::class_<KeyMaker>(module, "KeyMaker")
       .def(nb::init<>())
       .def("reserve", [](KeyMaker& keys, const std::string& name) { keys.reserve(name); })

@@ -118,7 +118,7 @@ class Sessions(RuntimeTest):
             self.assertTrue(raised.exception.code.startswith(kind), raised.exception)
             with self.assertRaises(onnxar.Error) as raised:
                 onnxar.onnxruntime.InferenceSession(path.read_bytes() if path.exists() else self.model)
-            self.assertTrue(raised.exception.code.startswith(kind if path.exists() else "zip."), raised.exception)
+            self.assertTrue(raised.exception.code.startswith(kind if path.exists() else "usage."), raised.exception)
 
     def test_the_runtime_may_be_missing(self):
         code = "import sys; sys.modules['onnxruntime'] = None; import onnxar; import onnxar.onnxruntime"

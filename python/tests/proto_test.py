@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import unittest
 from unittest import mock
 
@@ -13,11 +14,11 @@ from building import block, number, varint
 from google.protobuf.internal import api_implementation
 from google.protobuf.message import Message
 from onnx import TensorProto, helper, numpy_helper
-from sites import every_site, float_tensor, tensors_of_all_kinds
+from sites import every_site, float_tensor, plain, spellings, tensors_of_all_kinds
 from support import FolderTest, matmul_model, memory_of, weights
 
 import onnxar
-from onnxar import _proto
+from onnxar import _core, _proto
 
 
 class Parts(FolderTest):
@@ -36,15 +37,81 @@ class Parts(FolderTest):
         for smallest in (1, 1024):
             for options in ({}, {"all_sites": True}, {"threshold": 0, "all_sites": True}, {"threshold": 1 << 30}, {"checksum": "sha1"},
                             {"attributes": False}, {"subgraphs": False}, {"alignment": 4096}):  # fmt: skip
-                with self.subTest(smallest=smallest, **options), mock.patch.object(_proto, "LINKED_FROM", smallest):
+                with self.subTest(smallest=smallest, **options), mock.patch.object(_proto, "LARGE_FROM", smallest):
                     self.expect_same(model, **options)
         self.assertEqual(self.expect_same(model, all_sites=True).tensors_outside, 16)
+
+    def test_leaves_every_spelling_to_the_writer(self):
+        for spelling, tensor in spellings(512):
+            with self.subTest(spelling):
+                model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+                model.graph.node.append(helper.make_node("Constant", [], ["c"], value=tensor))
+                self.assertLess(len(_proto.skeleton(model, _core.ModelWriter())), 1024)
+                self.assertEqual(self.expect_same(model).tensors_outside, 2)
+                loaded = onnxar.load(self.folder / "saved").graph.initializer[0]
+                self.assertEqual(loaded.SerializeToString(), plain(tensor).SerializeToString())
+
+    def test_drops_defaults_from_inline_data(self):
+        tensors = [tensor for _, tensor in spellings(512)]
+        model = helper.make_model(helper.make_graph([], "g", [], [], tensors))
+        onnxar.save(model, self.folder / "m.onnxar", threshold=1 << 20)
+        inside = onnxar.load(self.folder / "m.onnxar").graph.initializer
+        self.assertEqual([each.SerializeToString() for each in inside], [plain(each).SerializeToString() for each in tensors])
+
+    def test_refuses_data_inside_and_outside(self):
+        tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[512], raw_data=bytes(2048), data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="w.data")
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        for save in (lambda: onnxar.save(model), lambda: onnxar.save(model.SerializeToString()), lambda: onnxar.pack(model, self.folder / "m"),
+                     lambda: onnxar.freeze(model, self.folder / "m")):  # fmt: skip
+            self.refused("onnx.external.data_beside", save)
+
+    def test_pieces_equal_the_serialised_model(self):
+        models = [every_site(1024), helper.make_model(helper.make_graph([], "g", [], [], list(tensors_of_all_kinds())))]
+        models[0].graph.initializer.extend(tensor for _, tensor in spellings(512))
+        add_to_every_message(models[0], number(9000, 1))
+        for model in models:
+            for smallest in (1, 1024, 1 << 40):
+                with mock.patch.object(_proto, "LARGE_FROM", smallest):
+                    _proto.write(model, file := io.BytesIO())
+                    self.assertEqual(file.getvalue(), model.SerializeToString(), smallest)
+
+    def test_replace_takes_tensor_by_tensor(self):
+        path, model = self.folder / "m.onnxar", matmul_model()
+        for tensor in model.graph.initializer:
+            tensor.data_location = TensorProto.DEFAULT
+        onnxar.save(helper.make_model(helper.make_graph([], "g", [], [])), path)
+        with mock.patch.object(_proto, "skeleton", wraps=_proto.skeleton) as used:
+            onnxar.replace(path, model, graph="further")
+            onnxar.replace(path, model)
+        self.assertEqual(used.call_count, 2)
+        with onnxar.open(path) as archive:
+            self.assertEqual(set(archive), set(archive.graph("further")))
+            self.assertEqual([entry.name for entry in archive.entries()][:2], ["scale", "w"])
+
+    def test_edit_takes_data_out_of_its_message(self):
+        path = self.folder / "m.onnxar"
+        onnxar.save(helper.make_model(helper.make_graph([], "g", [], [])), path)
+        for expected in (1, None):
+            with onnxar.edit(path) as e:
+                if expected:
+                    e.model.graph.initializer.append(next(tensor for name, tensor in spellings(512) if name == "described"))
+                else:
+                    self.assertFalse(e.model.graph.initializer[0].raw_data)
+            self.assertEqual(e.report and e.report.entries_added, expected)
+
+    def test_file_without_weights_has_holes(self):
+        tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1 << 20], raw_data=b"abcd" * (1 << 20))
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        _proto.write(model, file := io.BytesIO(), weights=False)
+        tensor.raw_data = bytes(4 << 20)
+        self.assertEqual(file.getvalue(), helper.make_model(helper.make_graph([], "g", [], [], [tensor])).SerializeToString())
 
     def test_every_field_of_a_tensor_is_kept(self):
         model = helper.make_model(helper.make_graph([], "g", [], [], list(tensors_of_all_kinds())))
         for smallest in (1, 1024):
             for threshold in (1, 1024):
-                with self.subTest(smallest=smallest, threshold=threshold), mock.patch.object(_proto, "LINKED_FROM", smallest):
+                with self.subTest(smallest=smallest, threshold=threshold), mock.patch.object(_proto, "LARGE_FROM", smallest):
                     self.expect_same(model, threshold=threshold)
         self.assertEqual(self.expect_same(model).tensors_outside, 6)
 

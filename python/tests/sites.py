@@ -80,3 +80,46 @@ def tensors_of_all_kinds() -> Iterator[TensorProto]:
                              (TensorProto.DOUBLE, np.float64), (TensorProto.UINT64, np.uint64)):  # fmt: skip
         yield helper.make_tensor(f"typed_{data_type}", data_type, [30], np.arange(30).astype(dtype))
     yield helper.make_tensor("strings", TensorProto.STRING, [2], [b"a" * 2000, b"\xff"])
+
+
+def spellings(count: int) -> Iterator[tuple[str, TensorProto]]:
+    """Tensors with raw data, as programs leave them behind: onnx.load sets data_location, and others clear only some fields."""
+    raw = {"data_type": TensorProto.FLOAT, "dims": [count], "raw_data": weights(count).tobytes()}
+    yield "plain", TensorProto(name="w", **raw)
+    yield "location", TensorProto(name="w", data_location=TensorProto.DEFAULT, **raw)
+    left = TensorProto(name="w", data_location=TensorProto.DEFAULT, **raw)
+    for key, value in (("location", "w.data"), ("offset", "0"), ("length", "1"), ("key of another program", "")):
+        left.external_data.add(key=key, value=value)
+    yield "left external_data", left
+    unset = TensorProto(**raw)
+    unset.external_data.extend(left.external_data)
+    yield "external_data without a location", unset
+    empty = TensorProto(name="", doc_string="", data_location=TensorProto.DEFAULT, **raw)
+    empty.external_data.add()
+    yield "empty fields", empty
+    described = TensorProto(name="w", doc_string="what it is", data_location=TensorProto.DEFAULT, **raw)
+    described.metadata_props.add(key="k", value="v")
+    yield "described", described
+    unordered = TensorProto()
+    for field in ("raw_data", "data_location", "name", "dims", "data_type"):
+        unordered.MergeFromString(only(left, field))
+    yield "unordered", unordered
+
+
+def only(tensor: TensorProto, field: str) -> bytes:
+    """Returns one field of the tensor, serialised."""
+    one = TensorProto()
+    one.CopyFrom(tensor)
+    for each, _ in tensor.ListFields():
+        if each.name != field:
+            one.ClearField(each.name)
+    return one.SerializeToString()
+
+
+def plain(tensor: TensorProto) -> TensorProto:
+    """The same data without fields that say nothing."""
+    made = TensorProto()
+    made.CopyFrom(tensor)
+    made.ClearField("data_location")
+    made.ClearField("external_data")
+    return made
