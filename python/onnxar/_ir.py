@@ -5,19 +5,22 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from onnxar import _core, _dtypes, _proto
-from onnxar._errors import fault
+from onnxar._errors import fault, printable, usage
 from onnxar._options import Path
 
 if TYPE_CHECKING:
+    import onnx
     import onnx_ir
 
 LINK = "onnxar.link."  # prefix of the keys in metadata_props that describe a link
+LEFT_OUT = "onnxar.left_out"  # key in the `meta` of a model, which is not serialised
 
 
 def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
@@ -77,30 +80,110 @@ def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
     _replace(model, mapped)
 
 
-def map_tensors(model: onnx_ir.Model, archive: _core.Archive) -> None:
-    """Makes tensors with data in entries of `archive` lazy views of it."""
+def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir.Model:
+    """Returns the model of an archive, whose tensors with data in entries are lazy views of these. Changes the message. Warns
+    of what onnx_ir leaves out. Errors: usage.argument (what onnx_ir has no place for)."""
     import onnx_ir
 
+    links = _detached(proto)
+    left_out, refused = _left_out_of(proto)
+    try:
+        if refused:
+            raise NotImplementedError(_listed(refused))
+        model: onnx_ir.Model = onnx_ir.from_proto(proto)
+    except (NotImplementedError, onnx_ir.serde.SerdeError) as error:
+        raise usage(f"onnx_ir has no place for a part of this model: {_cause_of(error)}; onnxar.load returns the whole model", path=path) from error
     made: dict[int, Any] = {}
 
     def lazy(tensor: Any) -> Any:
         if not isinstance(tensor, onnx_ir.ExternalTensor):
             return tensor
         if id(tensor) not in made:
-            made[id(tensor)] = _lazy(tensor, archive)
+            made[id(tensor)] = _lazy(tensor, archive, links[int(os.fspath(tensor.location)[1:])])
         return made[id(tensor)]
 
     _replace(model, lazy)
+    if left_out:
+        model.meta[LEFT_OUT] = left_out
+        _warn(left_out, stacklevel=4)
+    return model
 
 
-def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive) -> Any:
+class _Link(NamedTuple):
+    location: str
+    offset: int
+    length: int | None
+
+
+def _detached(proto: onnx.ModelProto) -> list[_Link]:
+    """Takes the links out of the tensors, and returns them. What remains is an index behind a NUL, which no path can have: a
+    tensor that is not made lazy must not be taken for one whose data is in a file of the current folder."""
+    import onnx
+
+    links = []
+    for _, tensor in _proto.placed(proto):
+        if tensor.data_location == _proto.EXTERNAL:
+            found = onnx.external_data_helper.ExternalDataInfo(tensor)
+            tensor.ClearField("external_data")
+            tensor.external_data.add(key="location", value=f"\0{len(links)}")
+            links.append(_Link(found.location, found.offset or 0, found.length))
+    return links
+
+
+def _left_out_of(proto: onnx.ModelProto) -> tuple[list[str], list[str]]:
+    """Returns what onnx_ir leaves out, and what it leaves out although the model does not work without it."""
+    left_out = [f"training_info[{index}]" for index in range(len(proto.training_info))]
+    refused = []
+    for site, message in _proto.messages(proto):
+        if site.startswith("training_info["):
+            continue
+        if _proto.has_unknown_fields(message):
+            left_out.append(f"unknown fields of {site or 'the model'}")
+        kind = message.DESCRIPTOR.name
+        if kind == "SparseTensorProto":
+            refused.append(f"the sparse tensor {message.values.name!r} at {site}")
+        elif kind == "TensorProto" and message.HasField("segment"):
+            left_out.append(f"the segment of {site}")
+        elif kind == "GraphProto":
+            nameless = [index for index, tensor in enumerate(message.initializer) if not tensor.name]
+            left_out += [f"{site}.initializer[{index}], which has no name" for index in nameless]
+    return left_out, refused
+
+
+def warn_of_losses(model: onnx_ir.Model) -> None:
+    """Warns of what a model that is saved has lost, or is about to lose."""
+    lost = list(model.meta.get(LEFT_OUT, []))
+    for root in _graphs_and_functions(model):
+        for graph in _subgraphs_of(root)[0]:
+            lost += [f"the initializer {name!r}, which has no data" for name, value in getattr(graph, "initializers", {}).items()
+                     if value.const_value is None]  # fmt: skip
+    if lost:
+        _warn(lost, stacklevel=5)
+
+
+def _warn(lost: Sequence[str], stacklevel: int) -> None:
+    """Warns at the line of the caller's program."""
+    warnings.warn(f"onnx_ir leaves out a part of this model: {_listed(lost)}", stacklevel=stacklevel)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(printable, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _cause_of(error: BaseException) -> str:
+    """Returns what onnx_ir raised first. Its later messages have whole graphs in them."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)
+
+
+def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link) -> Any:
     import onnx_ir
 
-    location, offset, length = os.fspath(tensor.location), tensor.offset or 0, tensor.length
     number, shape, name = tensor.dtype.value, tuple(int(dim) for dim in tensor.shape), tensor.name or ""
 
     def mapped() -> Any:
-        data = archive.resolve(location, offset, length)
+        data = archive.resolve(*link)
         wanted = _core.payload_size(number, list(shape))
         if wanted is not None and wanted != len(data):
             raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, and its type and dims take {wanted}", name)
@@ -130,23 +213,46 @@ def _places(model: onnx_ir.Model) -> Iterator[tuple[Tensors, Put]]:
     """Yields every tensor of the model, with those that are only replaced together and a function that does that."""
     import onnx_ir
 
-    roots: list[Any] = [model.graph, *model.functions.values()]
-    for root in roots:
-        graphs: list[Any] = []
-        nodes = list(onnx_ir.traversal.RecursiveGraphIterator(root, enter_graph=graphs.append))
-        for graph in {id(graph): graph for graph in graphs}.values():  # the iterator reports some graphs twice
+    for root in _graphs_and_functions(model):
+        graphs, owners = _subgraphs_of(root)
+        for graph in graphs:
             for value in getattr(graph, "initializers", {}).values():
                 if value.const_value is not None:
                     yield [value.const_value], _putting(value)
-        for node in nodes:
-            for attribute in list(node.attributes.values()):
+        for owner in owners:
+            for attribute in list(owner.attributes.values()):
                 if attribute.is_ref():
                     continue
                 if attribute.type == onnx_ir.AttributeType.TENSOR:
                     before = [attribute.value]
-                    yield before, _putting_attribute(node, attribute, before)
-                elif attribute.type == onnx_ir.AttributeType.TENSORS:
-                    yield attribute.value, _putting_attribute(node, attribute, attribute.value)
+                    yield before, _putting_attribute(owner, attribute, before)
+                elif attribute.type == onnx_ir.AttributeType.TENSORS and attribute.value is not None:
+                    yield attribute.value, _putting_attribute(owner, attribute, attribute.value)
+
+
+def _graphs_and_functions(model: onnx_ir.Model) -> Iterator[Any]:
+    """Yields the model's graph, its functions, and the graphs that are defaults of their attributes."""
+    import onnx_ir
+
+    yield model.graph
+    for function in model.functions.values():
+        yield function
+        for attribute in function.attributes.values():
+            if attribute.type == onnx_ir.AttributeType.GRAPH and attribute.value is not None:
+                yield attribute.value
+            elif attribute.type == onnx_ir.AttributeType.GRAPHS and attribute.value is not None:
+                yield from attribute.value
+
+
+def _subgraphs_of(root: Any) -> tuple[list[Any], list[Any]]:
+    """Returns the graph or function with all graphs in it, and what has attributes: its nodes, and itself if it is a function."""
+    import onnx_ir
+
+    graphs: list[Any] = []
+    owners = list(onnx_ir.traversal.RecursiveGraphIterator(root, enter_graph=graphs.append))
+    if isinstance(root, onnx_ir.Function):
+        owners.append(root)
+    return list({id(graph): graph for graph in graphs}.values()), owners  # the iterator reports some graphs twice
 
 
 def _putting(value: Any) -> Put:
@@ -156,12 +262,12 @@ def _putting(value: Any) -> Put:
     return put
 
 
-def _putting_attribute(node: Any, attribute: Any, before: Tensors) -> Put:
+def _putting_attribute(owner: Any, attribute: Any, before: Tensors) -> Put:
     """Attributes are immutable, so a new one is made. Restoring the tensors that were there before restores the original object."""
 
     def put(tensors: Tensors) -> None:
         value = tensors if before is attribute.value else tensors[0]
-        node.attributes[attribute.name] = attribute if tensors is before else type(attribute)(
+        owner.attributes[attribute.name] = attribute if tensors is before else type(attribute)(
             attribute.name, attribute.type, value, doc_string=attribute.doc_string
         )  # fmt: skip
 

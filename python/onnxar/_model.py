@@ -85,16 +85,17 @@ def load_ir(source: Source) -> onnx_ir.Model:
     """Returns the model of an archive as an onnx_ir.Model with lazy tensors: a tensor's data is mapped when it is used, and
     is a view of the archive, which the model keeps open. CRC-32s are not compared; `onnxar.check(data=True)` does that.
     `source` is a path, the bytes of an archive, a file object, or an open archive, which may be closed afterwards.
+
+    onnx_ir has no place for sparse tensors and for types of maps: a model with these is refused (usage.argument). It leaves
+    out training info, segments, initializers without a name, and fields that the installed onnx does not know: a UserWarning
+    names them, and so does `save`. `onnxar.load` keeps everything.
     Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used."""
     import onnx
-    import onnx_ir
 
     archive = source if isinstance(source, Archive) else open_archive(source)
     data = archive.model()
     _ = archive.keys()  # the walk validates the messages
-    model: onnx_ir.Model = onnx_ir.from_proto(_proto.parsed(onnx.ModelProto, data, archive.path or ""))
-    _ir.map_tensors(model, archive._handle)
-    return model
+    return _ir.loaded(_proto.parsed(onnx.ModelProto, data, archive.path or ""), archive._handle, archive.path or "")
 
 
 @overload
@@ -137,7 +138,8 @@ def save(
     Weights are copied one after another: the raw data of an onnx.ModelProto at any size, and those of an onnx_ir.Model, so
     lazy ones are never all in memory. Values in typed fields of a message are copied together. The model is not changed,
     except that tensors whose data is in the replaced file keep that data as a mapping. External data of a
-    ModelProto is in `data_dir`. If `path` exists, `save` raises OutputExistsError; with `overwrite`, it replaces the
+    ModelProto is in `data_dir`. A UserWarning names what `load_ir` left out of an onnx_ir.Model, and its initializers without
+    data, which are not saved. If `path` exists, `save` raises OutputExistsError; with `overwrite`, it replaces the
     file by renaming.
 
     A model in memory has no side files. With `keep_side_files`, the output keeps those of the archive that it replaces:
@@ -198,6 +200,7 @@ def _saved(
 
     if _is_ir_model(model):
         _ir.verify_links(model)
+        _ir.warn_of_losses(model)
         if options.overwrite and os.path.exists(path):
             _ir.keep_data_of(path, model)
         writer = _core.ModelWriter()

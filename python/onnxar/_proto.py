@@ -42,6 +42,23 @@ def parsed(kind: type[Any], data: bytes, path: str) -> Any:
     return message
 
 
+def messages(message: Any, site: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields a message and all messages in it, with the path of fields to each, such as `graph.node[3]`."""
+    yield site, message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            path = f"{site}.{field.name}" if site else field.name
+            for index, each in enumerate(value) if _is_repeated(value) else [(None, value)]:
+                yield from messages(each, path if index is None else f"{path}[{index}]")
+
+
+def has_unknown_fields(message: Any) -> bool:
+    """Returns whether the message itself has fields that the schema of the installed onnx lacks."""
+    from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped,unused-ignore]
+
+    return len(UnknownFieldSet(message)) > 0
+
+
 Steps = tuple[tuple[str, int | None], ...]
 
 
