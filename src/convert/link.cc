@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -268,6 +270,17 @@ void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<En
   for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
 }
 
+/// The names of several initializers of the main graph. A runtime that is given data by such a name would look for that
+/// of the others in files.
+std::set<std::string_view> names_of_several(Bytes model) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> several;
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
+    if (site.is_main_initializer() && !names.insert(site.tensor.name).second) several.insert(site.tensor.name);
+  });
+  return several;
+}
+
 }  // namespace
 
 RuntimeModel make_runtime_model(const Archive& archive) {
@@ -276,11 +289,12 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   RuntimeModel made;
   made.owner = archive.owner();  // not that of the model, which may be a verified copy
   std::vector<EntryPart> parts;
+  std::set<std::string_view> inside{""};
   const auto edit = [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source->payload_of(site);
-    // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty.
-    if (!site.is_main_initializer() || site.tensor.name.empty() || payload.size() == 0) {
+    // Only initializers of the main graph have names that a runtime takes data by.
+    if (!site.is_main_initializer() || inside.contains(site.tensor.name) || payload.size() == 0) {
       expansion.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
@@ -289,6 +303,7 @@ RuntimeModel make_runtime_model(const Archive& archive) {
     return onnx::TensorEdit::keep();
   };
   try {
+    inside.merge(names_of_several(source->model()));
     const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {}, {link_key_prefix, {}});
     // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
     check_model_size(model.size(), source->path(), Hint::use_link);
