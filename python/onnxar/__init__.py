@@ -1,6 +1,11 @@
 """ONNX archives: one file for a model and all of its weights, mapped and used in place."""
 
-import numpy as _numpy  # noqa: F401  first: it refuses a second interpreter, where _core would spoil the one of the first
+from onnxar import _current_folder  # first: all other imports might run modules of the current folder
+
+if _current_folder.is_command():
+    _current_folder.leave_out()
+
+import numpy as _numpy  # noqa: E402, F401  next: it refuses a second interpreter, where _core would spoil the one of the first
 
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive, open_async

@@ -1,4 +1,4 @@
-"""`python -m onnxar`: the command `onnxar` of this installation, and verbs that only the package has."""
+"""`onnxar-py`, or `python -m onnxar`: the command `onnxar` of this installation, and verbs that only the package has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m onnxar cache`: fills, lists and clears the cache of sessions of ONNX Runtime."""
+"""`onnxar-py cache`: fills, lists and clears the cache of sessions of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DESCRIPTION = """Stores models as ONNX Runtime runs them on this machine, so tha
 
 def main(arguments: list[str]) -> int:
     """Runs one of the actions, and returns the exit code."""
-    parser = argparse.ArgumentParser("python3 -m onnxar cache", description=DESCRIPTION)
+    parser = argparse.ArgumentParser("onnxar-py cache", description=DESCRIPTION)
     parser.add_argument("--folder", metavar="FOLDER", help="The folder of the cache; default: the user's folder for caches")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     fill = actions.add_parser("fill", help="Store models, as sessions with the default options and the CPU's provider need them")

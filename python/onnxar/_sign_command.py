@@ -1,4 +1,4 @@
-"""`python -m onnxar sign`, and what it has in common with `python -m onnxar verify`."""
+"""`onnxar-py sign`, and what it has in common with `onnxar-py verify`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXIT = {"usage": 2, "output": 2, "io": 3, "remote": 3, "remote.address": 2, "ar
 
 
 def parser_of(verb: str, description: str, example: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(f"python -m onnxar {verb}", description=description, epilog=f"Example: python -m onnxar {example}",
+    parser = argparse.ArgumentParser(f"onnxar-py {verb}", description=description, epilog=f"Example: onnxar-py {example}",
                                      allow_abbrev=False)  # fmt: skip
     parser.add_argument("archive", help="the path of an archive")
     parser.add_argument("-j", "--threads", type=int, default=0, help="threads that read (default: one per core)")

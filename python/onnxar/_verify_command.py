@@ -1,4 +1,4 @@
-"""`python -m onnxar verify`."""
+"""`onnxar-py verify`."""
 
 from __future__ import annotations
 

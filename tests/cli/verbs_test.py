@@ -37,8 +37,9 @@ class NearlyRight(ToolCase):
             self.assertIn(f"unknown verb `{word}`; did you mean `{verb}`?", self.told(word, "x"))
 
     def test_verbs_of_the_python_package_are_named(self) -> None:
-        for words in (["cache", "list"], ["help", "cache"]):
-            self.assertIn("only the Python package has the verb `cache`; run `python3 -m onnxar cache`", self.told(*words))
+        for words in (["cache", "list"], ["help", "cache"], ["sign", "x"], ["verify", "x"]):
+            verb = words[1] if words[0] == "help" else words[0]
+            self.assertIn(f"only the Python package has the verb `{verb}`; run `onnxar-py {verb}`", self.told(*words))
 
     def test_a_word_that_is_near_nothing_gets_no_suggestion(self) -> None:
         for word in ("transmogrify", "model.onnx", "q", "x" * 1000):

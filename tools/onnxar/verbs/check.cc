@@ -76,7 +76,7 @@ Verb add_check(CLI::App& app) {
   add_timeout(*verb);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
-      "`python -m onnxar verify` of the Python package verifies signatures.\n"
+      "`onnxar-py verify` of the Python package verifies signatures.\n"
       "Example: onnxar check --data model.onnxar && echo good");
   return {verb, [arguments] { return check_model(*arguments); }};
 }

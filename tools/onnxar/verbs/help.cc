@@ -15,7 +15,7 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* verb) { return !verb->get_name().empty(); });
 }
 
-constexpr std::array<std::string_view, 1> verbs_of_python = {"cache"};  // it runs ONNX Runtime
+constexpr std::array<std::string_view, 3> verbs_of_python = {"cache", "sign", "verify"};
 
 }  // namespace
 
@@ -25,7 +25,7 @@ const CLI::App& expect_verb(const CLI::App& app, const std::string& name) {
   if (found != verbs.end()) return **found;
   if (std::ranges::find(verbs_of_python, name) != verbs_of_python.end()) {
     throw Error(Code::usage_argument,
-                "only the Python package has the verb `" + name + "`; run `python3 -m onnxar " + name + "`");
+                "only the Python package has the verb `" + name + "`; run `onnxar-py " + name + "`");
   }
   std::vector<std::string> names;
   for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
