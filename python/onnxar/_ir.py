@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,8 +85,9 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     of what onnx_ir leaves out. Errors: usage.argument (what onnx_ir has no place for)."""
     import onnx_ir
 
-    links = _detached(proto)
-    left_out, refused = _left_out_of(proto)
+    tensors = list(_proto.placed(proto))
+    links = _detached(tensor for _, tensor in tensors)
+    left_out, refused = _left_out_of(proto, tensors)
     try:
         if refused:
             raise NotImplementedError(_listed(refused))
@@ -115,13 +116,13 @@ class _Link(NamedTuple):
     length: int | None
 
 
-def _detached(proto: onnx.ModelProto) -> list[_Link]:
+def _detached(tensors: Iterable[onnx.TensorProto]) -> list[_Link]:
     """Takes the links out of the tensors, and returns them. What remains is an index behind a NUL, which no path can have: a
     tensor that is not made lazy must not be taken for one whose data is in a file of the current folder."""
     import onnx
 
-    links = []
-    for _, tensor in _proto.placed(proto):
+    links: list[_Link] = []
+    for tensor in tensors:
         if tensor.data_location == _proto.EXTERNAL:
             found = onnx.external_data_helper.ExternalDataInfo(tensor)
             tensor.ClearField("external_data")
@@ -130,24 +131,21 @@ def _detached(proto: onnx.ModelProto) -> list[_Link]:
     return links
 
 
-def _left_out_of(proto: onnx.ModelProto) -> tuple[list[str], list[str]]:
+def _left_out_of(proto: onnx.ModelProto, tensors: Sequence[tuple[_proto.Steps, onnx.TensorProto]]) -> tuple[list[str], list[str]]:
     """Returns what onnx_ir leaves out, and what it leaves out although the model does not work without it."""
     left_out = [f"training_info[{index}]" for index in range(len(proto.training_info))]
     refused = []
-    for site, message in _proto.messages(proto):
-        if site.startswith("training_info["):
+    for steps, tensor in tensors:
+        site = _proto.site_of(steps)
+        if steps[0][0] == "training_info":
             continue
-        if _proto.has_unknown_fields(message):
-            left_out.append(f"unknown fields of {site or 'the model'}")
-        kind = message.DESCRIPTOR.name
-        if kind == "SparseTensorProto":
-            refused.append(f"the sparse tensor {message.values.name!r} at {site}")
-        elif kind == "TensorProto" and message.HasField("segment"):
+        if len(steps) > 1 and steps[-2][0].startswith("sparse_"):
+            refused.append(f"the sparse tensor at {site} {tensor.name!r}")
+        if tensor.HasField("segment"):
             left_out.append(f"the segment of {site}")
-        elif kind == "GraphProto":
-            nameless = [index for index, tensor in enumerate(message.initializer) if not tensor.name]
-            left_out += [f"{site}.initializer[{index}], which has no name" for index in nameless]
-    return left_out, refused
+        if steps[-1][0] == "initializer" and not tensor.name:
+            left_out.append(f"{site}, which has no name")
+    return left_out + [f"unknown fields of {site or 'the model'}" for site in _proto.with_unknown_fields(proto)], refused
 
 
 def warn_of_losses(model: onnx_ir.Model) -> None:
@@ -249,7 +247,7 @@ def _subgraphs_of(root: Any) -> tuple[list[Any], list[Any]]:
     import onnx_ir
 
     graphs: list[Any] = []
-    owners = list(onnx_ir.traversal.RecursiveGraphIterator(root, enter_graph=graphs.append))
+    owners: list[Any] = list(onnx_ir.traversal.RecursiveGraphIterator(root, enter_graph=graphs.append))
     if isinstance(root, onnx_ir.Function):
         owners.append(root)
     return list({id(graph): graph for graph in graphs}.values()), owners  # the iterator reports some graphs twice

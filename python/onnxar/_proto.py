@@ -42,23 +42,6 @@ def parsed(kind: type[Any], data: bytes, path: str) -> Any:
     return message
 
 
-def messages(message: Any, site: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields a message and all messages in it, with the path of fields to each, such as `graph.node[3]`."""
-    yield site, message
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            path = f"{site}.{field.name}" if site else field.name
-            for index, each in enumerate(value) if _is_repeated(value) else [(None, value)]:
-                yield from messages(each, path if index is None else f"{path}[{index}]")
-
-
-def has_unknown_fields(message: Any) -> bool:
-    """Returns whether the message itself has fields that the schema of the installed onnx lacks."""
-    from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped,unused-ignore]
-
-    return len(UnknownFieldSet(message)) > 0
-
-
 Steps = tuple[tuple[str, int | None], ...]
 
 
@@ -70,6 +53,29 @@ def placed(message: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     for field, values, several in _carriers(message):
         for index, value in enumerate(values):
             yield from placed(value, (*steps, (field.name, index if several else None)))
+
+
+def site_of(steps: Steps) -> str:
+    """Returns the steps as text, such as `graph.node[3].attribute[0].t`."""
+    return ".".join(field if index is None else f"{field}[{index}]" for field, index in steps)
+
+
+def with_unknown_fields(model: Any) -> Iterator[str]:
+    """Yields the sites of messages with fields that the schema of the installed onnx lacks."""
+    known = type(model)()
+    known.CopyFrom(model)
+    known.DiscardUnknownFields()
+    if known.ByteSize() != model.ByteSize():  # this takes a hundredth of the time of the walk
+        yield from (site_of(steps) for steps, message in _messages(model) if _unknown_fields(message))
+
+
+def _messages(message: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yields a message and all messages in it."""
+    yield steps, message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for index, each in enumerate(value) if _is_repeated(value) else [(None, value)]:
+                yield from _messages(each, (*steps, (field.name, index)))
 
 
 class Descent:

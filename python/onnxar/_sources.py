@@ -94,10 +94,9 @@ def _whole(handle: _core.Archive) -> _core.Archive:
 def model_of(source: Any) -> Any:
     """Returns an onnx.ModelProto as it is, since its serialised form may have no room in memory, and what `path_or_bytes` returns
     for other sources. Errors: usage.argument (not a model)."""
-    known = str | os.PathLike | Bytes | _core.Buffer
     if is_model(source):
         return source
-    if isinstance(source, known) or hasattr(source, "_handle") or hasattr(source, "read") or is_remote(source):
+    if isinstance(source, str | os.PathLike | Bytes | _core.Buffer) or hasattr(source, "_handle") or hasattr(source, "read") or is_remote(source):
         return path_or_bytes(source)
     raise usage(f"{type(source).__name__} is not accepted as a model: pass a path, the bytes of a file, an open archive, or an "
                 "onnx.ModelProto; onnxar.save writes other models to a file")  # fmt: skip

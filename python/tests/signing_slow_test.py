@@ -289,8 +289,9 @@ class Guide(SigningTest):
         page = (pathlib.Path(__file__).parents[2] / "docs/signing.md").read_text()
         blocks = re.findall(r"^<!-- run by python/tests/signing_slow_test.py -->\n```(sh|python)\n(.*?)^```", page, re.M | re.S)
         self.assertEqual([language for language, _ in blocks], ["sh", "python", "sh"])
-        (self.folder / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        (self.folder / "python3").chmod(0o755)
+        for name, words in (("python3", ""), ("onnxar-py", "-m onnxar")):
+            (self.folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+            (self.folder / name).chmod(0o755)
         proto = matmul_model()
         proto.graph.initializer[0].name = proto.graph.node[0].input[1] = "encoder.weight"
         onnxar.save(proto, self.folder / "model.onnxar")

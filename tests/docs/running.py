@@ -98,6 +98,7 @@ class Story:
         commands = folder / ".bin"
         commands.mkdir()
         (commands / "onnxar").symlink_to(tool.absolute())
+        (commands / "onnxar-py").symlink_to(python.absolute().parent / "onnxar-py")
         (commands / "python3").write_text(f'#!/bin/sh\nexec "{python.absolute()}" "$@"\n')
         (commands / "python3").chmod(0o755)
         self.environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
