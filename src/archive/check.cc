@@ -233,16 +233,29 @@ EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path
   return *state;
 }
 
+/// Locks the file for `cut`. A dry run, and a file without anything to cut, need no right to write.
+os::File lock_for_cutting(const std::filesystem::path& path, const OutputOptions& options) {
+  return options.dry_run ? lock_for_planning(path) : lock_for_editing(path);
+}
+
 }  // namespace
 
 EarlierState recover(const std::filesystem::path& path, const OutputOptions& options) {
-  os::File file = lock_for_editing(path);
-  const EarlierState state = last_whole_state(file, path);
-  return cut(std::move(file), path, state, options);
+  try {
+    os::File file = lock_for_cutting(path, options);
+    const EarlierState state = last_whole_state(file, path);
+    return cut(std::move(file), path, state, options);
+  } catch (const Error& error) {
+    if (error.code() != Code::io_permission || options.dry_run) throw;
+    // Without the right to write: a complete archive needs nothing to be cut.
+    const EarlierState state = recover(path, {.dry_run = true});
+    if (state.size != state.file_size) throw;
+    return state;
+  }
 }
 
 EarlierState undo(const std::filesystem::path& path, const OutputOptions& options) {
-  os::File file = lock_for_editing(path);
+  os::File file = lock_for_cutting(path, options);
   const EarlierState state = state_before_last_edit(file, path);
   return cut(std::move(file), path, state, options);
 }

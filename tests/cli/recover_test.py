@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from support import command_line
 from support.archives import linked, model_of, sound, weights
-from support.command_line import FORMAT, Fault, ToolCase
+from support.command_line import FORMAT, IO, Fault, ToolCase
 
 
 class Torn(ToolCase):
@@ -39,6 +39,21 @@ class Torn(ToolCase):
         with self.nothing_changes():
             told = self.succeeds("recover", "-n", self.path).stderr
         self.assertTrue(told.startswith("would cut "), told)
+
+    def test_dry_run_needs_no_right_to_write(self) -> None:
+        tool = self.as_ordinary_user()
+        self.path.chmod(0o444)
+        with self.nothing_changes():
+            told = self.succeeds("recover", "-n", self.path, tool=tool).stderr
+            self.assertTrue(told.startswith("would cut "), told)
+            self.fails(IO, "onnxar: error[io.permission]", "recover", self.path, tool=tool)
+
+    def test_complete_archive_needs_no_right_to_write(self) -> None:
+        tool = self.as_ordinary_user()
+        self.path.write_bytes(self.whole)
+        self.path.chmod(0o444)
+        with self.nothing_changes():
+            self.assertIn("nothing to cut", self.succeeds("recover", self.path, tool=tool).stderr)
 
     def test_quiet(self) -> None:
         self.assertEqual(self.succeeds("recover", "-q", "--no-sync", self.path).stderr, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from support import command_line
 from support.archives import linked, model_of, sound, weights
-from support.command_line import USAGE, Fault, ToolCase
+from support.command_line import IO, USAGE, Fault, ToolCase
 
 
 class Undone(ToolCase):
@@ -35,6 +35,14 @@ class Undone(ToolCase):
         with self.nothing_changes():
             told = self.succeeds("undo", "-n", self.path).stderr
         self.assertTrue(told.startswith("would cut "), told)
+
+    def test_dry_run_needs_no_right_to_write(self) -> None:
+        tool = self.as_ordinary_user()
+        self.path.chmod(0o444)
+        with self.nothing_changes():
+            told = self.succeeds("undo", "-n", self.path, tool=tool).stderr
+            self.assertTrue(told.startswith("would cut "), told)
+            self.fails(IO, "onnxar: error[io.permission]", "undo", "--force", self.path, tool=tool)
 
 
 if __name__ == "__main__":
