@@ -93,6 +93,10 @@ std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>&
 Finding ModelFolder::remark() const {
   std::string message = base::concat("the input was read as a folder of ", models_.size(),
                                      models_.size() == 1 ? " model and its files" : " models and their files");
+  if (models_.size() > 1) {
+    message += base::concat("; ", base::quoted(models_.front()), " is the first model (", usual_model,
+                            ", or else the first by name; list the files to choose their order)");
+  }
   if (!hidden_.empty()) {
     message += base::concat("; left out: ", hidden_.size(), " with a name that begins with a dot, such as ",
                             base::quoted(hidden_.front()));

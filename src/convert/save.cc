@@ -161,13 +161,14 @@ bool is_one_data_file(const SaveOptions& options) {
 void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path = os::path_of(name);
   const bool is_plain = path.filename() == path && name != "." && !location_fault(name) && base::is_utf8(name);
-  // Readers take a location that begins with `#` for the memory of a process.
-  if (is_plain && !name.starts_with("#")) return;
-  throw Error(
-      Code::usage_argument,
-      base::concat("the data file ", base::quoted(name),
-                   " must be a plain file name in UTF-8: it is written beside the model, and ONNX's readers open it"),
-      {}, output);
+  // Readers take a location that begins with `#` for the memory of a process, and onnx one with two dots anywhere for a
+  // path out of the folder.
+  if (is_plain && !name.starts_with("#") && name.find("..") == std::string::npos) return;
+  throw Error(Code::usage_argument,
+              base::concat("the data file ", base::quoted(name),
+                           " must be a plain file name in UTF-8, without `..` anywhere and without `#` at its "
+                           "beginning: it is written beside the model, and ONNX's readers refuse to open others"),
+              {}, output);
 }
 
 /// The payloads of each data file, in the order of their offsets.
@@ -302,15 +303,32 @@ class OnnxPlan {
 SaveOptions with_data_file(const SaveOptions& options, const Destination& destination) {
   SaveOptions external = options;
   external.format = Format::onnx_external;
-  external.data_file = destination.model + ".data";
+  const bool is_refused = destination.model.find("..") != std::string::npos;  // as in check_data_file_name
+  external.data_file = is_refused ? "model.onnx.data" : destination.model + ".data";
   return external;
 }
 
 }  // namespace
 
 fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
-  const auto name = model_name_of(model.skeleton);
-  return name ? os::path_of(*name + std::string(graph_suffix)) : input;
+  if (const auto name = model_name_of(model.skeleton)) return os::path_of(*name + std::string(graph_suffix));
+  // A graph or side file may have the name of the input. The names without ASCII case, up to the first slash:
+  base::KeyedSet<std::string> taken;
+  const auto take = [&taken](const std::string& file) {
+    const std::string small = base::folded_copy(file);
+    taken.insert(small.substr(0, small.find('/')));
+  };
+  for (const LoadedGraph& graph : model.graphs) take(graph.name);
+  for (const SideFile& file : model.side_files) take(file.name);
+  const auto is_taken = [&taken](const std::string& stem) {
+    const std::string small = base::folded_copy(stem);
+    return taken.contains(small + std::string(graph_suffix)) || taken.contains(small + ".textproto");
+  };
+  std::string stem = os::text_of(input.stem());
+  if (!is_taken(stem)) return input;
+  stem = "model";
+  for (int i = 2; is_taken(stem); ++i) stem = base::concat("model_", i);
+  return os::path_of(stem + std::string(graph_suffix));
 }
 
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,

@@ -92,7 +92,8 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
 void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report);
 
-/// The path whose stem names the model's file in a folder: the model's name among several graphs, else `input`.
+/// Returns the path whose stem names the model's file in a folder: the model's name among several graphs, else `input`,
+/// or `model` if a graph or side file is called like `input`.
 std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& input);
 
 }  // namespace onnxar

@@ -65,6 +65,27 @@ class Packing(FamilyCase):
         self.succeeds("check", "--data", "--strict", self.output)
 
 
+class ModelOfAFolder(FamilyCase):
+    """`unpack -o FOLDER/` of an archive whose model has no name gives it the archive's, unless a graph has that."""
+
+    def unpacked_with(self, *graphs: str) -> dict[str, bytes]:
+        self.succeeds("pack", self.encoder, "-o", self.output, "-f")
+        for name in graphs:
+            self.succeeds("replace", self.output, "--add", f"{name}={self.decoder}")
+        return self.back(self.output)
+
+    def test_model_has_the_name_of_the_archive(self) -> None:
+        self.assertEqual(sorted(self.unpacked_with("other.onnx")), sorted([f"{self.output.stem}.onnx", "other.onnx"]))
+
+    def test_model_has_another_name_than_a_graph(self) -> None:
+        name = f"{self.output.stem}.onnx"
+        self.assertEqual(sorted(self.unpacked_with(name)), sorted(["model.onnx", name]))
+        name = name.upper()
+        files = self.unpacked_with(name, "Model.onnx")
+        self.assertEqual(sorted(files), sorted(["Model.onnx", "model_2.onnx", name]))
+        self.assertEqual(files["model_2.onnx"], self.encoder.read_bytes())
+
+
 class Folder(FamilyCase):
     """`pack FOLDER`."""
 
@@ -87,7 +108,7 @@ class Folder(FamilyCase):
             "empty.txt": b"",
         }
         done = self.succeeds("pack", self.exported(files), "-o", self.output)
-        self.assertIn("the input was read as a folder of 2 models and their files\n", done.stderr)
+        self.assertIn("the input was read as a folder of 2 models and their files; \"encoder.onnx\" is the first model (model.onnx", done.stderr)
         side_files = ["config.json", "empty.txt", "genai_config.json", "onnx/quantized.onnx"]
         self.assertEqual(keys_of(self.output), ["d", "table", "e", *side_files, "encoder.onnx"])
         self.succeeds("check", "--data", "--strict", self.output)

@@ -210,7 +210,8 @@ TEST_F(ConvertFaultsTest, AnAlignmentThatCannotBeIsRefused) {
 
 TEST_F(ConvertFaultsTest, ADataFileMustBeAPlainNameBesideTheModel) {
   using namespace std::string_literals;
-  for (const std::string& name : {""s, "."s, ".."s, "a/b"s, "/abs"s, "../x"s, "a/"s, "out"s, "#x"s, "a\0b"s})
+  for (const std::string& name :
+       {""s, "."s, ".."s, "a/b"s, "/abs"s, "../x"s, "a/"s, "out"s, "#x"s, "a\0b"s, "a..b"s, "..a"s, "a.."s, "..."s})
     expect_data_file_refused(name);
   expect_data_file_refused((folder_ / "abs").string());
 }

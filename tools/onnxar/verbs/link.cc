@@ -22,8 +22,8 @@ void print_notes(const LinkArguments& arguments, const std::vector<LinkReport>& 
   for (const LinkReport& report : reports) nested += report.nested;
   if (nested != 0) {
     std::cerr << "onnxar: note: " << counted(nested, "linked tensor")
-              << " of subgraphs, functions or Constant nodes: some runtimes do not look for external data there; `pack "
-                 "--no-subgraphs --no-attributes` keeps such data in the model\n";
+              << " of subgraphs, functions, attributes or sparse tensors: some runtimes do not look for external data "
+                 "there; `pack --no-subgraphs --no-attributes`, without --all-sites, keeps such data in the model\n";
   }
   std::error_code ignored;
   if (const auto names = std::filesystem::hard_link_count(arguments.archive, ignored);

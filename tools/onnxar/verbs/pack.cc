@@ -26,7 +26,7 @@ struct PackArguments {
 };
 
 /// Says what a user may want to know before publishing the archive, and would not find out from its size.
-void print_notes(const ConvertReport& report) {
+void print_notes(const ConvertReport& report, bool all_sites) {
   if (report.typed_made_raw != 0) {
     std::cerr
         << "onnxar: note: " << counted(report.typed_made_raw, "tensor")
@@ -35,8 +35,9 @@ void print_notes(const ConvertReport& report) {
   }
   if (report.nested_outside != 0) {
     std::cerr << "onnxar: note: " << counted(report.nested_outside, "tensor")
-              << " of subgraphs, functions or node attributes moved out of the model: the runtime must look for "
-                 "external data there, too; --no-attributes and --no-subgraphs keep them in the model\n";
+              << " of subgraphs, functions, node attributes or sparse tensors moved out of the model: the runtime must "
+                 "look for external data there, too; --no-attributes and --no-subgraphs"
+              << (all_sites ? ", without --all-sites," : "") << " keep them in the model\n";
   }
 }
 
@@ -72,7 +73,7 @@ int pack(PackArguments& arguments) {
                                              [&arguments] { return pack_models(arguments); });
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  print_notes(report);
+  print_notes(report, arguments.save.all_sites);
   std::cerr << (arguments.save.output.dry_run ? "would pack " : "packed ") << counted(report.tensors_outside, "tensor")
             << " into " << counted(report.payloads, "entry", "entries") << " (" << short_size(report.payload_bytes)
             << "), " << (report.side_files == 0 ? "" : counted(report.side_files, "side file") + ", ")
