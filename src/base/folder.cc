@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
 #include "base/open_file.h"
 #include "base/text.h"
 #include "os/error.h"
@@ -195,6 +196,12 @@ void Folder::sync() const {
   if (const std::error_code failed = os::sync_folder(handle())) {
     throw system_error(failed, "cannot sync the folder", path());
   }
+}
+
+void Folder::sync_replaced() const {
+  annotated(
+      [] { return Annotation{.prefix = "the new file is in place (do not repeat this), but may not be on the disk"}; },
+      [this] { sync(); });
 }
 
 template <typename Remove>

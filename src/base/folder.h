@@ -66,6 +66,8 @@ class Folder {
   [[nodiscard]] os::File open_own(const std::string& name) const;
   /// Waits until the disk has all names in the folder.
   void sync() const;
+  /// As `sync`, after a file in the folder replaced another one. The message of an error says that it stays.
+  void sync_replaced() const;
   /// Removes a file, or an empty folder. A failure is ignored: these calls clean up.
   void remove_file(const std::string& name) const noexcept;
   void remove_folder(const std::string& name) const noexcept;

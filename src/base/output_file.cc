@@ -280,7 +280,18 @@ void OutputFile::publish(Sync sync) {
   published_ = true;
   file_ = os::File();
   lock_ = os::File();
-  if (sync == Sync::full) name_->folder()->sync();  // the name is durable only when its folder is
+  if (sync == Sync::full) sync_name();  // the name is durable only when its folder is
+}
+
+/// Waits until the disk has the name. After an error, a new file has no name, as after every other error.
+void OutputFile::sync_name() {
+  if (existing_ == Existing::replace) return name_->folder()->sync_replaced();
+  try {
+    name_->folder()->sync();
+  } catch (const Error&) {
+    withdraw();
+    throw;
+  }
 }
 
 void OutputFile::lock_target() {

@@ -116,7 +116,8 @@ class OutputFile {
   /// The lock on the target is given up until then.
   void park(Sync sync);
   /// Gives the file its name. Calls `prepare` and `stage` unless the caller did. Errors: output.exists (the target
-  /// appeared meanwhile and must not be replaced); archive.busy (it was replaced meanwhile, and is being edited).
+  /// appeared meanwhile and must not be replaced); archive.busy (it was replaced meanwhile, and is being edited); io.*
+  /// (if the folder cannot be synced, a new file has lost its name again, and one that replaced another stays).
   void publish(Sync sync);
 
   /// Maps the bytes written so far, or a part of them. The mapping stays valid after this object is destroyed, even if
@@ -138,6 +139,7 @@ class OutputFile {
   void begin_extension() noexcept;
   void expect_written(Sync sync);
   void lock_target();
+  void sync_name();
   void keep_extension(Sync sync);
   void discard() noexcept;
 

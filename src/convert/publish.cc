@@ -1,7 +1,11 @@
 #include "convert/publish.h"
 
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "archive/opening.h"
 #include "base/open_file.h"
@@ -25,13 +29,42 @@ Error in_the_way(const fs::path& path, std::string_view what) {
       path};
 }
 
-/// Refuses a folder that has entries.
+/// Whether there are only folders in the folder, at any depth: a command that was killed leaves such a tree.
+bool has_only_folders(const fs::path& folder) {
+  std::error_code failed;
+  fs::recursive_directory_iterator each(folder, failed);
+  for (; !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
+    if (!fs::is_directory(each->symlink_status(failed)) || failed) return false;
+  }
+  return !failed;
+}
+
+/// Removes the folders in the folder, which has only folders. One that has a file by now stays.
+void remove_folders_in(const std::shared_ptr<const base::Folder>& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  fs::directory_iterator each(folder->path(), failed);
+  for (; !failed && each != fs::directory_iterator(); each.increment(failed))
+    names.push_back(os::text_of(each->path().filename()));
+  for (const std::string& name : names) {
+    remove_folders_in(base::Folder::open_in(folder, name));
+    folder->remove_folder(name);
+  }
+}
+
+/// Refuses a folder that has files, or anything else except folders.
 void expect_empty(const base::Folder& folder) {
-  if (folder.is_empty()) return;
+  if (folder.is_empty() || has_only_folders(folder.path())) return;
   throw Error(Code::output_not_empty,
               "the folder is not empty, and a model and its side files must not be mixed with other files; name a new "
               "or empty folder, or a file for the model alone",
               {}, folder.path());
+}
+
+/// Makes way for files in a folder without files.
+void clear(const std::shared_ptr<const base::Folder>& folder) {
+  expect_empty(*folder);
+  remove_folders_in(folder);
 }
 
 }  // namespace
@@ -105,10 +138,11 @@ FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : Fil
   const std::string folder = os::text_of(targets.folder_to_make().filename());
   if (folder.empty()) {
     root_.folder = model.folder;
+    if (targets.is_folder()) clear(root_.folder);
     model_ = base::OutputFile::create(model, existing_);
   } else {
     make_folder(model.folder, folder);
-    expect_empty(*root_.folder);  // it may have appeared since the plan
+    clear(root_.folder);  // it may have appeared since the plan
     model_ = base::OutputFile::create(root_.folder, model.name, existing_);
   }
 }
@@ -237,7 +271,9 @@ void FileSet::add_with_new_names(Folders& folders, const Made& made) {
 /// Waits until the disk has all names in the folders: one sync for each, however many files are in it.
 void FileSet::sync_names(Folders& folders) const {
   for (const auto& folder : std::exchange(folders, {})) {
-    if (options_.sync) folder->sync();
+    if (!options_.sync) continue;
+    // After the last name, the message says that all files are in place.
+    existing_ == base::Existing::replace&& published_ == files_.size() ? folder->sync_replaced() : folder->sync();
   }
 }
 

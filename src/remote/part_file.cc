@@ -179,7 +179,9 @@ void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) 
   if (failed) throw base::system_error(failed, "cannot write", target());
   list_ = os::File();
   target_.folder->remove_file(name_of(list_suffix));
-  if (sync == base::Sync::full) target_.folder->sync();
+  if (sync == base::Sync::full) {
+    existing == base::Existing::replace ? target_.folder->sync_replaced() : target_.folder->sync();
+  }
 }
 
 void PartFile::discard() noexcept {

@@ -88,6 +88,22 @@ TEST_F(FileTargetsTest, AFolderWithFilesIsRefused) {
   EXPECT_EQ(code_of([&] { return in_folder().existing(); }), Code::output_not_empty);
 }
 
+TEST_F(FileTargetsTest, AcceptsFolderThatHasOnlyFolders) {
+  std::filesystem::create_directories(folder_ / "out/a/b");
+  std::filesystem::create_directories(folder_ / "out/c");
+  EXPECT_EQ(code_of([&] { return in_folder().existing(); }), std::nullopt);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/a/b")) << "a plan changes nothing";
+  folder_.write_file("out/a/b/file", "");
+  EXPECT_EQ(code_of([&] { return in_folder().existing(); }), Code::output_not_empty);
+}
+
+TEST_F(FileTargetsTest, RefusesFolderWithLinkToFolder) {
+  ONNXAR_NEEDS_SYMLINKS();
+  std::filesystem::create_directories(folder_ / "out/a");
+  make_symlink("..", folder_ / "out/a/link");
+  EXPECT_EQ(code_of([&] { return in_folder().existing(); }), Code::output_not_empty);
+}
+
 TEST_F(FileTargetsTest, BesideAFileNoLinkIsWrittenThrough) {
   ONNXAR_NEEDS_SYMLINKS();
   folder_.write_file("elsewhere", "x");
@@ -160,9 +176,41 @@ TEST_F(FileSetTest, ASyncThatFailsKeepsWhatReplacedOtherFiles) {
   log.fail = [syncs = 0](const FileCall& call) mutable {
     return call.kind == FileCall::Kind::sync && syncs++ == 3 ? EIO : 0;
   };
-  EXPECT_EQ(code_of([&] { return unpack(input_, folder_ / "m.onnx", options); }), Code::io_failed);
+  const auto error = error_if_any([&] { return unpack(input_, folder_ / "m.onnx", options); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_failed);
+  EXPECT_THAT(error->message(), HasSubstr("the new file is in place"));
   EXPECT_EQ(folder_.read_file("w.bin"), pattern(1024));
   EXPECT_NE(folder_.read_text("m.onnx"), "old");
+}
+
+TEST_F(FileSetTest, ASyncThatFailsLeavesNoNewArchive) {
+  if (!folders_are_synced()) GTEST_SKIP() << "this system syncs no folders";
+  const int syncs = fail_each_sync([this] { pack(input_, folder_ / "new.onnxar", synced(Format::archive)); });
+  EXPECT_EQ(syncs, 2) << "the file and its folder";
+}
+
+TEST_F(FileSetTest, ReplacedArchiveStaysIfItsFolderIsNotSynced) {
+  if (!folders_are_synced()) GTEST_SKIP() << "this system syncs no folders";
+  folder_.write_file("a.onnxar", "old");
+  SaveOptions options = synced(Format::archive);
+  options.output.overwrite = true;
+  FileCallLog log;
+  log.fail = [syncs = 0](const FileCall& call) mutable {
+    return call.kind == FileCall::Kind::sync && syncs++ == 1 ? EIO : 0;
+  };
+  const auto error = error_if_any([&] { return pack(input_, folder_ / "a.onnxar", options); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_failed);
+  EXPECT_THAT(error->message(), HasSubstr("the new file is in place (do not repeat this)"));
+  EXPECT_TRUE(passed(check(folder_ / "a.onnxar", {.data = true})));
+}
+
+TEST_F(FileSetTest, WritesIntoFoldersThatAKilledCommandLeft) {
+  std::filesystem::create_directories(folder_ / "new/a/b");
+  std::filesystem::create_directories(folder_ / "new/other");
+  unpack(input_, folder_ / "new/", saved_as(Format::onnx_inline));
+  EXPECT_THAT(folder_.file_names(), ElementsAre("in", "new/", "new/a/", "new/a/b/", "new/a/b/c.txt", "new/in.onnx"));
 }
 
 /// Writes the files `a` and `b`; before they are published, `meanwhile` is called.
