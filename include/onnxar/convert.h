@@ -70,6 +70,10 @@ struct ConvertReport {
 /// With `load.foreign_zips`, also reads PyTorch's ZIP_ARCHIVE (file or folder), tf2onnx's --large_model, and a zip of
 /// one `.onnx` with its data files; a remark says so.
 ///
+/// The data of a tensor whose name its graph defines more than once stays inside or outside the model, with a remark:
+/// runtimes choose by where it is. `unpack` to a format with all data inside refuses it if it is outside
+/// (onnx.graph.duplicate).
+///
 /// If `input` is a folder, the `.onnx` files directly in it are packed as several models (below): `model.onnx` first,
 /// the others in the order of their names. All other files in it and below become side files, except data files of
 /// these models, hidden files and folders, and `output`. `unpack` to a folder gives it back.
@@ -225,8 +229,8 @@ struct FieldStep {
 class ModelReader {
  public:
   /// Of `options`, `verify_data` applies to `read`, and `max_expansion` to the data of all tensors against the
-  /// archive's size. Errors: as `check` finds them; zip.data.crc (of the model); onnx.model.expansion. Cost:
-  /// O(directory + model); no data is read.
+  /// archive's size. Errors: as `check` finds them; zip.data.crc (of the model); onnx.model.expansion;
+  /// onnx.graph.duplicate (as for `unpack`). Cost: O(directory + model); no data is read.
   explicit ModelReader(Archive archive, const LoadOptions& options = {});
 
   /// Serialised. A tensor whose data `read` gives has a location that readers refuse.
@@ -255,7 +259,8 @@ class ModelReader {
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
 /// Saves a model whose weights are sources, which may produce their bytes when they are read. The options decide which
-/// become entries and which inline, as for `pack`. Move-only. Failures and threads are as for ArchiveWriter.
+/// become entries and which inline, as for `pack`. A weight of a tensor whose name its graph defines more than once goes
+/// into the model (`replace` refuses it, onnx.graph.duplicate). Move-only. Failures and threads are as for ArchiveWriter.
 class ModelWriter {
  public:
   ModelWriter();

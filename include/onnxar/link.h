@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
@@ -39,6 +40,7 @@ struct Link {
   std::string archive;             ///< the file's name in that folder
   std::uint64_t archive_size = 0;  ///< bytes; the state that the link is for
   std::uint64_t tensors = 0;       ///< with data in the archive
+  std::vector<Finding> remarks;    ///< onnx.graph.duplicate: runtimes may take any of several definitions
 };
 
 struct LinkOptions {
@@ -74,6 +76,7 @@ struct LinkReport {
   std::uint64_t nested = 0;       ///< of these, as ConvertReport::nested_outside
   std::uint64_t model_bytes = 0;  ///< of the file that was written
   std::filesystem::path path;     ///< that file
+  std::vector<Finding> remarks;   ///< as in Link
 };
 
 /// Writes a link as the file `output` in the archive's real folder: runtimes open external data only there. Both may be
@@ -110,7 +113,7 @@ struct RuntimeTensor {
 /// A model for a runtime that takes initializers by name.
 struct RuntimeModel {
   /// A ModelProto in which `tensors` have their locations in the archive. Tensors that runtimes do not take by name (in
-  /// attributes, subgraphs, functions, sparse tensors, and initializers of one name) are inline.
+  /// attributes, subgraphs, functions, sparse tensors) are inline.
   std::vector<std::byte> model;
   std::vector<RuntimeTensor> tensors;
   std::shared_ptr<const void> owner;  ///< keeps the bytes of `tensors` alive; null if the caller of Archive::open does
@@ -118,7 +121,8 @@ struct RuntimeModel {
 
 /// The archive may be destroyed afterwards. Errors: those of the model's tensors, as `pack`; zip.data.crc (of the
 /// copied bytes); onnx.model.too_large (2 GiB, because of inline data); onnx.model.expansion (shared data would make
-/// the model over 8 times as large as the archive). Cost: O(model + inline data), and local headers of linked entries;
+/// the model over 8 times as large as the archive); onnx.graph.duplicate (a runtime cannot be given two tensors of one
+/// name). Cost: O(model + inline data), and local headers of linked entries;
 /// with range reading, all of these entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 

@@ -165,7 +165,7 @@ class LinkForm:
 
 def make_link(
     archive: _Path, offset: int, length: int | None, graph: str, form: LinkForm
-) -> tuple[bytes, pathlib.Path]: ...
+) -> tuple[bytes, pathlib.Path, list[_Finding]]: ...
 def write_link(
     archive: _Path, output: _Path, overwrite: bool, sync: bool, offset: int, length: int | None, graph: str
 ) -> None: ...  # fmt: skip

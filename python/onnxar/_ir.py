@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import os
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import onnx
     import onnx_ir
 
+_WITH_NAMES = {"GraphProto", "FunctionProto", "NodeProto", "AttributeProto", "TrainingInfoProto"}  # and those that may contain them
 LINK = "onnxar.link."  # prefix of the keys in metadata_props that describe a link
 LEFT_OUT = "onnxar.left_out"  # key in the `meta` of a model, which is not serialised
 
@@ -35,6 +37,23 @@ def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
     with contextlib.ExitStack() as restored:
         _replace(model, linked, restored)
         return _proto.skeleton(onnx_ir.to_proto(model), writer)
+
+
+def refuse_duplicates(message: Any, path: str) -> None:
+    """Refuses a model in which a graph or function defines a name more than once: onnx_ir would keep one initializer and drop
+    the others. Errors: onnx.graph.duplicate."""
+    if message.DESCRIPTOR.name in ("GraphProto", "FunctionProto"):
+        names = [tensor.name for tensor in getattr(message, "initializer", ())]
+        names += [sparse.values.name for sparse in getattr(message, "sparse_initializer", ())]
+        names += [name for node in message.node for name in node.output if name]
+        for name, count in collections.Counter(names).items():
+            if count > 1:
+                raise fault("onnx.graph.duplicate", f"the graph {message.name!r} defines this name {count} times, and onnx_ir keeps one "
+                            "definition; give each a name of its own", name, path)  # fmt: skip
+    for field, value in message.ListFields():
+        if field.message_type is not None and field.message_type.name in _WITH_NAMES:
+            for each in value if hasattr(value, "extend") else [value]:
+                refuse_duplicates(each, path)
 
 
 def verify_links(model: onnx_ir.Model) -> None:
@@ -82,9 +101,10 @@ def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
 
 def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir.Model:
     """Returns the model of an archive, whose tensors with data in entries are lazy views of these. Changes the message. Warns
-    of what onnx_ir leaves out. Errors: usage.argument (what onnx_ir has no place for)."""
+    of what onnx_ir leaves out. Errors: usage.argument (what onnx_ir has no place for); onnx.graph.duplicate."""
     import onnx_ir
 
+    refuse_duplicates(proto, path)
     tensors = list(_proto.placed(proto))
     links = _detached(tensor for _, tensor in tensors)
     left_out, refused = _left_out_of(proto, tensors)

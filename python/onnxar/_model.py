@@ -36,7 +36,8 @@ def load(
 
     Tensors that share bytes of the archive get separate copies; all tensors together may take at most `max_expansion`
     times the size of the archive. Side files are not part of a model: `save` keeps those of the archive that it
-    replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
+    replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion; onnx.graph.duplicate (a graph defines a
+    name more than once, with data outside: runtimes choose by where it is)."""
     import onnx
 
     model = onnx.ModelProto()
@@ -88,7 +89,8 @@ def load_ir(source: Source) -> onnx_ir.Model:
 
     onnx_ir has no place for sparse tensors and for types of maps: a model with these is refused (usage.argument). It leaves
     out training info, segments, initializers without a name, and fields that the installed onnx does not know: a UserWarning
-    names them, and so does `save`. `onnxar.load` keeps everything.
+    names them, and so does `save`. It keeps one of several definitions of a name, so a model with such names is refused
+    (onnx.graph.duplicate). `onnxar.load` keeps everything.
     Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used."""
     import onnx
 

@@ -235,10 +235,12 @@ class EarlierState:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Link:
-    """A model whose external data is the archive, for runtimes that take a ModelProto and a folder."""
+    """A model whose external data is the archive, for runtimes that take a ModelProto and a folder. `remarks` warn of names that
+    a graph defines more than once."""
 
     model: bytes
     folder: pathlib.Path
+    remarks: list[Finding] = dataclasses.field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:
         return f"Link(model=<{_summary.counted(len(self.model), 'byte')}>, folder={_summary.cut(str(self.folder), 40)!r})"

@@ -14,12 +14,12 @@ namespace {
 
 using Path = std::filesystem::path;
 
-/// Returns the model's bytes and the folder of its external data.
+/// Returns the model's bytes, the folder of its external data, and remarks.
 nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length,
                   const std::string& graph, LinkForm form) {
   const Link link =
       without_gil([&] { return make_link(archive, {.offset = offset, .length = length, .graph = graph}, form); });
-  return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);
+  return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder, findings(link.remarks));
 }
 
 bool verify_bytes(const nb::bytes& model, const Path& folder) {

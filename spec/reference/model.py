@@ -290,6 +290,7 @@ def check_inline(tensor: Tensor) -> None:
 @dataclass
 class Model:
     tensors: list[Tensor] = field(default_factory=list)
+    duplicates: list[tuple[int, str]] = field(default_factory=list)  # offset, and the entry
     links: list[Link] = field(default_factory=list)
     errors: list[Finding] = field(default_factory=list)
 
@@ -320,9 +321,46 @@ def read_graph(model: Model, archive: Archive, entry: Entry) -> None:
         for tensor in tensors_in(wire, "Model", begin, end):
             model.tensors.append(tensor)
             judge(model, tensor, archive)
+        model.duplicates += [(at, entry.name) for at in duplicates_in(wire, "Model", begin, end)]
         check_metadata(wire, metadata_in(wire, begin, end), archive)
     except Refused as refused:
         model.errors.append(refused.finding)
+
+
+def duplicates_in(wire: Wire, message: str, begin: int, end: int) -> Iterator[int]:
+    """Where graphs and functions define a name again (R14)."""
+    names: set[bytes] = set()
+    for each in wire.fields(begin, end):
+        child = CHILDREN.get(message, {}).get(each.number)
+        if child is None or each.wire_type != BLOCK:
+            continue
+        if message in ("Graph", "Function"):
+            at, defined = defined_by(wire, child.message, each)
+            count = len(names) + len(defined)
+            names.update(defined)
+            if len(names) < count:
+                yield at
+        yield from duplicates_in(wire, child.message, each.begin, each.end)
+
+
+def defined_by(wire: Wire, message: str, at: Field) -> tuple[int, list[bytes]]:
+    """What a finding names, and the names that an initializer or a node defines."""
+
+    def blocks(number: int) -> list[Field]:
+        fields = wire.fields(at.begin, at.end)
+        return [each for each in fields if (each.number, each.wire_type) == (number, BLOCK)]
+
+    def texts(number: int) -> list[bytes]:
+        return [wire.bytes(each.begin, each.end) for each in blocks(number)]
+
+    match message:
+        case "Node":
+            return at.begin, [name for name in texts(2) if name]
+        case "Tensor":
+            return at.begin, (texts(8) or [b""])[-1:]
+        case "SparseTensor" if values := blocks(1):
+            return defined_by(wire, "Tensor", values[0])
+    return at.begin, []
 
 
 METADATA_PROPS = 14

@@ -92,6 +92,8 @@ def remarks_on(archive: Archive, model: Model) -> Iterator[Finding]:
         yield from tensor_remarks(tensor)
     for link in model.links:
         yield from link_remarks(link, archive)
+    for at, graph in model.duplicates:
+        yield finding(WARNING, "R14", at, graph)
     yield from sharing_remarks(model.links)
     yield from entry_remarks(archive, model.links)
     for tail in archive.tails.values():

@@ -127,6 +127,7 @@ RULES = {
     "R11": Rule("onnx.tensor.no_data", "the tensor has elements, and there is no data"),
     "R12": Rule("onnx.tensor.long_typed", "there are more values than type and dimensions call for"),
     "R13": Rule("onnx.external_data.checksum", "a checksum that is not 40 hexadecimal digits"),
+    "R14": Rule("onnx.graph.duplicate", "the name is defined before in the same graph"),
 }
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

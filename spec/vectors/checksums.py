@@ -37,11 +37,17 @@ def vectors() -> Iterator[Vector]:
 
 
 def linked(
-    checksum: str, *, location: str = "w", offset: int = 0, length: object = 1024, **shape: object
+    checksum: str,
+    *,
+    name: str = "w",
+    location: str = "w",
+    offset: int = 0,
+    length: object = 1024,
+    **shape: object,
 ) -> bytes:
     pairs: list[tuple[str, object]] = [("location", location), ("offset", offset)]
     pairs += [("length", length)] if length is not None else []
-    return wire.tensor("w", wire.link(*pairs, ("checksum", checksum)), **shape)
+    return wire.tensor(name, wire.link(*pairs, ("checksum", checksum)), **shape)
 
 
 def archive_of(*tensors: bytes, size: int = 1024) -> Archive:
@@ -70,7 +76,7 @@ def kept() -> Iterator[Valid]:
     about = "A checksum in a tensor that is not linked: it is not looked at."
     yield Valid("link_checksum_inline", about, Archive([model(wire.model_of(tensor))]))
     about = "Two tensors that share their data and its checksum."
-    tensors = linked(RIGHT), linked(MIXED, length=None)
+    tensors = linked(RIGHT), linked(MIXED, name="v", length=None)
     notes = ("archive.entry.shared",)
     yield Valid("link_checksum_shared", about, archive_of(*tensors), notes=notes)
 

@@ -42,8 +42,8 @@ def metadata(key: str, value: str) -> bytes:
     return wire.block(14, wire.pair(key, value))
 
 
-def linked(location: str = "w", **differing: object) -> bytes:
-    return wire.linked("w", location, **differing)
+def linked(location: str = "w", name: str = "w", **differing: object) -> bytes:
+    return wire.linked(name, location, **differing)
 
 
 # --- valid: graphs -------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def graphs() -> Iterator[Valid]:
     yield good("only_links", "The model has no links, its graph has.", w, graph(linked()), main())
     yield good("no_links", "A further graph with its data inside.", graph(inline()), main())
     about = "Weights, a side file, two graphs, the model: the order of a canonical writer."
-    two = graph(linked("v")), graph(linked(), linked("v"), name="c.onnx")
+    two = graph(linked("v")), graph(linked(), linked("v", "v"), name="c.onnx")
     yield good("two", about, w, v, side_file(), *two, main(linked()))
     about = "Graphs and weights in another order than a writer's."
     yield good("order", about, graph(linked()), w, side_file(), main(linked()))
@@ -119,7 +119,7 @@ def remarks() -> Iterator[Valid]:
         "shared",
         "Two tensors of one further graph share their data.",
         w,
-        graph(linked(), linked()),
+        graph(linked(), linked(name="v")),
         main(),
         code="archive.entry.shared",
         note=True,
@@ -277,7 +277,7 @@ def runs() -> Iterator[Valid]:
     yield Valid("run_zip64", about, archive, warnings=("zip.zip64.unneeded",), notes=NOTES)
     about = "A side file of an old state has a name that a weight has now."
     archive = Archive([weight("w"), side_file("a.bin"), main(linked())])
-    archive = edited(archive, 2, weight("a.bin"), main(linked(), linked("a.bin")))
+    archive = edited(archive, 2, weight("a.bin"), main(linked(), linked("a.bin", "a")))
     warnings = ("archive.key.not_identifier",)
     yield Valid("run_name_again", about, archive, warnings=warnings, notes=NOTES)
 

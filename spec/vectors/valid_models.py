@@ -154,7 +154,7 @@ def shapes() -> Iterator[Valid]:
     yield Valid("type_unknown_huge", about, archive_of([weight("w")], tensor))
     about = "The same with data in the model, in a typed field and in raw_data."
     fields = wire.block(10, bytes(8)), wire.raw(bytes(8))
-    tensors = [wire.tensor("u", each, kind=99, dims=huge) for each in fields]
+    tensors = [wire.tensor(name, each, kind=99, dims=huge) for name, each in zip("uv", fields)]
     yield Valid("inline_type_unknown_huge", about, archive_of([], *tensors))
     inline = wire.tensor("w", wire.raw(content(1, 8)), dims=(2,))
     strings = wire.tensor("s", wire.block(6, "one"), wire.block(6, ""), kind=wire.STRING, dims=(2,))
@@ -217,6 +217,40 @@ def remarks() -> Iterator[Valid]:
         wire.tensor("s", wire.block(6, "a") * 3, kind=wire.STRING, dims=(2,)),
     )
     yield valid("long_typed", about, "onnx.tensor.long_typed", [], *tensors)
+    yield from duplicates()
+
+
+def duplicates() -> Iterator[Valid]:
+    """R14."""
+
+    def valid(name: str, about: str, *fields: bytes, behind: bytes = b"") -> Valid:
+        archive = Archive([weight("w"), model(wire.model(*fields, behind=behind))])
+        return Valid(f"warning_duplicate_{name}", about, archive, warnings=("onnx.graph.duplicate",))
+
+    inline, linked = wire.tensor("w", wire.raw(content(1, 1024))), wire.linked("w")
+    both = wire.initializer(inline), wire.initializer(linked)
+    about = "Two initializers of one name, in the model and outside."
+    yield valid("initializers", about, *both)
+    sparse = wire.block(15, wire.block(1, inline) + wire.scalar(3, 4096))
+    about = "A sparse initializer, whose values have the name of an initializer."
+    yield valid("sparse", about, wire.initializer(linked), sparse)
+    out = wire.node()  # its output is `out`
+    about = "Two nodes with one output."
+    yield valid("outputs", about, wire.initializer(linked), out, out)
+    about = "An initializer of the name that a node's output has."
+    other = wire.initializer(wire.tensor("out", wire.raw(content(1, 1024))))
+    yield valid("output", about, wire.initializer(linked), other, out)
+    about = "Two initializers of one name in a graph of a node."
+    inner = wire.node(wire.attribute(G, wire.graph(*both)))
+    yield valid("subgraph", about, inner)
+    body = wire.block(25, 2 * wire.block(7, wire.block(2, "out") + wire.block(4, "Op")))
+    about = "Two nodes with one output in a function."
+    yield valid("function", about, wire.initializer(linked), behind=body)
+    about = "The same names in a graph and in one of its node, and two outputs without a name."
+    unnamed = wire.block(1, 2 * wire.block(2, "") + wire.block(4, "Op"))
+    fields = wire.initializer(linked), wire.node(wire.attribute(G, wire.graph(both[0]))), unnamed
+    archive = Archive([weight("w"), model(wire.model(*fields))])
+    yield Valid("names_of_two_graphs", about, archive)
 
 
 # --- the way to tensors --------------------------------------------------------------------------

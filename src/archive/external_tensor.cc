@@ -88,6 +88,10 @@ Finding no_data(const onnx::TensorSite& site, Place place) {
           {Hint::dump_or_freeze}};
 }
 
+std::string duplicate_text(const onnx::TensorSite& site, std::string_view then) {
+  return base::concat(describe(site), ": its graph defines this name more than once; ", then);
+}
+
 TensorInfo info_of(const onnx::TensorSite& site) {
   return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "onnx/sites.h"
 #include "onnx/tensor_view.h"
@@ -52,6 +53,9 @@ std::string describe(const onnx::TensorSite& site);
 /// The warning that a tensor with elements has no data (R11). `place` is that of the tensor in the input.
 /// REQUIRES: site.tensor.lacks_data()
 Finding no_data(const onnx::TensorSite& site, Place place);
+
+/// Says that the graph of a tensor defines its name more than once, and `then`, what follows from that.
+std::string duplicate_text(const onnx::TensorSite& site, std::string_view then);
 
 /// The public description of a tensor. Copies its name.
 TensorInfo info_of(const onnx::TensorSite& site);

@@ -86,10 +86,11 @@ onnxar_report report_of(const EarlierState& state) {
                {ONNXAR_REPORT_ENTRIES, state.entries}});
 }
 
-onnxar_report report_of(const LinkReport& done) {
+onnxar_report report_of(LinkReport done) {
   return made({{ONNXAR_REPORT_FILE_BYTES, done.model_bytes},
                {ONNXAR_REPORT_MODEL_BYTES, done.model_bytes},
-               {ONNXAR_REPORT_TENSORS, done.tensors}});
+               {ONNXAR_REPORT_TENSORS, done.tensors}},
+              std::move(done.remarks));
 }
 
 onnxar_report report_of(const std::vector<ExtractedTensor>& done) {

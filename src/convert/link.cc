@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "convert/plan.h"
 #include "convert/prepacked.h"
 #include "convert/publish.h"
+#include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
 #include "os/names.h"
 #include "zip/names.h"
@@ -85,11 +85,16 @@ class Linking {
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
   /// The bytes of the archive alone.
   [[nodiscard]] base::MappedSource copied() const { return {archive().file(), ArchiveAccess::origin(archive())}; }
-  [[nodiscard]] LinkReport report(const fs::path& written) const { return {tensors_, nested_, model_.size(), written}; }
+  [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
+  [[nodiscard]] LinkReport report(const fs::path& written) const {
+    return {tensors_, nested_, model_.size(), written, remarks_};
+  }
 
  private:
   void rewrite() {
     followed_ = {};
+    duplicates_ = {};
+    remarks_.clear();
     tensors_ = nested_ = 0;
     try {
       model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {},
@@ -101,6 +106,7 @@ class Linking {
   }
 
   onnx::TensorEdit edit(const onnx::TensorSite& site) {
+    if (duplicates_.has(site)) remark_duplicate(site);
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source_->payload_of(site);
     const Bytes bytes = payload.bytes();
@@ -117,6 +123,15 @@ class Linking {
     return onnx::TensorEdit::link_to(std::move(link));
   }
 
+  /// A link changes nothing: ONNX Runtime takes data of less than 128 bytes in the model as it takes external data.
+  void remark_duplicate(const onnx::TensorSite& site) {
+    remarks_.push_back(
+        {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
+         duplicate_text(site, site.tensor.is_external()
+                                  ? "its data stays outside the model, because runtimes choose by where it is"
+                                  : "its data stays in the model, because runtimes choose by where it is")});
+  }
+
   fs::path path_;
   std::uint64_t begin_;  // offset of the archive in the file
   LinkForm form_;
@@ -124,6 +139,8 @@ class Linking {
   std::string name_;    // of the archive's file
   std::string marker_;  // the metadata that every link gets, else empty
   FollowedLinks followed_;
+  onnx::DuplicateNames duplicates_;
+  std::vector<Finding> remarks_;
   Expansion expansion_;  // of all links together
   onnx::Rope model_;
   std::uint64_t tensors_ = 0;
@@ -192,8 +209,8 @@ bool is_link(ModelSource& source) {
 
 Link make_link(const fs::path& archive, const LinkOptions& options, LinkForm form) {
   const Linking linking(archive, options, options.graph, std::nullopt, form);
-  return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
-          linking.tensors()};
+  return {linking.model().flat(),          linking.folder(),  linking.archive_name(),
+          linking.archive().file().size(), linking.tensors(), linking.remarks()};
 }
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
@@ -270,17 +287,6 @@ void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<En
   for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
 }
 
-/// The names of several initializers of the main graph. A runtime that is given data by such a name would look for that
-/// of the others in files.
-std::set<std::string_view> names_of_several(Bytes model) {
-  std::set<std::string_view> names;
-  std::set<std::string_view> several;
-  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
-    if (site.is_main_initializer() && !names.insert(site.tensor.name).second) several.insert(site.tensor.name);
-  });
-  return several;
-}
-
 }  // namespace
 
 RuntimeModel make_runtime_model(const Archive& archive) {
@@ -289,12 +295,13 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   RuntimeModel made;
   made.owner = archive.owner();  // not that of the model, which may be a verified copy
   std::vector<EntryPart> parts;
-  std::set<std::string_view> inside{""};
+  onnx::DuplicateNames duplicates;
   const auto edit = [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source->payload_of(site);
-    // Only initializers of the main graph have names that a runtime takes data by.
-    if (!site.is_main_initializer() || inside.contains(site.tensor.name) || payload.size() == 0) {
+    if (payload.size() != 0 && duplicates.has(site)) refuse_duplicate(site, source->path(), Hint::use_link);
+    // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty.
+    if (!site.is_main_initializer() || site.tensor.name.empty() || payload.size() == 0) {
       expansion.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
@@ -303,7 +310,6 @@ RuntimeModel make_runtime_model(const Archive& archive) {
     return onnx::TensorEdit::keep();
   };
   try {
-    inside.merge(names_of_several(source->model()));
     const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {}, {link_key_prefix, {}});
     // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
     check_model_size(model.size(), source->path(), Hint::use_link);

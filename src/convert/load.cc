@@ -13,6 +13,7 @@
 #include "base/sha.h"
 #include "base/text.h"
 #include "convert/open.h"
+#include "onnx/duplicates.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
@@ -101,6 +102,23 @@ const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
 const Payload* LoadedModel::payload_at(std::string_view location) const {
   const auto index = onnx::parse_memory_location(location, id);
   return index && *index < payloads.size() && payloads[*index].source ? &payloads[*index] : nullptr;
+}
+
+void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint) {
+  throw Error(Code::onnx_graph_duplicate,
+              duplicate_text(site,
+                             "runtimes choose by where the data is, so it cannot move into the model; give each "
+                             "definition a name of its own"),
+              {}, path, {hint});
+}
+
+void refuse_duplicates_outside(const LoadedModel& model, const std::filesystem::path& path, Hint hint) {
+  onnx::DuplicateNames duplicates;
+  const auto look = [&](const onnx::TensorSite& site) {
+    const Payload* const payload = model.payload_of(site);
+    if (payload != nullptr && payload->size() != 0 && duplicates.has(site)) refuse_duplicate(site, path, hint);
+  };
+  onnx::walk_tensors(model.skeleton, look, {model.max_depth});
 }
 
 std::uint64_t distinct_bytes(const std::vector<Bytes>& places) {

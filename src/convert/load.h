@@ -93,6 +93,16 @@ struct LoadedModel {
   [[nodiscard]] const Payload* payload_at(std::string_view location) const;
 };
 
+// Names that a graph defines more than once. Moving the data of such a tensor into or out of the model could change
+// which definition a runtime takes (onnx/duplicates.h).
+
+/// Refuses to move the data of a tensor into the model at `path`. Errors: onnx.graph.duplicate, with `hint` as advice.
+[[noreturn]] void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint);
+
+/// Refuses a model that has such a tensor with external data, for outputs with all data inside. Further graphs are not
+/// looked at. Errors: as `refuse_duplicate`. Cost: O(fields of the skeleton).
+void refuse_duplicates_outside(const LoadedModel& model, const std::filesystem::path& path, Hint hint);
+
 // Limits the size of an output relative to its input, because tensors may share bytes.
 
 /// The number of distinct bytes in `places`: bytes that are in several places count once. Cost: O(n log n).

@@ -1,10 +1,14 @@
 #include "convert/model_check.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "archive/access.h"
@@ -13,6 +17,7 @@
 #include "archive/keys.h"
 #include "base/text.h"
 #include "convert/model_source.h"
+#include "onnx/duplicates.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
@@ -62,6 +67,7 @@ class ModelCheck {
   bool check_selected(const MetadataCheck& metadata_fault) {
     try {
       onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
+      onnx::walk_graphs(source_.model(), [this](const auto& levels) { check_names(levels); }, {max_depth_});
       const std::optional<MetadataFault> fault = metadata_fault();
       if (fault)
         findings_.push_back(source_.with_place(Error(fault->code, fault->message, {"", fault->offset})).finding());
@@ -95,6 +101,19 @@ class ModelCheck {
     std::vector<std::string_view> names;
     for (const ArchiveEntry& entry : archive_->entries()) names.push_back(entry.name);
     return model_name_fault(source_.model(), names);
+  }
+
+  void check_names(std::span<const onnx::Level> graph) {
+    std::optional<std::uint64_t> last;
+    const auto report = [&](std::string_view name, const onnx::Level& by, onnx::Range place) {  // R14
+      if (std::exchange(last, place.begin) == place.begin) return;
+      const std::string path = onnx::path_of(std::array{by}, onnx::path_of(graph));
+      findings_.push_back({Severity::warning, Code::onnx_graph_duplicate, source_.place(place.begin),
+                           concat(path, " defines the name ", base::quoted(name),
+                                  ", which its graph defines before; runtimes differ in which they take: give each "
+                                  "a name of its own")});
+    };
+    onnx::find_redefinitions(source_.model(), graph.back(), report);
   }
 
   void check_tensor(const onnx::TensorSite& site) {

@@ -49,6 +49,7 @@ ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(d
   ArchiveSource& in_archive = *source;  // the model keeps it
   model = load_model(std::move(source), ExternalPolicy::everything_inline(), all_data, Companions::left);
   refuse_faults(in_archive, all_data);
+  refuse_duplicates_outside(model, in_archive.path(), Hint::external_data);
   check_expansion(model);
 }
 

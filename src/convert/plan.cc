@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
@@ -162,6 +163,13 @@ onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   const ExternalPolicy policy = ExternalPolicy::of(options);
   Expansion expansion(model);
   const PlacesWithoutData* places = &model.without_data;
+  onnx::DuplicateNames duplicates;
+  const auto is_external = [&](const onnx::TensorSite& site, const Payload& payload) {
+    if (payload.size() == 0 || !duplicates.has(site)) return policy.is_external(site, payload.size());
+    if (!payload.may_be_shared) return false;  // the program gave it, and had it in its message
+    if (options.format == Format::onnx_inline) refuse_duplicate(site, layout.output(), Hint::external_data);
+    return true;  // loading leaves what was in the model there
+  };
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) {
@@ -169,7 +177,7 @@ onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
       if (site.tensor.lacks_data()) layout.note_without_data(site, *places);
       return onnx::TensorEdit::keep();
     }
-    if (policy.is_external(site, payload->size())) {
+    if (is_external(site, *payload)) {
       expansion.add_once(*payload);  // first: placing may read the data for its checksum
       return onnx::TensorEdit::link_to(layout.put(site, *payload));
     }
@@ -184,6 +192,7 @@ onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   // After the model, with the same layout: data that graphs share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
     places = &graph.graph->without_data;
+    duplicates = {};
     graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth}, metadata);
   }
   return proto;

@@ -26,6 +26,7 @@
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "convert/save.h"
+#include "onnx/duplicates.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
@@ -182,7 +183,10 @@ class ReplacePlan {
   onnx::TensorEdit decide(const onnx::TensorSite& site) {
     if (site.tensor.lacks_data()) remarks_.push_back(no_data(site, model_.without_data));
     const Payload* payload = model_.payload_of(site);
-    const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);
+    // Data of a name that its graph defines more than once stays inside or outside the model.
+    const bool is_duplicate = duplicates_.has(site) && (payload == nullptr || payload->size() != 0);
+    if (is_duplicate && payload == nullptr) return onnx::TensorEdit::keep();
+    const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload, is_duplicate);
     if (slice) {
       ++tensors_outside_;
       return onnx::TensorEdit::link_to(*slice);
@@ -203,18 +207,20 @@ class ReplacePlan {
     return place_of_equal(SpanSource(bytes));
   }
 
-  std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload) {
+  std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload, bool is_duplicate) {
     if (payload.kept_link) return kept_link(site, payload);
+    // Data that the program gives does not say whether the tensor had it inside or outside the old model.
+    if (is_duplicate && !payload.may_be_shared) refuse_duplicate(site, archive_.path(), Hint::none);
     // First, because what must be inline at any threshold must not follow a tensor that shares its bytes out of the
     // model.
-    if (!movable_.is_external(site, payload.size())) return std::nullopt;
+    if (!is_duplicate && !movable_.is_external(site, payload.size())) return std::nullopt;
     // Tensors that share bytes share the entry, even one below the threshold: then no byte is written twice.
     const auto known = known_.find(Extent(payload));
     if (known != known_.end()) return known->second;
     // Slices may overlap, and each is read to be compared: without the limit, a small file could cost quadratic work.
     read_.add(payload);
     auto slice = place_of_equal(*payload.source);
-    if (!slice && moved_.is_external(site, payload.size())) slice = place_of_new(site, payload);
+    if (!slice && (is_duplicate || moved_.is_external(site, payload.size()))) slice = place_of_new(site, payload);
     if (slice) known_.emplace(payload, *slice);
     return slice;
   }
@@ -254,6 +260,7 @@ class ReplacePlan {
   KeptChecksums checksums_;
   Expansion expansion_;  // counts the bytes that are written
   Expansion read_;       // counts the bytes that are compared with entries
+  onnx::DuplicateNames duplicates_;
   KeyMaker keys_;
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<SideFile> new_weights_;

@@ -10,6 +10,7 @@
 #include "convert/links.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
+#include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
@@ -30,7 +31,12 @@ void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
   });
 }
 
-[[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t expected) {
+/// Refuses raw data that is too short, even if it stays inline: runtimes would read beyond it. Errors:
+/// onnx.tensor.length.
+void check_raw_size(const onnx::TensorSite& site) {
+  const std::uint64_t size = site.tensor.raw_data->size();
+  const std::uint64_t expected = site.tensor.expected_size().value_or(size);
+  if (size >= expected) return;
   throw Error(Code::onnx_tensor_length,  // M18
               base::concat(describe(site), ": ", onnx::raw_size_text(site.tensor, expected)),
               {"", site.tensor.range.begin});
@@ -71,8 +77,12 @@ class Splitter {
 
  private:
   onnx::TensorEdit split(const onnx::TensorSite& site) {
+    const bool is_duplicate = duplicates_.has(site);
+    if (is_duplicate) remark_duplicate(site);
     if (site.tensor.is_external()) return split_external(site);
     if (site.tensor.lacks_data()) without_data_.insert_or_assign(site.path(), place_of(site));
+    if (site.tensor.raw_data) check_raw_size(site);
+    if (is_duplicate) return onnx::TensorEdit::keep();
     return site.tensor.raw_data ? split_raw(site) : split_typed(site);
   }
 
@@ -96,7 +106,6 @@ class Splitter {
     const onnx::TensorView& tensor = site.tensor;
     const std::uint64_t size = tensor.raw_data->size();
     const std::uint64_t expected = tensor.expected_size().value_or(size);
-    if (size < expected) refuse_short(site, expected);  // even if it stays inline: runtimes would read beyond it
     if (!policy_.is_external(site, size)) return split_inline(site);
     if (size > expected) {  // a link has exactly the size of the dims, so moving would drop the surplus
       remark(site, Code::onnx_tensor_long_raw,
@@ -191,6 +200,16 @@ class Splitter {
            "it has no data type (data_type is missing, or UNDEFINED); runtimes refuse it");
   }
 
+  void remark_duplicate(const onnx::TensorSite& site) {
+    const Payload* const payload = model_.payload_of(site);
+    // Data that the program gave was in its message, and goes back there.
+    const bool is_inside = !site.tensor.is_external() || (payload != nullptr && !payload->may_be_shared);
+    model_.remarks.push_back(
+        {Severity::warning, Code::onnx_graph_duplicate, place_of(site),
+         duplicate_text(site, is_inside ? "its data stays in the model, because runtimes choose by where it is"
+                                        : "its data stays outside the model, because runtimes choose by where it is")});
+  }
+
   void remark_unknown_key(const onnx::TensorSite& site) {
     remark(site, Code::onnx_external_unknown_key,
            base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
@@ -219,6 +238,7 @@ class Splitter {
   const ExternalPolicy& policy_;
   const LoadOptions& options_;
   PlacesWithoutData without_data_;
+  onnx::DuplicateNames duplicates_;
 };
 
 }  // namespace

@@ -261,6 +261,7 @@ class TextSource final : public ByteSource {
 
 ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                         const std::filesystem::path& input) {
+  refuse_duplicates_outside(model, output, Hint::not_as_text);
   TextSource text(model, LargeData::printed, 0);
   text.drop_model_name();
   ConvertReport report;
@@ -286,6 +287,7 @@ TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const 
   try {
     const Companions companions = options.with_data ? Companions::taken : Companions::left;
     const LoadedModel loaded = load_model(model, policy, load, companions);
+    if (options.with_data) refuse_duplicates_outside(loaded, model, Hint::none);
     const TextSource text(loaded, options.with_data ? LargeData::printed : LargeData::left_out, load.threshold);
     text.read(sink);
     TextReport report{text.left_out(), loaded.remarks};

@@ -95,22 +95,14 @@ SiteKind kind_of(std::span<const Level> levels) {
   return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
-/// The last string field of this number. Empty if the message is damaged, which the walk reports when it gets there.
-std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept try {
-  std::string_view text;
-  Cursor cursor(model, message);
-  for (Field field; cursor.next(field);) {
-    if (field.number == number && field.type == Type::length_delimited) text = as_text(field.value.of(model));
-  }
-  return text;
-} catch (const Error&) {
-  return {};
-}
+using VisitTensor = std::function<void(const TensorSite&)>;
+using VisitGraph = std::function<void(std::span<const Level>)>;
 
 class Walk {
  public:
-  Walk(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits)
-      : model_(model), visit_(visit), most_levels_(allowed_depth(limits.depth)) {}
+  /// Without a function for tensors, these are not read.
+  Walk(Bytes model, const VisitTensor& tensors, const VisitGraph& graphs, const WalkLimits& limits)
+      : model_(model), tensors_(tensors), graphs_(graphs), most_levels_(allowed_depth(limits.depth)) {}
 
   void run() {
     walk(Message::model, {0, model_.size()});
@@ -142,19 +134,26 @@ class Walk {
       levels_.back().name = name_for_path(string_in(model_, field.value, attribute_field::name));
     }
     graph_seen_ = graph_seen_ || (levels_.size() == 1 && path.child == Message::graph);
-    if (path.child == Message::tensor) {
-      const TensorView tensor = read_tensor(model_, field.value, depth());
-      visit_({tensor, kind_of(levels_), levels_, model_});
-    } else {
-      walk(path.child, field.value);
-    }
+    path.child == Message::tensor ? visit_tensor(field.value) : visit_message(path.child, field.value);
     levels_.pop_back();
+  }
+
+  void visit_tensor(Range range) {
+    if (!tensors_) return;
+    const TensorView tensor = read_tensor(model_, range, depth());
+    tensors_({tensor, kind_of(levels_), levels_, model_});
+  }
+
+  void visit_message(Message message, Range range) {
+    if (graphs_ && (message == Message::graph || message == Message::function)) graphs_(levels_);
+    walk(message, range);
   }
 
   [[nodiscard]] Depth depth() const { return {levels_.size(), most_levels_}; }
 
   Bytes model_;
-  const std::function<void(const TensorSite&)>& visit_;
+  const VisitTensor& tensors_;
+  const VisitGraph& graphs_;
   std::size_t most_levels_;
   std::vector<Level> levels_;
   bool graph_seen_ = false;
@@ -163,6 +162,17 @@ class Walk {
 std::string subscript(const Level& level) { return level.repeated ? base::concat("[", level.index, "]") : ""; }
 
 }  // namespace
+
+std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept try {
+  std::string_view text;
+  Cursor cursor(model, message);
+  for (Field field; cursor.next(field);) {
+    if (field.number == number && field.type == Type::length_delimited) text = as_text(field.value.of(model));
+  }
+  return text;
+} catch (const Error&) {
+  return {};
+}
 
 std::string_view op_type_of(Bytes model, Range node) noexcept { return string_in(model, node, node_field::op_type); }
 
@@ -197,7 +207,11 @@ bool TensorSite::is_main_initializer() const noexcept {
 }
 
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits) {
-  Walk(model, visit, limits).run();
+  Walk(model, visit, {}, limits).run();
+}
+
+void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit, const WalkLimits& limits) {
+  Walk(model, {}, visit, limits).run();
 }
 
 }  // namespace onnxar::onnx

@@ -76,6 +76,8 @@ struct Level {
 /// `root`, unless it is empty.
 std::string path_of(std::span<const Level> levels, const std::string& root = {});
 
+/// Returns the last string field `number` of the message. Empty if it has none or is damaged, which a walk reports.
+std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept;
 /// The operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that field.
 std::string_view op_type_of(Bytes model, Range node) noexcept;
 /// The domain of its operator; empty in the same cases.
@@ -107,5 +109,9 @@ struct WalkLimits {
 /// Errors: wire.*, onnx.model.invalid (no graph), those of `read_tensor`; offsets count from the model's first byte.
 /// Cost: O(number of fields).
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits = {});
+
+/// Visits every graph and function of the model before what is in it, with the levels from the model's child down to
+/// it. Errors: as `walk_tensors`, except those of tensors.
+void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit, const WalkLimits& limits = {});
 
 }  // namespace onnxar::onnx

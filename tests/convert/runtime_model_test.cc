@@ -73,16 +73,6 @@ TEST(RuntimeModel, EmptyAndNamelessDataIsInTheModel) {
   EXPECT_THAT(nameless.made().tensors, IsEmpty());
 }
 
-// A runtime given data by such a name would read that of the others from the file system.
-TEST(RuntimeModel, InitializersOfOneNameAreInTheModel) {
-  const Sample sample(
-      model_of({linked_floats("w", 300, "a"), linked_floats("w", 300, "b"), linked_floats("x", 300, "a")}));
-  EXPECT_EQ(sample.made().model,
-            model_of({floats("w", 300, 1), floats("w", 300, 2), linked_floats("x", 300, "a")}).view());
-  ASSERT_EQ(sample.made().tensors.size(), 1U);
-  EXPECT_EQ(sample.made().tensors[0].info.name, "x");
-}
-
 TEST(RuntimeModel, OutlivesTheArchive) {
   const auto bytes = std::make_shared<const Blob>(
       archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 1))}).bytes);

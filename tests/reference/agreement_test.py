@@ -29,7 +29,7 @@ CODES = frozenset(
     onnx.tensor.no_data onnx.tensor.no_type onnx.tensor.wrong_field
     wire.repeated_message wire.tag wire.truncated wire.type wire.varint
     archive.entry.overlapping_links archive.entry.shared archive.entry.unused
-    archive.key.not_identifier archive.tail.superseded
+    archive.key.not_identifier archive.tail.superseded onnx.graph.duplicate
     """.split()
 )
 

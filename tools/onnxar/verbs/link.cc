@@ -45,6 +45,7 @@ int link(const LinkArguments& arguments) {
   if (arguments.verbosity.quiet) return exit_code::done;
   print_notes(arguments, reports);
   for (const LinkReport& report : reports) {
+    print_remarks(report.remarks, arguments.verbosity);
     std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << counted(report.tensors, "tensor")
               << " to " << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
               << escaped_path(report.path) << '\n';
