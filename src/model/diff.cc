@@ -30,6 +30,31 @@ std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, co
   return is_raw ? bytes_in(model, tensor).size() : 0;
 }
 
+/// Returns the fields that hold values or say where they are, whatever the tensor's type. The comparison of messages
+/// leaves these out.
+std::string values_in(const schema::TensorProto& tensor) {
+  schema::TensorProto values;
+  *values.mutable_float_data() = tensor.float_data();
+  *values.mutable_int32_data() = tensor.int32_data();
+  *values.mutable_string_data() = tensor.string_data();
+  *values.mutable_int64_data() = tensor.int64_data();
+  *values.mutable_double_data() = tensor.double_data();
+  *values.mutable_uint64_data() = tensor.uint64_data();
+  *values.mutable_external_data() = tensor.external_data();
+  if (tensor.data_location() != schema::TensorProto::DEFAULT) values.set_data_location(tensor.data_location());
+  values.set_raw_data(tensor.raw_data());
+  return values.SerializePartialAsString();
+}
+
+/// Compares tensors whose values are not an array of elements, or are in fields of another type.
+std::optional<DataDifference> compare_values(const schema::TensorProto& before, const schema::TensorProto& after,
+                                             std::uint64_t elements) {
+  if (values_in(before) == values_in(after)) return std::nullopt;
+  DataDifference found;
+  found.elements = found.differing = std::max<std::uint64_t>(elements, 1);
+  return found;
+}
+
 std::optional<DataDifference> compare_strings(const schema::TensorProto& before, const schema::TensorProto& after) {
   DataDifference found;
   const int size = std::max(before.string_data_size(), after.string_data_size());
@@ -39,8 +64,8 @@ std::optional<DataDifference> compare_strings(const schema::TensorProto& before,
     if (in_both && before.string_data(i) == after.string_data(i)) continue;
     if (found.differing++ == 0) found.first = static_cast<std::uint64_t>(i);
   }
-  if (found.differing == 0) return std::nullopt;
-  return found;
+  if (found.differing != 0) return found;
+  return compare_values(before, after, found.elements);  // such a tensor may also have numbers
 }
 
 using Graphs = std::map<std::string, schema::ModelProto>;
@@ -120,12 +145,12 @@ class Comparison {
       first = bytes_in(before_, *pair.before);
       second = bytes_in(after_, *pair.after);
     } catch (const Error& error) {
-      // Without raw bytes, the messages are compared: two models with the same fault are equal.
+      // Without raw bytes, the fields are compared: two models with the same fault are equal.
       if (!says_no_raw_bytes(error.code())) throw;
-      return as_messages(*pair.before, *pair.after, elements);
+      return compare_values(*pair.before, *pair.after, elements);
     }
     // Loading has compared sizes with type and dimensions. Reading beyond a payload must not depend on that.
-    if (first.size() != second.size()) return as_messages(*pair.before, *pair.after, elements);
+    if (first.size() != second.size()) return compare_values(*pair.before, *pair.after, elements);
     // Results are kept by address. Decoded data is freed after this function, and its address may be reused for
     // different data.
     const bool shared = is_linked(*pair.before) && is_linked(*pair.after);
@@ -162,15 +187,6 @@ class Comparison {
     for_each_tensor(model.proto(), add);
     for (const auto& [name, graph] : graphs) for_each_tensor(graph, add);
     return places;
-  }
-
-  /// Compares the messages of tensors whose typed data is not an array of elements.
-  static std::optional<DataDifference> as_messages(const schema::TensorProto& before, const schema::TensorProto& after,
-                                                   std::uint64_t elements) {
-    if (before.SerializePartialAsString() == after.SerializePartialAsString()) return std::nullopt;
-    DataDifference found;
-    found.elements = found.differing = std::max<std::uint64_t>(elements, 1);
-    return found;
   }
 
   using Key = std::tuple<const std::byte*, const std::byte*, std::size_t, DataType, std::uint64_t>;

@@ -176,6 +176,7 @@ class Filling {
     std::set<std::string> filled;
     std::set<std::string> initialized;
     for (const auto& tensor : graph_.initializer()) initialized.insert(tensor.name());
+    for (const auto& sparse : graph_.sparse_initializer()) initialized.insert(sparse.values().name());
     for (const auto& input : graph_.input()) {
       const bool is_tensor = input.type().has_tensor_type();
       if (!is_tensor || initialized.contains(input.name()) || !take(input.name())) continue;

@@ -229,6 +229,17 @@ TEST_F(DiffTest, StringsAndTensorsWithoutDataAreComparedAsTheyStand) {
   EXPECT_FALSE(difference.tensors[0].data->max_absolute);
 }
 
+TEST_F(DiffTest, FindsNumbersInTensorsOfStrings) {
+  const auto strings = [] { return tensor("s", dtype::string, {1}).string_data({"a"}); };
+  const Messages with_numbers = {strings().float_data({1}), strings().int64_data({1}), strings().raw_data(blob("1"))};
+  for (const Message& each : with_numbers) {
+    EXPECT_TRUE(found({.initializers = {each}}, {.initializers = {each}}).none());
+    const Difference difference = found({.initializers = {strings()}}, {.initializers = {each}});
+    ASSERT_THAT(difference.tensors, SizeIs(1));
+    EXPECT_EQ(difference.tensors[0].data->differing, 1U);
+  }
+}
+
 /// Found by a fuzzer: such data has no known length, and the request for it ended the comparison with an error.
 TEST_F(DiffTest, TypedDataOfATypeThatIsNotKnownIsComparedAsItStands) {
   const auto of_later_type = [](std::int64_t value) { return model_of({tensor("w", 39, {1}).int64_data({value})}); };

@@ -135,6 +135,19 @@ TEST_F(FreezeTest, WeightsOfAnotherModelAreViewsOfItsFileAndSmallOnesOutliveIt) 
   }
 }
 
+TEST_F(FreezeTest, DoesNotFillInputWithSparseDefault) {
+  const Message values = floats("s", 1), indices = tensor("", dtype::int64, {1}).int64_data({1});
+  Model model = loaded({.nodes = {node("Add", {"x", "s"}, {"y"})},
+                        .sparse_initializers = {sparse_tensor(values, indices, {300})},
+                        .inputs = {output("x"), output("s")},
+                        .outputs = {output("y")}});
+  const auto weights = folder_.write_file("weights", model_of({floats("x", 300), floats("s", 300)}).view());
+  const FreezeReport report = freeze(model, {.weights = weights});
+  EXPECT_EQ(report.filled, 1U);
+  EXPECT_EQ(report.surplus, std::vector<std::string>{"s"});
+  EXPECT_THAT(model.proto().graph().sparse_initializer(), SizeIs(1));
+}
+
 TEST_F(FreezeTest, DamagedWeightsOfAnArchiveOrOfADataFileAreRefused) {
   const auto freeze_with = [this](const std::filesystem::path& weights) {
     const auto open = model({.graph = graph({.initializers = {tensor("w", dtype::float32, {3000})},
