@@ -1,4 +1,4 @@
-"""What ONNX Runtime computes does not depend on whether data is in the model, in a file or in an archive, even where data inside and outside differ to it."""
+"""Tests that no form of a model changes what ONNX Runtime computes, even where it treats data inside and outside the model differently."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class PlacesTest(FolderTest):
         return onnxar.onnxruntime.InferenceSession(source, options, providers=CPU)
 
     def outcomes(self, path: pathlib.Path, threshold: int = 1) -> dict[str, object]:
-        """What ONNX Runtime computes with each form of the model; "refused" if this package does not make the form."""
+        """Returns what ONNX Runtime computes with each form of the model; "refused" if this package does not make the form."""
         archive = self.folder / "a.onnxar"
         self.report = onnxar.pack(path, archive, threshold=threshold, all_sites=True, overwrite=True)
         forms = {
@@ -146,7 +146,7 @@ class Duplicates(PlacesTest):
             with self.subTest(name):
                 path = self.written(model)
                 found = self.outcomes(path)
-                for form in ("archive", "link", "outside"):  # none of which moves data
+                for form in ("archive", "link", "outside"):  # these do not move data
                     self.assertEqual(found[form], found["plain"], found)
                 for form in ("memory", "inside"):
                     self.assertIn(found[form], ("refused", found["plain"]), found)
@@ -197,7 +197,7 @@ class Duplicates(PlacesTest):
 
 
 class Differences(PlacesTest):
-    """What else differs between data inside and outside a model. docs/interop.md lists it."""
+    """Tests the rows of docs/interop.md about data inside and outside a model."""
 
     def test_two_inputs_or_graphs_may_share_a_name(self):
         branch = helper.make_node("Add", ["x", "w"], ["y_in_branch"])

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 from support import FolderTest, memory_of
 
 import onnxar
+import onnxar.onnxruntime
 
 SIZE, COUNT = 512 << 20, 5
 
@@ -60,6 +61,31 @@ class Over2GiB(FolderTest):
         model.graph.node[0].attribute.add(name="texts", type=onnx.AttributeProto.STRINGS).strings.extend([bytes(1100 << 20)] * 2)
         self.assertEqual(self.refused("onnx.model.too_large", onnxar.save, model, self.folder / "m.onnxar").code, "onnx.model.too_large")
         self.assertEqual(self.names(), set())
+
+    def test_onnx_runtime_reads_one_tensor_over_2_gib(self):
+        import onnxruntime as ort
+
+        size, data, plain = (2 << 30) + 4096, self.folder / "w.bin", self.folder / "m.onnx"
+        with data.open("wb") as file:
+            file.truncate(size)
+            file.seek(size - 1)
+            file.write(b"\7")
+        weight = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[size], data_location=TensorProto.EXTERNAL)
+        for key, value in (("location", "w.bin"), ("offset", "0"), ("length", str(size))):
+            weight.external_data.add(key=key, value=value)
+        inputs = [helper.make_tensor_value_info("x", TensorProto.INT64, [1])]
+        outputs = [helper.make_tensor_value_info("y", TensorProto.UINT8, [1])]
+        graph = helper.make_graph([helper.make_node("Gather", ["w", "x"], ["y"])], "g", inputs, outputs, [weight])
+        plain.write_bytes(helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString())
+        archive = self.folder / "m.onnxar"
+        onnxar.pack(plain, archive, sync=False)
+        onnxar.link(archive, self.folder / "linked.onnx")
+        for session in (
+            ort.InferenceSession(plain), ort.InferenceSession(self.folder / "linked.onnx"), onnxar.onnxruntime.InferenceSession(archive)
+        ):  # fmt: skip
+            (y,) = session.run(None, {"x": np.array([size - 1])})
+            self.assertEqual(y[0], 7)
+        self.refused("onnx.model.too_large", onnxar.unpack, archive, self.folder / "inside.onnx")
 
 
 if __name__ == "__main__":

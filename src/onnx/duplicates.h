@@ -39,7 +39,7 @@ class DuplicateNames {
 
  private:
   using Names = base::KeyedSet<std::string_view>;
-  /// What was read last at one depth. Different messages begin at different bytes.
+  /// Keeps the result for the last message at one depth. Different messages begin at different bytes.
   struct Known {
     std::uint64_t begin = 0;
     bool is_read = false;
