@@ -6,9 +6,10 @@ import collections
 import contextlib
 import functools
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -110,10 +111,10 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     left_out, refused = _left_out_of(proto, tensors)
     try:
         if refused:
-            raise NotImplementedError(_listed(refused))
+            raise NotImplementedError(f"it has {_listed(refused)}")
         model: onnx_ir.Model = onnx_ir.from_proto(proto)
     except (NotImplementedError, onnx_ir.serde.SerdeError) as error:
-        raise usage(f"onnx_ir has no place for a part of this model: {_cause_of(error)}; onnxar.load returns the whole model", path=path) from error
+        raise usage(f"onnx_ir cannot hold this model: {_cause_of(error)}; onnxar.load returns all of it", path=path) from error
     made: dict[int, Any] = {}
 
     def lazy(tensor: Any) -> Any:
@@ -130,24 +131,19 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     return model
 
 
-class _Link(NamedTuple):
-    location: str
-    offset: int
-    length: int | None
+_Link = dict[str, str]  # the pairs of external_data
 
 
 def _detached(tensors: Iterable[onnx.TensorProto]) -> list[_Link]:
     """Takes the links out of the tensors, and returns them. What remains is an index behind a NUL, which no path can have: a
     tensor that is not made lazy must not be taken for one whose data is in a file of the current folder."""
-    import onnx
-
     links: list[_Link] = []
     for tensor in tensors:
         if tensor.data_location == _proto.EXTERNAL:
-            found = onnx.external_data_helper.ExternalDataInfo(tensor)
+            pairs = {pair.key: pair.value for pair in tensor.external_data}
             tensor.ClearField("external_data")
             tensor.external_data.add(key="location", value=f"\0{len(links)}")
-            links.append(_Link(found.location, found.offset or 0, found.length))
+            links.append(pairs)
     return links
 
 
@@ -159,8 +155,8 @@ def _left_out_of(proto: onnx.ModelProto, tensors: Sequence[tuple[_proto.Steps, o
         site = _proto.site_of(steps)
         if steps[0][0] == "training_info":
             continue
-        if len(steps) > 1 and steps[-2][0].startswith("sparse_"):
-            refused.append(f"the sparse tensor at {site} {tensor.name!r}")
+        if steps[-1][0] == "values":
+            refused.append(f"the sparse tensor {tensor.name!r} at {_proto.site_of(steps[:-1])}")
         if tensor.HasField("segment"):
             left_out.append(f"the segment of {site}")
         if steps[-1][0] == "initializer" and not tensor.name:
@@ -201,8 +197,9 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link) -
     number, shape, name = tensor.dtype.value, tuple(int(dim) for dim in tensor.shape), tensor.name or ""
 
     def mapped() -> Any:
-        data = archive.resolve(*link)
+        offset, length = _number(link, "offset", name) or 0, _number(link, "length", name)
         wanted = _core.payload_size(number, list(shape))
+        data = archive.resolve(link.get("location", ""), offset, wanted if length is None else length)
         if wanted is not None and wanted != len(data):
             raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, and its type and dims take {wanted}", name)
         return onnx_ir.Tensor(_dtypes.as_array(data, number, shape, name), dtype=tensor.dtype, shape=tensor.shape, name=name)
@@ -211,6 +208,14 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link) -
         mapped, tensor.dtype, tensor.shape, name=name, doc_string=tensor.doc_string,
         metadata_props=dict(tensor.metadata_props),
     )  # fmt: skip
+
+
+def _number(link: _Link, key: str, name: str) -> int | None:
+    """Errors: onnx.external_data.bad_offset, .bad_length."""
+    text = link.get(key)
+    if text is not None and not re.fullmatch("0|[1-9][0-9]{0,18}", text):
+        raise fault(f"onnx.external_data.bad_{key}", f"external_data {key} {printable(text)!r} is not a plain decimal number", name)
+    return None if text is None else int(text)
 
 
 Tensors = Sequence[Any]

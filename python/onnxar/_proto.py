@@ -135,8 +135,8 @@ Result = TypeVar("Result")
 
 
 def is_model(source: Any) -> bool:
-    """Returns whether this is a ModelProto, of any package."""
-    return getattr(getattr(source, "DESCRIPTOR", None), "name", None) == "ModelProto"
+    """Returns whether this is an onnx.ModelProto, also of a copy of the schema in another package."""
+    return getattr(getattr(source, "DESCRIPTOR", None), "full_name", None) == "onnx.ModelProto"
 
 
 def with_weights(model: Any, use: Callable[[bytes, _core.ModelWriter], Result], writer: _core.ModelWriter | None = None) -> Result:

@@ -96,6 +96,29 @@ class Data(FolderTest):
                 np.testing.assert_array_equal(tensor.numpy(), w)
 
 
+    def test_link_without_length_takes_what_the_dims_need(self):
+        values = np.arange(1024, dtype=np.float32)
+        tensor = number(1, 256) + number(2, 1) + block(8, "w") + pair("location", "all") + pair("offset", "1024") + number(14, 1)
+        proto = number(1, 10) + block(7, block(2, "g") + block(5, tensor)) + block(8, number(2, 21))
+        self.path.write_bytes(archive(proto, all=values.tobytes()))
+        np.testing.assert_array_equal(onnxar.open(self.path)["w"], values[256:512])
+        np.testing.assert_array_equal(onnxar.load_ir(self.path).graph.initializers["w"].const_value.numpy(), values[256:512])
+
+    def test_odd_numbers_are_refused_at_the_use(self):
+        for key, text in (("offset", "0x0"), ("offset", "-1"), ("length", "+2048"), ("length", "02048"), ("length", "9" * 30), ("offset", " 0")):
+            tensor = number(1, 512) + number(2, 1) + block(8, "w") + pair("location", "w") + pair(key, text) + number(14, 1)
+            proto = number(1, 10) + block(7, block(2, "g") + block(5, tensor)) + block(8, number(2, 21))
+            self.path.write_bytes(archive(proto, w=bytes(2048)))
+            loaded = onnxar.load_ir(self.path).graph.initializers["w"].const_value
+            self.refused(f"onnx.external_data.bad_{key}", loaded.numpy)
+        for links in (b"", pair("location", ""), pair("location", "../w"), pair("location", str(self.path))):
+            tensor = number(1, 512) + number(2, 1) + block(8, "w") + links + number(14, 1)
+            proto = number(1, 10) + block(7, block(2, "g") + block(5, tensor)) + block(8, number(2, 21))
+            self.path.write_bytes(archive(proto, w=bytes(2048)))
+            with self.assertRaises(onnxar.Error):
+                onnxar.load_ir(self.path).graph.initializers["w"].const_value.numpy()
+
+
 class Losses(FolderTest):
     def test_refuses_sparse_tensors_by_name(self):
         model = every_site(1024)
