@@ -4,6 +4,7 @@ the caller's process, which may have a different version."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -50,26 +51,37 @@ def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
     file, whose name errors do not tell: a ModelProto tensor by tensor, at any size. Without `weights`, their data in a ModelProto
     or at an address is left out."""
-    name, file = "", _ranges.fsspec_file(model, None) if is_remote(model) else model_of(model)
+    file = _ranges.fsspec_file(model, None) if is_remote(model) else model_of(model)
     if isinstance(file, str):
         yield file
         return
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
         path = os.path.join(folder, "model.onnx")
-        if is_model(file):
-            with open(path, "wb") as serialised:
-                write(file, serialised, weights=weights)
-        elif isinstance(file, _ranges.FsspecFile | HttpFile):
-            name = file.name
-            (_ranges.save_whole if weights else _ranges.save_outline)(file, path)
-        else:
-            pathlib.Path(path).write_bytes(file)
+        name = file.name if isinstance(file, _ranges.FsspecFile | HttpFile) else ""
+        try:
+            _write(file, path, weights)
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            code = "io.disk_full" if error.errno == errno.ENOSPC else "io.failed"
+            raise fault(code, f"the model cannot be written to this temporary folder: {error.strerror}; set TMPDIR to another one", path=folder) from error
         try:
             yield path
         except Error as error:
             if error.path != path:
                 raise
             raise make_error(error.code, error.message, error.entry, error.offset, name) from None
+
+
+def _write(file: Any, path: str, weights: bool) -> None:
+    if isinstance(file, _ranges.FsspecFile | HttpFile):
+        (_ranges.save_whole if weights else _ranges.save_outline)(file, path)
+        return
+    with open(path, "wb") as output:
+        if is_model(file):
+            write(file, output, weights=weights)
+        else:
+            output.write(file)
 
 
 def options(**given: bool | int | Path | None) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import pickle
+import resource
 import shutil
 import signal
 import subprocess
@@ -268,6 +269,17 @@ class Process(LookingTest):
         done = subprocess.run([sys.executable, "-c", "import onnxar; print(onnxar._command.executable())"], check=True, capture_output=True,
                               text=True, env={**os.environ, "PYTHONPATH": str(modules)})  # fmt: skip
         self.assertEqual(done.stdout.strip(), str(command))
+
+    def test_full_temporary_folder_is_named(self):
+        tensor = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[4 << 20], raw_data=bytes(4 << 20))
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+        for source in (model, model.SerializeToString()):
+            with self.assertRaises(onnxar.FileError) as raised:
+                onnxar.diff(source, source)
+            self.assertIn("TMPDIR", raised.exception.message)
 
     def test_an_interrupt_ends_the_command(self):
         size = 64 << 30
