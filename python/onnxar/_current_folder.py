@@ -7,11 +7,12 @@ import sys
 
 def is_command() -> bool:
     """Returns whether this process is `onnxar-py`, or is about to be `python -m onnxar`."""
-    if os.path.basename(sys.argv[0]) == "onnxar-py":
+    arguments = getattr(sys, "argv", None) or [""]  # a program that embeds Python may set none
+    if os.path.splitext(os.path.basename(arguments[0]))[0] == "onnxar-py":
         return True
-    if sys.argv[0] != "-m":  # what runpy puts there until it has found the module
+    if arguments[0] != "-m":  # what runpy puts there until it has found the module
         return False
-    word = sys.orig_argv[len(sys.orig_argv) - len(sys.argv)]  # also of `-monnxar`
+    word = "".join(sys.orig_argv[-len(arguments) :][:1])  # before the arguments of the module: its name, or `-monnxar`
     return word in ("onnxar", "onnxar.__main__") or (word[:1] == "-" and word.endswith(("monnxar", "monnxar.__main__")))
 
 
@@ -19,8 +20,12 @@ def leave_out() -> None:
     """Removes the current folder from the places for modules: `python -m` puts it there, and so does PYTHONPATH with an empty
     part. If this package itself is there, nothing is removed: what would be protected was run already."""
     try:
-        current = os.path.realpath(os.getcwd())
-        if os.path.dirname(os.path.dirname(os.path.realpath(__file__))) != current:
-            sys.path[:] = [place for place in sys.path if os.path.realpath(place) != current]
+        current = _real(os.getcwd())
+        if _real(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))) != current:
+            sys.path[:] = [place for place in sys.path if _real(place) != current]
     except OSError:  # the current folder was removed, so nothing is in it
         pass
+
+
+def _real(path: str) -> str:
+    return os.path.normcase(os.path.realpath(path))

@@ -64,6 +64,10 @@ class CurrentFolder(FolderTest):
             done = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=self.folder)
             self.assertEqual(done.stdout, "found\n", done.stderr)
 
+    def test_program_without_arguments_imports_the_package(self):
+        for change in ("del sys.argv", "sys.argv = []", "sys.argv = ['-m']", "sys.argv = ['-m'] * 9"):
+            subprocess.run([sys.executable, "-c", f"import sys; {change}; import onnxar"], check=True, cwd=self.folder)
+
     def test_runs_from_the_folder_of_the_package(self):
         import onnxar
 
