@@ -126,9 +126,9 @@ struct EditOptions {
 /// the archive to leave the entry out. Side files and graphs after the last weight can be removed and replaced.
 ///
 /// `commit` syncs before and after the end record, which makes the edit count: an error of the last sync says that the
-/// edit stands. An editor that fails or is destroyed before cuts off what it appended. If no entry except the model
-/// stays, the archive is written anew and renamed, since its first entry is at offset 0. Failures are as for
-/// ArchiveWriter; `archive()` and `size_with` also work after a failure.
+/// edit stands. An editor that fails or is destroyed before cuts off what it appended. If no entry stays in place
+/// (`kept_entries` is 0), the archive is rewritten and renamed, since its first entry is at offset 0: then `undo`
+/// cannot lead back. Failures are as for ArchiveWriter; `archive()` and `size_with` also work after a failure.
 class ArchiveEditor {
  public:
   /// Locks and opens the archive, and writes nothing. Waits at most one second for another edit. With `output.dry_run`
@@ -189,8 +189,8 @@ struct EarlierState {
 /// Cuts off the last edit for good. The state before it must be whole, and its model's CRC-32 right. Waits and locks as
 /// ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of `options`, only
 /// `sync` and `dry_run` apply.
-/// Errors: usage.nothing_to_undo; archive.* (.torn: a later edit was interrupted, `recover` first; .unrecoverable: the
-/// state before is damaged); io.*, zip.*.
+/// Errors: usage.nothing_to_undo (also after an edit that rewrote the archive); archive.* (.torn: a later edit was
+/// interrupted, `recover` first; .unrecoverable: the state before is damaged); io.*, zip.*.
 EarlierState undo(const std::filesystem::path& path, const OutputOptions& options = {});
 
 /// Cuts off what an interrupted edit left. The last whole state is the longest prefix of the file in which `check`

@@ -185,6 +185,8 @@ struct ReplaceReport {
   std::uint64_t model_bytes = 0;  ///< of the ModelProto
   std::uint64_t file_bytes = 0;   ///< of the archive
   std::uint64_t file_bytes_before = 0;
+  /// No entry stays in place, so the file is rewritten, without its earlier states: `undo` cannot restore them.
+  bool discards_states = false;
   std::vector<Finding> remarks;
 };
 

@@ -345,7 +345,8 @@ enum {
   ONNXAR_REPORT_MODEL_BYTES = 3,       /* size of the ModelProto */
   ONNXAR_REPORT_DATA_BYTES = 4,        /* pack unpack: of data outside the ModelProto; replace: of the new entries */
   ONNXAR_REPORT_TENSORS = 5,           /* tensors with data outside the ModelProto; extract: tensors written */
-  ONNXAR_REPORT_ENTRIES = 6            /* pack: that hold tensors; replace: new ones; repack undo recover: all */
+  ONNXAR_REPORT_ENTRIES = 6,           /* pack: that hold tensors; replace: new ones; repack undo recover: all */
+  ONNXAR_REPORT_DISCARDS_STATES = 7    /* replace: 1 if no entry stays in place, so `undo` cannot take the edit back */
 };
 
 /* A result of onnxar_check, or a warning or note of another verb. */

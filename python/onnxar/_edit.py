@@ -244,7 +244,9 @@ def edit(
 
     All changes are made when the block ends, in one step, by an edit that only appends: it takes as long as writing the
     new data, whatever the size of the archive. After an exception in the block or in that step, the file is unchanged.
-    If another edit came between, the step raises io.changed, and nothing is lost. `onnxar.undo` takes an edit back.
+    If another edit came between, the step raises io.changed, and nothing is lost. `onnxar.undo` takes an edit back, unless
+    its report has `discards_states`: an archive in which no entry stays in place is rewritten. What is read in the block
+    is compared with its CRC-32 (the model in any case), so that no damage gets a new one.
     Arrays of fewer than `threshold` bytes go into the model. Needs the package onnx, except for side files alone.
     Errors: as `onnxar.open` and `onnxar.replace`."""
     path = os.path.abspath(file_of(archive, "edit"))

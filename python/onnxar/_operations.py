@@ -225,8 +225,10 @@ def replace(
     With `graph`, `model` becomes the graph of this name, which need not exist, and the archive keeps its model.
     `remove` names side files and graphs to remove. Entries before a weight cannot be replaced or removed
     (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed. Copies of bytes that
-    tensors of `model` share take at most `max_expansion` times its files.
-    Errors: archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*."""
+    tensors of `model` share take at most `max_expansion` times its files. If no entry stays in place, as in an archive
+    without weights, the file is rewritten, and `undo` cannot take that back: the report has `discards_states`, also of a
+    dry run. An archive whose model is damaged, or whose graph that is replaced is, is refused.
+    Errors: zip.data.crc, archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*."""
     if isinstance(remove, str):
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
@@ -259,7 +261,8 @@ def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> Earli
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off the last edit permanently. Errors: usage.nothing_to_undo, archive.*, io.*."""
+    """Cuts off the last edit permanently. Errors: usage.nothing_to_undo (also after an edit whose report has
+    `discards_states`), archive.*, io.*."""
     return report(EarlierState, _core.undo(file_of(archive, "undo"), sync, dry_run))
 
 

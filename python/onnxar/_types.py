@@ -71,7 +71,8 @@ class ConvertReport(_Result):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ReplaceReport(_Result):
-    """The result of replacing a model. Sizes are in bytes."""
+    """The result of replacing a model. Sizes are in bytes. `discards_states`: no entry stays in place, so the file is
+    rewritten, without its earlier states, and `undo` cannot restore them."""
 
     tensors_outside: int
     entries_added: int
@@ -79,6 +80,7 @@ class ReplaceReport(_Result):
     model_bytes: int
     file_bytes: int
     file_bytes_before: int
+    discards_states: bool
     remarks: list[Finding]
 
 

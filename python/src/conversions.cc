@@ -142,6 +142,7 @@ nb::dict as_dict(const ReplaceReport& report) {
   row["model_bytes"] = report.model_bytes;
   row["file_bytes"] = report.file_bytes;
   row["file_bytes_before"] = report.file_bytes_before;
+  row["discards_states"] = report.discards_states;
   row["remarks"] = findings(report.remarks);
   return row;
 }

@@ -91,6 +91,20 @@ class Edits(EditTest):
         self.assertEqual(e.report.bytes_added, 64 * 64 * 4)
         self.assert_unchanged()
 
+    def test_edit_of_model_alone_discards_states(self):
+        onnxar.save(helper.make_model(helper.make_graph([], "g", [], [], [numpy_helper.from_array(weights(3), "w")])),
+                    self.path, overwrite=True, keep_side_files=False)  # fmt: skip
+        for dry_run in (True, False):
+            with onnxar.edit(self.path, dry_run=dry_run) as e:
+                e["w"] = weights(3, seed=2)
+            self.assertTrue(e.report.discards_states)
+        error = self.refused("usage.nothing_to_undo", onnxar.undo, self.path)
+        self.assertIn("the edit kept no entry in place and rewrote the file", str(error))
+        self.path.write_bytes(self.before)
+        with onnxar.edit(self.path) as e:
+            e["b"] = weights(64)
+        self.assertFalse(e.report.discards_states)
+
     def test_an_edit_that_came_between_is_not_lost(self):
         sizes = iter((32, 48))
         for between in (lambda: onnxar.replace(self.path, side_files={"other.json": b"other"}),

@@ -219,7 +219,10 @@ EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path
   const Archive archive = open_locked(file, path, without_limits);
   const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
   if (ends.size() < 2 || ends.back() != archive.file().size()) {
-    throw Error(Code::usage_nothing_to_undo, "the archive was not edited since it was written", {}, path);
+    throw Error(Code::usage_nothing_to_undo,
+                "the file holds no earlier state: the archive was not edited since it was written, or the edit kept no "
+                "entry in place and rewrote the file",
+                {}, path);
   }
   // Verified before anything is cut: the last edit may be the only whole state of a damaged file.
   const std::uint64_t end = ends[ends.size() - 2];

@@ -19,7 +19,7 @@
 #include "os/names.h"
 
 struct onnxar_report {  // NOLINT(readability-identifier-naming): a name of C
-  std::array<std::uint64_t, ONNXAR_REPORT_ENTRIES + 1> numbers = {};  // by ONNXAR_REPORT_*
+  std::array<std::uint64_t, ONNXAR_REPORT_DISCARDS_STATES + 1> numbers = {};  // by ONNXAR_REPORT_*
   std::vector<onnxar::Finding> findings;
   // One for each finding, with its advice in words of C. The report owns them, since callers get views.
   std::vector<std::string> messages;
@@ -75,7 +75,8 @@ onnxar_report report_of(ReplaceReport done) {
                {ONNXAR_REPORT_MODEL_BYTES, done.model_bytes},
                {ONNXAR_REPORT_DATA_BYTES, done.bytes_added},
                {ONNXAR_REPORT_TENSORS, done.tensors_outside},
-               {ONNXAR_REPORT_ENTRIES, done.entries_added}},
+               {ONNXAR_REPORT_ENTRIES, done.entries_added},
+               {ONNXAR_REPORT_DISCARDS_STATES, done.discards_states ? 1U : 0U}},
               std::move(done.remarks));
 }
 
@@ -238,7 +239,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_extract(uint32_t abi, const char* model, co
 
 ONNXAR_C_EXPORT uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
   // A caller that was compiled against a later header may ask for a number that this library does not have.
-  if (report == nullptr || number < 1 || number > ONNXAR_REPORT_ENTRIES) return 0;
+  if (report == nullptr || number < 1 || number > ONNXAR_REPORT_DISCARDS_STATES) return 0;
   return report->numbers[static_cast<std::size_t>(number)];
 }
 

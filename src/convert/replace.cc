@@ -283,6 +283,7 @@ void append(ArchiveEditor& editor, std::vector<SideFile> entries, const Replaced
   report.model_bytes = model.size();
   report.file_bytes = editor.size_with(sizes, model.size());
   report.file_bytes_before = editor.archive().file().size();
+  report.discards_states = editor.kept_entries() == 0;
   if (options.output.dry_run) return;
   editor.reserve(report.file_bytes);  // a full disk is noticed before the archive changes
   base::Progress progress(options.progress, report.bytes_added);

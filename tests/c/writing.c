@@ -404,6 +404,7 @@ static void check_edits(void) {
   CHECK(onnxar_report_number(report, ONNXAR_REPORT_ENTRIES) == 1);
   before = onnxar_report_number(report, ONNXAR_REPORT_FILE_BYTES_BEFORE);
   CHECK(before < onnxar_report_number(report, ONNXAR_REPORT_FILE_BYTES));
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_DISCARDS_STATES) == 0);
   onnxar_report_free(report);
   CHECK(passes("edited.onnxar"));
 
@@ -421,6 +422,14 @@ static void check_edits(void) {
   REFUSED(ONNXAR_USAGE, "usage.no_such_entry", onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, &error));
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_replace(ABI, "edited.onnxar", NULL, NULL, NULL, &error));
   check_options_of_a_model_without_one();
+
+  options = no_options();
+  options.threshold = 1U << 20U;
+  CHECK(onnxar_pack(ABI, "inline.onnx", "alone.onnxar", &options, NULL, NULL) == ONNXAR_OK);
+  CHECK(onnxar_replace(ABI, "alone.onnxar", "inline.onnx", &options, &report, NULL) == ONNXAR_OK);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_DISCARDS_STATES) == 1);
+  onnxar_report_free(report);
+  REFUSED(ONNXAR_USAGE, "usage.nothing_to_undo", onnxar_undo(ABI, "alone.onnxar", NULL, NULL, &error));
 
   copy_file("a.onnxar", "torn.onnxar");
   CHECK(onnxar_replace(ABI, "torn.onnxar", "inline.onnx", NULL, NULL, NULL) == ONNXAR_OK);

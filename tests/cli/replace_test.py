@@ -6,7 +6,7 @@ import fcntl
 
 from support import command_line
 from support import wire_writer as wire
-from support.archives import linked, model_of, sound, weights
+from support.archives import Archive, linked, model_of, sound, weights
 from support.command_line import FORMAT, IO, USAGE, Fault, ToolCase, entries_of, keys_of, run
 
 
@@ -54,6 +54,17 @@ class Replaced(ToolCase):
         self.assertEqual(keys_of(self.path), ["a", "b"])
         self.replaced(wire.tensor("small", count=20), options=("--threshold", "80"))
         self.assertEqual(keys_of(self.path), ["a", "b", "small"])
+
+    def test_says_that_earlier_states_are_discarded(self) -> None:
+        alone = self.write("alone.onnxar", Archive([model_of(wire.tensor("small", count=3))]).file)
+        model = self.model(linked("b"))
+        small = self.write("small.onnx", wire.plain(wire.tensor("small", count=4)))
+        reason = ": no entry stays in place, so the file is rewritten without its earlier states\n"
+        self.assertIn("undo would not be possible" + reason, self.succeeds("replace", "-n", alone, small).stderr)
+        self.assertIn("undo is not possible" + reason, self.succeeds("replace", alone, small).stderr)
+        told = self.fails(USAGE, Fault("usage.nothing_to_undo").line(alone), "undo", "-n", alone)
+        self.assertIn("kept no entry in place and rewrote the file", told)
+        self.assertNotIn("undo", self.succeeds("replace", self.path, model).stderr)
 
     def test_quiet(self) -> None:
         self.assertEqual(self.succeeds("replace", "-q", self.path, self.model(linked("b"))).stderr, "")

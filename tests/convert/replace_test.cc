@@ -341,6 +341,29 @@ TEST_F(ReplaceTest, ArchiveOfAModelAloneIsWrittenAnew) {
   EXPECT_THAT(check(archive_, {.data = true, .strict = true, .load = {}}), IsEmpty());
 }
 
+TEST_F(ReplaceTest, ReportsThatEarlierStatesAreDiscarded) {
+  const fs::path other = write(model_of({floats("w", 300, 5)}));
+  for (const OutputOptions& output : {dry_output, unsynced_output}) {
+    EXPECT_FALSE(onnxar::replace(archive_, other, {.output = output}).discards_states);
+  }
+  EXPECT_NO_THROW(undo(archive_));
+  start_with(archive_of(model_of({floats("s", 5, 1)})));
+  for (const OutputOptions& output : {dry_output, unsynced_output}) {
+    EXPECT_TRUE(onnxar::replace(archive_, other, {.output = output}).discards_states);
+  }
+  const Error error = error_of([&] { return undo(archive_).size; });
+  EXPECT_EQ(error.code(), Code::usage_nothing_to_undo);
+  EXPECT_THAT(error.message(), HasSubstr("kept no entry in place and rewrote the file"));
+  // Without a weight, the first entry is a side file, which may be removed.
+  start_with(
+      archive_of(model_of({floats("s", 5, 1)}), {zip_entry("t.json", pattern(5)), zip_entry("u.json", blob("{}"))}));
+  ReplaceOptions options = unsynced_edit();
+  options.remove = {"u.json"};
+  EXPECT_FALSE(onnxar::replace(archive_, options).discards_states);
+  options.remove = {"t.json"};
+  EXPECT_TRUE(onnxar::replace(archive_, options).discards_states);
+}
+
 TEST_F(ReplaceTest, DryRunWritesNothing) {
   const Message model = model_of({floats("c", 300, 5)});
   report_ = onnxar::replace(archive_, write(model), {.output = dry_output});

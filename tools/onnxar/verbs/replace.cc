@@ -43,6 +43,9 @@ void print_report(const ReplaceReport& report, const ReplaceArguments& arguments
   std::cerr << files_text(arguments.options) << counted(report.entries_added, "new entry", "new entries") << " ("
             << short_size(report.bytes_added) << "); file " << short_size(report.file_bytes_before) << " -> "
             << short_size(report.file_bytes) << ": " << escaped_path(arguments.archive) << '\n';
+  if (!report.discards_states) return;
+  std::cerr << (arguments.options.output.dry_run ? "undo would not be possible" : "undo is not possible")
+            << ": no entry stays in place, so the file is rewritten without its earlier states\n";
 }
 
 int replace(ReplaceArguments& arguments) {
