@@ -131,10 +131,12 @@ struct EditOptions {
 /// cannot lead back. Failures are as for ArchiveWriter; `archive()` and `size_with` also work after a failure.
 class ArchiveEditor {
  public:
-  /// Locks and opens the archive, and writes nothing. Waits at most one second for another edit. With `output.dry_run`
-  /// the file is only read, and locked if the file system has locks: `remove`, `kept_entries` and `size_with` plan an
-  /// edit, other members throw usage.argument. Errors: archive.* (.busy: an edit is in progress; .torn: see `recover`),
-  /// io.*, zip.*; usage.own_name (an entry has the name of the file).
+  /// Locks and opens the archive, compares the CRC-32 of its model, and writes nothing. A damaged model is not
+  /// replaced: the new one may be made from it, and would pass for undamaged. Waits at most one second for another
+  /// edit. With `output.dry_run` the file is only read, and locked if the file system has locks: `remove`,
+  /// `kept_entries` and `size_with` plan an edit, other members throw usage.argument. Errors: archive.* (.busy: an edit
+  /// is in progress; .torn: see `recover`), io.*, zip.* (.data.crc: of the model); usage.own_name (an entry has the
+  /// name of the file). Cost: O(directory + bytes of the model).
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
   /// Before the edit. Its views outlive the editor only with a share of `owner()`.
@@ -150,9 +152,9 @@ class ArchiveEditor {
   /// Comes before `reserve` and the first `add`. Entries after it that stay are verified and appended again. All bytes
   /// stay in the file until it is repacked, so `undo` brings them back. Errors: usage.no_such_entry; usage.argument
   /// (the model; an entry that a tensor names, or one before such an entry, which would have to move: use `pack`; any
-  /// entry while a graph that cannot be read may name it: remove all such graphs first, or the next call throws; a call
-  /// too late); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1); `commit` copies the
-  /// entries that follow.
+  /// entry while a graph that is damaged or cannot be read may name it: remove all such graphs first, or the next call
+  /// throws; a call too late); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
+  /// `commit` copies the entries that follow.
   void remove(std::string_view name);
   /// The number of entries that stay where they are: the first of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;

@@ -149,11 +149,13 @@ struct ExtractedTensor {
 
 /// Writes tensors, each to its own file.
 ///
-/// `which` is a tensor's name, else its key in the archive, else its site (`graph.node[3].attr.value`). Then `output`
-/// is the file, an existing folder, or a path that ends in `/`. Otherwise, with `*`, `?` or `[`, `which` is a shell
-/// pattern for names (for sites of tensors without a name), and `output` a folder, which is created if needed. Files in
-/// a folder are named by the tensor's key (KeyMaker). Only the data of these tensors is read, in pieces, and compared
-/// with its CRC-32. All files are complete before the first appears; a failure leaves none, except replaced ones.
+/// `which` is a tensor's name (of several tensors, the initializer of the main graph counts), else its key in the
+/// archive, else its site (`graph.node[3].attr.value`), which `~` may follow: so a site differs from the name of a
+/// tensor that has the same text. Then `output` is the file, an existing folder, or a path that ends in `/`. Otherwise,
+/// with `*`, `?` or `[`, `which` is a shell pattern for names (for sites of tensors without a name), and `output` a
+/// folder, which is created if needed. Files in a folder are named by the tensor's key (KeyMaker). Only the data of
+/// these tensors is read, in pieces, and compared with its CRC-32. All files are complete before the first appears; a
+/// failure leaves none, except replaced ones.
 ///
 /// Errors: usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data
@@ -205,9 +207,11 @@ struct ReplaceReport {
 /// unread, whatever LoadOptions::load_external_data says. After an error the archive is unchanged, byte for byte.
 ///
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
-/// taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model); io.changed;
-/// archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere; .checksum); as
-/// `pack`. Cost: O(both models + graphs + directory + data added or summed); data of equal size and CRC is compared.
+/// taken for the other); zip.data.crc (of the old model, or of the graph that is replaced: the new one may be made from
+/// it; of entries that move); usage.argument (a graph that stays has a tensor in the bytes of the old model);
+/// io.changed; archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere;
+/// .checksum); as `pack`. Cost: O(both models + graphs + directory + data added or summed); data of equal size and CRC
+/// is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
 /// Replaces by a serialised ModelProto, whose data files are in `load.external_data_dir`.

@@ -154,6 +154,7 @@ class Archive(Arrays):
         self._open_handle: _core.Archive | None = handle
         self._path = path
         self._consolidated: dict[str, Array] = {}
+        self._verified: set[str] = set()  # entries that `_verify_data_of` has compared
 
     # --- life ---
 
@@ -296,7 +297,7 @@ class Archive(Arrays):
 
     def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
         """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Those of an archive that is not a local
-        file are read together, in a few requests. `verify` compares the CRC-32 of their entries. Errors:
+        file are read together, in a few requests. `verify` compares the CRC-32 of the model and of their entries. Errors:
         usage.no_such_entry (no key matches); zip.data.crc; io.*; remote.*."""
         keys = [key for key in self if fnmatch.fnmatchcase(key, pattern)]
         if not keys:
@@ -307,7 +308,7 @@ class Archive(Arrays):
             self._handle.verify_entries(entries)
         elif isinstance(self._handle, _core.RangedArchive):
             self._handle.read_entries(entries)
-        for name in entries if verify else ():
+        for name in [self._handle.model_name(), *entries] if verify else ():
             self._handle.verify(name)
         return {key: self[key] for key in keys}
 
@@ -329,7 +330,7 @@ class Archive(Arrays):
         progress: Progress = None,
     ) -> Array:  # fmt: skip
         """Copies all tensors of at least `threshold` bytes to one buffer, in `threads` (0: one per core), and verifies their
-        CRC-32. From then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
+        CRC-32 and that of the model. From then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
         Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits,
         the buffer may take up to `max_expansion` times the size of the archive. Returns the buffer; arrays keep it alive."""
         expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion, threads=threads)
@@ -370,7 +371,8 @@ class Archive(Arrays):
                 arrays[key] = array
                 count.add(place.size)
             # Verified after the copy: bytes that change in between would otherwise be in the buffer unnoticed.
-            list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if places.keys() & keys}))
+            used = [name for name, keys in self._entry_keys.items() if places.keys() & keys]
+            list(pool.map(self._handle.verify, [self._handle.model_name(), *used]))
         self._consolidated.update(arrays)
         return buffer
 
@@ -384,8 +386,17 @@ class Archive(Arrays):
     # --- the archive ---
 
     def model(self) -> bytes:
-        """Returns the serialised ModelProto, whose tensors refer to entries."""
-        return bytes(self._handle.model())
+        """Returns the serialised ModelProto, whose tensors refer to entries, as a copy whose CRC-32 was compared. Errors:
+        zip.data.crc."""
+        return self._handle.copy(self._handle.model_name())
+
+    def _verify_data_of(self, key: str) -> None:
+        """Compares the CRC-32 of the bytes that have a tensor's data, once."""
+        handle = self._handle
+        name = handle.entry_of(self._tensors[key]) or handle.model_name()
+        if name not in self._verified:
+            handle.verify(name)
+            self._verified.add(name)
 
     def metadata(self) -> dict[str, str]:
         """Returns the model's metadata_props."""
@@ -449,10 +460,10 @@ def ls(archive: Source) -> list[Entry]:
 
 
 def cat(archive: Source, name: str | None = None) -> bytes:
-    """Returns a copy of an entry's bytes; without a name, of the serialised model. `archive`: as `ls`. Errors: as
-    `onnxar.open`; usage.no_such_entry."""
+    """Returns a copy of an entry's bytes, whose CRC-32 was compared; without a name, of the serialised model. `archive`: as
+    `ls`. Errors: as `onnxar.open`; usage.no_such_entry; zip.data.crc."""
     with opened(archive) as known:
-        return known.model() if name is None else bytes(known.entry(name))
+        return known.model() if name is None else known._handle.copy(name)
 
 
 def open_archive(

@@ -1,5 +1,6 @@
 """The extension module: onnxar::core without arrays or messages. Private: everything here may change."""
 
+import builtins
 import mmap
 import os
 import pathlib

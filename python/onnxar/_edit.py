@@ -46,7 +46,7 @@ class Files(MutableMapping[str, bytes]):
                 return opened.read()
         if name in self.removed or name not in self._there:
             raise NotFoundError("usage.no_such_entry", "the archive has no side file of this name", str(name), None, self._archive.path or "")
-        return bytes(self._archive.entry(name))
+        return self._archive._handle.copy(name)
 
     def __setitem__(self, name: str, file: Path | bytes) -> None:
         if not isinstance(file, str | os.PathLike | bytes | bytearray | memoryview):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import concurrent.futures
 import hashlib
 import os
@@ -187,6 +188,10 @@ class Guarded(_core.Archive):
         whole = self._archive.file()  # by ranges, this reads all at once
         self._entries.expect_all(self._entries.covered)
         return whole
+
+    def copy(self, name: str) -> builtins.bytes:
+        self._entries.expect(name)
+        return self._archive.copy(name)
 
     def verify(self, name: str) -> None:
         self._entries.expect(name)

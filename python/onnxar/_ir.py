@@ -33,6 +33,8 @@ def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
     def linked(tensor: Any) -> Any:
         external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
         moves = tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= _proto.LARGE_FROM or external)
+        if not moves and isinstance(tensor, _stored_class()):
+            tensor.verify()  # its data goes into the message
         return _linked(tensor, writer) if moves else tensor
 
     with contextlib.ExitStack() as restored:
@@ -116,12 +118,18 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     except (NotImplementedError, onnx_ir.serde.SerdeError) as error:
         raise usage(f"onnx_ir cannot hold this model: {_cause_of(error)}; onnxar.load returns all of it", path=path) from error
     made: dict[int, Any] = {}
+    verified: set[str] = set()  # several tensors may be in one entry
+
+    def verify(entry: str) -> None:
+        if entry not in verified:
+            archive.verify(entry)
+            verified.add(entry)
 
     def lazy(tensor: Any) -> Any:
         if not isinstance(tensor, onnx_ir.ExternalTensor):
             return tensor
         if id(tensor) not in made:
-            made[id(tensor)] = _lazy(tensor, archive, links[int(os.fspath(tensor.location)[1:])])
+            made[id(tensor)] = _lazy(tensor, archive, links[int(os.fspath(tensor.location)[1:])], verify)
         return made[id(tensor)]
 
     _replace(model, lazy)
@@ -191,23 +199,38 @@ def _cause_of(error: BaseException) -> str:
     return str(error)
 
 
-def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link) -> Any:
+@functools.cache
+def _stored_class() -> type[Any]:
     import onnx_ir
 
+    class StoredTensor(onnx_ir.LazyTensor):
+        """A tensor with its data in an entry. `verify` compares the CRC-32 of that, before the data is written with a new one."""
+
+        __slots__ = ("verify",)
+
+    return StoredTensor
+
+
+def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link, verify: Callable[[str], None]) -> Any:
+    import onnx_ir
+
+    location = link.get("location", "")
     number, shape, name = tensor.dtype.value, tuple(int(dim) for dim in tensor.shape), tensor.name or ""
 
     def mapped() -> Any:
         offset, length = _number(link, "offset", name) or 0, _number(link, "length", name)
         wanted = _core.payload_size(number, list(shape))
-        data = archive.resolve(link.get("location", ""), offset, wanted if length is None else length)
+        data = archive.resolve(location, offset, wanted if length is None else length)
         if wanted is not None and wanted != len(data):
             raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, and its type and dims take {wanted}", name)
         return onnx_ir.Tensor(_dtypes.as_array(data, number, shape, name), dtype=tensor.dtype, shape=tensor.shape, name=name)
 
-    return onnx_ir.LazyTensor(
+    stored = _stored_class()(
         mapped, tensor.dtype, tensor.shape, name=name, doc_string=tensor.doc_string,
         metadata_props=dict(tensor.metadata_props),
     )  # fmt: skip
+    stored.verify = functools.partial(verify, location)
+    return stored
 
 
 def _number(link: _Link, key: str, name: str) -> int | None:
@@ -318,6 +341,8 @@ def _write(tensor: Any, file: _core.Sink) -> None:
 
     # Arrays are written directly. onnx_ir would first copy them, because `file` is not a file of the system.
     is_array = type(tensor) is onnx_ir.Tensor and isinstance(tensor.raw, np.ndarray)
+    if isinstance(tensor, _stored_class()):
+        tensor.verify()
     if is_array or isinstance(tensor, onnx_ir.LazyTensor):
         file.write(_dtypes.raw_bytes(tensor.numpy(), tensor.dtype.value))
     elif hasattr(tensor, "tofile"):  # optional: not part of onnx_ir's protocol

@@ -84,7 +84,8 @@ def _read_ahead(reader: _core.ModelReader, pool: concurrent.futures.Executor, mo
 
 def load_ir(source: Source) -> onnx_ir.Model:
     """Returns the model of an archive as an onnx_ir.Model with lazy tensors: a tensor's data is mapped when it is used, and
-    is a view of the archive, which the model keeps open. CRC-32s are not compared; `onnxar.check(data=True)` does that.
+    is a view of the archive, which the model keeps open. The CRC-32 of the model is compared at once, that of a tensor's entry when
+    `save` writes the tensor, and not when its data is used; `onnxar.check(data=True)` compares all.
     `source` is a path, the bytes of an archive, a file object, or an open archive, which may be closed afterwards.
 
     onnx_ir has no place for sparse tensors and for types of maps: a model with these is refused (usage.argument). It leaves

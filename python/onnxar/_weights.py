@@ -89,6 +89,7 @@ def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]
     if kept is None or not _is_zip(kept):
         return {}, {}
     with open_archive(kept) as archive:
+        archive.verify(archive._handle.model_name())  # its links tell side files from weights
         crc32 = {entry.name: entry.crc32 for entry in archive.entries()}
         files, graphs = archive.side_files(), archive.graphs()
         weights = [name for name in archive.entries_of_graphs() if name not in graphs]

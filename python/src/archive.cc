@@ -282,19 +282,30 @@ void visit_tensors(const ModelReader& reader, const nb::callable& visit) {
   });
 }
 
-nb::object read_tensor(const ModelReader& reader, std::size_t index) {
-  if (index >= reader.size()) throw nb::index_error("the model has no external tensor with this index");
-  const std::uint64_t size = reader.size_of(index);
+/// Returns a new object of `size` bytes, into which `fill` copies the pieces that its sink gets.
+template <typename Fill>
+nb::object copied_bytes(std::uint64_t size, const Fill& fill) {
   const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!bytes) throw nb::python_error();
   char* target = PyBytes_AsString(bytes.ptr());
   without_gil([&] {
-    reader.read(index, [&](Bytes piece) {
+    fill([&target](Bytes piece) {
       std::memcpy(target, piece.data(), piece.size());
       target += piece.size();
     });
   });
   return bytes;
+}
+
+/// Returns a copy of the entry, whose CRC-32 was compared.
+nb::object copy_of_entry(const Archive& archive, const std::string& name) {
+  const ArchiveEntry entry = entry_of(archive, name);
+  return copied_bytes(entry.size, [&](const ByteSink& sink) { archive.copy(entry, sink); });
+}
+
+nb::object read_tensor(const ModelReader& reader, std::size_t index) {
+  if (index >= reader.size()) throw nb::index_error("the model has no external tensor with this index");
+  return copied_bytes(reader.size_of(index), [&](const ByteSink& sink) { reader.read(index, sink); });
 }
 
 void bind_reader(nb::module_& module) {

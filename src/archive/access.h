@@ -61,6 +61,7 @@ struct OpenBytes {
   std::filesystem::path path = {};             ///< may be empty
   const base::FileOrigin* origin = nullptr;    ///< the file that they are mapped from; null for bytes in memory
   const base::RangedMemory* ranges = nullptr;  ///< the memory that they are read into; null if all are at hand
+  bool edited_here = false;                    ///< an editor of this process holds the lock, and makes all changes
 };
 
 /// What an Archive holds.
@@ -133,6 +134,9 @@ class ArchiveAccess {
   static zip::LocalEntry local(const Archive& archive, std::size_t index);
   /// The memory of an archive that is read by ranges; null if all bytes are at hand.
   static const base::RangedMemory* ranges(const Archive& archive) noexcept { return archive.parts_->opened->ranges; }
+  /// Notes that this process holds the editors' lock, so that it makes all changes of the file itself.
+  static void note_edited_here(const Archive& archive) noexcept { archive.parts_->opened->edited_here = true; }
+  static bool is_edited_here(const Archive& archive) noexcept { return archive.parts_->opened->edited_here; }
   /// The entries of such an archive. REQUIRES: ranges(archive) is not null.
   static EntryRanges entry_ranges(const Archive& archive) noexcept { return {directory(archive), *ranges(archive)}; }
   /// Where the bytes of an entry are, for a caller that plans and reads later, by an EntrySource or by `part`. As

@@ -88,7 +88,8 @@ class EditPlan {
       : archive_(std::move(archive)),
         alignment_(small_alignment_of(archive_)),
         kept_(archive_.size() - 1),
-        removed_(archive_.size()) {}
+        removed_(archive_.size()),
+        verified_from_(archive_.size()) {}
 
   [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
   /// The alignment of small entries: the N of the archive.
@@ -98,7 +99,7 @@ class EditPlan {
   /// The entries that may be removed. ArchiveEditor::remove computes this once, because it takes a walk of all graphs.
   struct Removable {
     std::size_t end_of_weights = 0;
-    std::set<std::size_t> unread;  ///< graphs that stay and cannot be read to their end
+    std::set<std::size_t> unread;  ///< graphs that stay and are damaged or cannot be read to their end
   };
   std::optional<Removable> removable;  ///< empty until it is computed
   void remove(std::size_t index) {
@@ -113,7 +114,8 @@ class EditPlan {
     const std::string_view graph = archive_.entry(*removable->unread.begin()).name;
     throw Error(Code::usage_argument,
                 concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph),
-                       " may use it: that graph cannot be read to its end; remove or replace it, too, and first"),
+                       " may use it: that graph is damaged or cannot be read to its end; remove or replace it, too, "
+                       "and first"),
                 {std::string(entry.name), std::nullopt}, archive_.path());
   }
   /// As above, for all that is removed. Only this judges graphs that cannot be read, together: one by one, each of two
@@ -125,6 +127,14 @@ class EditPlan {
   /// Whether the entry belongs to the run and stays. The old model does not.
   [[nodiscard]] bool moves(std::size_t index) const {
     return index >= kept_ && index + 1 < archive_.size() && !removed_[index];
+  }
+  /// Compares the CRC-32 of each entry that moves, once: before anything is written, and also in a dry run. Errors:
+  /// zip.data.crc.
+  void verify_moved() const {
+    for (std::size_t i = kept_; i < verified_from_; ++i) {
+      if (moves(i)) archive_.verify(archive_.entry(i));
+    }
+    verified_from_ = std::min(verified_from_, kept_);
   }
   [[nodiscard]] MovedEntries moved() const {
     std::vector<ArchiveEntry> side_files, graphs;
@@ -162,7 +172,8 @@ class EditPlan {
   Archive archive_;
   std::uint64_t alignment_;
   std::size_t kept_;
-  std::vector<bool> removed_;  // by index
+  std::vector<bool> removed_;          // by index
+  mutable std::size_t verified_from_;  // the first of the entries that `verify_moved` has compared
 };
 
 namespace {
@@ -192,12 +203,27 @@ void prove_kept(const EditPlan& plan, Bytes model) {
   });
 }
 
+/// True if the CRC-32 of the entry is right. The links of a damaged graph may have named other entries.
+bool is_intact(const Archive& archive, const ArchiveEntry& entry) {
+  try {
+    archive.verify(entry);
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+    return false;
+  }
+}
+
 /// Finds what may be removed. The limits are the default ones, as the editor was not given others.
 EditPlan::Removable removable_in(const Archive& archive) {
   EntryUses uses(archive);
   const auto note = [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); };
-  const std::vector<std::size_t> unread = walk_readable_graphs(archive, {}, note);
-  return {uses.end_of_weights(), {unread.begin(), unread.end()}};
+  const std::vector<std::size_t> broken = walk_readable_graphs(archive, {}, note);
+  std::set<std::size_t> unread(broken.begin(), broken.end());
+  for (const ArchiveEntry& graph : archive.graphs()) {
+    if (!is_intact(archive, graph)) unread.insert(graph.index);
+  }
+  return {uses.end_of_weights(), std::move(unread)};
 }
 
 /// Refuses to replace the model by other bytes if a tensor of a graph that stays has its data in those of the old one:
@@ -263,6 +289,7 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
     throw Error(Code::usage_argument, "the archive was opened for a dry run, which writes nothing; open it anew");
   }
   plan.check_removals();
+  plan.verify_moved();
   const Archive& archive = plan.archive();
   if (plan.kept() == 0) {  // the first entry has to begin at 0 (P1), so the file is written anew
     auto file = base::OutputFile::create(archive.path(), base::Existing::replace, base::duplicate(lock));
@@ -291,6 +318,9 @@ ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditO
   // A plan needs no right to write, so that `replace -n` works on a read-only archive.
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
+  // The new model may be made from the old one: with a new CRC-32, damage would pass for what was meant.
+  archive.verify(archive.entry(archive.size() - 1));
+  if (!options.output.dry_run) ArchiveAccess::note_edited_here(archive);
   return ArchiveEditor(detail::own<Parts>(std::move(lock), EditPlan(std::move(archive)), options));
 }
 
@@ -301,6 +331,7 @@ std::size_t ArchiveEditor::kept_entries() const noexcept { return parts_->plan.k
 std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_size) const {
   const Parts& parts = *parts_;
   parts.plan.check_removals();
+  parts.plan.verify_moved();
   for (const auto& [name, size] : entries) parts.check_name(name);
   parts.writer.check_model_size(model_size);
   return parts.plan.size_with(entries, model_size, parts.limits());

@@ -220,6 +220,8 @@ bool has_directory(const base::OpenPlace& archive, const zip::Directory& directo
 bool is_changed(const Archive& archive) {
   // A file that is read by ranges comes from one version (RandomAccess), and its path is only a name.
   if (archive.path().empty() || ArchiveAccess::ranges(archive) != nullptr) return false;
+  // What the own edit appends changes the size and the times of the file, and none of the bytes that are read.
+  if (ArchiveAccess::is_edited_here(archive)) return false;
   const Bytes file = archive.file();
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
   const auto was_touched = [origin] { return origin != nullptr && origin->is_changed(); };
@@ -259,7 +261,8 @@ Error with_edit(const Error& error, const std::filesystem::path& path) {
 
 Error with_model_change(const Error& error, const Archive& archive) {
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
-  const bool edited = kind(error.code()) == Kind::format && origin != nullptr && origin->is_changed();
+  const bool may_change = origin != nullptr && !ArchiveAccess::is_edited_here(archive);
+  const bool edited = kind(error.code()) == Kind::format && may_change && origin->is_changed();
   return edited ? changed_while_read(archive.path()) : with_change(error, archive);
 }
 

@@ -141,6 +141,7 @@ class Gathering {
     EntryUses all(*archive);
     companions_.weights_by_content.emplace(*archive);
     for (const ArchiveEntry& graph : all_graphs(*archive)) {
+      archive->verify(graph);  // its links decide which entries are copied
       walk_graph(*archive, graph, {}, [&](const onnx::TensorSite& site) {
         all.note(site);
         if (goes_along(graph.name)) uses.note(site);

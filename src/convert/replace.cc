@@ -349,6 +349,7 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   // A graph is an entry like an added one, before the model, which stays.
   const auto planned = std::make_shared<onnx::Rope>();
   const std::string graph = entry_to_replace(archive, options.graph);
+  if (const auto old = archive.find(graph)) archive.verify(*old);  // the new one may be made from it
   ReplaceOptions with_graph = options;
   if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
   const ReplacedFiles files(editor, with_graph);

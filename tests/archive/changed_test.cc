@@ -95,8 +95,7 @@ TEST_F(ChangedTest, DamageThatWasThereBeforeIsDamage) {
   overwrite(fs::file_size(path_) - 1'000'000);
   const Archive archive = Archive::open(path_);
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
-  edit(2);  // an edit of a damaged archive does not mend it
-  EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
+  EXPECT_EQ(code_of([this] { edit(2); }), Code::zip_data_crc);
 }
 
 TEST_F(ChangedTest, AFileThatAnotherOneReplacedIsSaidToHaveChanged) {

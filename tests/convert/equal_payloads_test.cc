@@ -58,15 +58,6 @@ class EqualPayloadsTest : public ::testing::Test {
   std::deque<Payload> payloads_;  // whose addresses stay
 };
 
-/// Changes bytes so that their CRC-32 stays: by the generator polynomial, whose highest power comes first.
-Blob with_the_same_crc(Blob bytes, std::size_t place) {
-  constexpr std::uint64_t generator = 0x104c11db7;
-  for (unsigned i = 0; i < 33; ++i) {
-    if ((generator >> (32 - i) & 1U) != 0) bytes[place + i / 8] ^= static_cast<std::byte>(1U << i % 8);
-  }
-  return bytes;
-}
-
 TEST_F(EqualPayloadsTest, DataOfOneCrc32IsToldApart) {
   const Blob other = with_the_same_crc(pattern(size), 9000);
   ASSERT_NE(other, pattern(size));

@@ -500,6 +500,14 @@ Built append_edit(const Built& base, Blob model, std::vector<ZipEntry> extra) {
   return edit_builder(base, std::move(model), std::move(extra)).build_placed();
 }
 
+Blob with_the_same_crc(Blob bytes, std::size_t place) {
+  constexpr std::uint64_t generator = 0x104c11db7;
+  for (unsigned i = 0; i < 33; ++i) {
+    if ((generator >> (32 - i) & 1U) != 0) bytes[place + i / 8] ^= static_cast<std::byte>(1U << i % 8);
+  }
+  return bytes;
+}
+
 void flip_bit(Blob& bytes, std::size_t offset, unsigned bit) {
   demand(offset < bytes.size() && bit < 8);
   bytes[offset] ^= static_cast<std::byte>(1U << bit);

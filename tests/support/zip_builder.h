@@ -231,6 +231,8 @@ Built append_edit(const Built& base, Blob model, std::vector<ZipEntry> extra = {
 // Damage. These functions throw std::out_of_range if they would touch bytes that do not exist. Otherwise a test could
 // pass without damage.
 void flip_bit(Blob& bytes, std::size_t offset, unsigned bit = 0);
+/// Changes five bytes so that the CRC-32 of all stays: by the generator polynomial, whose highest power comes first.
+Blob with_the_same_crc(Blob bytes, std::size_t place);
 void put_u16(Blob& bytes, std::size_t offset, std::uint16_t value);
 void put_u32(Blob& bytes, std::size_t offset, std::uint32_t value);
 void put_u64(Blob& bytes, std::size_t offset, std::uint64_t value);
