@@ -115,9 +115,11 @@ class TensorIndex {
   [[nodiscard]] const StoredTensor* end() const& noexcept;
   const StoredTensor* begin() const&& = delete;
   const StoredTensor* end() const&& = delete;
-  /// Null if there is none. If several have this name, the initializer of the main graph comes before tensors at other
-  /// sites, then the first in the order of the model. Never finds a tensor without a name. Cost: O(1).
-  [[nodiscard]] const StoredTensor* find(std::string_view name) const& noexcept;
+  /// Null if there is none. Of several with this name, the initializer of the main graph counts. Never finds a tensor
+  /// without a name, and does not look for entries and sites: a runtime may ask for each input of a node. Errors:
+  /// usage.ambiguous_tensor, with the candidates' sites (two such initializers, or none and several tensors at other
+  /// sites). Cost: O(1).
+  [[nodiscard]] const StoredTensor* find(std::string_view name) const&;
   const StoredTensor* find(std::string_view name) const&& = delete;
 
  private:

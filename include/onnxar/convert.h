@@ -228,6 +228,11 @@ struct FieldStep {
   std::optional<std::uint64_t> index;
 };
 
+/// The steps from the ModelProto of an archive to each tensor, in the order of `tensors` (content.h). Errors: wire.*,
+/// onnx.*. Cost: O(model).
+[[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive,
+                                                                   const LoadOptions& options = {});
+
 /// Gives the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
 /// parses `model()`, and gives each tensor that `for_each` names its data as `raw_data`, in place of `external_data`
 /// and `data_location`: this is the model that `unpack` writes, at any size. Refuses what `check` calls an error. Owns

@@ -194,8 +194,8 @@ onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, o
  * a link that leads nowhere, or data whose length does not fit type and dims; code onnx.tensor.strings. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
-/* By name; if several have it, the initializer of the main graph comes first. Code usage.no_such_tensor, with similar
- * names in the message. Cost: O(1), for that message O(tensors). */
+/* By name; of several, the initializer of the main graph counts. Code usage.no_such_tensor, with similar names in the
+ * message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1), for these messages O(tensors). */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 

@@ -14,7 +14,7 @@ import functools
 import math
 import os
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,8 @@ from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
 MOST_ALIGNMENT = 1 << 30  # the size of the largest pages
+MOST_CANDIDATES = 20  # in a message
+INITIALIZER = "graph.initializer["  # how the sites of the main graph's initializers begin
 
 
 class TensorSlice:
@@ -79,25 +81,34 @@ class _Place:
         return cls(address, raw.nbytes, None, raw.nbytes)
 
 
-def _keyed(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTensor]:
+def _keyed(tensors: Sequence[_core.StoredTensor], entries: Callable[[], list[str]]) -> dict[str, _core.StoredTensor]:
     """Returns the tensors by their keys. Usually all names are different, and each is a key."""
     names = [tensor.name for tensor in tensors]
     keyed = dict(zip(names, tensors))
     if len(keyed) == len(names) and "" not in keyed:
         return keyed
-    named = _named(tensors, names)
-    return {name if named.get(name) is tensor else tensor.site: tensor for name, tensor in zip(names, tensors)}
+    named, other = _named(tensors), {*names, *entries()}
+
+    def key_of(tensor: _core.StoredTensor) -> str:
+        if named.get(tensor.name) == [tensor]:
+            return tensor.name
+        site = tensor.site
+        while site in other:  # a name or an entry of another tensor: `~` makes it a site again
+            site += "~"
+        return site
+
+    return {key_of(tensor): tensor for tensor in tensors}
 
 
-def _named(tensors: Sequence[_core.StoredTensor], names: Sequence[str]) -> dict[str, _core.StoredTensor]:
-    """Returns the tensors whose key is their name. The key of the others is their site. If such a site is also the name of
-    a tensor, then that tensor's key becomes its site, too, so that all keys are unique."""
-    count = collections.Counter(names)
-    named = {name: tensor for name, tensor in zip(names, tensors) if name and count[name] == 1}
-    sites = [tensor.site for name, tensor in zip(names, tensors) if name not in named]
-    while sites:
-        if tensor := named.pop(sites.pop(), None):
-            sites.append(tensor.site)
+def _named(tensors: Iterable[_core.StoredTensor]) -> dict[str, list[_core.StoredTensor]]:
+    """Returns the tensors that each name means: of several, the initializers of the main graph."""
+    named: dict[str, list[_core.StoredTensor]] = collections.defaultdict(list)
+    for tensor in tensors:
+        if tensor.name:
+            named[tensor.name].append(tensor)
+    for name, several in named.items():
+        if len(several) > 1:
+            named[name] = [each for each in several if each.site.startswith(INITIALIZER)] or several
     return named
 
 
@@ -142,10 +153,13 @@ def _bits(array: Array) -> Array:
 class Archive(Arrays):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
-    A tensor's key is its name. If the name is empty, or several tensors have it, or it is the key of another tensor, the
-    key is the tensor's site in the model, such as `graph.node[3].attr.value`. `archive[key]`, `key in archive` and
-    `archive.get(key, default)` go by keys, as those of any Mapping, and `==` compares all arrays; `tensor(name)` also finds a tensor by its entry and by
-    its site. Arrays are views of the mapped file and
+    A text means the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
+    model, such as `graph.node[3].attr.value`, which `~` may follow. Of several tensors of a name, the initializer of the main graph
+    counts. If several are left, the error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that
+    means this tensor, else its site (with `~` if the site alone is another tensor's name or an entry).
+
+    `archive[key]`, `key in archive` and `archive.get(key, default)` go by keys, as those of any Mapping, and `==` compares all
+    arrays; `tensor`, `info` and `get_slice` take any text. Arrays are views of the mapped file and
     keep the mapping alive after the archive is closed; elements below 8 bits are unpacked into a copy. Methods may be
     called from several threads.
     """
@@ -168,7 +182,7 @@ class Archive(Arrays):
         """Releases the mapping. The file is unmapped when its last array is freed."""
         self._open_handle = None
         self._consolidated = {}
-        for known in ("_tensors", "_with_arrays", "_other_keys", "_entry_keys"):
+        for known in ("_tensors", "_with_arrays", "_site_keys", "_name_keys", "_entry_keys"):
             self.__dict__.pop(known, None)
 
     @property
@@ -198,7 +212,7 @@ class Archive(Arrays):
 
     @functools.cached_property
     def _tensors(self) -> dict[str, _core.StoredTensor]:
-        return _keyed(self._handle.tensors())
+        return _keyed(self._handle.tensors(), self._handle.names)
 
     @functools.cached_property
     def _with_arrays(self) -> dict[str, _core.StoredTensor]:
@@ -208,40 +222,41 @@ class Archive(Arrays):
     @functools.cached_property
     def _entry_keys(self) -> dict[str, list[str]]:
         """Keys of the tensors in each entry."""
-        of_site = {tensor.site: key for key, tensor in self._tensors.items()}
-        return {entry.name: [of_site[site] for site in entry.sites] for entry in self.entries()}
+        return {entry.name: [self._site_keys[site] for site in entry.sites] for entry in self.entries()}
 
     @functools.cached_property
-    def _other_keys(self) -> dict[object, list[str]]:
-        """Keys of the tensors with each name, and of the tensor at each site."""
-        keys: dict[object, list[str]] = collections.defaultdict(list)
-        for key, tensor in self._tensors.items():
-            for name in {tensor.name, tensor.site}:
-                keys[name].append(key)
-        return dict(keys)
+    def _site_keys(self) -> dict[str, str]:
+        """The key of the tensor at each site."""
+        return {tensor.site: key for key, tensor in self._tensors.items()}
+
+    @functools.cached_property
+    def _name_keys(self) -> dict[str, list[str]]:
+        """The keys of the tensors that each name means."""
+        keys = self._site_keys
+        return {name: [keys[tensor.site] for tensor in means] for name, means in _named(self._tensors.values()).items()}
 
     def _keys_of(self, name: object) -> list[str]:
-        """Returns the keys of the tensors with this key; else with this name or site; else in this entry."""
+        """Returns the keys of the tensors that a text means."""
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
-        tensors = self._tensors
-        if name in tensors:
-            return [name]
-        return self._other_keys.get(name) or self._entry_keys.get(name, [])  # type: ignore[call-overload]
+        if not isinstance(name, str) or name in self._tensors:
+            return [name] if name in self._tensors else []  # type: ignore[list-item]
+        site = self._site_keys.get(name.rstrip("~"))
+        return self._name_keys.get(name) or self._entry_keys.get(name) or ([] if site is None else [site])
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
-        """Finds the only tensor of this name."""
+        """Finds the only tensor that a text means."""
         keys = self._keys_of(name)
         if len(keys) == 1:
             return keys[0], self._tensors[keys[0]]
-        if keys:
-            raise usage(f"several tensors have this name or entry: {', '.join(keys[:8])}", name, self._path or "")
         raise self._missing(name)
 
     def _missing(self, name: object) -> NotFoundError:
-        """Returns the error for a name that is not a key, with what the name may mean instead."""
-        keys = self._keys_of(name)
+        """Returns the error for a text that is not a key, with what it may mean instead."""
+        keys, code = self._keys_of(name), "usage.no_such_entry"
         if len(keys) > 1:
-            message = f"several tensors have this name; their keys are {', '.join(keys[:8])}"
+            more = ", ..." if len(keys) > MOST_CANDIDATES else ""
+            code = "usage.ambiguous_tensor"
+            message = f"{len(keys)} tensors match; their keys are {', '.join(keys[:MOST_CANDIDATES])}{more}"
         elif keys and keys[0] == name:
             message = "strings are not available as arrays; onnxar.load returns them"
         elif keys:
@@ -250,7 +265,7 @@ class Archive(Arrays):
             near = difflib.get_close_matches(str(name), self._tensors, 3) if isinstance(name, str) else []
             means = f"; did you mean {' or '.join(repr(printable(each)) for each in near)}?" if near else ""
             message = f"the model has no tensor of this name{means}"
-        return NotFoundError("usage.no_such_entry", message, str(name), None, self._path or "")
+        return NotFoundError(code, message, str(name), None, self._path or "")
 
     def __contains__(self, key: object) -> bool:
         """Whether `key` is one of `keys()`. Does not read the tensor's data."""
@@ -286,7 +301,8 @@ class Archive(Arrays):
         return ((key, self._array(self._handle, key, stored)) for key, stored in self._with_arrays.items())
 
     def tensor(self, name: str) -> Array:
-        """Returns the tensor of this name, else the one in the entry of this name, else the one at this site."""
+        """Returns the tensor that a text means: by its name, else its entry, else its site (see the class). Errors:
+        usage.no_such_entry, usage.ambiguous_tensor."""
         return self._array(self._handle, *self._find(name))
 
     def _array(self, handle: _core.Archive, key: str, stored: _core.StoredTensor) -> Array:

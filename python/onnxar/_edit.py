@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import functools
 import os
-import re
 import types
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from onnxar._types import ReplaceReport, report
 if TYPE_CHECKING:
     import onnx
 
-_INITIALIZER = re.compile(r"graph\.initializer\[(\d+)\]")
+_GRAPH: _proto.Steps = (("graph", None),)
 _DATA = ("raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data", "external_data",
          "data_location", "dims", "data_type", "segment")  # fmt: skip
 
@@ -85,6 +84,7 @@ class Edit(Arrays):
         self._writer = _core.ModelWriter()
         self._set: dict[str, Array] = {}
         self._steps: dict[str, _proto.Steps] = {}  # to tensors of `model`, by name, where they last were
+        self._held: dict[str, onnx.TensorProto] = {}  # by key that is a site: the messages, wherever the caller moves them
         self._before: bytes | None = None
         self._shared = False  # whether the caller has the model, and may change it at any time
 
@@ -92,8 +92,16 @@ class Edit(Arrays):
     def model(self) -> onnx.ModelProto:
         """The onnx.ModelProto without its large tensors, which refer to entries. Change it in any way. A tensor with new data
         inside gets a new entry."""
-        self._shared = True
+        if not self._shared:
+            self._shared = True
+            at_sites = [key for key, stored in self.archive._tensors.items() if key != stored.name]
+            self._held = {key: _proto.Descent(self._model).to(self._stored_steps[key]) for key in at_sites}
         return self._model
+
+    @functools.cached_property
+    def _stored_steps(self) -> dict[str, _proto.Steps]:
+        """To the tensors of the model before the edit, by key."""
+        return dict(zip(self.archive._tensors, self.archive._handle.steps(), strict=True))
 
     @functools.cached_property
     def _model(self) -> onnx.ModelProto:
@@ -104,8 +112,13 @@ class Edit(Arrays):
         return model
 
     def __getitem__(self, name: str) -> Array:
-        """Returns the array that was set, else the one in the archive."""
-        return self._set[name] if name in self._set else self.archive[name]
+        """Returns the array that was set, else the one in the archive, whose CRC-32 is compared: what is written instead has
+        a new one. Errors: usage.no_such_entry, usage.ambiguous_tensor; zip.data.crc."""
+        if name in self._set:
+            return self._set[name]
+        array = self.archive[name]
+        self.archive._verify_data_of(name)
+        return array
 
     def __iter__(self) -> Iterator[str]:
         return iter({**dict.fromkeys(self.archive), **dict.fromkeys(self._set)})
@@ -117,31 +130,36 @@ class Edit(Arrays):
         return name in self._set or name in self.archive
 
     def __setitem__(self, name: str, array: Any) -> None:
-        """Gives a tensor new data of the same type and shape (see `put`). The array is written when the block ends; do not
-        change it until then. Errors: usage.no_such_entry; usage.argument (type, shape, several tensors of this name)."""
+        """Gives the tensor of this key new data of the same type and shape (see `put`). Keys are those of `archive` and the names
+        of tensors that were added since. The array is written when the block ends; do not
+        change it until then. Errors: usage.no_such_entry; usage.ambiguous_tensor; usage.argument (type, shape)."""
         array, message = _weights.checked(name, array), self._find(name)
         if message is None:
-            raise self.archive._missing(name)
+            raise self._gone(name) if name in self.archive._tensors else self.archive._missing(name)
         number, dims = _dtypes.number_of(array, name), tuple(message.dims)
         if message.data_type and (number, array.shape) != (message.data_type, dims):
             before = f"{_dtypes.name_of(message.data_type)} {list(dims)}"
             raise usage(f"the tensor is {before}, and the array {_dtypes.name_of(number)} {list(array.shape)}: convert the "
                         "array, or call put, which also changes type and shape", name)  # fmt: skip
-        self._give(message, array, number)
+        self._give(name, message, array, number)
 
     def put(self, name: str, array: Any) -> None:
-        """Gives a tensor new data of any type and shape; if there is no such tensor, adds an initializer of the graph."""
+        """Gives the tensor that a text means (by name, entry or site, as `Archive.tensor`) new data of any type and shape; if
+        there is no such tensor, adds an initializer of this name to the graph. Errors: usage.ambiguous_tensor."""
         array = _weights.checked(name, array)
         if not name:
             raise usage("a tensor needs a name")
         number = _dtypes.number_of(array, name)
         message = self._find(name)
+        if message is None and self.archive._keys_of(name):
+            name, _ = self.archive._find(name)
+            message = self._find(name)
         if message is None:
             self._steps[name] = _initializer(len(self._model.graph.initializer))
             message = self._model.graph.initializer.add(name=name)
-        self._give(message, array, number)
+        self._give(name, message, array, number)
 
-    def _give(self, message: onnx.TensorProto, array: Array, number: int) -> None:
+    def _give(self, key: str, message: onnx.TensorProto, array: Array, number: int) -> None:
         size = _dtypes.raw_size(array, number)
         location = self._writer.add(size, functools.partial(_write, array=array, number=number)) if size else ""
         for field in _DATA:
@@ -152,17 +170,36 @@ class Edit(Arrays):
             _proto.set_link(message, location, size)
         else:
             message.raw_data = b""
-        self._set[message.name] = array
+        self._set[key] = array
 
-    def _find(self, name: str) -> onnx.TensorProto | None:
+    def _find(self, key: str) -> onnx.TensorProto | None:
+        """Finds the message of a tensor: that at its site before the edit, if the key is a site, else the only one of this name.
+        None if there is no such key."""
+        stored = self.archive._tensors.get(key)
+        if stored is not None and stored.name != key:
+            return self._find_held(key)
+        return self._find_named(key)
+
+    def _find_held(self, key: str) -> onnx.TensorProto | None:
+        there = self._message_at(self._stored_steps[key])
+        if not self._shared:
+            return there
+        message = self._held[key]
+        if message is not there and all(each is not message for _, each in _proto.placed(self._model)):
+            raise self._gone(key)
+        return message
+
+    def _gone(self, key: str) -> NotFoundError:
+        return NotFoundError("usage.no_such_tensor", "this tensor is not in `model` any more", key, None, self.archive.path or "")
+
+    def _find_named(self, name: str) -> onnx.TensorProto | None:
         """Finds the only tensor of this name, usually where it last was. The walk over the model, which takes a hundred times as
         long as serialising it, is for names that are in it."""
-        stored = self.archive._tensors.get(name)
-        site = _INITIALIZER.fullmatch(stored.site) if stored else None
-        steps = self._steps.get(name) or (_initializer(int(site[1])) if site else ())
+        stored = name in self.archive._tensors
+        steps = self._steps.get(name) or (self._stored_steps[name] if stored else ())
         if message := self._at(steps, name):
             return message
-        if not self._shared and name not in self._names:
+        if not self._shared:
             return None
         model = self._serialised()
         if model is not None and _wire.data(_wire.TENSOR_NAME, name) not in model:
@@ -170,22 +207,31 @@ class Edit(Arrays):
         found = collections.defaultdict(list)
         for steps, tensor in _proto.placed(self._model):
             found[tensor.name].append(steps)
-        if len(found[name]) > 1 and name:
-            raise usage("several tensors have this name; change their messages in `model`", name, self.archive.path or "")
-        self._steps = {each: steps for each, (steps, *others) in found.items() if each and not others}
+        means = {each: self._meant(each, several) for each, several in found.items()}
+        if len(several := means.get(name, [])) > 1:
+            places = ", ".join(".".join(field if at is None else f"{field}[{at}]" for field, at in each) for each in several)
+            raise NotFoundError("usage.ambiguous_tensor", f"several tensors of `model` have this name now: change one of {places}",
+                                name, None, self.archive.path or "")  # fmt: skip
+        self._steps = {each: steps[0] for each, steps in means.items() if each and len(steps) == 1}
         return self._at(self._steps.get(name, ()), name)
 
-    @functools.cached_property
-    def _names(self) -> set[str]:
-        """The names of all tensors before the edit. Those that `put` added since are in `_steps`."""
-        return {tensor.name for tensor in self.archive._tensors.values()}
+    def _meant(self, name: str, several: list[_proto.Steps]) -> list[_proto.Steps]:
+        """Chooses among the tensors of a name that `model` has now: initializers, or what the name meant in the archive."""
+        initializers = [steps for steps in several if _is_initializer(steps)]
+        if name not in self.archive._tensors:
+            return initializers or several
+        return initializers if _is_initializer(self._stored_steps[name]) else [each for each in several if not _is_initializer(each)]
 
     def _at(self, steps: _proto.Steps, name: str) -> onnx.TensorProto | None:
+        message = self._message_at(steps) if steps else None
+        return message if message is not None and message.name == name else None
+
+    def _message_at(self, steps: _proto.Steps) -> onnx.TensorProto | None:
         try:
             message: onnx.TensorProto = _proto.Descent(self._model).to(steps)
         except IndexError:
             return None
-        return message if steps and message.name == name else None
+        return message
 
     def _serialised(self) -> bytes | None:
         """Returns None if the caller put more data into the model than protobuf can serialise."""
@@ -253,6 +299,10 @@ def edit(
     options = {"threshold": threshold, "sync": sync, "dry_run": dry_run, "threads": threads, "progress": progress,
                "max_expansion": max_expansion}  # fmt: skip
     return Edit(open_archive(path), options)
+
+
+def _is_initializer(steps: _proto.Steps) -> bool:
+    return steps[:-1] == _GRAPH and steps[-1][0] == "initializer"
 
 
 def _initializer(index: int) -> _proto.Steps:

@@ -100,6 +100,7 @@ _OF_CODES: dict[str, type[Error]] = {
     "io.permission": AccessError,
     "output.exists": OutputExistsError,
     "remote.address": ArgumentError,
+    "usage.ambiguous_tensor": NotFoundError,
     "usage.argument": ArgumentError,
     "usage.no_such_entry": NotFoundError,
     "usage.no_such_tensor": NotFoundError,

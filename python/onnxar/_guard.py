@@ -124,6 +124,9 @@ class Guarded(_core.Archive):
     def tensors(self) -> list[_core.StoredTensor]:
         return self._archive.tensors()
 
+    def steps(self) -> list[tuple[tuple[str, int | None], ...]]:
+        return self._archive.steps()
+
     def entry_of(self, tensor: _core.StoredTensor) -> str | None:
         return self._archive.entry_of(tensor)
 

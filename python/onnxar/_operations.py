@@ -186,8 +186,8 @@ def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, graph: str = "", data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
-    """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
-    else its key, else its site (`graph.node[3].attr.value`). It may also be a pattern for names, such as "layer1.*";
+    """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name
+    (of several tensors, the initializer of the main graph counts), else its entry, else its site (`graph.node[3].attr.value`), which `~` may follow. It may also be a pattern for names, such as "layer1.*";
     `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
     Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)

@@ -271,15 +271,24 @@ ModelReader read_buffer(const nb::object& object, const LoadOptions& options) {
   return without_gil([&] { return ModelReader(Archive::open(held.bytes, std::move(held.owner)), load); });
 }
 
-/// Calls `visit(index, steps)`. A step is a field's name and the index in a repeated field, else None.
+/// Returns steps as Python has them: tuples of a field's name and the index in a repeated field, else None.
+nb::tuple as_tuple(std::span<const FieldStep> steps) {
+  nb::list path;
+  for (const FieldStep& step : steps) {
+    path.append(nb::make_tuple(text(step.field), step.index ? nb::object(nb::int_(*step.index)) : nb::none()));
+  }
+  return nb::tuple(path);
+}
+
+/// Returns the steps to each tensor, in the order of `tensor_list`.
+nb::list steps_list(const Archive& archive) {
+  nb::list list;
+  for (const auto& steps : without_gil([&] { return steps_of_tensors(archive); })) list.append(as_tuple(steps));
+  return list;
+}
+
 void visit_tensors(const ModelReader& reader, const nb::callable& visit) {
-  reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) {
-    nb::list path;
-    for (const FieldStep& step : steps) {
-      path.append(nb::make_tuple(text(step.field), step.index ? nb::object(nb::int_(*step.index)) : nb::none()));
-    }
-    visit(index, nb::tuple(path));
-  });
+  reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) { visit(index, as_tuple(steps)); });
 }
 
 /// Returns a new object of `size` bytes, into which `fill` copies the pieces that its sink gets.
@@ -369,6 +378,8 @@ void bind_archive(nb::module_& module) {
            })
       .def("entries", entry_list)
       .def("tensors", tensor_list<false>)
+      .def("steps", steps_list)
+      .def("copy", copy_of_entry)
       .def("entry_of", entry_name)
       .def("data", data_of)
       .def("array", array_of)

@@ -1,4 +1,7 @@
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,9 +70,16 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
 }
 
 struct TensorIndex::Parts {
+  /// The first tensor that a name means, and the number of all.
+  struct Named {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
   std::vector<StoredTensor> tensors;
+  std::filesystem::path path;
   // Views of `tensors`, which never changes. The hash is keyed, so that a hostile model cannot choose colliding names.
-  base::KeyedMap<std::string_view, std::size_t> by_name = {};
+  base::KeyedMap<std::string_view, Named> by_name = {};
 };
 
 namespace {
@@ -81,21 +91,34 @@ bool is_initializer(const StoredTensor& tensor) { return tensor.site.starts_with
 }  // namespace
 
 TensorIndex::TensorIndex(const Archive& archive, const LoadOptions& options)
-    : parts_(detail::own<Parts>(tensors(archive, options))) {
+    : parts_(detail::own<Parts>(tensors(archive, options), archive.path())) {
   const std::vector<StoredTensor>& all = parts_->tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].name.empty()) continue;
-    std::size_t& first = parts_->by_name.try_emplace(all[i].name, i).first->second;
-    if (is_initializer(all[i]) && !is_initializer(all[first])) first = i;
+    Parts::Named& named = parts_->by_name.try_emplace(all[i].name, Parts::Named{i, 0}).first->second;
+    const bool was_initializer = is_initializer(all[named.first]);
+    if (is_initializer(all[i]) == was_initializer) {
+      ++named.count;
+    } else if (!was_initializer) {
+      named = {i, 1};
+    }
   }
 }
 
 const StoredTensor* TensorIndex::begin() const& noexcept { return parts_->tensors.data(); }
 const StoredTensor* TensorIndex::end() const& noexcept { return begin() + parts_->tensors.size(); }
 
-const StoredTensor* TensorIndex::find(std::string_view name) const& noexcept {
+const StoredTensor* TensorIndex::find(std::string_view name) const& {
   const auto found = parts_->by_name.find(name);
-  return found == parts_->by_name.end() ? nullptr : begin() + found->second;
+  if (found == parts_->by_name.end()) return nullptr;
+  const StoredTensor& first = (*this)[found->second.first];
+  if (found->second.count == 1) return &first;
+  std::vector<std::string> sites;
+  for (const StoredTensor& tensor : *this) {
+    if (sites.size() == most_candidates) break;
+    if (tensor.name == name && is_initializer(tensor) == is_initializer(first)) sites.push_back(tensor.site);
+  }
+  throw ambiguous_tensor(name, found->second.count, sites).with_path(parts_->path);
 }
 
 namespace {

@@ -33,7 +33,7 @@ using base::concat;
 class Selection {
  public:
   Selection(const ModelSource& source, std::string_view which, const LoadOptions& load)
-      : source_(source), which_(which), load_(load) {
+      : source_(source), which_(which), site_(which.substr(0, which.find_last_not_of('~') + 1)), load_(load) {
     if (base::is_pattern(which)) pattern_.emplace(which);
     std::size_t number = 0;
     walk([&](const onnx::TensorSite& site) { consider(site, number++); });
@@ -56,9 +56,9 @@ class Selection {
   void consider(const onnx::TensorSite& site, std::size_t number) {
     const std::string path = site.path();
     const std::string_view name = site.tensor.name;
-    if (name == which_) by_name_.push_back(number);
+    if (name == which_) (site.is_main_initializer() ? initializers_ : by_name_).push_back(number);
     if (is_key(site)) by_key_.push_back(number);
-    if (path == which_) by_site_.push_back(number);
+    if (path == site_) by_site_.push_back(number);
     if (pattern_ && pattern_->matches(name.empty() ? path : name)) by_pattern_.push_back(number);
   }
 
@@ -66,28 +66,25 @@ class Selection {
     return archive_of(source_) != nullptr && site.tensor.is_external() && site.tensor.external.location == which_;
   }
 
-  /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
+  /// The tensors that have `which` as their name (initializers of the main graph, else others), else as their key, else
+  /// as their site; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // matches every tensor without a name
     // Names come first, as users know them. A site always exists, so every tensor can be named by something.
-    for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
+    for (const auto* list : {&initializers_, &by_name_, &by_key_, &by_site_}) {
       if (!list->empty()) return list;
     }
     return nullptr;
   }
 
   [[noreturn]] void refuse_ambiguous(const std::vector<std::size_t>& candidates) const {
-    constexpr std::size_t most = 20;
-    std::string sites;
+    std::vector<std::string> sites;
     std::size_t number = 0;
-    std::size_t listed = 0;
     walk([&](const onnx::TensorSite& site) {
-      if (!std::ranges::binary_search(candidates, number++) || listed++ >= most) return;
-      sites += (sites.empty() ? "" : ", ") + escaped(site.path());
+      if (!std::ranges::binary_search(candidates, number++) || sites.size() == most_candidates) return;
+      sites.push_back(site.path());
     });
-    throw Error(Code::usage_ambiguous_tensor,
-                concat(candidates.size(), " tensors match ", base::quoted(which_),
-                       "; name one of them by its site: ", sites, listed > most ? ", ..." : ""));
+    throw ambiguous_tensor(which_, candidates.size(), sites);
   }
 
   [[noreturn]] void refuse_unknown() const {
@@ -104,9 +101,10 @@ class Selection {
 
   const ModelSource& source_;
   std::string which_;
+  std::string site_;                   // `which_` without the `~` that may follow a site
   std::optional<base::Glob> pattern_;  // empty if `which` has no wildcard
   const LoadOptions& load_;
-  std::vector<std::size_t> by_name_, by_key_, by_site_, by_pattern_;
+  std::vector<std::size_t> initializers_, by_name_, by_key_, by_site_, by_pattern_;
 };
 
 /// Plans the files of all tensors, writes them one after the other, and publishes them together.

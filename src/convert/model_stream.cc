@@ -1,7 +1,9 @@
 // ModelReader and ModelWriter: models in the messages of a caller's own protobuf library.
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "archive/graphs.h"
 #include "base/errors.h"
 #include "base/sources.h"
 #include "base/steps.h"
@@ -35,7 +37,20 @@ const Payload& payload_at(const LoadedModel& model, std::size_t index) {
       model.source->path());
 }
 
+void append_steps(std::vector<FieldStep>& steps, const onnx::TensorSite& site) {
+  for (const onnx::Level& level : site.levels) {
+    steps.push_back({level.label, level.repeated ? std::optional(level.index) : std::nullopt});
+  }
+}
+
 }  // namespace
+
+std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive, const LoadOptions& options) {
+  std::vector<std::vector<FieldStep>> steps;
+  walk_graph(archive, archive.model_entry(), options,
+             [&steps](const onnx::TensorSite& site) { append_steps(steps.emplace_back(), site); });
+  return steps;
+}
 
 struct ModelReader::Parts {
   LoadedModel model;
@@ -73,9 +88,7 @@ void ModelReader::for_each(
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) return;
     steps.clear();
-    for (const onnx::Level& level : site.levels) {
-      steps.push_back({level.label, level.repeated ? std::optional(level.index) : std::nullopt});
-    }
+    append_steps(steps, site);
     visit(static_cast<std::size_t>(payload - model.payloads.data()), steps);
   };
   onnx::walk_tensors(model.skeleton, visit_linked, {model.max_depth});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "onnxar/content.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -77,9 +78,30 @@ TEST_F(TensorIndexTest, AnInitializerComesBeforeOtherTensorsOfItsName) {
   EXPECT_EQ(index.find("w")->site, "graph.initializer[1]");
 }
 
-TEST_F(TensorIndexTest, AmongEqualsTheFirstIsGiven) {
-  const TensorIndex index(open(model_of({floats("w", 1), floats("w", 2)})));
-  EXPECT_EQ(index.find("w")->site, "graph.initializer[0]");
+TEST_F(TensorIndexTest, RefusesNameOfTwoInitializers) {
+  const Message proto = model({.graph = graph({.nodes = {constant("y", floats("w", 1))},
+                                               .initializers = {floats("w", 2), floats("v", 3), floats("w", 4)}})});
+  const TensorIndex index(open(proto));
+  const Error error = error_of([&] { return index.find("w"); });
+  EXPECT_EQ(error.code(), Code::usage_ambiguous_tensor);
+  EXPECT_EQ(error.message(),
+            "2 tensors match \"w\"; name one of them by its site: graph.initializer[0], graph.initializer[2]");
+  EXPECT_EQ(error.path(), archive_->path());
+  EXPECT_EQ(index.find("v")->site, "graph.initializer[1]");
+}
+
+TEST_F(TensorIndexTest, RefusesNameOfTwoAttributes) {
+  const Message proto = model({.graph = graph({.nodes = {constant("y", floats("w", 1)), constant("z", floats("w", 2))},
+                                               .initializers = {floats("v", 3)}})});
+  const TensorIndex index(open(proto));
+  EXPECT_EQ(code_of([&] { return index.find("w"); }), Code::usage_ambiguous_tensor);
+}
+
+TEST_F(TensorIndexTest, FindsNoEntryAndNoSite) {
+  const Message proto = model_of({tensor("w", dtype::float32, {4}).external("k", 0, 16)});
+  const TensorIndex index(open(proto));
+  EXPECT_FALSE(index.find("k"));
+  EXPECT_FALSE(index.find("graph.initializer[0]"));
 }
 
 TEST_F(TensorIndexTest, TensorsWithoutANameAreInTheRangeAndNotFound) {

@@ -97,5 +97,21 @@ TEST_F(ExtractTest, WhatIsNotThereOrAmbiguousIsAUsageError) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "x"));
 }
 
+TEST_F(ExtractTest, NameBeforeSiteUnlessTildeFollows) {
+  const Message attribute = constant("y", floats("w", 4));
+  const Message proto = model({.graph = graph({.nodes = {attribute, attribute},
+                                               .initializers = {floats("graph.initializer[1]", 4), floats("w", 4),
+                                                                floats("graph.initializer[1]~", 4)}})});
+  const auto path = folder_.write_file("m", proto.view());
+  int count = 0;
+  const auto site = [&](const char* which) {
+    return extract(path, which, folder_ / std::to_string(count++), unsynced()).at(0).tensor.site;
+  };
+  EXPECT_EQ(site("w"), "graph.initializer[1]") << "the initializer of the main graph";
+  EXPECT_EQ(site("graph.initializer[1]"), "graph.initializer[0]");
+  EXPECT_EQ(site("graph.initializer[1]~"), "graph.initializer[2]");
+  EXPECT_EQ(site("graph.initializer[1]~~"), "graph.initializer[1]");
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -55,6 +55,15 @@ TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt)
   EXPECT_EQ(data_of(reader, 1), data_of_w);
 }
 
+TEST(ModelReaderTest, StepsLeadToEveryTensorInItsOrder) {
+  const Messages nodes = {constant("a", floats("small", 4))};
+  const Archive archive = archive_around(model(
+      {.graph = graph({.nodes = nodes, .initializers = {floats("i", 4), linked_floats("w", floats_in_weight, "w")}})}));
+  std::vector<std::string> paths;
+  for (const std::vector<FieldStep>& steps : steps_of_tensors(archive)) paths.push_back(path_text(steps));
+  EXPECT_THAT(paths, ElementsAre("graph node[0] attribute[0] t ", "graph initializer[0] ", "graph initializer[1] "));
+}
+
 TEST(ModelReaderTest, TheModelParsesAndItsTensorsAreThoseOfTheSteps) {
   const ModelReader reader(archive_around(model_of({floats("i", 4), linked_floats("w", floats_in_weight, "w")})));
   schema::ModelProto proto;
