@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,12 +98,14 @@ std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const 
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 
-/// Whether an `.onnx` file is a link. Throws if it is one whose archive is missing or has another state. Reads no
-/// weight; `check` with `data` finds more. Errors: onnx.*, wire.*, io.*. Cost: O(model + directory).
-bool verify_link(const std::filesystem::path& model);
+/// True if an `.onnx` file is a link. Throws if it is one whose archive is missing or has another state. Reads no
+/// weight; `check` with `data` finds more. Then calls `use`, if given, which may open the files by their paths, and
+/// verifies the link again: io.changed if a file was changed meanwhile, or replaced, even if the old file was put back.
+/// Errors: onnx.*, wire.*, io.*. Cost: O(model + directory).
+bool verify_link(const std::filesystem::path& model, const std::function<void()>& use = {});
 
 /// For a link in memory whose archive is in `folder`.
-bool verify_link(Bytes model, const std::filesystem::path& folder);
+bool verify_link(Bytes model, const std::filesystem::path& folder, const std::function<void()>& use = {});
 
 /// An initializer of the main graph.
 struct RuntimeTensor {
@@ -135,12 +138,27 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///   if (!stored.is_stored()) { ...; stored.store(); }  // after a session of link() that writes it to prepare()
 ///   ...; stored.verify();                              // after a session of link() without optimisations
 ///
-/// Anyone who can write to the file decides what sessions compute. On POSIX it is not used if another user, except
-/// root, can write to it or its folder, or to the folder above unless that is sticky (/tmp). Any number of processes
-/// may use one file; one at a time writes it, to `FILE.storing`, with the lock `FILE.lock`. Move-only, for one thread.
+/// Whom it trusts:
+/// 1. Any user who can write to the file decides what sessions compute: on POSIX that must be this user or root alone.
+/// 2. The folder and the one that it is in belong to them and no other user can write to them; only the outer one may
+/// be
+///    sticky (/tmp). Access control lists are not read.
+/// 3. Each file that is read is opened once, without following a link. Owner and permissions are those of that opening.
+/// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
+/// 5. Only files that begin with a line of this library are read, replaced or removed.
+/// 6. A stored model is used if the archive's digest, the key, variables ORT_* and MLAS_*, system and processor are the
+///    same, and its CRC-32s are right.
+/// 7. Digest and comparison are remembered for one run of the system, and for the same device, inode, size, times and
+///    central directory of the file, unless it was changed less than 2 s before: its times may then hide a change.
+/// 8. What is stored is of the archive that has the digest: path, file and folders must be the same before and after.
+/// 9. One process at a time stores a model, under a lock that children of a fork do not have.
+/// 10. A model is refused for good only because of itself, never because writing failed.
+///
+/// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while it is made the folder
+/// FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
 class StoredModel {
  public:
-  /// What it is for. The archive's digest, variables ORT_* and MLAS_*, system and processor are always compared.
+  /// Identifies what the stored model was built from.
   struct Key {
     std::filesystem::path archive;
     std::string graph = {};     ///< as in LinkOptions
@@ -148,24 +166,33 @@ class StoredModel {
     std::string settings = {};  ///< of the session, in any words: ONNX Runtime does not tell them
   };
 
-  /// Looks for it; a file that is damaged or for another key is not used. Reads archive and file completely, for digest
-  /// and CRC-32s. On Linux that is once in each run of the system and after changes, which `FILE.seen` remembers.
-  /// Errors, all of the archive: as Archive::open, Archive::graph, `digest` and `make_link`.
+  /// Looks for it; a file that is damaged or for another key is not used. Errors, all of the archive: as Archive::open,
+  /// Archive::graph, `digest` and `make_link`. Cost: reads archive and file completely, unless that is remembered.
   static StoredModel open(const std::filesystem::path& file, const Key& key);
+  /// As above, for a folder of many: the file is `SHA-256.onnxar`, named after all that it depends on. Makes the
+  /// folder.
+  static StoredModel open_in(const std::filesystem::path& folder, const Key& key);
   [[nodiscard]] bool is_stored() const noexcept;
   /// Of the stored model (LinkForm::prepacked), or else of the archive (LinkForm::unmarked).
   [[nodiscard]] const Link& link() const& noexcept;
   const Link& link() const&& = delete;
-  /// Makes the folder `FILE.storing`, and returns where in it ONNX Runtime is to write the model, with its data in the
-  /// file `data` there. Errors: archive.busy (another process does this); io.* (.permission: see above); output.exists
-  /// (the file is the archive or not a stored model; something else is at `FILE.storing`); usage.* (is_stored; the
-  /// file has a name that make_link refuses).
+  /// Makes the folder `FILE.part`, and returns where in it ONNX Runtime is to write the model, with its data in the
+  /// file `data` there. Throws archive.busy (another process does this); io.* (.permission: see above; .changed: the
+  /// archive changed); output.exists (the file is the archive or not a stored model; something else is at `FILE.part`);
+  /// usage.* (is_stored; the model was refused; the file has a name that make_link refuses).
   std::filesystem::path prepare();
   /// Stores what was written, once; `link` then changes. Removes the folder, also after errors: io.* (.changed: the
-  /// archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs); wire.*, onnx.*.
+  /// archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs, and is refused);
+  /// wire.*, onnx.*.
   void store();
-  /// Refuses a session of `link` if file or archive changed while it was made. Errors: io.changed.
+  /// Remembers that this model cannot be stored, or that sessions of what was stored fail: `prepare` then throws
+  /// usage.argument with the reason. Removes what was stored. Does nothing where it cannot write, and if archive or
+  /// file were replaced meanwhile.
+  void refuse(std::string_view why);
+  /// Throws io.changed if the file of `link` changed since `open` or `store`. For a session that was made of it.
   void verify() const;
+  /// Throws io.changed if the archive changed since `open`.
+  void verify_archive() const;
 
  private:
   struct Parts;
@@ -174,9 +201,30 @@ class StoredModel {
   detail::Owned<Parts> parts_;
 };
 
-/// Packs `model.onnx` and `data` of a folder, as ONNX Runtime wrote them of the model `original`, with the entry
-/// `about`. StoredModel::store does this, with the same errors; so does Python, which keeps many models in a folder.
-void pack_stored(const std::filesystem::path& folder, const std::filesystem::path& archive, std::string_view about,
-                 Bytes original);
+/// A model in a folder of `StoredModel::open_in`.
+struct StoredFile {
+  std::string archive;     ///< the path of the archive that it was made from
+  std::string runtime;     ///< as in the key
+  std::string why;         ///< why it cannot be stored; empty if it is
+  std::uint64_t size = 0;  ///< bytes; 0 if it cannot be stored
+  std::int64_t time = 0;   ///< nanoseconds since 1970
+};
+
+struct StoredFolder {
+  std::vector<StoredFile> files;  ///< the latest first
+  std::uint64_t unfinished = 0;   ///< bytes that processes are storing, or left when they were killed
+};
+
+/// Lists the stored models of a folder; none if there is no folder. Throws io.*.
+StoredFolder list_stored(const std::filesystem::path& folder);
+
+struct ClearedFolder {
+  std::uint64_t removed = 0;  ///< stored models
+  std::uint64_t busy = 0;     ///< not removed, since another process is storing them
+};
+
+/// Removes all stored models of a folder and all files of ours beside them, and no others. Sessions are not disturbed.
+/// Throws io.*.
+ClearedFolder clear_stored(const std::filesystem::path& folder);
 
 }  // namespace ONNXAR_API onnxar

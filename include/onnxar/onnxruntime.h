@@ -28,7 +28,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -51,8 +50,8 @@ inline Ort::Session session_of(const Ort::Env& env, const Link& link, Ort::Sessi
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const LinkOptions& which = {}) {
   const Link link = make_link(archive, which);
-  Ort::Session session = detail::session_of(env, link, options.Clone());
-  verify_link(link.model, link.folder);
+  Ort::Session session(nullptr);
+  verify_link(link.model, link.folder, [&] { session = detail::session_of(env, link, options.Clone()); });
   return session;
 }
 
@@ -68,15 +67,16 @@ struct SessionCache {
 /// Starts from the model as ONNX Runtime optimised it for this machine, with prepacked weights that all processes
 /// share; the first start stores it (StoredModel). Results are the same, bit by bit. Only for the CPU's provider. Where
 /// the cache cannot be used, as on a full disk, in a folder that others can write to, or for models that ONNX Runtime
-/// cannot store, it is `session_from_archive`. A model that cannot be stored is tried again at each start.
+/// cannot store, it is `session_from_archive`. A model whose stored form ONNX Runtime refuses is tried once.
 inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesystem::path& archive,
                                        const Ort::SessionOptions& options, const SessionCache& cache) {
   std::string ignored;
   std::string& why = cache.why == nullptr ? ignored : *cache.why;
   StoredModel stored = StoredModel::open(
       cache.file, {archive, cache.graph, Ort::GetVersionString() + " " + Ort::GetBuildInfoString(), cache.settings});
+  const bool is_new = !stored.is_stored();
   try {
-    if (!stored.is_stored()) {
+    if (is_new) {
       Ort::SessionOptions writing = options.Clone();
       writing.SetOptimizedModelFilePath(stored.prepare().c_str());
       writing.AddConfigEntry(kOrtSessionOptionsOptimizedModelExternalInitializersFileName, "data");
@@ -97,6 +97,9 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
     why = error.what();
   } catch (const Ort::Exception& error) {
     why = error.what();
+    // Other codes also come of a full disk, or want of memory.
+    const OrtErrorCode code = error.GetOrtErrorCode();
+    if (is_new && (code == ORT_INVALID_GRAPH || code == ORT_NOT_IMPLEMENTED)) stored.refuse(why);
   }
   return session_from_archive(env, archive, options, {.graph = cache.graph});
 }
@@ -104,12 +107,9 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
 /// Of an `.onnx` file. If it is a link, its archive is verified before and after (verify_link).
 inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem::path& link,
                                       const Ort::SessionOptions& options) {
-  std::error_code failed;  // verify_link then says why
-  const auto written = std::filesystem::last_write_time(link, failed);
-  verify_link(link);
-  Ort::Session session(env, link.c_str(), options);
-  if (!verify_link(link) || std::filesystem::last_write_time(link, failed) == written) return session;
-  throw Error(Code::io_changed, "the link was replaced while a session of it was made: try again", {}, link);
+  Ort::Session session(nullptr);
+  verify_link(link, [&] { session = Ort::Session(env, link.c_str(), options); });
+  return session;
 }
 
 /// The archive may be in memory, in another file, or removed since (make_runtime_model). See also Archive::graph.

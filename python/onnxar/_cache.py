@@ -1,42 +1,35 @@
-"""Models as ONNX Runtime optimised them, stored for later sessions, which start sooner and share prepacked weights.
-
-An entry is the archive `KEY.onnxar`. Its model is the one that ONNX Runtime wrote, and its entry `data` the data of that model, aligned:
-weights, and copies of them in the layout of kernels. Links to other archives leave such copies out, because no check
-compares them with the weights. An entry therefore names all that it was made from in its key, which has the archive's digest, and its CRC-32s are
-compared. Both take long, so both are done once in each run of the system and after each change of the file.
-"""
+"""The user's folder for models that ONNX Runtime stored, and the settings of sessions that they depend on."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import hashlib
 import json
 import os
 import pathlib
-import shutil
 import sys
-import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
 from onnxar import _core
-from onnxar._cache_files import Unfit, alone, expect_owner, identity, make_private, publish, recall
-from onnxar._cache_key import digest_of
-from onnxar._errors import Error, printable, usage
-from onnxar._types import Link
+from onnxar._errors import usage
+from onnxar._options import Path
 
-ABOUT = "about"  # an entry
-# Files in the cache: an entry, why there is none, what its file was when its CRC-32s were compared, and what an archive was when its digest was taken.
-SUFFIX, REFUSED, SEEN, DIGEST = ".onnxar", ".refused", ".seen", ".digest"
-LOCK, PART = ".lock", ".part"  # while an entry is made
-NAMED = "[0-9a-f]" * 64  # what their names begin with
+FIRST_VERSION = (1, 22)  # of ONNX Runtime: stores prepacked weights, and takes a link as bytes
+FOLDER = "session.model_external_initializers_file_folder_path"
+# The providers whose sessions can be stored. Azure's has no kernels of its own, and is in the packages for CPUs.
+PROVIDERS = {"CPUExecutionProvider", "AzureExecutionProvider"}
+# Options that a stored model does not depend on.
+FREE = {"enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse", "enable_profiling", "execution_mode", "execution_order",
+        "inter_op_num_threads", "intra_op_num_threads", "log_severity_level", "log_verbosity_level", "logid",
+        "profile_file_prefix", "use_per_session_threads"}  # fmt: skip
+# Calls whose arguments are compared. After any other call, a session cannot be stored.
+KNOWN_CALLS = {"add_session_config_entry", "add_free_dimension_override_by_name", "add_free_dimension_override_by_denotation"}
 
 
-class Unstorable(Unfit):
-    """Why a model can never be stored: later sessions do not try."""
+class Unfit(Exception):
+    """Why a session cannot use the cache."""
 
 
 def default_folder() -> pathlib.Path:
@@ -51,210 +44,99 @@ def default_folder() -> pathlib.Path:
         raise FileNotFoundError(f"there is no folder for caches, pass one: {error}") from error
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
-    """An entry as a model for ONNX Runtime, and the identity of the file whose CRC-32s were compared."""
-
-    key: str
-    link: Link
-    state: str
-
-
 class Cache:
-    """A folder of entries. Any number of processes may use it at once."""
+    """A folder of models that ONNX Runtime stored. Any number of processes may use it at once."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         if folder == "":
             raise usage("the name of the cache's folder is empty: pass a folder, or True for the user's")
-        self.folder = default_folder() if folder is None else pathlib.Path(folder).absolute()
+        self.folder = default_folder() if folder is None else pathlib.Path(os.fsdecode(folder)).absolute()
 
-    def path(self, key: str, suffix: str = SUFFIX) -> pathlib.Path:
-        return self.folder / (key + suffix)
-
-    def digest_of(self, path: str | os.PathLike[str]) -> str:
-        """Returns the archive's digest, which is taken once in each run of the system and after each change of the file. Makes the cache's folder. Errors: Unfit
-        (others can write to the folder); OSError; zip.data.crc; as `onnxar.open`."""
-        make_private(self.folder)
-        real = os.path.realpath(path)
-        memo = self.path(hashlib.sha256(os.fsencode(real)).hexdigest(), DIGEST)
-        now = identity(real)
-        state, _, known = recall(memo).rpartition(" ")
-        if state == now:
-            return known
-        value = digest_of(real)
-        if identity(real) == now:
-            publish(memo, f"{now} {value}")
-        return value
-
-    def find(self, key: str, made_from: str = "") -> Entry | None:
-        """Returns the entry. One that was changed is removed. If this process has just made it from the model `made_from`, the model is refused.
-        Errors: Unfit (the model is known not to work, or the entry belongs to another user); OSError."""
-        path = self.path(key)
-        state = ""
-        try:
-            state = identity(path)
-            expect_owner(path, path.stat())
-            archive = _core.Archive.open(path)
-            self._verify(archive, key, state)
-            about = _about(archive)
-            if about["key"] != key:
-                raise ValueError("it has the name of another entry")
-            return Entry(key, Link(*_core.make_link(path, 0, None, "", _core.LinkForm.prepacked)), state)
-        except FileNotFoundError:
-            pass
-        except (Error, ValueError) as error:
-            if isinstance(error, OSError):
-                raise
-            self._reject(key, state, error, made_from)
-        with contextlib.suppress(FileNotFoundError):
-            raise Unfit(_refusal(self.path(key, REFUSED))[1])
-        return None
-
-    def is_unchanged(self, entry: Entry) -> bool:
-        """Returns whether the file of the entry is still the one that `find` found."""
-        return self._state(entry.key) == entry.state
-
-    def _state(self, key: str) -> str:
-        try:
-            return identity(self.path(key))
-        except OSError:
-            return ""
-
-    def _verify(self, archive: _core.Archive, key: str, state: str) -> None:
-        """Compares the CRC-32s, unless that was done for this state of the file. Errors: zip.data.crc; OSError."""
-        if recall(self.path(key, SEEN)) == state:
-            return
-        self._compare(archive)
-        if self._state(key) == state:
-            publish(self.path(key, SEEN), state)
-
-    @staticmethod
-    def _compare(archive: _core.Archive) -> None:
-        for name in archive.names():
-            archive.verify(name)
-
-    def _reject(self, key: str, state: str, why: Exception, made_from: str) -> None:
-        if self._state(key) != state:  # another process has made it anew
-            return
-        self.path(key).unlink(missing_ok=True)
-        if made_from:
-            raise self.refuse(key, made_from, f"what was stored is not valid: {why}")
-
-    def refuse(self, key: str, model: str, why: str) -> Unfit:
-        """Remembers that the model cannot be stored or does not work when it is loaded again, so that later sessions do not try. Returns the
-        reason as an exception."""
-        publish(self.path(key, REFUSED), f"{printable(model)} (ONNX Runtime {ort.__version__})\n{why}")
-        with contextlib.suppress(OSError):
-            for suffix in (SUFFIX, SEEN):
-                self.path(key, suffix).unlink(missing_ok=True)
-        return Unfit(why)
-
-    def fill(self, key: str, model: str, write: Callable[[str], bytes]) -> bool:
-        """Makes the entry of what `write` writes: a model into this file, and its data into the file `data` beside it. It
-        returns the model that these were made of. Returns False while another process does it, or if it has done it.
-        Errors: OSError; those of `write`."""
-        with alone(self.path(key, LOCK)) as is_alone:
-            if not is_alone or self.path(key).exists():
-                return False
-            self._remove_abandoned(key)
-            part = pathlib.Path(tempfile.mkdtemp(PART, f"{key}.", self.folder))
-            try:
-                original = write(str(part / "model.onnx"))
-                _pack(part, {"key": key, "model": model, "onnxruntime": ort.__version__}, original)
-                os.replace(part / "entry", self.path(key))
-            except Unstorable as reason:
-                raise self.refuse(key, model, str(reason)) from reason
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
-        return True
-
-    def _parts(self) -> list[pathlib.Path]:
-        return list(self.folder.glob(f"{NAMED}*{PART}"))
-
-    def _remove_abandoned(self, own: str) -> None:
-        """Removes what processes left that were killed while they made an entry. The caller has the lock of its own key."""
-        for part in self._parts():
-            other = part.name[:64]
-            if other == own:
-                shutil.rmtree(part, ignore_errors=True)
-                continue
-            with contextlib.suppress(OSError), alone(self.path(other, LOCK)) as is_alone:
-                if is_alone:
-                    shutil.rmtree(part, ignore_errors=True)
+    def open(self, path: str, graph: str, settings: str) -> _core.StoredModel:
+        """Errors: those of the archive."""
+        return _core.StoredModel.open_in(self.folder, path, graph, f"{ort.__version__} {ort.get_build_info()}", settings)
 
     def entries(self) -> list[tuple[float, int, str]]:
-        """Returns time, size and description of each entry and each refused model, the latest first."""
-        found = []
-        for path in self.folder.glob(NAMED + SUFFIX):
-            with contextlib.suppress(Error, OSError, ValueError):
-                about, status = _about(_core.Archive.open(path)), path.stat()
-                found.append((status.st_mtime, status.st_size, f"{about['model']} (ONNX Runtime {about['onnxruntime']})"))
-        for path in self.folder.glob(NAMED + REFUSED):
-            with contextlib.suppress(OSError):
-                model, why = _refusal(path)
-                found.append((path.stat().st_mtime, 0, f"{model}: cannot be stored: {why}"))
-        return sorted(found, reverse=True)
+        """Returns time, size and description of each stored and each refused model, the latest first. Errors: OSError."""
+        return [(time, size, f"{archive} (ONNX Runtime {runtime.partition(' ')[0]})" + (f": cannot be stored: {why}" if why else ""))
+                for archive, runtime, why, size, time in _core.list_stored(self.folder)[0]]  # fmt: skip
 
     def unfinished(self) -> int:
-        """Returns the size of what processes are making, or left when they were killed."""
-        size = 0
-        for part in self._parts():
-            for file in part.glob("*"):
-                with contextlib.suppress(OSError):
-                    size += file.stat().st_size
-        return size
+        """Returns the size of what processes are storing, or left when they were killed. Errors: OSError."""
+        return _core.list_stored(self.folder)[1]
 
     def clear(self) -> tuple[int, int]:
-        """Removes all entries, except those that are being made, and returns the number of both. Sessions that use them are not disturbed.
-        Errors: OSError."""
-        removed = busy = 0
-        for key in {path.name[:64] for path in self.folder.glob(NAMED + ".*")}:
-            with alone(self.path(key, LOCK)) as is_alone:
-                busy += not is_alone
-                if is_alone:
-                    removed += self.path(key).exists()
-                    self._remove(key)
-        return removed, busy
-
-    def _remove(self, key: str) -> None:
-        """Removes all files of a key, of which the caller has the lock. The lock goes last: others may have it from then on."""
-        lock = self.path(key, LOCK)
-        for path in (*(each for each in self.folder.glob(key + ".*") if each != lock), lock):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                try:
-                    path.unlink(missing_ok=True)
-                except PermissionError:
-                    if sys.platform != "win32":  # where files that are open stay
-                        raise
+        """Removes all stored models, except those that are being stored, and returns the number of both. Sessions that use them are
+        not disturbed. Errors: OSError."""
+        return _core.clear_stored(self.folder)
 
 
-def _about(archive: _core.Archive) -> dict[str, str]:
-    """Errors: ValueError (it is not what `fill` writes); usage.no_such_entry."""
-    try:
-        about = json.loads(bytes(memoryview(archive.bytes(ABOUT))))
-    except RecursionError as error:
-        raise ValueError(f"{ABOUT} is nested too deeply") from error
-    if not isinstance(about, dict) or not all(isinstance(about.get(name), str) for name in ("key", "model", "onnxruntime")):
-        raise ValueError(f"{ABOUT} lacks a field")
-    return about
+def _names(of_calls: bool) -> list[str]:
+    return [name for name in dir(ort.SessionOptions)
+            if not name.startswith(("_", "get_", "has_")) and callable(getattr(ort.SessionOptions, name)) == of_calls]  # fmt: skip
 
 
-def _refusal(path: pathlib.Path) -> tuple[str, str]:
-    """Returns a refused model and the reason. Errors: OSError."""
-    model, _, why = path.read_text(encoding="utf-8", errors="replace").partition("\n")
-    return model, why or "it was refused before"
+class SessionOptions(ort.SessionOptions):  # type: ignore[misc,unused-ignore]
+    """onnxruntime.SessionOptions for sessions with a cache: they remember every call, since ONNX Runtime does not tell what
+    was set, and a stored model depends on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def _copy(self) -> SessionOptions:
+        """Returns options of their own with the same settings."""
+        copied = SessionOptions()
+        for name in _names(of_calls=False):
+            setattr(copied, name, getattr(self, name))
+        for name, values, named in self._settings_called():
+            getattr(copied, name)(*values, **named)
+        return copied
+
+    def _settings(self) -> list[Any]:
+        """Returns what a stored model depends on, for JSON. Errors: Unfit."""
+        for name, *_ in self._calls:
+            if name not in KNOWN_CALLS:
+                raise Unfit(f"the session options had a call of {name}")
+        if self.optimized_model_filepath:
+            raise Unfit("the session options have an optimized_model_filepath of their own")
+        return [[name, str(getattr(self, name))] for name in _names(of_calls=False) if name not in FREE] + self._settings_called()
+
+    def _settings_called(self) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+        return [call for call in self._calls if call[1][:1] != (FOLDER,)]  # sessions set this one themselves
 
 
-def _pack(part: pathlib.Path, about: dict[str, str], original: bytes) -> None:
-    """Packs what ONNX Runtime wrote."""
-    try:
-        _core.pack_stored(part, part / "entry", json.dumps(about), original)
-    except Error as error:
-        if isinstance(error, OSError):
-            raise
-        raise Unstorable(f"ONNX Runtime did not store what it was to: {error}") from error
+def _remembering(name: str) -> Callable[..., None]:
+    def call(self: SessionOptions, *values: Any, **named: Any) -> None:
+        getattr(ort.SessionOptions, name)(self, *values, **named)
+        self._calls.append((name, values, named))
+
+    call.__name__ = name
+    return call
+
+
+for _name in _names(of_calls=True):
+    setattr(SessionOptions, _name, _remembering(_name))
+
+
+def _of_cpu(providers: Sequence[Any] | None, provider_options: Sequence[dict[Any, Any]] | None) -> list[Any]:
+    """Returns the options of the CPU's provider. Errors: Unfit."""
+    named = [each if isinstance(each, tuple) else (each, {}) for each in providers or ort.get_available_providers()]
+    if provider_options:
+        named = [(name, options) for (name, _), options in zip(named, provider_options, strict=False)]
+    others = sorted({str(name) for name, _ in named} - PROVIDERS)
+    if others:
+        raise Unfit(f"ONNX Runtime stores what it prepared for {' and '.join(others)} elsewhere or not at all")
+    return [sorted((str(key), str(value)) for key, value in options.items()) for name, options in named if name == "CPUExecutionProvider"]
+
+
+def settings_of(options: SessionOptions, providers: Sequence[Any] | None, provider_options: Sequence[dict[Any, Any]] | None) -> str:
+    """Returns the settings of a session that a stored model depends on. Errors: Unfit."""
+    if tuple(int(number) for number in ort.__version__.split(".")[:2]) < FIRST_VERSION:
+        raise Unfit(f"ONNX Runtime {ort.__version__} is older than {'.'.join(map(str, FIRST_VERSION))}")
+    if os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL") == "1":
+        raise Unfit("ORT_LOAD_CONFIG_FROM_MODEL lets models set options")
+    return json.dumps([options._settings(), _of_cpu(providers, provider_options)], sort_keys=True, default=repr)
 
 
 def warn(reason: object) -> None:

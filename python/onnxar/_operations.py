@@ -281,7 +281,7 @@ def link(
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
         _core.write_link(archive, file_of(output, OUTPUT), overwrite, sync, offset, length, graph)
-    model, folder, remarks = _core.make_link(archive, offset, length, graph, _core.LinkForm.link)
+    model, folder, remarks = _core.make_link(archive, offset, length, graph)
     return Link(model, folder, [Finding(*row) for row in remarks])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import tempfile
@@ -15,17 +14,15 @@ from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignor
 
 from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
-from onnxar._cache import Cache, Entry, Unstorable, warn
-from onnxar._cache_files import Unfit
-from onnxar._cache_key import FOLDER, SessionOptions, key_of
+from onnxar._cache import FOLDER, Cache, SessionOptions, Unfit, settings_of, warn
 from onnxar._errors import Error, usage
 from onnxar._options import Path
 from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
 
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
-# Failures because of the model. Those for want of memory or disk have classes of ONNX Runtime in common with others.
-LASTING = (errors.InvalidGraph, errors.InvalidProtobuf, errors.NotImplemented)
+# Failures because of a model alone. Others also come of a full disk, or want of memory.
+LASTING = (errors.InvalidGraph, errors.NotImplemented)
 
 _UNSIGNED = {8: 2, 16: 4}  # the number of ONNX's type of so many bits
 
@@ -44,14 +41,15 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
     Weights of an archive in memory are copied once, and the archive's bytes are kept as long as the session or its
     `sess_options`, which get the initializers and are for one session only. `set_providers` reads the weights again. If the
-    archive was replaced in the meantime, the error is onnx.link.stale.
+    archive was replaced in the meantime, the error is onnx.link.stale or io.changed, and the session stays as it was. Both
+    are also the errors if that happens while a session is made, even if the old file is put back.
 
     With `cache`, True or a folder, the session starts from the model as ONNX Runtime optimised it, with prepacked weights that are
     mapped from a file; the first start stores it there. All processes share these weights, so the session takes hardly any memory of
     its own, and results are the same, bit by bit. True is the user's folder for caches. An entry holds for one digest of the archive,
     these options, this version of ONNX Runtime and this processor. The archive's digest is taken, and the entry's CRC-32s are compared,
     once in each run of the system and if the files change. Anyone who can write to the folder decides what sessions compute, and can
-    crash them; folders that other users can write to are not used.
+    crash them; folders and files that other users can write to are not used.
     `sess_options` must be `onnxar.onnxruntime.SessionOptions`. Sessions that cannot be stored (with providers other than the CPU's, from
     memory, with libraries of operators), and those that cannot write to the folder, start without it, and a RuntimeWarning says why.
     While another process stores the model, the session starts without it, too. Errors: zip.data.crc (the archive is damaged).
@@ -72,7 +70,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         **kwargs: Any,
     ) -> None:
         source = _source(path_or_bytes)
-        self._source: tuple[Any, SessionOptions, str] | None = None
+        self._source: tuple[_core.StoredModel, str, SessionOptions, str] | None = None
         if (cache or cache == "") and self._begin_cached(source, sess_options, providers, provider_options, graph, cache, kwargs):
             return
         options = sess_options if sess_options is not None else ort.SessionOptions()
@@ -91,8 +89,8 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             self._mapping(lambda: begin(link.model))
         else:
             with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
-                begin(_linked_in(folder, link, os.path.realpath(source)))
-            _operations.verify_link(link)
+                linked = _linked_in(folder, link, os.path.realpath(source))
+                _core.verify_link_bytes(link.model, link.folder, lambda: begin(linked))
 
     @property
     def is_cached(self) -> bool:
@@ -103,14 +101,21 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         def begin() -> None:
             super(InferenceSession, self).set_providers(providers, provider_options)
 
-        if self._source is not None:  # the cached model is for the providers that it was optimised for
-            path, options, graph = self._source
-            InferenceSession.__init__(self, path, options, providers, provider_options, graph=graph)
-        elif self._link is None:
-            begin()
-        else:
-            _operations.verify_link(self._link)
-            self._mapping(begin)
+        before = dict(self.__dict__)
+        try:
+            if self._source is not None:  # the stored model is for the providers that it was optimised for
+                stored, path, options, graph = self._source
+                stored.verify_archive()
+                InferenceSession.__init__(self, path, options, providers, provider_options, graph=graph)
+                stored.verify_archive()
+            elif self._link is None:
+                begin()
+            else:
+                self._mapping(begin)
+        except BaseException:  # the session stays what it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _begin_cached(
         self, path: Any, sess_options: ort.SessionOptions | None, providers: Any, provider_options: Any, graph: str,
@@ -123,60 +128,49 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         if not isinstance(path, str | os.PathLike):
             warn("the archive is in memory")
             return False
-        name = os.path.abspath(path)
+        real = os.path.realpath(path)
         try:
             if kwargs.keys() - {"enable_fallback"}:
                 raise Unfit(f"{' and '.join(sorted(kwargs))} cannot be stored")
-            kept = Cache(None if isinstance(cache, bool) else cache)
-            key = key_of(path, graph, given, providers, provider_options, kept.digest_of)
+            settings = settings_of(given, providers, provider_options)
+            stored = Cache(None if isinstance(cache, bool) else cache).open(real, graph, settings)
         except Error:  # of the archive
             raise
         except (Unfit, OSError) as reason:
             warn(reason)
             return False
+        is_new = not stored.is_stored
         try:
-            found, made_from = kept.find(key), ""
-            if found is None:
-                write = functools.partial(_write_optimised, path, graph, given, providers, provider_options, key)
-                made_from = name if kept.fill(key, name, write) else ""
-                found = kept.find(key, made_from)
-        except (Unfit, OSError, Error) as reason:
-            warn(reason)
-            return False
-        if found is None:  # another process stores it
-            return False
-        try:
-            self._begin_stored(found, given, providers, provider_options)
-            failure: Exception | None = None
+            if is_new:
+                _write_optimised(stored, given, providers, provider_options)
+            self._begin_stored(stored, given, providers, provider_options)
         except Exception as reason:  # ONNX Runtime's errors have no class in common
-            failure = reason
-        if not kept.is_unchanged(found):  # what was mapped is not what was compared
-            failure = Unfit("another process changed or removed the entry in the meantime")
-        elif made_from and isinstance(failure, (Unfit, *LASTING)):
-            kept.refuse(key, made_from, str(failure))
-        if failure is not None:
-            warn(failure)
+            if is_new and isinstance(reason, LASTING):
+                stored.refuse(str(reason))
+            if getattr(reason, "code", "") != "archive.busy":  # another process stores it
+                warn(reason)
             return False
-        self._source = path, given, graph
+        self._source = stored, real, given, graph
         return True
 
-    def _begin_stored(self, found: Entry, given: SessionOptions, providers: Any, provider_options: Any) -> None:
-        """Makes the session from an entry. Errors: those of ONNX Runtime."""
-        self._link, self._options = found.link, given._copy()
+    def _begin_stored(self, stored: _core.StoredModel, given: SessionOptions, providers: Any, provider_options: Any) -> None:
+        """Makes the session from a stored model. Errors: those of ONNX Runtime; io.changed."""
+        model, folder = stored.link()
+        self._link, self._options = None, given._copy()
         self._options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # that was done
-        model = found.link.model
-        self._mapping(lambda: super(InferenceSession, self).__init__(model, self._options, providers, provider_options, enable_fallback=0))
+        self._options.add_session_config_entry(FOLDER, _native(folder))
+        super().__init__(model, self._options, providers, provider_options, enable_fallback=0)
+        stored.verify()
 
     def _mapping(self, begin: Callable[[], None]) -> None:
-        """Makes the session from a link. The options may since be those of a session of another folder, too. Errors:
-        onnx.link.stale (the archive was replaced in the meantime); usage.argument (the options were changed in the meantime)."""
+        """Makes the session from a link. The options may since be those of a session of another folder, too. Errors: onnx.link.stale,
+        io.changed (the archive was replaced in the meantime); usage.argument (the options were changed in the meantime)."""
         assert self._link is not None
-        folder = str(self._link.folder)
+        folder = _native(self._link.folder)
         self._options.add_session_config_entry(FOLDER, folder)
-        begin()
-        if self.get_session_options().get_session_config_entry(FOLDER) != folder:
-            raise usage("another thread uses these session options: make new ones for each session", path=folder)
-        _operations.verify_link(self._link)
+        _core.verify_link_bytes(self._link.model, self._link.folder, begin)
+        if _entry_of(self.get_session_options()) != os.fsencode(folder):
+            raise usage("another thread uses these session options: make new ones for each session", path=str(self._link.folder))
 
 
 def load_adapter(source: Source, name: str) -> Any:
@@ -206,28 +200,40 @@ def _version() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", ort.__version__)[:2])
 
 
-def _write_optimised(path: Any, graph: str, given: SessionOptions, providers: Any, provider_options: Any, key: str, output: str) -> bytes:
-    """Has ONNX Runtime write the model as it runs it, and returns the model that it was made of. Errors: Unfit."""
-    link, options = Link(*_core.make_link(path, 0, None, graph, _core.LinkForm.unmarked)), given._copy()
-    options.optimized_model_filepath = output
+def _native(path: os.PathLike[str]) -> Any:
+    """Returns a path for ONNX Runtime, which takes bytes where they are not UTF-8."""
+    text = os.fspath(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(text)
+    return text
+
+
+def _entry_of(options: ort.SessionOptions) -> bytes:
+    """Returns the folder in the options."""
+    try:
+        return os.fsencode(options.get_session_config_entry(FOLDER))
+    except UnicodeDecodeError as error:
+        return error.object
+
+
+def _write_optimised(stored: _core.StoredModel, given: SessionOptions, providers: Any, provider_options: Any) -> None:
+    """Has ONNX Runtime write the model as it runs it, and stores that. Errors: those of ONNX Runtime; as `StoredModel.store`."""
+    output = stored.prepare()
+    (model, folder), options = stored.link(), given._copy()
+    options.optimized_model_filepath = _native(output)
     options.enable_profiling = False
     options.log_severity_level = 3  # no warning that the file is for this machine alone
     for name, value in {
-        FOLDER: str(link.folder),
+        FOLDER: _native(folder),
         "session.optimized_model_external_initializers_file_name": "data",
         "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
         "session.save_external_prepacked_constant_initializers": "1",
     }.items():
         options.add_session_config_entry(name, value)
-    try:
-        ort.InferenceSession(link.model, options, providers, provider_options, enable_fallback=0)
-    except LASTING as error:
-        raise Unstorable(f"ONNX Runtime cannot store it: {error}") from error
-    except Exception as error:  # such as a full disk
-        raise Unfit(f"ONNX Runtime did not store it: {error}") from error
-    if key_of(path, graph, given, providers, provider_options) != key:
-        raise Unfit("the archive was replaced in the meantime")
-    return link.model
+    ort.InferenceSession(model, options, providers, provider_options, enable_fallback=0)
+    stored.store()
 
 
 def _linked_in(folder: str, link: Link, archive: str) -> str:

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,15 +17,21 @@ using Path = std::filesystem::path;
 
 /// Returns the model's bytes, the folder of its external data, and remarks.
 nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length,
-                  const std::string& graph, LinkForm form) {
+                  const std::string& graph) {
   const Link link =
-      without_gil([&] { return make_link(archive, {.offset = offset, .length = length, .graph = graph}, form); });
+      without_gil([&] { return make_link(archive, {.offset = offset, .length = length, .graph = graph}); });
   return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder, findings(link.remarks));
 }
 
-bool verify_bytes(const nb::bytes& model, const Path& folder) {
+/// `use`, unless it is None, is called while the link is verified.
+bool verify_bytes(const nb::bytes& model, const Path& folder, const nb::object& use) {
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
-  return without_gil([&] { return verify_link(bytes, folder); });
+  const auto call = [&] {
+    const nb::gil_scoped_acquire held;
+    use();
+  };
+  const auto called = use.is_none() ? std::function<void()>() : std::function<void()>(call);
+  return without_gil([&] { return verify_link(bytes, folder, called); });
 }
 
 /// Returns the model's bytes, and tuples of its initializers: name, type, shape, data.
@@ -41,16 +48,7 @@ nb::tuple runtime_model_of(const Archive& archive) {
 }  // namespace
 
 void bind_links(nb::module_& module) {
-  nb::enum_<LinkForm>(module, "LinkForm")
-      .value("link", LinkForm::link)
-      .value("unmarked", LinkForm::unmarked)
-      .value("prepacked", LinkForm::prepacked);
   module.def("make_link", link_of);
-  module.def("pack_stored",
-             [](const Path& folder, const Path& archive, const std::string& about, const nb::bytes& original) {
-               const Bytes bytes = as_bytes({original.c_str(), original.size()});
-               without_gil([&] { pack_stored(folder, archive, about, bytes); });
-             });
   module.def("write_link", [](const Path& archive, const Path& output, bool overwrite, bool sync, std::uint64_t offset,
                               std::optional<std::uint64_t> length, const std::string& graph) {
     LinkOptions options;
@@ -62,7 +60,7 @@ void bind_links(nb::module_& module) {
     without_gil([&] { return onnxar::link(archive, output, options); });
   });
   module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });
-  module.def("verify_link_bytes", verify_bytes);
+  module.def("verify_link_bytes", verify_bytes, nb::arg("model"), nb::arg("folder"), nb::arg("use") = nb::none());
   module.def("runtime_model", runtime_model_of);
 }
 

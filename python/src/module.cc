@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   bind_conversions(module);
   bind_writers(module);
   bind_links(module);
+  bind_stored(module);
   module.def("dtype_name", [](int type) { return text(onnxar::to_string(static_cast<onnxar::DataType>(type))); });
   module.def("dtype_bits", [](int type) { return onnxar::bits_per_element(static_cast<onnxar::DataType>(type)); });
   module.def("payload_size", [](int type, const std::vector<std::int64_t>& dims) {

@@ -6,10 +6,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import io
-import json
 import os
 import pathlib
 import shutil
+import signal
+import threading
+import time
 import unittest
 import unittest.mock
 import zipfile
@@ -18,15 +20,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import onnxruntime as ort
-from building import model
-from cache_test import CPU, SIZE, CacheTest
+from cache_test import CPU, LONGEST_TICK, OURS, SIZE, CacheTest
 from onnxruntime.capi import onnxruntime_pybind11_state as errors
 from support import weights
 
 import onnxar
 import onnxar.onnxruntime
-from onnxar import _cache, _cache_command, _cache_files, _cache_key, _core
-from onnxar.onnxruntime import InferenceSession, SessionOptions
+from onnxar import _cache, _cache_command, _core
+from onnxar import onnxruntime as sessions
+from onnxar.onnxruntime import InferenceSession
 
 POLYNOMIAL = 0xEDB88320
 
@@ -52,15 +54,10 @@ def forged(data: bytes, crc: int) -> bytes:
 
 
 class SafetyTest(CacheTest):
-    def key(self, path: pathlib.Path | None = None) -> str:
-        return _cache_key.key_of(str(path or self.path), "", SessionOptions(), CPU, None)
-
-    def suffixes(self) -> set[str]:
-        return {each.suffix for each in self.cache.iterdir()}
-
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
-        with open(self.cache / f"{key}.lock", "ab") as lock:
+        with open(self.cache / f"{key}.onnxar.lock", "ab") as lock:
+            lock.write(OURS)
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -75,7 +72,7 @@ class Poison(SafetyTest):
         twin.write_bytes(whole.replace(weight, evil))
         with zipfile.ZipFile(twin) as zipped:
             self.assertIsNone(zipped.testzip())
-        self.assertNotEqual(self.key(), self.key(twin))
+        self.assertNotEqual(self.name_of(), self.name_of(path=twin))
         right, self.expected = (self.expected, self.run_of(InferenceSession(twin, providers=CPU)))
         self.assertNotEqual(right, self.expected)
         self.start(entries=1, path=twin)
@@ -89,112 +86,125 @@ class Poison(SafetyTest):
         self.refused("zip.data.crc", InferenceSession, self.path, providers=CPU, cache=self.cache)
         self.assertEqual(self.entries(), [])
 
-    def test_the_digest_is_taken_once_for_each_state_of_the_archive(self):
-        def taken() -> int:
-            with unittest.mock.patch.object(_cache, "digest_of", wraps=_cache.digest_of) as digest:
-                self.start(entries=1)
-            return digest.call_count
-
+    def test_digest_is_remembered_until_archive_changes(self):
+        time.sleep(LONGEST_TICK)
         self.start(entries=1)
-        self.assertEqual((taken(), taken()), (0, 0))
-        with unittest.mock.patch.object(_cache_files, "boot", lambda: "another"):
-            self.assertEqual((taken(), taken()), (1, 0))
-        with unittest.mock.patch.object(_cache_files, "boot", lambda: ""):
-            self.assertEqual((taken(), taken()), (1, 1))
+        (memo,) = self.cache.glob("*.digest")
+        right = memo.read_bytes()
+        forged = right[:-64] + b"0" * 64
+        for link in (self.path, self.folder / "link"):
+            if link != self.path:
+                link.symlink_to(self.path)
+            memo.write_bytes(forged)
+            self.assertNotEqual(self.name_of(path=link), self.entries()[0].name, "it is believed")
         before = self.path.stat()
         with open(self.path, "r+b") as file:  # in place, and with its old time
             first = file.read(1)
             file.seek(0)
             file.write(first)
         os.utime(self.path, ns=(before.st_atime_ns, before.st_mtime_ns))
-        self.assertEqual((taken(), taken()), (1, 0))
-        link = self.folder / "link"
-        link.symlink_to(self.path)
-        self.path = link
-        self.assertEqual(taken(), 0)
-        for damaged in (b"", b"\xff", b"x y"):
-            (memo,) = self.cache.glob("*.digest")
+        self.assertEqual(self.name_of(), self.entries()[0].name)
+        for damaged in (b"", b"\xff", b"x y", OURS, right[:-1]):
             memo.write_bytes(damaged)
-            self.assertEqual((taken(), taken()), (1, 0))
+            self.start(entries=1)
 
-    def test_the_digest_of_an_archive_that_changes_is_not_remembered(self):
-        digest_of = _cache.digest_of
-
-        def touching(path: str) -> str:
-            value = digest_of(path)
+    def test_digest_of_recent_archive_is_not_remembered(self):
+        for _ in range(2):
             os.utime(self.path)
-            return value
-
-        cache = _cache.Cache(self.cache)
-        with unittest.mock.patch.object(_cache, "digest_of", touching):
-            cache.digest_of(self.path)
-        self.assertEqual(list(self.cache.iterdir()), [])
+            self.start(entries=1)
+            self.assertEqual(list(self.cache.glob("*.digest")), [])
 
     def test_an_archive_that_is_replaced_while_it_is_stored_makes_no_entry(self):
+        other, kept = self.other(), self.folder / "kept"
+        write, right = ort.InferenceSession.__init__, self.expected
+        for is_rolled_back in (False, True):
+            os.link(self.path, kept)
+
+            def replacing(session: object, *arguments: Any, is_rolled_back: bool = is_rolled_back, **named: Any) -> None:
+                if type(session) is ort.InferenceSession:  # the one that stores the model
+                    os.replace(shutil.copyfile(other, self.folder / "copy"), self.path)
+                write(session, *arguments, **named)
+                if type(session) is ort.InferenceSession and is_rolled_back:
+                    os.link(kept, self.folder / "again")
+                    os.replace(self.folder / "again", self.path)
+
+            self.expected = right if is_rolled_back else self.run_of(InferenceSession(other, providers=CPU))
+            with unittest.mock.patch.object(ort.InferenceSession, "__init__", replacing):
+                self.starts_without("io.changed")
+            self.assertEqual(self.entries(), [])
+            os.replace(kept, self.path)
+
+    def other(self) -> pathlib.Path:
         onnxar.save(self.made(), other := self.folder / "other.onnxar")
         edited = self.made()
         edited.graph.node[1].op_type = "Sub"
         onnxar.replace(other, edited)
-        make_link = _core.make_link
-
-        def replacing(*arguments: object) -> object:
-            os.replace(shutil.copyfile(other, self.folder / "copy"), self.path)
-            return make_link(*arguments)
-
-        self.expected = self.run_of(InferenceSession(other, providers=CPU))
-        with unittest.mock.patch.object(_core, "make_link", replacing):
-            self.starts_without("replaced in the meantime")
-        self.assertEqual(self.entries(), [])
+        return other
 
 
 class Changes(SafetyTest):
-    """Entries that change between the comparison and the session."""
+    """Files that change while a session is made."""
 
-    def test_an_entry_that_changes_while_it_is_compared_is_not_recorded_or_used(self):
+    def test_plain_session_of_file_put_back_is_refused(self):
+        begin, aside = ort.InferenceSession.__init__, self.folder / "aside"
+
+        def replacing(*arguments: Any, **named: Any) -> None:
+            os.rename(self.path, aside)
+            shutil.copyfile(aside, self.path)
+            begin(*arguments, **named)
+            os.rename(aside, self.path)
+
+        with unittest.mock.patch.object(ort.InferenceSession, "__init__", replacing):
+            self.refused("io.changed", InferenceSession, self.path, providers=CPU)
+
+    def test_changed_providers_use_the_same_archive(self):
+        other, elsewhere = self.other_model(), self.folder / "elsewhere"
+        elsewhere.mkdir()
+        shutil.copyfile(other, elsewhere / self.path.name)
+        self.addCleanup(os.chdir, os.getcwd())
+        for cache in (False, self.cache, self.cache):
+            os.chdir(self.folder)
+            session = InferenceSession(self.path.name, providers=CPU, cache=cache)
+            os.chdir(elsewhere)
+            session.set_providers(CPU)
+            self.assertEqual(self.run_of(session), self.expected)
+            session = InferenceSession(self.path, providers=CPU, cache=cache)
+            os.rename(self.path, self.folder / "aside")
+            shutil.copyfile(other, self.path)
+            self.refused("io.changed" if cache else "onnx.link.stale", session.set_providers, CPU)
+            self.assertEqual(self.run_of(session), self.expected, "the session stays as it was")
+            os.replace(self.folder / "aside", self.path)
+
+    def other_model(self) -> pathlib.Path:
+        edited = self.made()
+        edited.graph.node[1].op_type = "Sub"
+        onnxar.save(edited, other := self.folder / "other.onnxar")
+        return other
+
+    def test_entry_replaced_meanwhile_is_not_used(self):
         self.start(entries=1)
         (entry,) = self.entries()
-        entry.with_suffix(".seen").unlink()
+        begin = ort.InferenceSession.__init__
 
-        def replacing(*_: object) -> None:
+        def replacing(*arguments: Any, **named: Any) -> None:
+            begin(*arguments, **named)
             os.replace(shutil.copyfile(entry, self.folder / "copy"), entry)
+            entry.chmod(0o600)
 
-        with unittest.mock.patch.object(_cache.Cache, "_compare", replacing):
-            self.starts_without("changed or removed the entry")
-        self.assertEqual(self.suffixes(), {".onnxar", ".lock", ".digest"})
+        with unittest.mock.patch.object(ort.InferenceSession, "__init__", replacing), self.assertWarnsRegex(RuntimeWarning, "io.changed"):
+            self.assertFalse(InferenceSession(self.path, providers=CPU, cache=self.cache).is_cached)
         self.start(entries=1)
-
-    def test_a_good_entry_that_replaced_a_bad_one_stays(self):
-        self.start(entries=1)
-        (entry,) = self.entries()
-        good = shutil.copyfile(entry, self.folder / "good")
-        entry.write_bytes(b"bad")
-        open_archive = _core.Archive.open
-
-        def replacing(path: object) -> object:
-            try:
-                return open_archive(path)
-            finally:
-                if path == entry and good.exists():
-                    os.replace(good, entry)
-
-        with unittest.mock.patch.object(_cache, "_core", unittest.mock.Mock(wraps=_core)) as core:
-            core.Archive.open = replacing
-            self.assertIsNone(_cache.Cache(self.cache).find(self.key()))
-        self.assertTrue(entry.exists())
-        before = entry.stat().st_ino
-        self.start(entries=1)
-        self.assertEqual(entry.stat().st_ino, before)
 
     def test_an_entry_that_is_removed_before_the_session_is_made_again(self):
         begin = InferenceSession._begin_stored
 
-        def clearing(*arguments: object) -> None:
+        def clearing(*arguments: Any) -> None:
             _cache.Cache(self.cache).clear()
             begin(*arguments)
 
         for _ in range(2):  # without an entry, and with one
             with unittest.mock.patch.object(InferenceSession, "_begin_stored", clearing):
-                self.starts_without("changed or removed the entry")
+                self.starts_without("")
             self.assertEqual(list(self.cache.iterdir()), [])
         self.start(entries=1)
 
@@ -208,7 +218,7 @@ class Failures(SafetyTest):
                         errors.Fail("cannot write"), errors.RuntimeException("cannot allocate"), ValueError("no value")):  # fmt: skip
             with self.failing(failure):
                 self.starts_without("no files left|no memory left|stale|cannot write|cannot allocate|no value")
-            self.assertNotIn(".refused", self.suffixes())
+            self.assertNotIn(".onnxar.refused", self.suffixes())
             self.start(entries=1)
             _cache.Cache(self.cache).clear()
 
@@ -216,32 +226,25 @@ class Failures(SafetyTest):
         self.start(entries=1)
         with self.failing(errors.InvalidGraph("today")):
             self.starts_without("today")
-        self.assertNotIn(".refused", self.suffixes())
+        self.assertNotIn(".onnxar.refused", self.suffixes())
         self.start(entries=1)
 
     def test_a_new_entry_that_does_not_work_is_refused_and_listed(self):
         with self.failing(errors.InvalidGraph("not this\none")):
             self.starts_without("not this\none")
-        self.assertEqual(self.suffixes(), {".lock", ".refused", ".digest"})
-        with unittest.mock.patch.object(_cache.Cache, "fill") as fill:
+        self.assertLessEqual({".onnxar.refused"}, self.suffixes())
+        self.assertEqual(self.entries(), [])
+        with unittest.mock.patch.object(ort.InferenceSession, "__init__", side_effect=AssertionError) as begin, self.assertRaises(AssertionError):
             self.starts_without("not this\none")
-        fill.assert_not_called()
+        self.assertEqual(begin.call_count, 1, "only the session without the cache was tried")
         ((_, size, said),) = _cache.Cache(self.cache).entries()
         self.assertEqual((size, said), (0, f"{self.path} (ONNX Runtime {ort.__version__}): cannot be stored: not this\none"))
         self.assertEqual(_cache.Cache(self.cache).clear(), (0, 0))
         self.start(entries=1)
 
-    def test_models_that_cannot_be_stored_are_tried_once(self):
-        broken = unittest.mock.patch.object(_core, "pack_stored", side_effect=onnxar.Error("onnx.model.invalid", "of another year"))
-        with broken:
-            self.starts_without("of another year")
-        with broken as pack:
-            self.starts_without("of another year")
-        pack.assert_not_called()
-        self.assertEqual(self.suffixes(), {".lock", ".refused", ".digest"})
-
     def test_only_failures_because_of_the_model_are_remembered_when_it_is_stored(self):
-        for failure, is_lasting in ((errors.Fail("Failed to write"), False), (errors.NotImplemented("never"), True)):
+        for failure, is_lasting in ((errors.Fail("Failed to write"), False), (errors.InvalidProtobuf("Failed to write"), False),
+                                    (errors.NotImplemented("never"), True)):  # fmt: skip
             begin = ort.InferenceSession.__init__
 
             def failing(session: object, *arguments: object, failure: Exception = failure, begin: Any = begin, **named: object) -> None:
@@ -251,84 +254,99 @@ class Failures(SafetyTest):
 
             with unittest.mock.patch.object(ort.InferenceSession, "__init__", failing):
                 self.starts_without(str(failure))
-            self.assertEqual(".refused" in self.suffixes(), is_lasting)
+            self.assertEqual(".onnxar.refused" in self.suffixes(), is_lasting)
+            failure.__traceback__ = None  # whose frames have the lock
 
-    def test_a_new_entry_that_is_not_valid_is_refused(self):
-        pack = _cache._pack
+    def test_full_disk_does_not_refuse_the_model(self):
+        write = sessions._write_optimised
 
-        def damaged(part: pathlib.Path, about: dict[str, str], original: bytes) -> None:
-            pack(part, about, original)
-            with open(part / "entry", "r+b") as file:
-                file.seek(8192 + 10_000)
-                file.write(b"damage")
+        def cut(stored: _core.StoredModel, *arguments: Any) -> None:
+            with unittest.mock.patch.object(ort, "InferenceSession") as session:
+                session.side_effect = lambda _, options, *rest, **named: pathlib.Path(options.optimized_model_filepath).write_bytes(b"\x08\x08\x3a\x7f")
+                write(stored, *arguments)
 
-        with unittest.mock.patch.object(_cache, "_pack", damaged):
-            self.starts_without("not valid.*zip.data.crc")
-        self.starts_without("not valid.*zip.data.crc")
-        self.assertEqual(self.suffixes(), {".lock", ".refused", ".digest"})
+        with unittest.mock.patch.object(sessions, "_write_optimised", cut):
+            self.starts_without("")
+        self.assertNotIn(".onnxar.refused", self.suffixes())
+        self.start(entries=1)
 
     def test_damaged_refusals_do_not_raise(self):
-        self.cache.mkdir(mode=0o700)
-        refusal = self.cache / f"{self.key()}.refused"
-        for damaged, said in ((b"", "refused before"), (b"\xff\xfe", "refused before"), (b"m\n\xff", "\ufffd")):
-            refusal.write_bytes(damaged)
-            self.starts_without(said)
-            self.assertEqual(len(_cache.Cache(self.cache).entries()), 1)
-        refusal.unlink()
-        refusal.mkdir()
-        self.starts_without("Is a directory")
-
-    def test_damaged_descriptions_are_made_anew(self):
-        key = self.key()
-        self.cache.mkdir(mode=0o700)
-        of_numbers = json.dumps({"key": key, "model": 1, "onnxruntime": 1}).encode()
-        for about in (b"[]", b"{", b"[" * 200_000, b"{}", b'{"key": 1}', b"\xff", b"null", of_numbers, None):
-            writer = _core.ArchiveWriter.create(self.cache / f"{key}.onnxar", 4096, True, False)
-            if about is not None:
-                writer.add("about", len(about), lambda file, about=about: file.write(about))
-            writer.finish(model())
+        refusal = self.name_of() + ".refused"
+        for damaged in (b"", b"\xff\xfe", b"m\n\xff", OURS):
+            (self.cache / refusal).write_bytes(damaged)
             self.assertEqual(_cache.Cache(self.cache).entries(), [])
             self.start(entries=1)
-            _cache.Cache(self.cache).clear()
+            self.entries()[0].unlink()
+        (self.cache / refusal).unlink()
+        (self.cache / refusal).mkdir()
+        self.start(entries=1)
+
+    def test_folders_whose_names_are_not_utf8(self):
+        odd = pathlib.Path(os.fsdecode(os.fsencode(self.folder) + b"/c\xff"))
+        odd.mkdir(mode=0o700)
+        path = shutil.copyfile(self.path, odd / "m.onnxar")
+        self.assertEqual(self.run_of(InferenceSession(path, providers=CPU)), self.expected)
+        self.start(entries=1, path=path)
+        self.cache = odd / "cache"
+        for _ in range(2):
+            self.start(entries=1)
 
 
 class Exclusion(SafetyTest):
     def test_clear_leaves_what_another_process_is_making(self):
         self.start(entries=1)
         busy = "b" * 64
-        part = self.cache / f"{busy}.abc.part"
+        part = self.cache / f"{busy}.onnxar.part"
         part.mkdir()
+        (part / "about").write_bytes(OURS)
         (part / "data").write_bytes(bytes(3_000_000))
         with self.locked(busy):
-            inode = (self.cache / f"{busy}.lock").stat().st_ino
+            inode = (self.cache / f"{busy}.onnxar.lock").stat().st_ino
             self.assertEqual(_cache.Cache(self.cache).clear(), (1, 1))
-            self.assertEqual({each.name for each in self.cache.iterdir()}, {f"{busy}.lock", part.name})
-            self.assertEqual((self.cache / f"{busy}.lock").stat().st_ino, inode)
+            self.assertEqual({each.name for each in self.cache.iterdir()}, {f"{busy}.onnxar.lock", part.name})
+            self.assertEqual((self.cache / f"{busy}.onnxar.lock").stat().st_ino, inode)
             self.assertTrue((part / "data").exists())
         self.assertEqual(_cache.Cache(self.cache).clear(), (0, 0))
         self.assertEqual(list(self.cache.iterdir()), [])
 
-    def test_parts_are_unique_and_abandoned_ones_are_removed_with_the_next_entry(self):
+    def test_next_entry_removes_abandoned_parts(self):
         self.cache.mkdir(mode=0o700)
-        key, other, busy = self.key(), "a" * 64, "b" * 64
-        for each in (key, other, busy):
-            (self.cache / f"{each}.x.part").mkdir()
-            (self.cache / f"{each}.x.part" / "data").write_bytes(bytes(1000))
-        self.assertEqual(_cache.Cache(self.cache).unfinished(), 3000)
+        other, busy = "a" * 64, "b" * 64
+        for each in (other, busy):
+            (self.cache / f"{each}.onnxar.part").mkdir()
+            (self.cache / f"{each}.onnxar.part" / "about").write_bytes(OURS)
+            (self.cache / f"{each}.onnxar.part" / "data").write_bytes(bytes(1000))
+        self.assertEqual(_cache.Cache(self.cache).unfinished(), 2000)
         with self.locked(busy):
             InferenceSession(self.path, providers=CPU, cache=self.cache)
-        self.assertEqual([each.name for each in self.cache.glob("*.part")], [f"{busy}.x.part"])
+            self.assertEqual([each.name for each in self.cache.glob("*.part")], [f"{busy}.onnxar.part"])
         self.assertEqual(len(self.entries()), 1)
 
+    def test_forked_child_does_not_keep_the_lock(self):
+        forked, done = threading.Event(), threading.Event()
+        begin = ort.InferenceSession.__init__
 
-class Processor(unittest.TestCase):
-    def test_without_features_the_names_of_the_system_are_taken(self):
-        system = unittest.mock.patch.object(_cache_key.platform, "uname", lambda: ("of", "this", "machine"))
-        for text, expected in (("isa\t: rv64imafdc\n", True), ("model\t: power\n", True), ("flags\t\t: avx2\nmodel\t: 1\n", False)):
-            with self.subTest(text), system, unittest.mock.patch("builtins.open", unittest.mock.mock_open(read_data=text)):
-                self.assertEqual("machine" in _cache_key.processor(), expected)
-        with system, unittest.mock.patch("builtins.open", side_effect=FileNotFoundError):
-            self.assertIn("machine", _cache_key.processor())
+        def waiting(session: object, *arguments: Any, **named: Any) -> None:
+            if type(session) is ort.InferenceSession:  # the one that stores the model
+                forked.set()
+                done.wait()
+            begin(session, *arguments, **named)
+
+        with unittest.mock.patch.object(ort.InferenceSession, "__init__", waiting):
+            thread = threading.Thread(target=lambda: InferenceSession(self.path, providers=CPU, cache=self.cache))
+            thread.start()
+            forked.wait()
+            child = os.fork()
+            if child == 0:
+                signal.pause()
+            done.set()
+            thread.join()
+        try:
+            self.assertEqual(_cache.Cache(self.cache).clear(), (1, 0))
+            self.start(entries=1)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 class Commands(CacheTest):
@@ -344,11 +362,15 @@ class Commands(CacheTest):
         self.assertEqual(out, f"removed 1 from {self.folder}/c\\n\\x07\n")
 
     def test_unfinished_and_busy_entries_are_told(self):
-        part = self.cache / f"{'a' * 64}.x.part"
-        part.mkdir(parents=True)
+        self.cache.mkdir(mode=0o700)
+        part = self.cache / f"{'a' * 64}.onnxar.part"
+        part.mkdir()
+        (part / "about").write_bytes(OURS)
         (part / "data").write_bytes(bytes(2_500_000))
         self.assertIn("       2.5 MB  not finished", self.command("--folder", str(self.cache), "list")[1])
-        with open(self.cache / f"{'a' * 64}.lock", "wb") as lock:
+        with open(self.cache / f"{'a' * 64}.onnxar.lock", "wb") as lock:
+            lock.write(OURS)
+            lock.flush()
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.assertIn("removed 0 from", said := self.command("--folder", str(self.cache), "clear")[1])
             self.assertIn("1 not removed", said)

@@ -174,7 +174,7 @@ os::File Folder::open_own(const std::string& name) const {
   const fs::path file_name = os::path_of(name), file_path = path() / file_name;
   std::error_code failed;
   for (int i = 0; i < attempts; ++i) {
-    os::File file = os::create_private(here, file_name, failed);
+    os::File file = os::create_new(here, file_name, failed, os::Users::owner);
     if (!failed) return file;
     if (os::reason_of(failed) != os::Reason::exists) throw system_error(failed, "cannot make", file_path);
     file = os::open_existing(here, file_name, failed);

@@ -1,5 +1,7 @@
 #include "onnxar/link.h"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@
 #include "base/folder.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
+#include "base/path_state.h"
 #include "base/text.h"
 #include "convert/links.h"
 #include "convert/load.h"
@@ -186,16 +189,21 @@ bool unless_text(const Judge& judge) {
   }
 }
 
+using States = std::map<fs::path, base::PathState>;
+
 /// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
-/// which must exist.
-bool is_link(ModelSource& source) {
+/// which must exist. Adds what these archives are now.
+bool is_link(ModelSource& source, States& archives) {
   auto* const file = dynamic_cast<FileSource*>(&source);
   const bool has_files = file != nullptr && file->files() != nullptr;
   bool linked = false;
   const auto look = [&](const onnx::TensorSite& site) {
     if (!has_files || !site.tensor.is_external() || !site.tensor.external.location) return;
     const std::string location(*site.tensor.external.location);
-    linked = file->linked_archive(location, site.tensor.range.begin) != nullptr || linked;
+    const Archive* const archive = file->linked_archive(location, site.tensor.range.begin);
+    if (archive == nullptr) return;
+    linked = true;
+    archives.try_emplace(archive->path(), archive->path());
   };
   try {
     onnx::walk_tensors(source.model(), look);
@@ -265,14 +273,33 @@ LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const L
   return linking.report(model.path);
 }
 
-bool verify_link(const fs::path& model) {
-  return unless_text([&] { return is_link(*open_source(model, {})); });
+namespace {
+
+/// `open` makes the source of the model.
+template <typename Open>
+bool verify_around(const Open& open, const std::function<void()>& use, States files) {
+  const auto look = [&](States& found) { return unless_text([&] { return is_link(*open(), found); }); };
+  const bool linked = look(files);
+  if (!use) return linked;
+  use();
+  // Again, as the archive may have been replaced before its state was taken.
+  States after;
+  if (!look(after) && !linked) return false;
+  for (const auto& [path, state] : files) state.expect_same();
+  return true;
 }
 
-bool verify_link(Bytes model, const fs::path& folder) {
+}  // namespace
+
+bool verify_link(const fs::path& model, const std::function<void()>& use) {
+  return verify_around([&] { return open_source(model, {}); }, use,
+                       use ? States{{model, base::PathState(model)}} : States());
+}
+
+bool verify_link(Bytes model, const fs::path& folder, const std::function<void()>& use) {
   LoadOptions options;
   options.external_data_dir = folder;
-  return unless_text([&] { return is_link(*source_of(model, nullptr, options)); });
+  return verify_around([&] { return source_of(model, nullptr, options); }, use, {});
 }
 
 namespace {

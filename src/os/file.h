@@ -136,6 +136,21 @@ enum class Locking : std::uint8_t { done, busy, failed };
 /// not keep readers without a lock out. It is released when the last handle of this opening is closed.
 Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept;
 
+/// Has processes that this one forks from now on begin without the file, and so without its lock, which they would
+/// otherwise hold as long as they live: in them, the handle is of an empty device. For up to 64 files at a time; more
+/// are shared as before. REQUIRES: the file is closed after this object is destroyed.
+class NotForChildren {
+ public:
+  explicit NotForChildren(Handle file) noexcept;
+  NotForChildren(const NotForChildren&) = delete;
+  NotForChildren& operator=(const NotForChildren&) = delete;
+  ~NotForChildren();
+
+ private:
+  [[maybe_unused]] std::size_t place_ = 0;
+  [[maybe_unused]] Handle file_;
+};
+
 inline Locking try_lock(Handle file, Lock lock) noexcept {
   std::error_code ignored;
   return try_lock(file, lock, ignored);

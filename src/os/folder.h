@@ -34,10 +34,12 @@ bool may_follow_link(Handle folder, const std::filesystem::path& name, std::erro
 /// Creates a file without a name on the folder's file system, open for reading and writing. It vanishes when it is
 /// closed, unless `give_name` named it. Reason::unsupported where files cannot be created or named this way.
 File create_unseen(Handle folder, std::error_code& failed) noexcept;
+/// The users who get permissions for a new file or folder, on POSIX: all that the umask leaves, or only its owner.
+enum class Users : std::uint8_t { all, owner };
+
 /// Creates the file `name`. Reason::exists if something has this name.
-File create_new(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
-/// As above, for a file that only this user may read and write until `take_mode` opens it to others.
-File create_private(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
+File create_new(Handle folder, const std::filesystem::path& name, std::error_code& failed,
+                Users users = Users::all) noexcept;
 /// Opens the file `name`, which is there already, for reading and writing. A link is not followed.
 File open_existing(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
 
@@ -65,7 +67,7 @@ std::error_code keep_mode(Handle file, Handle folder, const std::filesystem::pat
 std::error_code take_mode(Handle file, Handle model) noexcept;
 
 /// Reason::exists if something has this name.
-std::error_code make_folder(Handle folder, const std::filesystem::path& name) noexcept;
+std::error_code make_folder(Handle folder, const std::filesystem::path& name, Users users = Users::all) noexcept;
 bool is_empty(Handle folder, std::error_code& failed) noexcept;
 /// Waits until the disk has all names in the folder. A file system that cannot sync folders is not a failure.
 std::error_code sync_folder(Handle folder) noexcept;

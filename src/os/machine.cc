@@ -77,6 +77,11 @@ bool others_may_change(const std::filesystem::path& /*path*/, Sticky /*sticky*/,
   return false;
 }
 
+bool others_may_change(Handle /*file*/, std::error_code& failed) noexcept {
+  failed.clear();
+  return false;
+}
+
 #else
 
 std::vector<std::string> variables(std::string_view prefix) {
@@ -102,14 +107,27 @@ std::string machine() {
   return system + names.nodename + " " + names.release + " " + names.version + "\n";
 }
 
-bool others_may_change(const std::filesystem::path& path, Sticky sticky, std::error_code& failed) noexcept {
-  struct stat status{};
-  failed = outcome(::stat(path.c_str(), &status) == 0);
-  if (failed) return true;
+namespace {
+
+bool is_shared(const struct stat& status, Sticky sticky) noexcept {
   const bool is_own = status.st_uid == ::geteuid() || status.st_uid == 0;
   const bool is_open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   const bool is_sticky = sticky == Sticky::accept && (status.st_mode & S_ISVTX) != 0;
   return !is_own || (is_open && !is_sticky);
+}
+
+}  // namespace
+
+bool others_may_change(const std::filesystem::path& path, Sticky sticky, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::stat(path.c_str(), &status) == 0);
+  return failed || is_shared(status, sticky);
+}
+
+bool others_may_change(Handle file, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::fstat(descriptor_of(file), &status) == 0);
+  return failed || is_shared(status, Sticky::refuse);
 }
 
 #endif

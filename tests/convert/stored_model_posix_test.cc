@@ -2,11 +2,19 @@
 // the names of its files.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "archive/front_end.h"
 #include "onnxar/link.h"
@@ -17,6 +25,9 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Before it is over, nothing is remembered of a file.
+constexpr std::chrono::milliseconds after_a_tick(2100);
 
 class OwnStoredModelTest : public ::testing::Test {
  protected:
@@ -65,31 +76,75 @@ TEST_F(OwnStoredModelTest, IsNotUsedWhereOthersCanWrite) {
   EXPECT_TRUE(opened().is_stored());
 }
 
-TEST_F(OwnStoredModelTest, IsWrittenSoThatOthersCannotWriteToIt) {
-  fs::remove(file_);
-  fs::remove(folder_ / "a/b/stored.seen");
+/// The file's permissions, and those of all files beside it.
+std::map<std::string, fs::perms> permissions_in(const fs::path& folder) {
+  std::map<std::string, fs::perms> found;
+  for (const fs::directory_entry& each : fs::directory_iterator(folder)) {
+    found[each.path().filename()] = each.status().permissions();
+  }
+  return found;
+}
+
+TEST_F(OwnStoredModelTest, NewFilesAreForTheirOwnerAlone) {
+  for (const auto& [name, permissions] : permissions_in(folder_ / "a/b")) fs::remove(folder_ / "a/b" / name);
   const mode_t mask = ::umask(0);
   StoredModel model = opened();
   const fs::path output = model.prepare();
   EXPECT_EQ(fs::status(output.parent_path()).permissions(), fs::perms::owner_all);
   write_file(output, model_of({floats("w", 2)}).view());
   model.store();
-  ::umask(mask);
-  for (const fs::path& each : {file_, folder_ / "a/b/stored.seen"}) {
-    if (!fs::exists(each)) continue;  // where the system does not tell when it was started
-    EXPECT_EQ(fs::status(each).permissions() & (fs::perms::group_write | fs::perms::others_write), fs::perms::none);
-  }
+  std::this_thread::sleep_for(after_a_tick);
   EXPECT_TRUE(opened().is_stored());
+  auto found = permissions_in(folder_ / "a/b");
+  opened().refuse("a test");
+  ::umask(mask);
+  found.merge(permissions_in(folder_ / "a/b"));
+  EXPECT_TRUE(found.contains("stored") && found.contains("stored.lock") && found.contains("stored.refused"));
+  for (const auto& [name, permissions] : found) {
+    EXPECT_EQ(permissions, fs::perms::owner_read | fs::perms::owner_write) << name;
+  }
 }
 
 TEST_F(OwnStoredModelTest, WhatOthersCanWriteIsNotBelieved) {
-  if (!fs::exists(file_.parent_path() / "stored.seen")) GTEST_SKIP() << "the system does not tell when it was started";
-  const std::string seen = folder_.read_text("a/b/stored.seen");
-  ASSERT_GT(seen.size(), 64U);
-  folder_.write_file("a/b/stored.seen", seen.substr(0, seen.size() - 64) + std::string(64, '0'));
-  EXPECT_FALSE(opened().is_stored()) << "a digest that is another archive's";
-  fs::permissions(folder_ / "a/b/stored.seen", fs::perms::others_write, fs::perm_options::add);
+  std::this_thread::sleep_for(after_a_tick);
   EXPECT_TRUE(opened().is_stored());
+  if (!fs::exists(file_.parent_path() / "stored.digest"))
+    GTEST_SKIP() << "the system does not tell when it was started";
+  const std::string digest = folder_.read_text("a/b/stored.digest");
+  ASSERT_GT(digest.size(), 64U);
+  const std::string forged = digest.substr(0, digest.size() - 64) + std::string(64, '0');
+  folder_.write_file("a/b/stored.digest", forged);
+  EXPECT_FALSE(opened().is_stored()) << "a digest that is another archive's";
+  fs::permissions(folder_ / "a/b/stored.digest", fs::perms::others_write, fs::perm_options::add);
+  EXPECT_TRUE(opened().is_stored());
+  EXPECT_EQ(folder_.read_text("a/b/stored.digest"), forged) << "it is not ours";
+  fs::rename(folder_ / "a/b/stored.digest", folder_ / "a/b/target");
+  fs::permissions(folder_ / "a/b/target", fs::perms::owner_read);
+  fs::create_symlink("target", folder_ / "a/b/stored.digest");
+  EXPECT_TRUE(opened().is_stored()) << "a link is not followed";
+}
+
+TEST_F(OwnStoredModelTest, FilesOfAnotherUserAreNotBelieved) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  std::this_thread::sleep_for(after_a_tick);
+  EXPECT_TRUE(opened().is_stored());
+  const auto given_away = [&](const char* name) {
+    EXPECT_EQ(::chown((folder_ / "a/b" / name).c_str(), 1, static_cast<gid_t>(-1)), 0);
+  };
+  if (fs::exists(folder_ / "a/b/stored.digest")) {
+    const std::string digest = folder_.read_text("a/b/stored.digest");
+    folder_.write_file("a/b/stored.digest", digest.substr(0, digest.size() - 64) + std::string(64, '0'));
+    given_away("stored.digest");
+    EXPECT_TRUE(opened().is_stored());
+    given_away("stored.seen");
+    EXPECT_TRUE(opened().is_stored());
+  }
+  given_away("stored");
+  EXPECT_FALSE(opened().is_stored());
+  EXPECT_EQ(refusal(), Code::io_permission);
+  fs::remove(file_);
+  given_away("stored.lock");
+  EXPECT_EQ(refusal(), Code::io_permission);
 }
 
 TEST_F(OwnStoredModelTest, IsOfTheVariablesThatKernelsRead) {
@@ -114,20 +169,28 @@ TEST_F(OwnStoredModelTest, ThatCannotBeLockedIsNotStored) {
 // --- Names that are taken --------------------------------------------------------------------------------------------
 
 TEST_F(OwnStoredModelTest, FilesOfTheUserStay) {
-  const std::string line = "onnxar stored model 1\n";
-  fs::remove(folder_ / "a/b/stored.seen");
+  const std::string line = "onnxar stored model 2\n";
   for (const std::string& text : {line, "my notes on\n" + line, std::string(5000, '.') + line}) {
     folder_.write_file("a/b/stored", text);
     EXPECT_EQ(refusal(), Code::output_exists);
     EXPECT_EQ(folder_.read_text("a/b/stored"), text);
   }
-  folder_.write_file("a/b/stored.seen", "mine");
+  for (const char* const name : {"a/b/stored.seen", "a/b/stored.digest", "a/b/stored.refused"}) {
+    folder_.write_file(name, "mine");
+  }
+  std::this_thread::sleep_for(after_a_tick);
   EXPECT_TRUE(stored_anew().is_stored());
-  EXPECT_EQ(folder_.read_text("a/b/stored.seen"), "mine");
-  fs::remove(file_);
-  folder_.write_file("a/b/stored.storing", "mine");
+  opened().refuse("a test");
+  for (const char* const name : {"a/b/stored.seen", "a/b/stored.digest", "a/b/stored.refused"}) {
+    EXPECT_EQ(folder_.read_text(name), "mine");
+  }
+  folder_.write_file("a/b/stored.lock", "mine");
   EXPECT_EQ(refusal(), Code::output_exists);
-  EXPECT_EQ(folder_.read_text("a/b/stored.storing"), "mine");
+  EXPECT_EQ(folder_.read_text("a/b/stored.lock"), "mine");
+  fs::remove(folder_ / "a/b/stored.lock");
+  folder_.write_file("a/b/stored.part", "mine");
+  EXPECT_EQ(refusal(), Code::output_exists);
+  EXPECT_EQ(folder_.read_text("a/b/stored.part"), "mine");
 }
 
 TEST_F(OwnStoredModelTest, FolderOfTheUserStays) {
@@ -137,21 +200,23 @@ TEST_F(OwnStoredModelTest, FolderOfTheUserStays) {
     folder_.write_file(name, "mine");
   }
   fs::permissions(folder_ / "mine", fs::perms(0755));
-  fs::create_directory_symlink(folder_ / "mine", folder_ / "a/b/stored.storing");
+  fs::create_directory_symlink(folder_ / "mine", folder_ / "a/b/stored.part");
   EXPECT_EQ(refusal(), Code::output_exists);
   for (const char* const name : {"mine/model.onnx", "mine/data", "mine/packed"}) {
     EXPECT_EQ(folder_.read_text(name), "mine");
   }
   EXPECT_EQ(fs::status(folder_ / "mine").permissions(), fs::perms(0755));
-  fs::remove(folder_ / "a/b/stored.storing");
-  fs::create_directory(folder_ / "a/b/stored.storing");
-  folder_.write_file("a/b/stored.storing/notes", "mine");
-  EXPECT_TRUE(stored_anew().is_stored());
-  EXPECT_EQ(folder_.read_text("a/b/stored.storing/notes"), "mine");
+  fs::remove(folder_ / "a/b/stored.part");
+  fs::create_directory(folder_ / "a/b/stored.part");
+  folder_.write_file("a/b/stored.part/data", "mine");
+  EXPECT_EQ(refusal(), Code::output_exists);
+  EXPECT_EQ(folder_.read_text("a/b/stored.part/data"), "mine");
+  fs::remove(folder_ / "a/b/stored.part/data");
+  EXPECT_TRUE(stored_anew().is_stored()) << "an empty folder is as good as ours";
 }
 
 TEST_F(OwnStoredModelTest, PipesAreNotWaitedFor) {
-  for (const char* const name : {"a/b/stored", "a/b/stored.seen", "a/b/stored.lock", "a/b/stored.storing"}) {
+  for (const char* const name : {"a/b/stored", "a/b/stored.seen", "a/b/stored.lock", "a/b/stored.part"}) {
     EXPECT_TRUE(stored_anew().is_stored());
     fs::remove(folder_ / name);
     ASSERT_EQ(::mkfifo((folder_ / name).c_str(), S_IRUSR | S_IWUSR), 0);
@@ -190,6 +255,95 @@ TEST_F(OwnStoredModelTest, PathsCountFromTheFolderInWhichItWasOpened) {
   model.store();
   model.verify();
   EXPECT_TRUE(opened().is_stored());
+}
+
+// --- Deployments and processes meanwhile -----------------------------------------------------------------------------
+
+TEST_F(OwnStoredModelTest, ArchiveThatWasReplacedAndPutBackIsNotStored) {
+  const fs::path archive = folder_ / "x.onnxar", aside = folder_ / "aside";
+  fs::create_directory(folder_ / "models");
+  const auto by_file = [&] {
+    fs::rename(archive, aside);
+    fs::rename(aside, archive);
+  };
+  const auto by_link = [&] {
+    fs::create_hard_link(archive, aside);
+    fs::rename(folder_.write_file("other", "another archive"), archive);
+    fs::rename(aside, archive);
+  };
+  for (const std::function<void()>& deploy : {std::function<void()>(by_file), std::function<void()>(by_link)}) {
+    fs::remove(file_);
+    StoredModel model = opened();
+    write_file(model.prepare(), model_of({floats("w", 2)}).view());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a tick of the clock
+    deploy();
+    EXPECT_EQ(code_of([&] { model.store(); }), Code::io_changed);
+    EXPECT_FALSE(fs::exists(file_));
+  }
+}
+
+TEST_F(OwnStoredModelTest, FolderThatWasReplacedAndPutBackIsNoticed) {
+  fs::create_directories(folder_ / "models/one");
+  fs::copy_file(folder_ / "x.onnxar", folder_ / "models/one/x.onnxar");
+  for (const char* const name : {"models", "models/one"}) {
+    fs::remove(file_);
+    StoredModel model = StoredModel::open(file_, {folder_ / "models/one/x.onnxar"});
+    write_file(model.prepare(), model_of({floats("w", 2)}).view());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    folder_.write_file("models/one/another", "file");  // does no harm
+    model.verify_archive();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    fs::rename(folder_ / name, folder_ / "aside");
+    fs::rename(folder_ / "aside", folder_ / name);
+    EXPECT_EQ(code_of([&] { model.store(); }), Code::io_changed) << name;
+  }
+}
+
+TEST_F(OwnStoredModelTest, ForkedChildHasNoLock) {
+  fs::remove(file_);
+  auto model = std::make_unique<StoredModel>(opened());
+  const fs::path output = model->prepare();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (code_of([&] { model->store(); }) != Code::archive_busy) ::_exit(1);
+    model.reset();  // leaves what is its parent's
+    ::pause();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(fs::exists(output.parent_path()));
+  EXPECT_EQ(refusal(), Code::archive_busy);
+  write_file(output, model_of({floats("w", 2)}).view());
+  model->store();
+  EXPECT_EQ(::kill(child, 0), 0);
+  model.reset();
+  EXPECT_TRUE(stored_anew().is_stored()) << "the child holds the lock";
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the child could store";
+}
+
+TEST_F(OwnStoredModelTest, FailedWriteIsNotRemembered) {
+  const Message whole = model_of({floats("w", 2)});
+  for (std::size_t size = 0; size < whole.view().size(); ++size) {
+    fs::remove(file_);
+    StoredModel model = opened();
+    write_file(model.prepare(), Bytes(whole.view()).first(size));
+    static_cast<void>(code_of([&] { model.store(); }));
+    EXPECT_FALSE(fs::exists(folder_ / "a/b/stored.refused")) << size;
+  }
+  EXPECT_TRUE(stored_anew().is_stored());
+}
+
+TEST_F(OwnStoredModelTest, FailureOfAnotherModelIsNotRemembered) {
+  fs::remove(file_);
+  StoredModel model = opened();
+  model.prepare();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  fs::rename(folder_ / "x.onnxar", folder_ / "aside");  // for another one, which fails
+  fs::rename(folder_ / "aside", folder_ / "x.onnxar");
+  model.refuse("it fails");
+  EXPECT_FALSE(fs::exists(folder_ / "a/b/stored.refused"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+/// Before it is over, nothing is remembered of a file.
+constexpr std::chrono::milliseconds longest_tick(2100);
 
 /// A model from `x` to `y`.
 Message with_ends(const Messages& initializers, const Messages& inputs = {value_info("x", dtype::float32, {1})},
@@ -155,7 +159,6 @@ TEST_F(StoredModelTest, ModelWithoutLargeWeightsHasNoData) {
 
 TEST_F(StoredModelTest, NothingElseStays) {
   stored();
-  fs::remove(folder_ / "cache/stored.seen");  // where the system tells when it was started
   EXPECT_THAT(folder_.file_names(), ElementsAre("cache/", "cache/stored", "cache/stored.lock", "x.onnxar"));
 }
 
@@ -297,25 +300,67 @@ TEST_F(StoredModelTest, WithoutItsFolderThereIsOnlyTheArchive) {
 
 TEST_F(StoredModelTest, FilesAreReadAgainAfterAChangeOnly) {
   stored();
+  EXPECT_TRUE(is_stored());
+  for (const char* const name : {"cache/stored.digest", "cache/stored.seen"}) {
+    EXPECT_FALSE(fs::exists(folder_ / name)) << "the files may still change within one tick";
+  }
+  std::this_thread::sleep_for(longest_tick);
+  EXPECT_TRUE(is_stored());
+  if (!fs::exists(folder_ / "cache/stored.seen")) GTEST_SKIP() << "the system does not tell when it was started";
+  const std::string digest = folder_.read_text("cache/stored.digest");
+  // With another digest, the file is for another archive: if it is believed, it does not fit.
+  ASSERT_GT(digest.size(), 64U);
+  const std::string state = digest.substr(0, digest.size() - 64), forged = state + std::string(64, '0');
+  folder_.write_file("cache/stored.digest", forged);
+  EXPECT_FALSE(is_stored());
+  fs::last_write_time(key_.archive, fs::last_write_time(key_.archive));
+  EXPECT_TRUE(is_stored()) << "the time of change is another one";
+  for (const std::string& text : {std::string(), std::string("x"), state, state + "0", digest + "0"}) {
+    folder_.write_file("cache/stored.digest", text);
+    EXPECT_TRUE(is_stored());
+  }
+}
+
+TEST_F(StoredModelTest, DamageIsFoundAgainAfterAChangeOnly) {
+  stored();
+  std::this_thread::sleep_for(longest_tick);
+  EXPECT_TRUE(is_stored());
   if (!fs::exists(folder_ / "cache/stored.seen")) GTEST_SKIP() << "the system does not tell when it was started";
   const std::string seen = folder_.read_text("cache/stored.seen");
-  // With another digest, the file is for another archive: if `seen` is believed, it does not fit.
-  ASSERT_GT(seen.size(), 64U);
-  const std::string forged = seen.substr(0, seen.size() - 64) + std::string(64, '0');
-  folder_.write_file("cache/stored.seen", forged);
+  Blob bytes = read_file(file_);
+  bytes[4096 + 4096 + 10] ^= std::byte{4};
+  write_file(file_, bytes, {.overwrite = true, .sync = false});
   EXPECT_FALSE(is_stored());
-  for (const fs::path& changed : {key_.archive, file_}) {
-    folder_.write_file("cache/stored.seen", forged);
-    fs::last_write_time(changed, fs::last_write_time(changed) + std::chrono::seconds(2));
-    EXPECT_TRUE(is_stored());
-    EXPECT_NE(folder_.read_text("cache/stored.seen"), forged);
-    EXPECT_TRUE(is_stored());
-  }
-  const std::string cut = seen.substr(0, seen.size() - 64);
-  for (const std::string& text : {std::string(), std::string("x"), cut, cut + "0", seen + "0"}) {
-    folder_.write_file("cache/stored.seen", text);
-    EXPECT_TRUE(is_stored());
-  }
+  EXPECT_EQ(folder_.read_text("cache/stored.seen"), seen);
+}
+
+/// Two file systems may be mounted in turn at one path, with files of equal times and numbers.
+TEST_F(StoredModelTest, RememberedDigestIsOfTheDirectoryToo) {
+  stored();
+  std::this_thread::sleep_for(longest_tick);
+  EXPECT_TRUE(is_stored());
+  if (!fs::exists(folder_ / "cache/stored.digest")) GTEST_SKIP() << "the system does not tell when it was started";
+  std::string digest = folder_.read_text("cache/stored.digest");
+  const std::size_t directory = digest.size() - 64 - 1 - 64;
+  ASSERT_EQ(digest[directory - 1], ' ');
+  digest.replace(directory, 64, 64, '1');
+  digest.replace(digest.size() - 64, 64, 64, '0');
+  folder_.write_file("cache/stored.digest", digest);
+  EXPECT_TRUE(is_stored());
+}
+
+TEST_F(StoredModelTest, RefusedModelIsNotPreparedAgain) {
+  StoredModel first = stored();
+  first.refuse("it does not work");
+  EXPECT_FALSE(fs::exists(file_));
+  StoredModel second = opened();
+  EXPECT_FALSE(second.is_stored());
+  const auto error = error_if_any([&] { return second.prepare(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(id(error->code()), "usage.argument");
+  EXPECT_THAT(error->what(), HasSubstr("it does not work"));
+  key_.settings = "level 2";
+  EXPECT_TRUE(stored().is_stored());
 }
 
 // --- Several processes -----------------------------------------------------------------------------------------------
@@ -328,6 +373,7 @@ TEST_F(StoredModelTest, OneAtATimeStores) {
   first.reset();  // without a result
   EXPECT_FALSE(fs::exists(output));
   fs::create_directory(output.parent_path());  // what a killed process leaves
+  folder_.write_file("cache/stored.part/about", "onnxar stored model 2\n");
   write(output, optimised_, data_);
   EXPECT_TRUE(stored().is_stored());
   EXPECT_FALSE(fs::exists(output.parent_path()));
@@ -364,7 +410,9 @@ TEST_F(StoredModelTest, FailureEndsWhatPrepareBegan) {
   StoredModel model = opened();
   write(model.prepare(), with_ends({}, {}), data_);
   EXPECT_EQ(code_of([&] { model.store(); }), Code::usage_argument);
-  EXPECT_FALSE(fs::exists(folder_ / "cache/stored.storing"));
+  EXPECT_FALSE(fs::exists(folder_ / "cache/stored.part"));
+  EXPECT_EQ(code_of([&] { return model.prepare(); }), Code::usage_argument) << "the model is refused";
+  fs::remove(folder_ / "cache/stored.refused");
   EXPECT_TRUE(stored().is_stored()) << "nothing is locked";
   fs::remove(file_);
   model.prepare();
@@ -382,7 +430,9 @@ TEST_F(StoredModelTest, OtherInputsOrOutputsAreRefused) {
     const auto error = refusal(after, data_);
     EXPECT_EQ(!error, is_same);
     EXPECT_THAT(error ? error->what() : "", HasSubstr(is_same ? "" : "other inputs or outputs"));
+    EXPECT_NE(fs::exists(folder_ / "cache/stored.refused"), is_same);
     fs::remove(file_);
+    fs::remove(folder_ / "cache/stored.refused");
   };
   const TensorBuilder before = linked_floats("w", 300, "w"), after = linked_floats("w", 300, "data");
   for (const std::int64_t version : {3, 8}) {

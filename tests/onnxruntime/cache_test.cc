@@ -59,7 +59,7 @@ class CacheTest : public ::testing::Test {
     Ort::Session session =
         ort::session_from_cache(env(), archive_, options, {.file = file_, .settings = settings_, .why = &why});
     EXPECT_EQ(run(session, input_), expected_);
-    EXPECT_FALSE(fs::exists(fs::path(file_) += ".storing"));
+    EXPECT_FALSE(fs::exists(fs::path(file_) += ".part"));
     if (why.empty()) {
       EXPECT_GT(mappings_of(file_), 0U);
       EXPECT_EQ(mappings_of(archive_), 0U);
@@ -134,7 +134,7 @@ TEST_F(CacheTest, FoldersThatCannotBeUsed) {
   file_ = folder_ / "none/stored";
   EXPECT_THAT(start(), HasSubstr("no such file or folder"));
   file_ = folder_ / "m.onnx";
-  EXPECT_THAT(start(), HasSubstr("not a stored model"));
+  EXPECT_THAT(start(), HasSubstr("not a file of a stored model"));
   file_ = folder_ / "cache/stored";
   fs::permissions(folder_ / "cache", fs::perms::group_write, fs::perm_options::add);
   EXPECT_THAT(start(), HasSubstr("chmod go-w"));

@@ -1,6 +1,7 @@
 #include "os/file.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -13,6 +14,8 @@
 #endif
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <utility>
 
 #include "os/posix/native.h"
@@ -205,6 +208,41 @@ Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
   failed = outcome(uninterrupted(take) == 0);
   if (!failed) return Locking::done;
   return failed.value() == EWOULDBLOCK ? Locking::busy : Locking::failed;
+}
+
+namespace {
+
+constexpr std::size_t most_kept = 64;
+std::array<std::atomic<int>, most_kept> kept_from_children;  // descriptors plus one; 0 is a free place
+
+/// Runs in the child. Does not close the descriptors: the child may close them again, when they are of other files.
+/// Does not unlock: the lock belongs to the opening, which parent and child share.
+extern "C" void drop_in_child() {
+  const int error = errno;
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (std::atomic<int>& each : kept_from_children) {
+    const int descriptor = each.exchange(0) - 1;
+    if (descriptor < 0 || nothing < 0) continue;
+    ::dup2(nothing, descriptor);
+    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  }
+  if (nothing >= 0) ::close(nothing);
+  errno = error;
+}
+
+}  // namespace
+
+NotForChildren::NotForChildren(Handle file) noexcept : file_(file) {
+  [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, drop_in_child);
+  for (; place_ < most_kept; ++place_) {
+    int free = 0;
+    if (kept_from_children[place_].compare_exchange_strong(free, descriptor_of(file) + 1)) return;
+  }
+}
+
+NotForChildren::~NotForChildren() {
+  int own = descriptor_of(file_) + 1;  // in a child the place is free, or another one's
+  if (place_ < most_kept) kept_from_children[place_].compare_exchange_strong(own, 0);
 }
 
 }  // namespace onnxar::os

@@ -217,11 +217,6 @@ std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& 
 
 namespace {
 
-File create_with(mode_t mode, Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
-  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags, mode); }, failed);
-}
-
 std::error_code set_mode(Handle file, mode_t mode) noexcept {
   const std::error_code failed = outcome(::fchmod(descriptor_of(file), mode & 0777) == 0);
   // File systems without modes, such as FAT, refuse to change them. The other file then had none of its own either.
@@ -231,12 +226,10 @@ std::error_code set_mode(Handle file, mode_t mode) noexcept {
 
 }  // namespace
 
-File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  return create_with(for_all, folder, name, failed);
-}
-
-File create_private(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  return create_with(for_owner, folder, name, failed);
+File create_new(Handle folder, const fs::path& name, std::error_code& failed, Users users) noexcept {
+  constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
+  const mode_t mode = users == Users::all ? for_all : for_owner;
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags, mode); }, failed);
 }
 
 File open_existing(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
@@ -307,8 +300,9 @@ bool may_follow_link(Handle folder, const fs::path& name, std::error_code& faile
 }
 
 // 0777: the umask takes permissions away, as it does for every other program.
-std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
-  return outcome(::mkdirat(descriptor_of(folder), name.c_str(), 0777) == 0);
+std::error_code make_folder(Handle folder, const fs::path& name, Users users) noexcept {
+  const mode_t mode = users == Users::all ? 0777 : S_IRWXU;
+  return outcome(::mkdirat(descriptor_of(folder), name.c_str(), mode) == 0);
 }
 
 bool is_empty(Handle folder, std::error_code& failed) noexcept {

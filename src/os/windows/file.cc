@@ -239,4 +239,8 @@ Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
   return failed.value() == ERROR_LOCK_VIOLATION || failed.value() == ERROR_IO_PENDING ? Locking::busy : Locking::failed;
 }
 
+// Windows does not fork.
+NotForChildren::NotForChildren(Handle file) noexcept : file_(file) {}
+NotForChildren::~NotForChildren() = default;
+
 }  // namespace onnxar::os

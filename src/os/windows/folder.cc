@@ -195,14 +195,10 @@ File create_unseen(Handle /*folder*/, std::error_code& failed) noexcept {
   return {};
 }
 
-File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+// New files have the permissions that their folder passes on.
+File create_new(Handle folder, const fs::path& name, std::error_code& failed, Users /*users*/) noexcept {
   constexpr ACCESS_MASK access = GENERIC_READ | GENERIC_WRITE | WRITE_DAC;  // WRITE_DAC: for keep_mode
   return open_in(folder, name.native(), {access, FILE_CREATE, FILE_NON_DIRECTORY_FILE}, failed);
-}
-
-// New files have the permissions that their folder passes on.
-File create_private(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  return create_new(folder, name, failed);
 }
 
 File open_existing(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
@@ -281,7 +277,7 @@ bool may_follow_link(Handle folder, const fs::path& name, std::error_code& faile
   return !failed;
 }
 
-std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
+std::error_code make_folder(Handle folder, const fs::path& name, Users /*users*/) noexcept {
   std::error_code failed;
   open_in(folder, name.native(), {look_up, FILE_CREATE, FILE_DIRECTORY_FILE}, failed);
   return failed;

@@ -151,4 +151,7 @@ Locking try_lock(Handle file, Lock wanted, std::error_code& failed) noexcept {
 }
 
 /// There is no other process to wait for.
+NotForChildren::NotForChildren(Handle file) noexcept : file_(file) {}
+NotForChildren::~NotForChildren() = default;
+
 }  // namespace onnxar::os

@@ -106,7 +106,7 @@ bool may_follow_link(Handle /*folder*/, const fs::path& /*name*/, std::error_cod
   return false;
 }
 
-std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
+std::error_code make_folder(Handle folder, const fs::path& name, Users /*users*/) noexcept {
   const std::scoped_lock lock(files().mutex);
   std::error_code failed;
   const auto path = path_in(folder, name, failed);
@@ -137,7 +137,7 @@ File create_unseen(Handle folder, std::error_code& failed) noexcept {
   return path ? files().opened(files().make(FileKind::regular), "", true) : File();
 }
 
-File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+File create_new(Handle folder, const fs::path& name, std::error_code& failed, Users /*users*/) noexcept {
   const std::scoped_lock lock(files().mutex);
   const auto path = path_in(folder, name, failed);
   if (!path) return {};
@@ -147,10 +147,6 @@ File create_new(Handle folder, const fs::path& name, std::error_code& failed) no
 }
 
 // Memory has one user, and no link is made.
-File create_private(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  return create_new(folder, name, failed);
-}
-
 File open_existing(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   const std::scoped_lock lock(files().mutex);
   const auto path = path_in(folder, name, failed);

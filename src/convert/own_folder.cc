@@ -1,0 +1,233 @@
+#include "convert/own_folder.h"
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "onnxar/bytes.h"
+#include "os/error.h"
+#include "os/folder.h"
+#include "os/machine.h"
+#include "os/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* marker = "about";  // makes a folder ours
+
+[[noreturn]] void refuse_shared(const fs::path& path) {
+  throw Error(Code::io_permission,
+              "belongs to another user, or others can write to it, who could decide what sessions compute: change its "
+              "owner, or remove their permission (chmod go-w)",
+              {}, path);
+}
+
+[[noreturn]] void refuse_foreign(const fs::path& path) {
+  throw Error(Code::output_exists, "is not a file of a stored model, and is not replaced: choose a different name", {},
+              path);
+}
+
+void expect_own(const fs::path& path, os::Sticky sticky) {
+  std::error_code failed;
+  const bool is_shared = os::others_may_change(path, sticky, failed);
+  if (failed) throw base::system_error(failed, "cannot examine", path);
+  if (is_shared) refuse_shared(path);
+}
+
+void expect_folder(const fs::path& path) {
+  if (base::is_folder(path)) return;
+  throw Error(Code::io_not_a_file, "is not a folder; name a folder", {}, path);
+}
+
+/// Refuses a file that is not regular, not ours, or that others can change.
+void expect_own(os::Handle file, std::uint64_t line_at, const fs::path& path) {
+  base::examine(file, {}, path);
+  std::error_code failed;
+  const bool is_shared = os::others_may_change(file, failed);
+  if (failed) throw base::system_error(failed, "cannot examine", path);
+  if (is_shared) refuse_shared(path);
+  std::string line(own_line.size(), '\0');
+  const std::size_t size = os::read_fully_at(file, std::as_writable_bytes(std::span(line)), line_at, failed);
+  if (failed) throw base::system_error(failed, "cannot read", path);
+  if (size != line.size() || line != own_line) refuse_foreign(path);
+}
+
+/// Writes a small new file.
+std::error_code write_text(os::Handle file, std::string_view text) {
+  std::error_code failed;
+  const std::size_t size = os::write_at(file, 0, as_bytes(own_line), as_bytes(text), failed);
+  if (!failed && size != own_line.size() + text.size()) failed = std::make_error_code(std::errc::no_space_on_device);
+  return failed;
+}
+
+std::string with_random_end(const std::string& name) {
+  std::random_device random;
+  return base::concat(name, ".", random(), ".new");
+}
+
+/// Opens the file of a lock, which is made if it is missing.
+os::File open_lock(const OwnFolder& folder, const std::string& name) {
+  std::error_code failed;
+  os::File file = os::create_new(folder.folder()->handle(), os::path_of(name), failed, os::Users::owner);
+  if (!failed) failed = write_text(file, {});
+  if (!failed) return file;
+  const fs::path path = folder.path_of(name);
+  if (os::reason_of(failed) != os::Reason::exists) throw base::system_error(failed, "cannot make", path);
+  file = base::open_file(path, os::Access::read_and_write);
+  // Empty: its maker is about to write the line, or was killed before.
+  if (base::examine(file, {}, path).status.size != 0) expect_own(file, 0, path);
+  return file;
+}
+
+/// True if the name, itself and not the target of a link, is that of the open file.
+bool names(const OwnFolder& folder, const std::string& name, os::Handle file) {
+  std::error_code failed, unknown;
+  const os::FileStatus there = os::status_in(folder.folder()->handle(), os::path_of(name), failed);
+  const os::FileStatus open = os::status_of(file, unknown);
+  return !failed && !unknown && there.identity == open.identity;
+}
+
+}  // namespace
+
+OwnFolder::OwnFolder(const fs::path& folder) : path_(base::real_path(folder)), folder_(base::Folder::open(path_)) {
+  expect_own(path_, os::Sticky::refuse);
+  expect_own(path_.parent_path(), os::Sticky::accept);
+}
+
+OwnFolder OwnFolder::make(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  for (fs::path each = folder; !base::status_if_there(each) && each.has_relative_path(); each = each.parent_path()) {
+    if (each.has_filename()) missing.push_back(each);
+  }
+  while (!missing.empty()) {
+    expect_folder(base::folder_of(missing.back()));
+    const auto above = base::Folder::open(base::folder_of(missing.back()));
+    const std::error_code failed = os::make_folder(above->handle(), missing.back().filename(), os::Users::owner);
+    if (failed && os::reason_of(failed) != os::Reason::exists) {
+      throw base::system_error(failed, "cannot make the folder", missing.back());
+    }
+    missing.pop_back();
+  }
+  expect_folder(folder);
+  return OwnFolder(folder);
+}
+
+fs::path OwnFolder::path_of(const std::string& name) const { return path_ / os::path_of(name); }
+
+os::File OwnFolder::open(const std::string& name, std::uint64_t line_at) const {
+  std::error_code failed;
+  os::File file = os::open_beneath(folder_->handle(), os::path_of(name), os::Links::refuse, failed);
+  if (os::reason_of(failed) == os::Reason::not_found) return {};
+  if (os::reason_of(failed) == os::Reason::too_many_links) refuse_foreign(path_of(name));  // a link
+  if (failed) throw base::system_error(failed, "cannot open", path_of(name));
+  expect_own(file, line_at, path_of(name));
+  return file;
+}
+
+bool OwnFolder::owns(const std::string& name, std::uint64_t line_at) const {
+  try {
+    return open(name, line_at).valid();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string OwnFolder::recall(const std::string& name) const {
+  constexpr std::size_t most = 1U << 20U;
+  try {
+    const os::File file = open(name);
+    if (!file.valid()) return {};
+    std::string text(most, '\0');
+    std::error_code failed;
+    text.resize(os::read_fully_at(file, std::as_writable_bytes(std::span(text)), own_line.size(), failed));
+    return failed ? std::string() : text;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void OwnFolder::remember(const std::string& name, std::string_view text) const {
+  try {
+    if (const os::File before = open(name); before.valid() && recall(name) == text) return;
+    const base::FolderHandle here = folder_->handle();
+    const std::string fresh = with_random_end(name);
+    std::error_code failed;
+    const os::File file = os::create_new(here, os::path_of(fresh), failed, os::Users::owner);
+    if (failed) return;
+    failed = write_text(file, text);
+    if (!failed) failed = os::rename_over(here, os::path_of(fresh), os::path_of(name));
+    if (failed) remove(fresh);
+  } catch (const Error&) {  // something else has the name, or the folder is gone
+    return;
+  }
+}
+
+OwnLock::OwnLock(const OwnFolder& folder, const std::string& name)
+    : folder_(folder), name_(name + ".lock"), file_(open_lock(folder, name_)) {
+  alone_.emplace(file_);  // before it is locked: a child would share the lock
+  std::error_code failed;
+  // Its holder may have removed the file just before.
+  if (os::try_lock(file_, os::Lock::exclusive, failed) != os::Locking::done || !names(folder_, name_, file_)) {
+    throw Error(Code::archive_busy, "another process stores the model now, or the file cannot be locked", {},
+                folder_.path_of(name_));
+  }
+}
+
+bool OwnLock::is_held() const { return names(folder_, name_, file_); }
+
+Workshop::Workshop(const OwnFolder& folder, const std::string& name)
+    : folder_(folder), lock_(folder, name), name_(name + ".part") {
+  const base::FolderHandle here = folder_.folder()->handle();
+  std::error_code failed = os::make_folder(here, os::path_of(name_), os::Users::owner);
+  if (failed && os::reason_of(failed) != os::Reason::exists) {
+    throw base::system_error(failed, "cannot make the folder", path());
+  }
+  const bool is_new = !failed;
+  if (os::status_in(here, os::path_of(name_), failed).kind != os::FileKind::folder) {
+    throw Error(Code::output_exists, "is in the way of a folder: remove it", {}, path());
+  }
+  const OwnFolder inside(path());
+  if (is_new || inside.folder()->is_empty()) inside.remember(marker, {});
+  if (!inside.owns(marker)) {
+    if (is_new) throw Error(Code::io_failed, "cannot write into the folder", {}, path());
+    throw Error(Code::output_exists, "is not a folder of a stored model, and is not used: remove it", {}, path());
+  }
+  clear(inside);
+}
+
+bool Workshop::is_own(const fs::path& folder) {
+  try {
+    return base::link_status(folder).type() == fs::file_type::directory && OwnFolder(folder).owns(marker);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void Workshop::clear(const OwnFolder& inside) {
+  for (const char* const each : {model, data, packed}) inside.remove(each);
+}
+
+Workshop::~Workshop() {
+  try {
+    if (!is_held()) return;  // in a process that was forked
+    const OwnFolder inside(path());
+    if (!inside.owns(marker)) return;
+    clear(inside);
+    inside.remove(marker);
+    folder_.folder()->remove_folder(name_);
+    if (removes_lock_) lock_.remove();
+  } catch (const Error&) {  // someone changed the folder: it stays
+    return;
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,109 @@
+#include "convert/pack_stored.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/mapped_file.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "convert/own_folder.h"
+#include "convert/prepacked.h"
+#include "onnx/fields.h"
+#include "onnx/wire.h"
+#include "onnxar/archive_writer.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The names that a caller of a session sees. ONNX Runtime adds inputs to some models when it stores them: initializers
+/// that it replaced stay inputs, as IR versions before 4 have them.
+struct Interface {
+  std::vector<std::string> inputs, optional_inputs, outputs;
+  bool operator==(const Interface&) const = default;
+};
+
+/// The last value of a field, as protobuf reads it.
+std::optional<onnx::Field> field_in(Bytes model, onnx::Range message, std::uint32_t number) {
+  std::optional<onnx::Field> found;
+  onnx::Cursor cursor(model, message);
+  for (onnx::Field field; cursor.next(field);) {
+    if (field.number == number) found = field;
+  }
+  return found;
+}
+
+std::string text_in(Bytes model, onnx::Range message, std::uint32_t number) {
+  const auto field = field_in(model, message, number);
+  return field ? std::string(as_text(field->value.of(model))) : std::string();
+}
+
+Interface interface_of(Bytes model) {
+  constexpr std::uint64_t first_with_optional_inputs = 4;
+  const onnx::Range whole{0, model.size()};
+  const auto graph = field_in(model, whole, onnx::model_field::graph);
+  const auto version = field_in(model, whole, onnx::model_field::ir_version);
+  Interface found;
+  if (!graph) return found;
+  std::set<std::string> initializers;
+  onnx::Cursor cursor(model, graph->value);
+  for (onnx::Field field; cursor.next(field);) {
+    if (field.type != onnx::Type::length_delimited) continue;
+    switch (field.number) {
+      case onnx::graph_field::initializer:
+        initializers.insert(text_in(model, field.value, onnx::tensor_field::name));
+        break;
+      case onnx::graph_field::sparse_initializer:
+        if (const auto values = field_in(model, field.value, onnx::sparse_field::values)) {
+          initializers.insert(text_in(model, values->value, onnx::tensor_field::name));
+        }
+        break;
+      case onnx::graph_field::input:
+        found.inputs.push_back(text_in(model, field.value, onnx::value_field::name));
+        break;
+      case onnx::graph_field::output:
+        found.outputs.push_back(text_in(model, field.value, onnx::value_field::name));
+        break;
+      default: break;
+    }
+  }
+  const auto is_optional = [&](const std::string& name) { return initializers.contains(name); };
+  const bool has_optional = version && version->number_value >= first_with_optional_inputs;
+  if (has_optional) std::ranges::copy_if(found.inputs, std::back_inserter(found.optional_inputs), is_optional);
+  std::erase_if(found.inputs, is_optional);
+  return found;
+}
+
+}  // namespace
+
+bool has_ends_of(const fs::path& written, Bytes original) {
+  const base::MappedFile file = base::MappedFile::open(written);
+  const Bytes model = file.bytes();
+  if (!field_in(model, {0, model.size()}, onnx::model_field::graph)) {
+    throw Error(Code::io_failed, "ONNX Runtime did not write the whole model", {}, written);
+  }
+  return interface_of(model) == interface_of(original);
+}
+
+void pack_stored(const fs::path& folder, const fs::path& archive, std::string_view about) {
+  const base::MappedFile model = base::MappedFile::open(folder / Workshop::model);
+  std::optional<base::MappedFile> data;  // a model without large weights has none
+  if (base::status_if_there(folder / Workshop::data)) data = base::MappedFile::open(folder / Workshop::data);
+  AlignedData aligned(data_entry, data ? data->bytes() : Bytes());
+  const onnx::Rope moved = base::annotated([&] { return base::Annotation{.path = folder / Workshop::model}; },
+                                           [&] { return aligned.move(model.bytes()); });
+  // Not synced: the CRC-32s show what a loss of power did.
+  ArchiveWriter writer = ArchiveWriter::create(archive, {.alignment = stored_page, .output = {.sync = false}});
+  writer.add(about_entry, as_bytes(about));
+  if (aligned.size() != 0) writer.add(data_entry, aligned);
+  writer.finish(moved);
+}
+
+}  // namespace onnxar

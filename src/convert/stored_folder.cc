@@ -1,0 +1,143 @@
+#include "convert/stored_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/open_file.h"
+#include "convert/pack_stored.h"
+#include "convert/stored_about.h"
+#include "onnxar/archive.h"
+#include "onnxar/link.h"
+#include "os/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t key_size = 64;  // digits of a SHA-256
+constexpr std::string_view part_suffix = ".part";
+
+bool begins_with_key(std::string_view name) {
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return name.size() > key_size && name[key_size] == '.' && std::ranges::all_of(name.substr(0, key_size), is_digit);
+}
+
+/// The names that begin with a key, whosever they are.
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator each(folder, failed), end; !failed && each != end; each.increment(failed)) {
+    std::string name = os::text_of(each->path().filename());
+    if (begins_with_key(name)) names.push_back(std::move(name));
+  }
+  if (failed) throw base::system_error(failed, "cannot look into the folder", folder);
+  return names;
+}
+
+bool is_stored_name(std::string_view name) { return name.substr(key_size) == stored_suffix; }
+
+bool is_part(std::string_view name) {
+  return name.ends_with(part_suffix) && is_stored_name(name.substr(0, name.size() - part_suffix.size()));
+}
+
+bool is_own(const OwnFolder& folder, const std::string& name) {
+  if (is_part(name)) return Workshop::is_own(folder.path_of(name));
+  return folder.owns(name, is_stored_name(name) ? stored_page : 0);
+}
+
+void list_file(const OwnFolder& folder, const std::string& name, StoredFolder& found) {
+  const bool is_stored = is_stored_name(name);
+  const os::File file = folder.open(name, is_stored ? stored_page : 0);
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(file, failed);
+  if (failed) return;
+  std::string text = folder.recall(name);
+  if (is_stored) {
+    const Archive archive = Archive::open(folder.path_of(name));
+    const auto about = archive.find(about_entry);
+    text = about ? as_text(archive.bytes(*about)) : std::string_view();
+    text.erase(0, own_line.size());
+  }
+  if (const auto about = StoredAbout::read(text)) {
+    found.files.push_back({about->archive, about->runtime, about->rest, is_stored ? status.size : 0, status.modified});
+  }
+}
+
+std::uint64_t size_of_part(const fs::path& part) {
+  std::uint64_t size = 0;
+  for (const char* const name : {Workshop::model, Workshop::data, Workshop::packed}) {
+    const auto status = base::status_if_there(part / name);
+    if (status) size += status->size;
+  }
+  return size;
+}
+
+/// Removes all of a key. False if another process works on it.
+bool clear_key(const OwnFolder& folder, const std::string& key, const std::vector<std::string>& names) {
+  try {
+    Workshop workshop(folder, key + std::string(stored_suffix));
+    for (const std::string& name : names) {
+      if (!name.ends_with(".lock") && !is_part(name) && is_own(folder, name)) folder.remove(name);
+    }
+    workshop.remove_lock();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void remove_abandoned(const OwnFolder& folder) {
+  for (const std::string& name : names_in(folder.path())) {
+    if (!is_part(name)) continue;
+    try {
+      const Workshop cleaned(folder, name.substr(0, name.size() - part_suffix.size()));
+    } catch (const Error&) {  // another process works on it, or it is not ours
+      continue;
+    }
+  }
+}
+
+StoredFolder list_stored(const fs::path& path) {
+  StoredFolder found;
+  if (!base::status_if_there(path)) return found;
+  const OwnFolder folder(path);
+  for (const std::string& name : names_in(folder.path())) {
+    if (is_part(name) && is_own(folder, name)) found.unfinished += size_of_part(folder.path_of(name));
+    if (!is_stored_name(name) && !name.ends_with(refused_suffix)) continue;
+    try {
+      list_file(folder, name, found);
+    } catch (const Error&) {  // it is damaged, not ours, or gone
+      continue;
+    }
+  }
+  std::ranges::sort(found.files, std::ranges::greater(), &StoredFile::time);
+  return found;
+}
+
+ClearedFolder clear_stored(const fs::path& path) {
+  ClearedFolder cleared;
+  if (!base::status_if_there(path)) return cleared;
+  const OwnFolder folder(path);
+  const std::vector<std::string> names = names_in(folder.path());
+  std::map<std::string, std::vector<std::string>> of_keys;
+  for (const std::string& name : names) {
+    if (is_own(folder, name)) of_keys[name.substr(0, key_size)].push_back(name);
+  }
+  for (const auto& [key, own] : of_keys) {
+    const bool is_stored = std::ranges::find(own, key + std::string(stored_suffix)) != own.end();
+    const bool is_done = clear_key(folder, key, own);
+    cleared.removed += is_done && is_stored ? 1 : 0;
+    cleared.busy += is_done ? 0 : 1;
+  }
+  return cleared;
+}
+
+}  // namespace onnxar
