@@ -21,7 +21,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _operations, _ranges, _summary
 from onnxar._errors import Error, Finding, NotFoundError, fault, printable, usage
-from onnxar._guard import Guarded, Verification, guarded
+from onnxar._guard import Guarded, Verification, copy_of, guarded
 from onnxar._http import TIMEOUT
 from onnxar._options import expect_natural
 from onnxar._progress import Count, Progress, reporting
@@ -499,7 +499,7 @@ def open_archive(
     file while it is open; replace it by renaming, as this package does. `prefetch` makes the system read ahead
     ("will_need"), or waits until all bytes are in memory ("populate"). Without `no_copy`, the whole file is first read
     into memory, by so many `threads` (0: all cores). The file may then be changed or removed. Use this for network
-    file systems, where mapping is slow.
+    file systems, where mapping is slow. The bytes of an open archive and of a buffer are copied, too.
 
     An address such as `https://host/m.onnxar`, `s3://bucket/key` or `hf://owner/name/m.onnxar`, and a file or path of fsspec, is
     read by ranges through fsspec, which gets `storage_options`. With a `store` of obstore, `source` is a path in it. A
@@ -529,8 +529,9 @@ def open_archive(
         source = found
     if not isinstance(source, str | os.PathLike):
         if verify is None and (known := guard_of(source)) is not None:
-            return Archive(known, None)
-        return Archive(guarded(_core.Archive.open_buffer(bytes_of(source)), verify, ""), None)
+            return Archive(known if no_copy else known.copied(), None)
+        data = bytes_of(source)
+        return Archive(guarded(_core.Archive.open_buffer(data if no_copy else copy_of(data)), verify, ""), None)
     path = os.path.abspath(_ranges.local_path(source))
     handle = _core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads)
     return Archive(guarded(handle, verify, path, path + ".sig"), path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import concurrent.futures
 import hashlib
+import mmap
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +46,16 @@ def guarded(
     if SIGNATURE in names and SIGNATURE not in digests and SIGNATURE not in handle.side_files():
         raise _mismatch("the signature does not cover this entry, which a tensor uses", SIGNATURE, path)
     return handle
+
+
+def copy_of(data: Any) -> mmap.mmap | bytes:
+    """Returns a copy of a buffer, aligned as a file that is mapped."""
+    view = memoryview(data).cast("B")
+    if not len(view):
+        return b""
+    copy = mmap.mmap(-1, len(view))
+    copy[:] = view
+    return copy
 
 
 def sha256(archive: _core.Archive, name: str) -> bytes:
@@ -115,6 +126,11 @@ class Guarded(_core.Archive):
     def __init__(self, archive: _core.Archive, entries: _Entries) -> None:
         self._archive, self._entries, self._model = archive, entries, archive.model_name()
         entries.expect(self._model)
+
+    def copied(self) -> Guarded:
+        """Returns the archive in memory of its own, where each entry is compared again."""
+        archive = _core.Archive.open_buffer(copy_of(self._archive.file()))
+        return Guarded(archive, _Entries(archive, self._entries._digests, self._entries._path))
 
     # --- what only tells of the directory and of verified models ---
 

@@ -327,6 +327,15 @@ class FirstUse(GuardedTest):
             np.testing.assert_array_equal(array, weights(512, 512))
             np.testing.assert_array_equal(archive["b"], weights(512, seed=8))
 
+    def test_a_copy_of_a_verified_archive_is_verified_too(self):
+        with onnxar.open(self.path, verify=self.known) as archive, onnxar.open(archive, no_copy=False) as copied:
+            array = copied["w"]
+            self.path.write_bytes(bytes(self.path.stat().st_size))  # in place, as no program should
+            np.testing.assert_array_equal(array, weights(512, 512))
+            np.testing.assert_array_equal(copied["b"], weights(512, seed=8))
+        with onnxar.open(self.written(self.changed("w")), verify=self.known) as archive, onnxar.open(archive, no_copy=False) as copied:
+            self.refused("signature.mismatch", copied.tensor, "w")
+
     def test_a_session_has_the_bytes_that_were_verified_even_if_the_file_is_replaced(self):
         with onnxar.open(self.path, verify=self.known) as archive:
             other = self.written(self.changed("w"), self.folder / "other")

@@ -203,6 +203,22 @@ class Life(OpenTest):
         np.testing.assert_array_equal(archive["w"], weights(64, 64))
         self.assertEqual(archive["w"].ctypes.data % 64, 0)
 
+    def test_copy_of_open_archive_or_buffer_is_a_copy(self):
+        whole = self.path.read_bytes()
+        for name in ("path", "archive", "buffer", "load_file"):
+            self.path.write_bytes(whole)
+            buffer = bytearray(whole)
+            source = {"path": self.path, "buffer": buffer}.get(name) or onnxar.open(self.path)
+            if name == "load_file":
+                array = onnxar.numpy.load_file(source, backend="pread")["w"]
+            else:
+                array = onnxar.open(source, no_copy=False)["w"]
+            buffer[:] = bytes(len(whole))
+            with open(self.path, "r+b") as file:  # in place, as no program should
+                file.write(bytes(len(whole)))
+            np.testing.assert_array_equal(array, weights(64, 64), name)
+            self.assertEqual(array.ctypes.data % 64, 0)
+
     def test_pages_are_read_ahead_where_asked_for(self):
         def resident() -> int:
             """kB of the mapping that are in memory of this process."""
