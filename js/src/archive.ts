@@ -31,6 +31,8 @@ interface Model {
 }
 
 const MOST_BYTES = 2 ** 31 - 1;
+/** Tensors in memory at the same time: each takes some hundred bytes, and four of a model. */
+const MOST_TENSORS = 2 ** 22;
 const AT_ONCE = 16; // requests at the same time
 /** A link has data of fewer bytes in itself. */
 const SMALLEST_LINKED = 128;
@@ -157,7 +159,7 @@ export class Archive {
   async tensors(graph: string = MODEL): Promise<Tensor[]> {
     const tensors: Tensor[] = [];
     const walk = this.#walk(graph, await this.#model(graph), ({ begin: _, end: __, reach: ___, ...tensor }) => {
-      tensors.push(tensor);
+      push(tensors, tensor);
       return undefined;
     });
     walk.run();
@@ -207,7 +209,7 @@ export class Archive {
     const read = await this.#model(graph);
     const linked: Site[] = [];
     this.#walk(graph, read, (site) => {
-      if (site.entry !== undefined) linked.push(site);
+      if (site.entry !== undefined) push(linked, site);
       return undefined;
     }).run();
     const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || site.reach < reach;
@@ -305,7 +307,8 @@ export class Archive {
 
 export function limitsOf(options: OpenOptions): Limits {
   const { maxEntries = 2 ** 20, maxDirectorySize = 2 ** 28, maxModelSize = MOST_BYTES } = options;
-  for (const [name, value] of Object.entries({ maxEntries, maxDirectorySize, maxModelSize })) numberFrom(0, name, value);
+  for (const [name, value] of Object.entries({ maxEntries, maxDirectorySize, maxModelSize }))
+    numberFrom(0, name, value);
   return { maxEntries, maxDirectorySize, maxModelSize: Math.min(maxModelSize, MOST_BYTES) };
 }
 
@@ -318,6 +321,11 @@ export async function open(from: Openable, options: OpenOptions = {}): Promise<A
     if (source !== from) await source.close?.();
     throw error;
   }
+}
+
+function push<T extends Tensor>(tensors: T[], tensor: T): void {
+  if (tensors.push(tensor) <= MOST_TENSORS) return;
+  throw new OnnxarError('expansion', tensor.graph, undefined, `the model has more than ${MOST_TENSORS} tensors`);
 }
 
 async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Window> {

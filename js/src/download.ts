@@ -120,7 +120,8 @@ export class Download implements Source {
   async #check(damaged: Map<string, OnnxarError>, signal: AbortSignal): Promise<void> {
     for (let name = this.#unchecked[0]; name !== undefined; name = this.#unchecked[0]) {
       while (this.#there.has(this.#first)) this.#first++;
-      if (this.#archive.extent(name).end > this.#first * this.#note.piece && this.#first < pieceCount(this.#note)) return;
+      if (this.#archive.extent(name).end > this.#first * this.#note.piece && this.#first < pieceCount(this.#note))
+        return;
       try {
         await this.#archive.verify(name, signal);
       } catch (error) {

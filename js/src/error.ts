@@ -139,5 +139,10 @@ export function require(rule: Rule, kept: boolean, offset?: number | bigint, ent
 /** Returns the value of an option. Throws if it is not a number from `least` on. */
 export function numberFrom(least: number, name: string, value: number): number {
   if (typeof value === 'number' && value >= least) return value;
-  throw new OnnxarError('argument', '', undefined, `${name} is ${String(value)}; it has to be a number from ${least} on`);
+  throw new OnnxarError(
+    'argument',
+    '',
+    undefined,
+    `${name} is ${String(value)}; it has to be a number from ${least} on`,
+  );
 }

@@ -105,7 +105,9 @@ export class FolderLock {
   /** Says that this process runs; false if the file is gone. */
   async #touch(own: string): Promise<boolean> {
     const now = Date.now() / 1000;
-    const { code } = (await this.#files.utimes(this.#at(own), now, now).catch((error: unknown) => error) ?? {}) as { code?: string };
+    const { code } = ((await this.#files.utimes(this.#at(own), now, now).catch((error: unknown) => error)) ?? {}) as {
+      code?: string;
+    };
     return code !== 'ENOENT';
   }
 

@@ -51,7 +51,12 @@ export class Store {
     this.#piece = numberFrom(1, 'piece', piece);
     const isFolder = folder === undefined || (typeof folder === 'string' && folder !== '');
     if (!Number.isSafeInteger(piece) || !isFolder) {
-      throw new OnnxarError('argument', '', undefined, `a store takes a whole number as piece, and the path of a folder`);
+      throw new OnnxarError(
+        'argument',
+        '',
+        undefined,
+        `a store takes a whole number as piece, and the path of a folder`,
+      );
     }
     let place: Promise<Place> | undefined;
     this.#place = () => (place ??= builtin('fs') ? Promise.resolve(new NodePlace(folder)) : browserPlace());
@@ -138,7 +143,7 @@ export class Store {
     if (pieces === undefined) folder = undefined; // it is damaged
     pieces ??= [];
     await deleteOthers(place, note.url, folder, before);
-    await this.#makeRoom(place, folder, pieces.reduce((rest, index) => rest - lengthOf(note, index), note.size), note);
+    await this.#makeRoom(place, folder, note.size - bytesOf(note, pieces), note);
     if (folder === undefined) folder = await place.create(note);
     else await place.note(folder, note);
     download.begin(archive, folder, note, pieces);
@@ -166,7 +171,7 @@ export class Store {
       const [disk, limit] = [await place.room(), this.#most - size + missing];
       const room = Math.min(disk, limit - kept);
       if (missing <= room) return;
-      const isHopeless = missing > Math.min(disk + kept, limit);
+      const isHopeless = missing > Math.min(disk + (await held(place, others)), limit);
       if (isHopeless || !(await deleteOldest(place, url))) throw tooFull(url, missing, room);
     }
   }
@@ -186,6 +191,17 @@ async function complete(place: Place, url: string): Promise<Found | undefined> {
 
 const isSame = (a: Note, b: Note): boolean =>
   a.url === b.url && a.size === b.size && a.piece === b.piece && a.version === b.version;
+
+const bytesOf = (note: Note, pieces: number[]): number => pieces.reduce((sum, index) => sum + lengthOf(note, index), 0);
+
+/** How many bytes there are of archives, whose sizes servers may only have claimed. */
+async function held(place: Place, all: Found[]): Promise<number> {
+  let sum = 0;
+  for (const [folder, note] of all) {
+    sum += note.complete ? note.size : bytesOf(note, (await place.pieces(folder, note)) ?? []);
+  }
+  return sum;
+}
 
 /** Deletes all versions of an archive, except some. */
 async function deleteOthers(place: Place, url: string, ...except: (string | undefined)[]): Promise<void> {

@@ -198,6 +198,27 @@ test('a missing file, a server without ranges and a file that changes are told',
   await assert.rejects(served(good, { fetch: fetchWhole }), /sends no ranges; download it, and give a Blob/);
 });
 
+test('an answer that is cut between two fields is refused', async () => {
+  const bytes = Buffer.concat([model([]), Buffer.from([0x12, 1, 0x61])]);
+  const cut = bytes.subarray(0, -3);
+  const head = { 'Content-Range': `bytes 0-${cut.length - 1}/${bytes.length}`, 'Content-Length': String(cut.length) };
+  const fetch = async () => new Response(cut, { status: 206, headers: head });
+  await assert.rejects(parseOnnxMetadata('http://127.0.0.1:9/', { fetch }), /sent \d+ bytes of \d+; read it again/);
+  const other = async () => new Response(bytes, { status: 206, headers: { 'Content-Range': 'bytes 5-9/10' } });
+  await assert.rejects(parseOnnxMetadata('http://127.0.0.1:9/', { fetch: other }), /sent another range/);
+});
+
+test('a tensor with a dimension of 0 has no elements, whatever the others are', async () => {
+  const dims = Array.from({ length: 200 }, () => [0x08, 0x80, 0x80, 0x80, 0x80, 0x04]).flat(); // 2^30 each
+  const tensor = Buffer.from([...dims, 0x08, 0, 0x10, 1]);
+  const graph = Buffer.concat([Buffer.from([0x2a, 0x80 | (tensor.length & 127), tensor.length >> 7]), tensor]);
+  const bytes = Buffer.concat([Buffer.from([0x3a, 0x80 | (graph.length & 127), graph.length >> 7]), graph]);
+  assert.equal((await parseOnnxMetadata(new Blob([bytes]))).parameterTotal, 0);
+});
+
+test('a limit that is no number is refused', () =>
+  assert.rejects(parseOnnxMetadata(new Blob([good]), { maxModelSize: NaN }), /maxModelSize is NaN/));
+
 test('an archive of 150 000 graphs has all of them found', async () => {
   const proto = model([]);
   const names = [...Array.from({ length: 149_999 }, (_, i) => `g${i}.onnx`), '__MODEL_PROTO'];

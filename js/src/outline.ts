@@ -1,0 +1,266 @@
+// The tensors, inputs and outputs that the bytes of a model name.
+
+/** As in safetensors; types that it does not have are named in the same way (`U4`, `C64`, `STRING`). */
+export type Dtype = string;
+
+export interface TensorInfo {
+  dtype: Dtype;
+  /** Beyond 2^53 not exact. */
+  shape: number[];
+  /** Where the data is: the entry of the archive, or the file beside the model. Absent if it is in the model. */
+  location?: string;
+  /** In the entry or file, in bytes. */
+  data_offsets?: [begin: number, end: number];
+}
+
+export interface ValueInfo {
+  name: string;
+  dtype: Dtype;
+  /** Names are dimensions that inputs choose; '?' has no name. Absent if the model does not say a shape. */
+  shape?: (number | string)[];
+}
+
+export interface GraphMetadata {
+  /** `__MODEL_PROTO`, and `decoder.onnx` and the like of a family; '' for a plain model. */
+  name: string;
+  /** Bytes of the model, without data that is elsewhere. */
+  size: number;
+  inputs: ValueInfo[];
+  outputs: ValueInfo[];
+  opsets: Record<string, number>;
+  producer: string;
+  /** The initializers by name, also those of subgraphs. */
+  header: { __metadata__: Record<string, string> } & Record<string, TensorInfo>;
+  parameterCount: Record<Dtype, number>;
+  parameterTotal: number;
+}
+
+export class Damage extends Error {}
+
+export function expect(kept: boolean, what: string): asserts kept {
+  if (!kept) throw new Damage(what);
+}
+
+/** Tensors, inputs and outputs of all graphs: each takes some hundred bytes of memory, and two of the model. */
+export const MOST_VALUES = 2 ** 20;
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+export const decoder = new TextDecoder();
+
+/** Gets a field of a message: the range of a text or message, or a number, whose range is empty and begins at -1. */
+type OnField = (number: number, begin: number, end: number, value: number) => void;
+
+/** The name of each type, and the bits of an element, by the number of the type. */
+const TYPES = (
+  'NONE 0 F32 32 U8 8 I8 8 U16 16 I16 16 I32 32 I64 64 STRING 0 BOOL 8 F16 16 F64 64 U32 32 U64 64 C64 64 C128 128 ' +
+  'BF16 16 F8_E4M3 8 F8_E4M3FNUZ 8 F8_E5M2 8 F8_E5M2FNUZ 8 U4 4 I4 4 F4 4 F8_E8M0 8 U2 2 I2 2'
+).split(' ');
+const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
+
+/** Names of a file may be those that every other object has, such as `constructor`. */
+export const named = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
+/** Reads a model in one pass, with memory for what it finds alone. */
+export class Model {
+  readonly made: GraphMetadata;
+  /** In the order of the file. */
+  readonly tensors: TensorInfo[] = [];
+  /** How many tensors, inputs and outputs there are. */
+  values = 0;
+  readonly #bytes: Bytes;
+  readonly #most: number;
+  /** Where the number that was read last ends. */
+  #next = 0;
+  #copies = 1;
+
+  constructor(name: string, bytes: Bytes, most: number) {
+    [this.#bytes, this.#most] = [bytes, most];
+    const header = Object.assign(named<TensorInfo>(), { __metadata__: named<string>() });
+    const sides = { inputs: [], outputs: [], opsets: named<number>(), producer: '' };
+    this.made = { name, size: bytes.length, ...sides, header, parameterCount: {}, parameterTotal: 0 };
+    let graph: [begin: number, end: number] | undefined;
+    this.#fields(0, bytes.length, (number, begin, end) => {
+      if (begin < 0) return;
+      if (number === 2) this.made.producer = this.#text(begin, end);
+      if (number === 7) graph = [begin, end];
+      if (number === 8) this.#readOpset(begin, end);
+      if (number === 14) this.#readPair(begin, end, header.__metadata__);
+    });
+    expect(graph !== undefined, 'it has no graph');
+    this.#readGraph(...graph, 0);
+    this.made.inputs = this.made.inputs.filter((input) => !(input.name in header)); // IR version 3 names weights there, too
+    [this.made.parameterCount, this.made.parameterTotal] = counted([this]);
+  }
+
+  #varint(at: number, end: number): number {
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 70; scale *= 128) {
+      if (at >= end) throw new Damage('a number is cut');
+      const byte = this.#bytes[at++]!;
+      value += (byte & 127) * scale;
+      if (byte < 128) {
+        this.#next = at;
+        return value;
+      }
+    }
+    throw new Damage('a number is too long');
+  }
+
+  /** Gives the fields of a message; values of fixed width are passed over. */
+  #fields(begin: number, end: number, onField: OnField): void {
+    for (let at = begin; at < end;) {
+      const tag = this.#varint(at, end);
+      const [number, type] = [Math.floor(tag / 8), tag % 8];
+      if (number < 1 || (type > 2 && type !== 5)) throw new Damage('a field has no number or type');
+      const from = this.#next;
+      const value = type === 0 || type === 2 ? this.#varint(from, end) : 0;
+      at = type === 0 || type === 2 ? this.#next : from + (type === 1 ? 8 : 4);
+      if (type === 2) at += value;
+      if (at > end) throw new Damage('a field is cut');
+      if (type === 0) onField(number, -1, -1, value);
+      if (type === 2) onField(number, at - value, at, 0);
+    }
+  }
+
+  #text(begin: number, end: number): string {
+    return decoder.decode(this.#bytes.subarray(begin, end));
+  }
+
+  #readOpset(begin: number, end: number): void {
+    let [domain, version] = ['', 0];
+    this.#fields(begin, end, (number, from, to, value) => {
+      if (number === 1 && from >= 0) domain = this.#text(from, to);
+      if (number === 2 && from < 0) version = value;
+    });
+    this.made.opsets[domain || 'ai.onnx'] = version;
+  }
+
+  /** A damaged pair is passed over, as the reader does. */
+  #readPair(begin: number, end: number, into: Record<string, string>): void {
+    const pair = ['', '', ''];
+    try {
+      this.#fields(begin, end, (number, from, to) => {
+        if (from >= 0 && number < 3) pair[number] = this.#text(from, to);
+      });
+    } catch {
+      return;
+    }
+    into[pair[1]!] = pair[2]!;
+  }
+
+  /** Counts a tensor, input or output. */
+  #count(): void {
+    expect(++this.values <= this.#most, `it has more than ${MOST_VALUES} tensors, inputs and outputs`);
+  }
+
+  /** Initializers of a graph and, by way of the attributes of its nodes, of its subgraphs. */
+  #readGraph(begin: number, end: number, depth: number): void {
+    expect(depth < 100, 'its graphs are nested too deep');
+    const onAttribute: OnField = (number, from, to) => {
+      if ((number === 6 || number === 11) && from >= 0) this.#readGraph(from, to, depth + 1);
+    };
+    const onNode: OnField = (number, from, to) => {
+      if (number === 5 && from >= 0) this.#fields(from, to, onAttribute);
+    };
+    this.#fields(begin, end, (number, from, to) => {
+      if (from < 0) return;
+      if (number === 1) this.#fields(from, to, onNode);
+      if (number === 5) this.#readTensor(from, to);
+      if (number === 15) this.#readSparse(from, to);
+      if (depth === 0 && number === 11) this.made.inputs.push(this.#readValue(from, to));
+      if (depth === 0 && number === 12) this.made.outputs.push(this.#readValue(from, to));
+    });
+  }
+
+  /** The values of a sparse tensor. */
+  #readSparse(begin: number, end: number): void {
+    let values = [begin, begin] as [number, number];
+    this.#fields(begin, end, (number, from, to) => {
+      if (number === 1 && from >= 0) values = [from, to];
+    });
+    this.#readTensor(...values);
+  }
+
+  #readTensor(begin: number, end: number): void {
+    this.#count();
+    let [name, type, isExternal] = ['', 0, false];
+    const shape: number[] = [];
+    let link: Record<string, string> | undefined;
+    this.#fields(begin, end, (number, from, to, value) => {
+      if (number === 1 && from < 0) shape.push(value);
+      else if (number === 1) for (let at = from; at < to; at = this.#next) shape.push(this.#varint(at, to));
+      else if (number === 2 && from < 0) type = value;
+      else if (number === 8 && from >= 0) name = this.#text(from, to);
+      else if (number === 13 && from >= 0) this.#readPair(from, to, (link ??= named<string>()));
+      else if (number === 14 && from < 0) isExternal = value === 1;
+    });
+    const info: TensorInfo = { dtype: typeName(type), shape };
+    if (isExternal) {
+      const { location = '', offset = '0', length } = (link ?? {}) as Record<string, string | undefined>;
+      const bits = elements(shape) * Number(TYPES[2 * type + 1] ?? 0);
+      const [first, size] = [Number(offset), length === undefined ? Math.ceil(bits / 8) : Number(length)];
+      expect(first >= 0 && size >= 0, `the data of ${name} is nowhere`);
+      Object.assign(info, { location, data_offsets: [first, first + size] });
+    }
+    const { header } = this.made;
+    let key = name;
+    while (key in header) key = `${name} (${++this.#copies})`; // of another subgraph
+    header[key] = info;
+    this.tensors.push(info);
+  }
+
+  #readValue(begin: number, end: number): ValueInfo {
+    this.#count();
+    let made: ValueInfo = { name: '', dtype: 'OTHER' }; // a sequence, a map and the like
+    const onTensor: OnField = (number, from, to, value) => {
+      if (number === 1 && from < 0) made.dtype = typeName(value);
+      if (number === 2 && from >= 0) made.shape = this.#readShape(from, to);
+    };
+    this.#fields(begin, end, (number, from, to) => {
+      if (from >= 0 && number === 1) made.name = this.#text(from, to);
+      if (from < 0 || number !== 2) return;
+      made = { name: made.name, dtype: 'OTHER' };
+      this.#fields(from, to, (kind, first, last) => {
+        if (kind !== 1 || first < 0) return;
+        made.dtype = typeName(0);
+        this.#fields(first, last, onTensor);
+      });
+    });
+    return made;
+  }
+
+  #readShape(begin: number, end: number): (number | string)[] {
+    const shape: (number | string)[] = [];
+    const onDim: OnField = (number, from, to, value) => {
+      if (number === 1 && from < 0) shape[shape.length - 1] = value;
+      if (number === 2 && from >= 0) shape[shape.length - 1] = this.#text(from, to) || '?';
+    };
+    this.#fields(begin, end, (number, from, to) => {
+      if (number === 1 && from >= 0 && shape.push('?') > 0) this.#fields(from, to, onDim);
+    });
+    return shape;
+  }
+}
+
+const elements = (shape: number[]): number =>
+  shape.includes(0) ? 0 : shape.reduce((product, dim) => product * dim, 1);
+
+/** The number of parameters, by type and in all. Data of several tensors counts once. */
+export function counted(models: Model[]): [count: Record<Dtype, number>, total: number] {
+  const seen = new Set<string>();
+  const count: Record<Dtype, number> = {};
+  let total = 0;
+  for (const { tensors } of models) {
+    for (const { dtype, shape, location, data_offsets } of tensors) {
+      if (location !== undefined) {
+        const data = `${data_offsets!.join()} ${location}`;
+        if (seen.has(data)) continue; // that another tensor also has
+        seen.add(data);
+      }
+      const parameters = elements(shape);
+      count[dtype] = (count[dtype] ?? 0) + parameters;
+      total += parameters;
+    }
+  }
+  return [count, total];
+}
