@@ -258,8 +258,9 @@ class Edit(Arrays):
                 done = _core.replace_side_files(path, save, removed, handle)
             else:
                 done = _proto.with_weights(
-                    self._model, lambda skeleton, writer: writer.replace(skeleton, path, save, load, removed, handle), self._writer
-                )
+                    self._model, lambda skeleton, writer: writer.replace(skeleton, path, save, load, removed, handle),
+                    dry_run=save.dry_run, writer=self._writer,
+                )  # fmt: skip
         self.report = report(ReplaceReport, done)
 
     def __enter__(self) -> Edit:

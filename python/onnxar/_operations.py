@@ -117,7 +117,7 @@ def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.Lo
     named = isinstance(model, str | os.PathLike) or is_remote(model)
     source = located(model, "pack", load) if named else model_of(model)
     if is_model(source):
-        return with_weights(source, lambda skeleton, writer: writer.save(skeleton, output, save, load))
+        return with_weights(source, lambda skeleton, writer: writer.save(skeleton, output, save, load), dry_run=save.dry_run)
     if isinstance(source, str):
         return _core.convert(source, output, save, load)
     return _core.convert_bytes(source, output, save, load)
@@ -246,7 +246,7 @@ def replace(
         source = source if isinstance(source, str | os.PathLike) else model_of(source)
         if is_model(source):
             return report(ReplaceReport, with_weights(source, lambda skeleton, writer: writer.replace(
-                skeleton, archive, save, load, names, None, append_external, graph)))  # fmt: skip
+                skeleton, archive, save, load, names, None, append_external, graph), dry_run=dry_run))  # fmt: skip
         if isinstance(source, str | os.PathLike):
             return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external, graph))
         if not len(source):

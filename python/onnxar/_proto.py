@@ -15,6 +15,7 @@ from onnxar._errors import Error, fault
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
              "SparseTensorProto", "TensorProto"}  # fmt: skip
 EXTERNAL = 1  # TensorProto.DataLocation
+_NOT_MOVED = (0, 8)  # TensorProto.DataType: UNDEFINED and STRING
 
 
 def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
@@ -139,19 +140,21 @@ def is_model(source: Any) -> bool:
     return getattr(getattr(source, "DESCRIPTOR", None), "full_name", None) == "onnx.ModelProto"
 
 
-def with_weights(model: Any, use: Callable[[bytes, _core.ModelWriter], Result], writer: _core.ModelWriter | None = None) -> Result:
+def with_weights(
+    model: Any, use: Callable[[bytes, _core.ModelWriter], Result], *, dry_run: bool = False, writer: _core.ModelWriter | None = None
+) -> Result:  # fmt: skip
     """Returns `use(skeleton, writer)`: the serialised model without its large raw_data, which is left to the writer. It copies
     them out of `model` one after another, so the model may have any size.
 
     The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. If one is wrong, which
-    the writer notices, they are all measured."""
+    the writer notices, or in a dry run, which reads no data, they are all measured."""
 
     def used(measured: bool) -> Result:
         known = _core.ModelWriter() if writer is None else writer
         return use(skeleton(model, known, measured), known)
 
     try:
-        return used(measured=False)
+        return used(measured=dry_run)
     except Error as error:
         if error.code != "io.source_size":
             raise
@@ -229,7 +232,7 @@ def _with_link(tensor: Any, writer: _core.ModelWriter, measured: bool) -> _Piece
     if size is None or measured:
         length = len(tensor.raw_data)
         size = length if size in (None, length) else 0
-    if any(field.name not in _BESIDE_RAW_DATA for field, _ in beside) or not tensor.data_type or size < LARGE_FROM:
+    if any(field.name not in _BESIDE_RAW_DATA for field, _ in beside) or tensor.data_type in _NOT_MOVED or size < LARGE_FROM:
         return [bytes_of(tensor)]
     without = _tensor_of(tensor, (each for each in beside if external or each[0].name not in _OF_LINK))
     if external:  # refused for having both, also without the bytes

@@ -76,6 +76,24 @@ class Parts(FolderTest):
                     _proto.write(model, file := io.BytesIO())
                     self.assertEqual(file.getvalue(), model.SerializeToString(), smallest)
 
+    def test_dry_runs_find_wrong_sizes(self):
+        path = self.folder / "m.onnxar"
+        onnxar.save(helper.make_model(helper.make_graph([], "g", [], [])), path)
+        for size, code in ((2047, "onnx.tensor.length"), (2049, None)):
+            tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[512], raw_data=bytes(size))
+            model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+            for call in (lambda dry: onnxar.pack(model, self.folder / "new.onnxar", dry_run=dry), lambda dry: onnxar.replace(path, model, dry_run=dry),
+                         lambda dry: onnxar.unpack(model, self.folder / "new.onnx", dry_run=dry)):  # fmt: skip
+                if code:
+                    self.refused(code, call, True)
+                    self.refused(code, call, False)
+                else:
+                    self.assertEqual(call(True).remarks, call(False).remarks)
+
+    def test_strings_in_raw_data_stay_in_the_model(self):
+        tensor = TensorProto(name="w", data_type=TensorProto.STRING, dims=[512], raw_data=bytes(2048))
+        self.expect_same(helper.make_model(helper.make_graph([], "g", [], [], [tensor])))
+
     def test_replace_takes_tensor_by_tensor(self):
         path, model = self.folder / "m.onnxar", matmul_model()
         for tensor in model.graph.initializer:
