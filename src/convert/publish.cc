@@ -36,7 +36,8 @@ bool has_only_folders(const fs::path& folder) {
   for (; !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
     if (!fs::is_directory(each->symlink_status(failed)) || failed) return false;
   }
-  return !failed;
+  if (failed) throw base::system_error(failed, "cannot list the folder", folder);
+  return true;
 }
 
 /// Removes the folders in the folder, which has only folders. One that has a file by now stays.
@@ -46,6 +47,7 @@ void remove_folders_in(const std::shared_ptr<const base::Folder>& folder) {
   fs::directory_iterator each(folder->path(), failed);
   for (; !failed && each != fs::directory_iterator(); each.increment(failed))
     names.push_back(os::text_of(each->path().filename()));
+  if (failed) throw base::system_error(failed, "cannot list the folder", folder->path());
   for (const std::string& name : names) {
     remove_folders_in(base::Folder::open_in(folder, name));
     folder->remove_folder(name);
@@ -63,6 +65,7 @@ void expect_empty(const base::Folder& folder) {
 
 /// Makes way for files in a folder without files.
 void clear(const std::shared_ptr<const base::Folder>& folder) {
+  if (folder->is_empty()) return;
   expect_empty(*folder);
   remove_folders_in(folder);
 }

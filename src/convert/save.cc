@@ -312,11 +312,10 @@ SaveOptions with_data_file(const SaveOptions& options, const Destination& destin
 
 fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
   if (const auto name = model_name_of(model.skeleton)) return os::path_of(*name + std::string(graph_suffix));
-  // A graph or side file may have the name of the input. The names without ASCII case, up to the first slash:
+  // A graph, a side file or the folder of one may have the name of the input, in other ASCII case, too.
   base::KeyedSet<std::string> taken;
   const auto take = [&taken](const std::string& file) {
-    const std::string small = base::folded_copy(file);
-    taken.insert(small.substr(0, small.find('/')));
+    taken.insert(base::folded_copy(os::text_of(*os::path_of(file).begin())));
   };
   for (const LoadedGraph& graph : model.graphs) take(graph.name);
   for (const SideFile& file : model.side_files) take(file.name);

@@ -108,7 +108,7 @@ class Folder(FamilyCase):
             "empty.txt": b"",
         }
         done = self.succeeds("pack", self.exported(files), "-o", self.output)
-        self.assertIn("the input was read as a folder of 2 models and their files; \"encoder.onnx\" is the first model (model.onnx", done.stderr)
+        self.assertIn("the input was read as a folder of 2 models and their files; \"decoder.onnx\" is the first model (model.onnx", done.stderr)
         side_files = ["config.json", "empty.txt", "genai_config.json", "onnx/quantized.onnx"]
         self.assertEqual(keys_of(self.output), ["d", "table", "e", *side_files, "encoder.onnx"])
         self.succeeds("check", "--data", "--strict", self.output)

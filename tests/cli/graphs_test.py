@@ -178,10 +178,10 @@ class Unpacking(GraphsCase):
         done = self.succeeds("unpack", self.archive_path, "-o", self.output)
         self.assertIn("1 side file and 1 graph of the archive left out", done.stderr)
 
-    def test_graph_with_the_model_s_name_is_refused(self) -> None:
+    def test_graph_with_the_name_of_the_archive_keeps_it(self) -> None:
         path = self.archive_of(graph("made.onnx"), model_of())
-        done = run("unpack", path, "-o", f"{self.output}/")
-        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.succeeds("unpack", path, "-o", f"{self.output}/")
+        self.assertEqual(sorted(each.name for each in self.output.iterdir()), ["made.onnx", "model.onnx"])
 
 
 class Adding(GraphsCase):

@@ -137,9 +137,15 @@ class Notes(ToolCase):
     def test_data_in_subgraphs_and_constants(self) -> None:
         sites = at_every_site(wire.tensor)
         told = self.note(*sites)
-        self.assertRegex(told, r"^onnxar: note: \d+ linked tensors of subgraphs, functions or Constant nodes: ")
+        self.assertRegex(told, r"^onnxar: note: \d+ linked tensors of subgraphs, functions, attributes or sparse tensors: ")
         self.assertIn("`pack --no-subgraphs --no-attributes`", told)
         self.assertEqual(self.note(*sites, options=("--no-subgraphs", "--no-attributes")), "")
+
+    def test_all_sites_may_be_why(self) -> None:
+        sparse = wire.Part(wire.block(15, wire.sparse(wire.tensor("s"))))
+        told = self.note(sparse, options=("--all-sites", "--no-subgraphs", "--no-attributes"))
+        self.assertIn("without --all-sites", told)
+        self.assertEqual(self.note(sparse), "")
 
     def test_archive_of_several_names(self) -> None:
         self.on_posix("under Wine the C++ library counts one name of each file")
