@@ -29,7 +29,7 @@ Error swapped(const fs::path& path) {
       path};
 }
 
-/// What is wrong with a file that was found under a name of this library; empty if nothing is.
+/// Returns what is wrong with a file that has a name of this library; empty if nothing is wrong.
 std::string_view fault_of(os::Ownership ownership) noexcept {
   switch (ownership) {
     case os::Ownership::own: return {};

@@ -29,7 +29,7 @@ Error in_the_way(const fs::path& path, std::string_view what) {
       path};
 }
 
-/// Whether there are only folders in the folder, at any depth: a command that was killed leaves such a tree.
+/// True if there are only folders in the folder, at any depth: a command that was killed leaves such a tree.
 bool has_only_folders(const fs::path& folder) {
   std::error_code failed;
   fs::recursive_directory_iterator each(folder, failed);

@@ -57,7 +57,7 @@ class FileTargets {
   [[nodiscard]] const base::OutputTarget& model() const noexcept { return model_; }
   /// Files in a folder that is the output are always new.
   [[nodiscard]] base::Existing existing() const noexcept { return existing_; }
-  /// Whether the model and its files get a folder of their own.
+  /// True if the model and its files get a folder of their own.
   [[nodiscard]] bool is_folder() const noexcept { return is_folder_; }
   /// The output folder if it has to be made, else empty.
   [[nodiscard]] const std::filesystem::path& folder_to_make() const noexcept { return to_make_; }
