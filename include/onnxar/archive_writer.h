@@ -49,6 +49,10 @@ using EntrySizes = std::span<const std::pair<std::string_view, std::uint64_t>>;
 /// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry. Owns the
 /// file; move-only.
 ///
+/// The order is: weights, side files, graphs, the model. An edit replaces and removes only what follows the last
+/// weight, so after a graph `add` throws usage.argument, and `finish` refuses a side file before a weight: links tell
+/// them apart, so only if it verifies the model. In an edit this is the order of the entries that the edit adds.
+///
 /// `finish` gives the complete, synced file its name. A reader never sees half an archive, and a writer that is
 /// destroyed or killed leaves no file. Equal calls write equal bytes, at any time and on any machine.
 ///
@@ -66,22 +70,22 @@ class ArchiveWriter {
 
   /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). Errors: zip.name.*
   /// (such as names that differ only in case), archive.name.reserved, zip.limit.* (more than `open` takes by default),
-  /// io.source_size (the source gives more or fewer bytes than its size), usage.argument (an empty StreamReader, or one
-  /// that returns more than the buffer holds), io.*; exceptions of a source pass through.
+  /// io.source_size (the source gives more or fewer bytes than its size), usage.argument (the order, above; an empty
+  /// StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a source pass through.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   /// The first `size` bytes of a stream, in pieces of at most 1 MiB. Later bytes are not read.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
   /// Adds a further model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
-  /// lack `.onnx`. Graphs come after weights and side files; `finish` verifies them too. Errors: as `add`;
-  /// usage.argument (an empty name, or one with a slash).
+  /// lack `.onnx`. `finish` verifies it too. Errors: as `add`; usage.argument (an empty name, or one with a slash).
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 
   /// Writes the model and the directory, and publishes the file. Errors: as `add`; archive.model.too_large;
-  /// output.exists; with WriterOptions::verify_model also wire.*, onnx.model.invalid, onnx.external_data.* (.missing:
-  /// the location is not an entry; .marker: it is memory of a process) and onnx.tensor.*, naming the tensor.
+  /// output.exists; with WriterOptions::verify_model also usage.argument (the order, above), wire.*,
+  /// onnx.model.invalid, onnx.external_data.* (.missing: the location is not an entry; .marker: it is memory of a
+  /// process) and onnx.tensor.*, naming the tensor.
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
@@ -143,7 +147,8 @@ class ArchiveEditor {
   [[nodiscard]] const Archive& archive() const& noexcept;
   const Archive& archive() const&& = delete;
 
-  /// The size of the file with these entries and a model of `model_size` bytes added. Errors: as `add` and `commit`.
+  /// The size of the file with these entries and a model of `model_size` bytes added. Proves their names, also against
+  /// each other, before anything is written. Errors: as `add` and `commit`.
   [[nodiscard]] std::uint64_t size_with(EntrySizes entries, std::uint64_t model_size) const;
   /// As ArchiveWriter::reserve, for a file of `bytes` in all.
   void reserve(std::uint64_t bytes);
@@ -173,6 +178,7 @@ class ArchiveEditor {
   void commit(const ByteSource& model);
 
  private:
+  friend class EditAccess;
   struct Parts;
   explicit ArchiveEditor(detail::Owned<Parts> parts) noexcept;
 

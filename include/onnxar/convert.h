@@ -79,7 +79,8 @@ struct ConvertReport {
 /// these models, hidden files and folders, and `output`. `unpack` to a folder gives it back.
 ///
 /// Errors: io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (options; a folder with a link that leads out of it).
+/// usage.argument (options; a folder with a link that leads out of it). A dry run throws what a run would throw, except
+/// errors of reading data and of writing; a run proves names and graphs before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs an archive in memory, or a `.onnx` whose external data is in `load.external_data_dir`; not a foreign zip.

@@ -255,7 +255,8 @@ onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_
                             onnxar_writer** writer, onnxar_error** error);
 /* Reserves disk space for `bytes` in all, so that a full disk is noticed at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
-/* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. */
+/* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Weights
+ * come before side files, and these before graphs: code usage.argument, from onnxar_finish if only the model tells. */
 onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,

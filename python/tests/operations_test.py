@@ -48,6 +48,16 @@ class Operations(FolderTest):
         self.assertEqual(report, dataclasses.replace(self.report, model_path=self.folder / "dry.onnxar"))
         self.assertEqual(self.names(), {"m.onnx", "m.onnxar"})
 
+    def test_dry_run_refuses_what_the_run_refuses(self):
+        junk = self.folder / "junk"
+        junk.write_bytes(b"junk")
+        for name, code in {"con.txt": "zip.name.device", "__model_proto/x": "zip.name.prefix", "g.onnx": "wire.truncated"}.items():
+            for dry_run in (True, False):
+                options = {"side_files": {name: junk}, "dry_run": dry_run}
+                self.refused(code, onnxar.replace, self.archive, **options)
+                self.refused(code, onnxar.pack, self.onnx, self.folder / "new.onnxar", **options)
+        self.assertEqual(self.names(), {"m.onnx", "m.onnxar", "junk"})
+
     def test_remarks_are_findings(self):
         tensor = self.model.graph.initializer[0]
         tensor.raw_data += b"more"

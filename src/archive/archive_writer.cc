@@ -16,6 +16,7 @@
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/errors.h"
+#include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/sources.h"
@@ -118,6 +119,9 @@ class StreamSource final : public ByteSource {
   const StreamReader& read_;
 };
 
+/// True if the entry is the model or a graph.
+bool is_model(std::string_view name) { return name == model_entry_name || is_graph_name(name); }
+
 }  // namespace
 
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
@@ -176,7 +180,9 @@ void EntryWriter::add(std::string_view name, const ByteSource& source) {
 }
 
 void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
+  if (name != model_entry_name) expect_graphs_last(name);
   if (edit_.before) edit_.before(name);
+  if (!first_other_ && !is_model(name) && !is_identifier(name)) first_other_ = writer().added();
   write(name, source);
 }
 
@@ -192,16 +198,61 @@ void EntryWriter::check_model_size(std::uint64_t size) const {
               {Hint::lower_threshold});
 }
 
+/// W13: an edit cannot replace or remove what lies before a weight.
+void EntryWriter::expect_graphs_last(std::string_view name) {
+  if (is_graph_name(name)) {
+    graph_ = name;
+  } else if (!graph_.empty()) {
+    throw Error(Code::usage_argument,
+                base::concat("it comes after the graph ", base::quoted(graph_),
+                             ", which no edit could then replace or remove; add weights and side files before graphs"),
+                {std::string(name), std::nullopt});
+  }
+}
+
+/// W13, as above. A weight may have any name, so only links tell it from a side file.
+void EntryWriter::expect_weights_first() {
+  if (!first_other_) return;
+  std::vector<std::string_view> names;  // of weights and side files; graphs come after them
+  base::KeyedMap<std::string_view, std::size_t> places;
+  for (std::size_t i = *first_other_; i < writer().added() && !is_model(writer().added_name(i)); ++i) {
+    places.emplace(writer().added_name(i), names.size());
+    names.push_back(writer().added_name(i));
+  }
+  if (names.size() == 1) return;
+  std::vector<bool> is_weight(names.size());
+  const auto note = [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    const auto place = places.find(*site.tensor.external.location);
+    if (place != places.end()) is_weight[place->second] = true;
+  };
+  for (std::size_t i = *first_other_; i < writer().added(); ++i) {
+    if (!is_model(writer().added_name(i))) continue;
+    const base::MappedFile model = writer().map_added(i);
+    onnx::walk_tensors(model.bytes(), note);
+  }
+  std::optional<std::size_t> side_file;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!side_file && !is_weight[i] && !is_identifier(names[i])) side_file = i;
+    if (!side_file || !is_weight[i]) continue;
+    throw Error(Code::usage_argument,
+                base::concat("it comes before the weight ", base::quoted(names[i]),
+                             ", so no edit could replace or remove it; add side files after all weights"),
+                {std::string(names[*side_file]), std::nullopt});
+  }
+}
+
 /// Reads the models back from the file, so that the proof covers the bytes that readers will find.
 void EntryWriter::prove_models(const Proofs& proofs) {
   const Entries entries = proofs.written ? writer().sorted_sizes() : Entries();
   for (std::size_t i = 0; i < writer().added(); ++i) {
     const std::string_view name = writer().added_name(i);
-    if (name != model_entry_name && !is_graph_name(name)) continue;
+    if (!is_model(name)) continue;
     const base::MappedFile model = writer().map_added(i);
     if (proofs.written) prove_written(name, model.bytes(), entries);
     if (proofs.further) proofs.further(name, model.bytes());
   }
+  if (proofs.written) expect_weights_first();
 }
 
 void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
@@ -253,6 +304,10 @@ void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entr
   }
 }
 
+void check_graph_size(std::uint64_t size) {
+  if (!fits_protobuf(size)) throw Error(Code::archive_model_too_large, oversize_text("the graph is", size));  // G2
+}
+
 void prove_metadata(const std::optional<MetadataFault>& fault) {
   if (fault) throw Error(fault->code, fault->message);
 }
@@ -261,18 +316,20 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
 
 void prove_model_entry(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
-  if (is_graph && !fits_protobuf(model.size())) {  // G2
-    throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
-  }
+  if (is_graph) check_graph_size(model.size());
   // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
   // them unchanged; `check` reports them.
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
   prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
 }
 
-void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+namespace {
+
+/// Calls `prove`. Its errors say what that means for the archive.
+template <typename Prove>
+void prove_for_archive(std::string_view name, const Prove& prove) {
   try {
-    prove_model_entry(name, model, entries);
+    prove();
   } catch (const Error& error) {
     const bool is_graph = name != model_entry_name;
     const std::string message =
@@ -283,6 +340,18 @@ void prove_written(std::string_view name, Bytes model, const EntryWriter::Entrie
     throw Error(error.code(), message, {std::string(name), std::nullopt}, {},
                 is_missing ? Advice{Hint::add_entry_first} : error.advice());
   }
+}
+
+}  // namespace
+
+void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+  prove_for_archive(name, [&] { prove_model_entry(name, model, entries); });
+}
+
+ByteSpan bytes_of_graph(std::string_view name, const ByteSource& graph) {
+  if (const auto whole = base::in_one_piece(graph)) return ByteSpan::borrow(*whole, nullptr);
+  prove_for_archive(name, [&] { check_graph_size(graph.size()); });
+  return ByteSpan::own(base::gathered(graph));
 }
 
 }  // namespace onnxar

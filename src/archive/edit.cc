@@ -18,15 +18,18 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/archive_writer.h"
 #include "os/file.h"
 #include "zip/format.h"
 #include "zip/layout.h"
+#include "zip/names.h"
 
 namespace onnxar {
 namespace {
@@ -153,10 +156,9 @@ class EditPlan {
     return {directory.headers().first(base::in_memory(size)), kept_, directory.zip64()};
   }
 
-  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument;
-  /// zip.limit.*.
-  [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const {
-    std::vector<std::pair<std::string_view, std::uint64_t>> all;
+  /// Returns the entries that the edit appends, in their order: moved and added ones, and a model of this size.
+  [[nodiscard]] EntryWriter::Entries appended(EntrySizes added, std::uint64_t model_size) const {
+    EntryWriter::Entries all;
     MovedEntries run = moved();
     const auto append = [&](std::string_view name, std::uint64_t size) {
       for (const ArchiveEntry& entry : run.due_before(name)) all.emplace_back(entry.name, entry.size);
@@ -164,6 +166,17 @@ class EditPlan {
     };
     for (const auto& [name, size] : added) append(name, size);
     append(model_entry_name, model_size);
+    return all;
+  }
+
+  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument;
+  /// zip.limit.*; zip.name.* (of the added entries).
+  [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const {
+    const EntryWriter::Entries all = appended(added, model_size);
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < kept_; ++i) names.push_back(archive_.entry(i).name);
+    for (const auto& [name, size] : all) names.push_back(name);
+    zip::prove_new_names(names, kept_);
     // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
     return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory(), limits);
   }
@@ -332,7 +345,10 @@ std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_s
   const Parts& parts = *parts_;
   parts.plan.check_removals();
   parts.plan.verify_moved();
-  for (const auto& [name, size] : entries) parts.check_name(name);
+  for (const auto& [name, size] : entries) {
+    check_reserved(name, {std::string(name), std::nullopt});
+    parts.check_name(name);
+  }
   parts.writer.check_model_size(model_size);
   return parts.plan.size_with(entries, model_size, parts.limits());
 }
@@ -378,6 +394,33 @@ void ArchiveEditor::commit(const ByteSource& model) {
   };
   const base::Sync sync = sync_of(parts.options.output);
   parts.writer.finish("commit", model, sync, sync, {.written = verify, .further = prove});
+}
+
+std::uint64_t EditAccess::plan(const ArchiveEditor& editor, std::span<const NewEntry> added, const ByteSource& model) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+  for (const auto& [name, source] : added) sizes.emplace_back(name, source->size());
+  const std::uint64_t size = editor.size_with(sizes, model.size());
+  if (!editor.parts_->options.verify_model) return size;
+  const EditPlan& plan = editor.parts_->plan;
+  EntryWriter::Entries entries = plan.appended(sizes, model.size());
+  for (std::size_t i = 0; i < plan.kept(); ++i) {
+    entries.emplace_back(plan.archive().entry(i).name, plan.archive().entry(i).size);
+  }
+  std::ranges::sort(entries);
+  const auto prove = [&](std::string_view name, Bytes bytes) {
+    prove_written(name, bytes, entries);
+    prove_kept(plan, bytes);
+  };
+  base::annotated([&] { return base::Annotation{.path = plan.archive().path()}; },
+                  [&] {
+                    for (const auto& [name, source] : added) {
+                      if (!is_graph_name(name)) continue;
+                      const ByteSpan graph = bytes_of_graph(name, *source);
+                      prove(name, graph.bytes());
+                    }
+                    if (const auto bytes = base::in_one_piece(model)) prove(model_entry_name, *bytes);
+                  });
+  return size;
 }
 
 void abandon_edits() noexcept { base::cut_back_extended_files(); }

@@ -1,10 +1,13 @@
 // Adds entries and the model, from memory, files and streams. Defined in archive_writer.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -71,6 +74,8 @@ class EntryWriter {
   decltype(auto) step(std::string_view name, const Action& action);
   void write_next(std::string_view name, const ByteSource& source);
   void prove_models(const Proofs& proofs);
+  void expect_graphs_last(std::string_view name);
+  void expect_weights_first();
 
   zip::Writer& writer();
 
@@ -79,6 +84,8 @@ class EntryWriter {
   std::optional<zip::Writer> writer_;  // empty until the file is open
   std::uint64_t alignment_;
   std::filesystem::path target_;
+  std::string graph_;                       // the name of the last graph that was added; empty if none was
+  std::optional<std::size_t> first_other_;  // the first added side file, or weight whose name is not a key
 };
 
 /// Proves a model or a graph that is the entry `name` of an archive with these entries: its links, and of a graph also
@@ -88,5 +95,23 @@ void prove_model_entry(std::string_view name, Bytes model, const EntryWriter::En
 /// As above, for what a writer has written. Errors say what that means for the archive. They have no offset: the file
 /// is discarded, so an offset in it would lead nowhere.
 void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries);
+/// Returns the bytes of a graph, to prove it before it is written: a view if they lie in memory in one piece, else a
+/// copy. `graph` must outlive it. Errors: archive.model.too_large, as above; those of `graph`.
+ByteSpan bytes_of_graph(std::string_view name, const ByteSource& graph);
+
+/// An entry to write. The source is borrowed.
+struct NewEntry {
+  std::string_view name;
+  const ByteSource* source;
+};
+
+/// Plans an edit with its data.
+class EditAccess {
+ public:
+  /// Returns the size of the file after the edit, and proves what it adds, as ArchiveEditor::commit does later: names,
+  /// graphs, and `model` if its bytes lie in memory in one piece. Other models come from a plan that proved their
+  /// links. `added` are all entries that the edit adds. Errors: as ArchiveEditor::size_with and `commit`.
+  static std::uint64_t plan(const ArchiveEditor& editor, std::span<const NewEntry> added, const ByteSource& model);
+};
 
 }  // namespace onnxar

@@ -195,7 +195,10 @@ os::File lock_for_planning(const std::filesystem::path& path) {
 }
 
 os::File lock_output(const std::filesystem::path& path, const OutputOptions& options) {
-  return options.overwrite && !options.dry_run ? base::lock_for_replacing(path) : os::File();
+  if (!options.overwrite) return {};
+  if (!options.dry_run) return base::lock_for_replacing(path);
+  static_cast<void>(base::link_status(path));  // a path that cannot be examined is refused by a dry run too
+  return {};
 }
 
 Error with_archive(const Error& error, const Archive& archive) {

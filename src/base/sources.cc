@@ -85,6 +85,14 @@ void SharedProgress::add(std::uint64_t bytes) {
   progress_.add(done - std::exchange(reported_, done));
 }
 
+std::optional<Bytes> in_one_piece(const ByteSource& source) {
+  std::optional<Bytes> whole;
+  source.locate([&](const Location& run) {
+    if (run.bytes.size() == source.size()) whole = run.bytes;
+  });
+  return whole;
+}
+
 std::vector<std::byte> gathered(const ByteSource& source) {
   std::vector<std::byte> all;
   all.reserve(in_memory(source.size()));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -101,6 +102,10 @@ class CountedSource final : public ByteSource {
   const ByteSource& source_;
   Progress& progress_;
 };
+
+/// Returns a view of the bytes of a source that lie in memory in one piece; nothing if they do not, or if there are
+/// none.
+std::optional<Bytes> in_one_piece(const ByteSource& source);
 
 /// All bytes of a source, copied. Errors: std::bad_alloc; those of the source.
 std::vector<std::byte> gathered(const ByteSource& source);

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "archive/entry_source.h"
 #include "archive/graphs.h"
@@ -65,9 +67,8 @@ std::vector<const Archive*> archives_of(const LoadedModel& model) {
 
 /// The bytes of a source: a view if they lie in memory, or else a copy.
 ByteSpan in_memory(const ByteSource& source) {
-  Bytes whole;
-  source.locate([&](const Location& run) { whole = run.bytes.size() == source.size() ? run.bytes : whole; });
-  return whole.empty() ? gathered(source) : ByteSpan::borrow(whole, nullptr);
+  const auto whole = base::in_one_piece(source);
+  return whole ? ByteSpan::borrow(*whole, nullptr) : gathered(source);
 }
 
 /// The bytes of a graph without the name that it has if it was the model of a family: in an archive only the model has
@@ -241,7 +242,7 @@ void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& rena
 /// Refuses names that the writer would refuse only after it has written all weights. Errors: zip.name.*,
 /// archive.name.reserved, usage.argument (a key of a tensor).
 void check_names(const ArchiveCompanions& companions) {
-  const std::vector<std::string_view> names = companions.names();
+  std::vector<std::string_view> names = companions.names();
   // Names of weights come first and are those of an archive, so they were proved when it was opened.
   for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
     const Place place{std::string(name), std::nullopt};
@@ -255,9 +256,8 @@ void check_names(const ArchiveCompanions& companions) {
       throw Error(fault->code, std::string(fault->message), place, {}, {Hint::rename_entry});
     }
   }
-  static_cast<void>(zip::index_of_names(
-      names.size(), [&names](std::uint32_t i) { return names[i]; },
-      [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
+  names.push_back(model_entry_name);
+  zip::prove_new_names(names, companions.weights.size());
 }
 
 }  // namespace

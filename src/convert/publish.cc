@@ -89,6 +89,7 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
     find_folder(path);
     model_.path = path / os::path_of(destination.model);
     model_.name = destination.model;
+    expect_possible(os::path_of(model_.name));
   } else if (base::is_folder(path)) {
     throw Error(
         Code::io_not_a_file,
@@ -113,6 +114,10 @@ void FileTargets::find_folder(const fs::path& path) {
   to_make_ = path;
 }
 
+void FileTargets::expect_possible(const fs::path& name) const {
+  for (const fs::path& part : name) static_cast<void>(base::link_status(model_.folder->path() / part));
+}
+
 void FileTargets::claim(const std::string& name) {
   const fs::path path = model_.path.parent_path() / os::path_of(name);
   // On some file systems, names that differ only in case are one file.
@@ -126,7 +131,7 @@ void FileTargets::claim(const std::string& name) {
   if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");
   (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
   if (slash != std::string::npos) files_claimed_.insert(small);
-  if (is_folder_) return;  // the folder is new or empty, so no file is in the way
+  if (is_folder_) return expect_possible(os::path_of(name));  // it is new or empty, so no file is in the way
   const fs::file_status status = base::link_status(path);
   // Only the path of the model is the user's own choice. A link at any other name would lead to a file that the user
   // did not name.

@@ -64,6 +64,8 @@ class FileTargets {
 
  private:
   void find_folder(const std::filesystem::path& path);
+  /// Asks the file system whether a file in the folder can have this name, which may be too long. Errors: io.*.
+  void expect_possible(const std::filesystem::path& name) const;
 
   bool is_folder_;
   base::Existing existing_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "archive/entry_source.h"
+#include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
@@ -274,14 +275,14 @@ class ReplacePlan {
 void append(ArchiveEditor& editor, std::vector<SideFile> entries, const ReplacedFiles& files, const ByteSource& model,
             const ReplaceOptions& options, ReplaceReport& report) {
   entries.insert(entries.end(), files.added().begin(), files.added().end());
-  std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+  std::vector<NewEntry> added;
   for (const auto& [name, source] : entries) {
-    sizes.emplace_back(name, source->size());
+    added.push_back({name, source.get()});
     report.bytes_added = base::add_announced(report.bytes_added, source->size(), {name, std::nullopt});
   }
   report.entries_added = entries.size();
   report.model_bytes = model.size();
-  report.file_bytes = editor.size_with(sizes, model.size());
+  report.file_bytes = EditAccess::plan(editor, added, model);
   report.file_bytes_before = editor.archive().file().size();
   report.discards_states = editor.kept_entries() == 0;
   if (options.output.dry_run) return;

@@ -12,6 +12,7 @@
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
+#include "archive/entry_writer.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
@@ -33,12 +34,6 @@
 
 namespace onnxar {
 namespace {
-
-/// An entry to write. The source is borrowed.
-struct NewEntry {
-  std::string_view name;
-  const ByteSource* source;
-};
 
 /// The checksum for a link, if one is wanted. A dry run does not read the data for it, but takes a placeholder of the
 /// same length: the sizes in its report are exact.
@@ -92,6 +87,23 @@ void check_added_links(const std::vector<AddedLink>& links, std::span<const NewE
   }
 }
 
+/// Proves all graphs before anything is written, as the writer does again from the bytes in the file.
+void prove_graphs(std::span<const NewEntry> entries, std::uint64_t model_size, const std::filesystem::path& output) {
+  const auto is_graph = [](const NewEntry& entry) { return is_graph_name(entry.name); };
+  if (std::ranges::none_of(entries, is_graph)) return;
+  EntryWriter::Entries sizes{{model_entry_name, model_size}};
+  for (const auto& [name, source] : entries) sizes.emplace_back(name, source->size());
+  std::ranges::sort(sizes);
+  base::annotated([&output] { return base::Annotation{.path = output}; },
+                  [&] {
+                    for (const auto& [name, source] : entries) {
+                      if (!is_graph_name(name)) continue;
+                      const ByteSpan graph = bytes_of_graph(name, *source);
+                      prove_written(name, graph.bytes(), sizes);
+                    }
+                  });
+}
+
 std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t model_size, std::uint64_t alignment) {
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const NewEntry& entry : entries) sizes.emplace_back(entry.name, entry.source->size());
@@ -138,6 +150,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
   const std::vector<NewEntry> entries = entries_of(layout, companions, graphs);
   check_added_links(companions.added_links, entries, output);
+  prove_graphs(entries, proto.size(), output);
   report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
   report.model_bytes = proto.size();
   layout.add_to(report);

@@ -183,4 +183,22 @@ std::uint64_t NameIndex::PrefixHasher::up_to(std::size_t length) {
 
 std::uint64_t NameIndex::hash_of(std::string_view name) { return PrefixHasher(name).up_to(name.size()); }
 
+bool WrittenNames::is_folder(std::string_view name) const {
+  if (in_folders_.empty()) return false;
+  // The set is sorted, so the names in a folder follow its own name: one look-up tells whether it has any.
+  const std::string folder = base::folded_copy(name) + '/';
+  const auto first = in_folders_.lower_bound(folder);
+  return first != in_folders_.end() && first->starts_with(folder);
+}
+
+void WrittenNames::note_folders(std::string_view name) {
+  if (name.find('/') != std::string_view::npos) in_folders_.insert(base::folded_copy(name));
+}
+
+void prove_new_names(std::span<const std::string_view> names, std::size_t kept) {
+  WrittenNames written(names.size());
+  const auto name_of = [names](std::uint32_t i) { return names[i]; };
+  for (std::uint32_t i = 0; i < names.size(); ++i) i < kept ? written.add_proved(i, name_of) : written.add(i, name_of);
+}
+
 }  // namespace onnxar::zip

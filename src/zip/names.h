@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -172,5 +174,46 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
   }
   return index;
 }
+
+/// The names of the entries of an archive that is written: each new one is proved against those before it. Stores
+/// indices, not names, as NameIndex does. Not synchronised.
+class WrittenNames {
+ public:
+  WrittenNames() = default;
+  explicit WrittenNames(std::size_t count) : index_(count) {}
+
+  /// Adds a name that is known to clash with none, as those of an open archive are.
+  template <typename NameOf>
+  void add_proved(std::uint32_t index, const NameOf& name_of) {
+    static_cast<void>(index_.insert(index, name_of));
+    note_folders(name_of(index));
+  }
+
+  /// Adds a new name. Errors: zip.name.* (it breaks a rule, or clashes with a name before it).
+  template <typename NameOf>
+  void add(std::uint32_t index, const NameOf& name_of) {
+    const std::string_view name = name_of(index);
+    const Place place{std::string(name), std::nullopt};
+    check_name(name, place);
+    if (index_.find_folder_of(name, name_of)) {
+      throw Error(Code::zip_name_prefix, "an entry has the name of this entry's folder", place);
+    }
+    if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is a folder of another entry", place);
+    if (const auto taken = index_.insert(index, name_of)) throw name_clash(name_of(*taken), place);
+    note_folders(name);
+  }
+
+ private:
+  /// True if an entry lies in a folder of this name.
+  [[nodiscard]] bool is_folder(std::string_view name) const;
+  void note_folders(std::string_view name);
+
+  NameIndex index_;
+  std::set<std::string> in_folders_;  // folded names with a slash, sorted: the names in one folder are adjacent
+};
+
+/// Proves names as a writer that adds them does, before anything is written. The first `kept` are those of an open
+/// archive. Errors: zip.name.*. Cost: O(names).
+void prove_new_names(std::span<const std::string_view> names, std::size_t kept);
 
 }  // namespace onnxar::zip

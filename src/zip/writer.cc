@@ -17,12 +17,9 @@ Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptD
     : output_(std::move(output)), threads_(threads), limits_(limits), kept_(kept) {
   const auto entries = before.entries();
   kept_entries_ = entries.first(base::in_memory(kept_.entries));
-  names_ = NameIndex(entries.size());
+  names_ = WrittenNames(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };
-  for (std::uint32_t i = 0; i < kept_entries_.size(); ++i) {
-    static_cast<void>(names_.insert(i, name_of));  // names of an open archive were proved not to clash
-    note_folders(kept_entries_[i].name);
-  }
+  for (std::uint32_t i = 0; i < kept_entries_.size(); ++i) names_.add_proved(i, name_of);
 }
 
 std::string_view Writer::name_at(std::size_t index, std::string_view added) const {
@@ -31,34 +28,9 @@ std::string_view Writer::name_at(std::size_t index, std::string_view added) cons
   return place < entries_.size() ? std::string_view(entries_[place].name) : added;
 }
 
-void Writer::add_name(std::string_view name) {
-  const Place place{std::string(name), std::nullopt};
-  check_name(name, place);
-  const auto name_of = [this, name](std::uint32_t i) { return name_at(i, name); };
-  if (names_.find_folder_of(name, name_of)) {
-    throw Error(Code::zip_name_prefix, "an entry has the name of this entry's folder", place);
-  }
-  if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is a folder of another entry", place);
-  if (const auto taken = names_.insert(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()), name_of)) {
-    throw name_clash(name_at(*taken), place);
-  }
-  note_folders(name);
-}
-
-bool Writer::is_folder(std::string_view name) const {
-  if (in_folders_.empty()) return false;
-  // The set is sorted, so the names in a folder follow its own name: one look-up tells whether it has any.
-  const std::string folder = base::folded_copy(name) + '/';
-  const auto first = in_folders_.lower_bound(folder);
-  return first != in_folders_.end() && first->starts_with(folder);
-}
-
-void Writer::note_folders(std::string_view name) {
-  if (name.find('/') != std::string_view::npos) in_folders_.insert(base::folded_copy(name));
-}
-
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
-  add_name(name);
+  names_.add(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()),
+             [this, name](std::uint32_t i) { return name_at(i, name); });
   const Place entry_place{std::string(name), std::nullopt};
   // Asks for the size once: a source that answers differently later could break the alignment.
   const base::ExactSource exact(source, "the data", entry_place);

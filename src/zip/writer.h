@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,10 +57,6 @@ class Writer {
  private:
   /// The name with this index; `added` for the index after the last entry.
   [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
-  void add_name(std::string_view name);
-  /// Whether an entry lies in a folder of this name.
-  [[nodiscard]] bool is_folder(std::string_view name) const;
-  void note_folders(std::string_view name);
 
   base::BufferedOutput output_;
   std::size_t threads_ = 0;
@@ -70,8 +65,7 @@ class Writer {
   std::uint64_t added_headers_ = 0;  // the size of the directory headers of `entries_`
   std::vector<PlacedEntry> entries_;
   std::span<const DirectoryEntry> kept_entries_;
-  NameIndex names_;                   // kept entries first, then added ones
-  std::set<std::string> in_folders_;  // folded names with a slash, sorted: the names in one folder are adjacent
+  WrittenNames names_;  // kept entries first, then added ones
 };
 
 }  // namespace onnxar::zip

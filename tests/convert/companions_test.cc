@@ -55,6 +55,7 @@ TEST_F(CompanionNamesTest, NamesThatTheWriterWouldRefuseAreRefusedBefore) {
   EXPECT_EQ(code_of_check({"a.txt", "a.txt"}), Code::zip_name_duplicate);
   EXPECT_EQ(code_of_check({"a.txt", "A.txt"}), Code::zip_name_folded);
   EXPECT_EQ(code_of_check({"a.txt", "a.txt/b"}), Code::zip_name_prefix);
+  EXPECT_EQ(code_of_check({"__model_proto/b"}), Code::zip_name_prefix) << "the model is a file";
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include <memory>
 
-#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "shell/command.h"
 
@@ -17,7 +16,9 @@ struct UndoArguments {
 int undo(const UndoArguments& arguments) {
   // Nothing brings a discarded edit back, so one word of confirmation is asked for; a dry run needs none.
   if (!arguments.force && !arguments.options.dry_run) {
-    static_cast<void>(Archive::open(arguments.archive));  // what is missing, or no archive, is not asked about
+    OutputOptions plan = arguments.options;
+    plan.dry_run = true;
+    static_cast<void>(onnxar::undo(arguments.archive, plan));  // what cannot be undone is not asked about
     throw Error(Code::usage_argument,
                 "undo discards the last edit permanently, and readers that have the archive open may fault; --force "
                 "does it, --dry-run shows what would remain",
