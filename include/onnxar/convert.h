@@ -79,7 +79,8 @@ struct ConvertReport {
 /// these models, hidden files and folders, and `output`. `unpack` to a folder gives it back.
 ///
 /// Errors: io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (options; a folder with a link that leads out of it). A dry run throws what a run would throw, except
+/// usage.argument (options; a folder with a link that leads out of it; a file in `save.add` that is a graph, and names
+/// an entry that has other bytes than the file of this name beside it). A dry run throws what a run would throw, except
 /// errors of reading data and of writing; a run proves names and graphs before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
@@ -195,11 +196,13 @@ struct ReplaceReport {
 
 /// Makes `model` the model of an archive, or its graph `options.graph`, by an edit (archive_writer.h). No weight moves.
 ///
-/// A location in `model` leads to the first of these that exists:
-/// - an entry of the archive;
-/// - a part of one entry, given by the file name of the archive and an offset in the file;
+/// A location in `model` leads to one of these:
+/// - an entry of the archive that is not a side file or a graph;
+/// - a part of such an entry, given by the file name of the archive and an offset in the file;
 /// - with `append_external`, a data file beside the model.
 ///
+/// If it is both an entry and a file beside the model (with `append_external` or without), or beside a graph in
+/// `options.add`, the bytes of the tensor (of the graph's whole file) must be equal in both: otherwise usage.argument.
 /// Locations of a link (link.h) lead only to its archive's file, those of a model that is an archive only to its
 /// entries. Data that equals an entry (not a side file or graph) byte for byte is linked to it; other external data
 /// becomes a new entry with a new key. Entries that tensors no longer name stay, and so do other graphs and the model's
@@ -209,8 +212,8 @@ struct ReplaceReport {
 ///
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); zip.data.crc (of the old model, or of the graph that is replaced: the new one may be made from
-/// it; of entries that move); usage.argument (a graph that stays has a tensor in the bytes of the old model);
-/// io.changed; archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere;
+/// it; of entries that move); usage.argument (a graph that stays has a tensor in the bytes of the old model; a
+/// location with two meanings); io.changed; archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere;
 /// .checksum); as `pack`. Cost: O(both models + graphs + directory + data added or summed); data of equal size and CRC
 /// is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,

@@ -290,7 +290,7 @@ typedef struct onnxar_options {
   int32_t dry_run;         /* all except check: find the faults, write nothing */
   int32_t checksum_sha1;   /* pack: links carry the SHA-1 of their data */
   int32_t file_per_tensor; /* unpack: a data file for each tensor; not with data_file */
-  int32_t append_external; /* replace: data files of the new model become entries */
+  int32_t append_external; /* replace: data files of the new model become entries, unless an entry has their name */
   int32_t foreign_zips;    /* pack unpack: also read zip files that are not archives, such as PyTorch's */
   int32_t raw;             /* extract: raw bytes, not .npy */
   int32_t data;            /* check: also compare all CRC-32s and checksums */

@@ -219,7 +219,8 @@ def replace(
 ) -> ReplaceReport:
     """Replaces the model of an archive in place by `model`: a path, a serialised ModelProto, or an onnx.ModelProto.
     `onnxar.edit` is the easy way to change some tensors. Weights are not moved, and readers are not disturbed. Links in the model lead to entries of the archive. New data becomes new
-    entries; with `append_external`, so does data in files beside the model. After an error, the archive is unchanged.
+    entries; with `append_external`, so does data in files beside the model. A location that is both an entry and a file
+    beside the model or in `data_dir` is usage.argument, unless both have the same bytes. After an error, the archive is unchanged.
 
     `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
     With `graph`, `model` becomes the graph of this name, which need not exist, and the archive keeps its model.

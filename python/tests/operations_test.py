@@ -58,6 +58,18 @@ class Operations(FolderTest):
                 self.refused(code, onnxar.pack, self.onnx, self.folder / "new.onnxar", **options)
         self.assertEqual(self.names(), {"m.onnx", "m.onnxar", "junk"})
 
+    def test_location_with_two_meanings_is_refused(self):
+        onnxar.unpack(self.archive, self.folder / "t.onnx", per_tensor=True)
+        onnxar.replace(self.archive, self.folder / "t.onnx", append_external=True)  # the bytes are equal
+        (self.folder / "w").write_bytes(bytes(64 * 64 * 4))
+        proto = onnx.load(self.folder / "t.onnx", load_external_data=False)
+        for model, data_dir in ((self.folder / "t.onnx", None), (proto, self.folder)):
+            for append in (True, False):
+                self.refused("usage.argument", onnxar.replace, self.archive, model, append_external=append, data_dir=data_dir)
+        onnxar.replace(self.archive, proto)  # without a folder, the location is an entry
+        with onnxar.open(self.archive) as archive:
+            np.testing.assert_array_equal(archive["w"], weights(64, 64))
+
     def test_remarks_are_findings(self):
         tensor = self.model.graph.initializer[0]
         tensor.raw_data += b"more"

@@ -1,15 +1,19 @@
 // Finds the data of a model in an archive, and of a model that goes into an existing archive.
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/file_kind.h"
 #include "archive/graphs.h"
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/checked.h"
 #include "base/open_file.h"
@@ -161,7 +165,7 @@ namespace {
               {"", site.tensor.range.begin}, {}, {Hint::data_beside});
 }
 
-/// Links lead to entries of the target, to ranges of its file or, if the model's files are given, to data files. A
+/// Links lead to weights of the target, to ranges of its file or, if the model's files are given, to data files. A
 /// payload in the target carries the link that the model keeps.
 class TargetSource final : public ModelSource {
  public:
@@ -186,7 +190,14 @@ class TargetSource final : public ModelSource {
     const auto entry = is_link_to(slice.location) ? std::nullopt : target_.find(slice.location);
     // The old model is also an entry, but the edit replaces it.
     if (entry && entry->name != model_entry_name) {
-      return kept(*entry, part_of(target_, *entry, site.tensor, slice), site.tensor.external.checksum);
+      const bool is_file = is_file_beside(slice.location);
+      if (!is_weight(*entry)) {
+        if (is_file) refuse_two_meanings(site, *entry, false);
+        refuse_location(target_, site, slice.location);
+      }
+      const Bytes part = part_of(target_, *entry, site.tensor, slice);
+      if (is_file && !has_bytes_beside(site, slice, part)) refuse_two_meanings(site, *entry, true);
+      return kept(*entry, part, site.tensor.external.checksum);
     }
     if (!is_target_file(slice.location)) return std::nullopt;
     // The offsets of a link are of the state that it was made from. One proof is enough, as the target does not change.
@@ -194,6 +205,12 @@ class TargetSource final : public ModelSource {
       static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
     }
     const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
+    if (!is_weight(in)) refuse_location(target_, site, std::string(in.name));
+    // A marker proves the file that it means. Without one, a file of this name beside the model may be another one.
+    if (marker_.of(slice.location) == nullptr && is_file_beside(slice.location) &&
+        !has_bytes_beside(site, slice, part)) {
+      refuse_two_meanings(site, in, true);
+    }
     return kept(in, part, std::nullopt);  // a checksum in a link to the file is of the file, and not of the entry
   }
 
@@ -219,9 +236,58 @@ class TargetSource final : public ModelSource {
     return location == real_target_name_;
   }
 
+  /// True if tensors may link to the entry. A link to a side file or a graph would make it a weight, which no edit can
+  /// remove.
+  [[nodiscard]] bool is_weight(const ArchiveEntry& entry) {
+    if (is_identifier(entry.name)) return true;
+    if (!uses_) {
+      uses_.emplace(target_);
+      for (const ArchiveEntry& graph : all_graphs(target_)) {
+        is_all_read_ = note_as_far_as_read(*uses_, target_, graph, {}) && is_all_read_;
+      }
+    }
+    const EntryKind kind = uses_->kind_of(entry.index);
+    // A graph that cannot be read may name any entry, and the edit may be there to replace it.
+    return kind == EntryKind::weight || (kind == EntryKind::side_file && !is_all_read_);
+  }
+
+  /// True if the location is also that of a file beside the model, which ONNX's own readers take.
+  [[nodiscard]] bool is_file_beside(const std::string& location) {
+    if (path().empty() && options().external_data_dir.empty()) return false;
+    std::error_code failed;
+    const std::filesystem::path& folder = options().external_data_dir;
+    const auto file = (folder.empty() ? base::folder_of(path()) : folder) / os::path_of(location);
+    return std::filesystem::is_regular_file(file, failed);
+  }
+
+  [[nodiscard]] bool has_bytes_beside(const onnx::TensorSite& site, const onnx::ExternalSlice& slice, Bytes bytes) {
+    if (!beside_) beside_.emplace(path(), options().external_data_dir);
+    try {
+      const auto part = beside_->resolve(slice, site.tensor.expected_size(), site.tensor.range.begin);
+      return std::ranges::equal(part.bytes.bytes(), bytes);
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+      return false;  // such as a file that is shorter, or that leads out of the folder
+    }
+  }
+
+  [[noreturn]] void refuse_two_meanings(const onnx::TensorSite& site, const ArchiveEntry& entry, bool weight) const {
+    throw Error(
+        Code::usage_argument,
+        base::concat("it refers to ", base::quoted(*site.tensor.external.location),
+                     ", which is a file beside the model, but also leads to the entry ", base::quoted(entry.name),
+                     " of ", base::quoted(os::text_of(target_.path().filename())), ", ",
+                     weight ? "whose bytes differ: move the file away to use the entry, or" : "which is not a weight:",
+                     " `pack` the model and replace by that archive to use the file"),
+        {"", site.tensor.range.begin});
+  }
+
   const Archive& target_;
   std::unique_ptr<FileSource> model_;
   ModelMarker marker_;
+  std::optional<ExternalFiles> beside_;           // the files beside the model; opened at their first use
+  std::optional<EntryUses> uses_;                 // set at its first use
+  bool is_all_read_ = true;                       // whether every graph was read to its end for `uses_`
   bool is_state_proved_ = false;                  // whether the marker is of a state of the target
   std::string real_target_name_;                  // set at its first use
   std::optional<std::set<std::string>> link_to_;  // archives that the marker names; set at its first use

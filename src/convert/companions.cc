@@ -16,6 +16,7 @@
 #include "base/mapped_file.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/files_beside.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "convert/save.h"
@@ -122,7 +123,7 @@ class Gathering {
     }
     SideFile file = added_file(added);
     const bool is_graph = is_graph_name(added.name);
-    if (is_graph) note_links(added.name, *file.source);
+    if (is_graph) note_links(added, *file.source);
     (is_graph ? graphs_ : side_files_).add_or_replace(std::move(file));
   }
 
@@ -162,20 +163,21 @@ class Gathering {
   }
 
   /// Notes the entries of the input that an added graph names. The keys of weights may be others in the output.
-  void note_links(const std::string& name, const ByteSource& graph) {
+  void note_links(const AddedFile& added, const ByteSource& graph) {
+    const ByteSpan bytes = in_memory(graph);
+    std::ranges::move(files_beside(added, bytes.bytes()), std::back_inserter(companions_.files_beside));
     const std::vector<const Archive*> inputs = archives_of(model_);
     if (inputs.empty()) return;
     base::KeyedSet<std::string> seen;
     const auto note = [&](const onnx::TensorSite& site) {
       if (!site.tensor.is_external() || !site.tensor.external.location) return;
       if (!seen.emplace(*site.tensor.external.location).second) return;
-      AddedLink link{name, {}};
+      AddedLink link{added.name, {}};
       for (const Archive* input : inputs) {
         if (const auto entry = input->find(*site.tensor.external.location)) link.meant.emplace_back(input, *entry);
       }
       if (!link.meant.empty()) companions_.added_links.push_back(std::move(link));
     };
-    const ByteSpan bytes = in_memory(graph);
     try {
       onnx::walk_tensors(bytes.bytes(), note);
     } catch (const Error&) {

@@ -23,6 +23,7 @@
 #include "base/open_file.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/files_beside.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
@@ -280,6 +281,7 @@ void append(ArchiveEditor& editor, std::vector<SideFile> entries, const Replaced
     added.push_back({name, source.get()});
     report.bytes_added = base::add_announced(report.bytes_added, source->size(), {name, std::nullopt});
   }
+  expect_one_meaning(options.add, entries, editor.archive());
   report.entries_added = entries.size();
   report.model_bytes = model.size();
   report.file_bytes = EditAccess::plan(editor, added, model);

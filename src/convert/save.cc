@@ -65,15 +65,20 @@ bool has_data_of(const ByteSource& source, const Archive& archive, const Archive
   return is_there || base::crc32_of(source) == entry.crc32;
 }
 
-/// Refuses a graph that was made for the archive that is packed, if the output has other data under a name that the
-/// graph uses: it would silently compute with other weights. A name that the output lacks is refused by its writer.
-void check_added_links(const std::vector<AddedLink>& links, std::span<const NewEntry> entries,
+/// Refuses a graph that was made for the archive that is packed, or that has data files beside it, if the output has
+/// other data under a name that the graph uses: it would silently compute with other weights. A name that the output
+/// lacks is refused by its writer.
+void check_added_links(const ArchiveCompanions& companions, std::span<const NewEntry> entries,
                        const std::filesystem::path& output) {
   base::KeyedMap<std::string_view, const ByteSource*> by_name;
-  if (!links.empty()) {
+  if (!companions.added_links.empty() || !companions.files_beside.empty()) {
     for (const NewEntry& entry : entries) by_name.emplace(entry.name, entry.source);
   }
-  for (const auto& [graph, meant] : links) {
+  for (const FileBeside& file : companions.files_beside) {
+    const auto entry = by_name.find(file.location);
+    if (entry != by_name.end()) expect_one_meaning(file, *entry->second);
+  }
+  for (const auto& [graph, meant] : companions.added_links) {
     const std::string_view name = meant.front().second.name;
     const auto found = by_name.find(name);
     if (found == by_name.end()) continue;
@@ -149,7 +154,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   const onnx::Rope proto = place_payloads(model, options, layout, graphs);
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
   const std::vector<NewEntry> entries = entries_of(layout, companions, graphs);
-  check_added_links(companions.added_links, entries, output);
+  check_added_links(companions, entries, output);
   prove_graphs(entries, proto.size(), output);
   report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
   report.model_bytes = proto.size();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "archive/graphs.h"
+#include "convert/files_beside.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/plan.h"
@@ -23,7 +24,8 @@
 
 namespace onnxar {
 
-/// A link of an added graph, and the entries of this name in the archives that are packed: the graph was made for one.
+/// A link of an added graph, and what it may mean: the entries of this name in the archives that are packed, as the
+/// graph was made for one.
 struct AddedLink {
   std::string graph;
   std::vector<std::pair<const Archive*, ArchiveEntry>> meant;
@@ -41,6 +43,7 @@ struct ArchiveCompanions {
   std::vector<SideFile> weights;
   std::optional<EntriesByContent> weights_by_content;  ///< nothing if there is no such archive
   std::vector<AddedLink> added_links;
+  std::vector<FileBeside> files_beside;
   std::shared_ptr<const Archive> archive;  ///< that archive; null if there is none
 
   [[nodiscard]] bool has_graphs() const noexcept { return !graphs.empty() || !whole_graphs.empty(); }

@@ -145,5 +145,25 @@ class DryRun(ToolCase):
             self.assertEqual(code(*verb, "--add", "h.onnx=external.onnx"), "onnx.external_data.missing")
 
 
+class TwoMeanings(ToolCase):
+    """A location that is an entry and a file beside the model."""
+
+    def test_added_graph_with_data_beside_it(self) -> None:
+        data = wire.DataFile("w")
+        archive = self.archive("w")
+        graph = self.model(data.tensor("w"), name="beside/h.onnx")
+        entry = command_line.entries_of(archive)["w"]
+        for verb in (("replace", archive), ("pack", archive, "-o", self.output), ("pack", self.model(), "-o", self.output)):
+            command = (*verb, "--no-sync", "--add", f"h.onnx={graph}")
+            for content in (bytes(len(entry)), b"short"):
+                self.write("beside/w", content)
+                with self.nothing_changes():
+                    told = self.fails(command_line.USAGE, f"onnxar: error[usage.argument] {self.folder}/beside/w: ", *command)
+                self.assertIn('refers to "w", which is a file beside it and also an entry', told)
+        self.write("beside/w", entry)  # with the bytes of the entry, both mean the same
+        self.succeeds("replace", archive, "--no-sync", "--add", f"h.onnx={graph}")
+        self.succeeds("check", "-q", "--data", archive)
+
+
 if __name__ == "__main__":
     command_line.main()

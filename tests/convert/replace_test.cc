@@ -408,12 +408,12 @@ TEST_F(ReplaceTest, AWarningAboutATensorWithoutDataHasItsPlaceInTheNewModel) {
 TEST_F(ReplaceTest, AnEntryThatWouldMoveIsNamed) {
   start_with(
       archive_of(model_of({linked_floats("a", 300, "a")}),
-                 {zip_entry("a", pattern(1200, 1)), zip_entry("t.json", blob("{}")), zip_entry("c.bin", pattern(4))}));
+                 {zip_entry("a", pattern(1200, 1)), zip_entry("t.json", blob("{}")), zip_entry("c", pattern(4))}));
   ReplaceOptions options = unsynced_edit();
   options.remove = {"t.json"};
   const Error error =
-      error_of([&] { onnxar::replace(archive_, write(model_of({linked_floats("c", 1, "c.bin")})), options); });
-  expect_error(error, Code::usage_argument, "c.bin", std::nullopt);
+      error_of([&] { onnxar::replace(archive_, write(model_of({linked_floats("c", 1, "c")})), options); });
+  expect_error(error, Code::usage_argument, "c", std::nullopt);
   EXPECT_EQ(error.path(), archive_);
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "convert/open.h"
 #include "onnxar/link.h"
@@ -108,6 +109,80 @@ TEST_F(TargetSourceTest, ALinkToAnotherStateOfTheTargetIsOneFaultForAllTensors) 
       EXPECT_THAT(error.message(), ::testing::Not(HasSubstr("tensor \"w\"")));
     });
   }
+}
+
+// To ONNX's own readers, a location is a file beside the model.
+TEST_F(TargetSourceTest, RefusesLocationWithTwoMeanings) {
+  const auto refused = [this](const TensorBuilder& tensor, FileLinks links) {
+    const Error error = error_of([&] { static_cast<void>(payload_of(tensor, links)); });
+    EXPECT_EQ(error.code(), Code::usage_argument);
+    EXPECT_THAT(error.message(), HasSubstr("a file beside the model, but also leads to the entry \"w\""));
+  };
+  folder_.write_file("w", pattern(1200, 9));
+  for (const FileLinks links : {FileLinks::allowed, FileLinks::refused}) {
+    refused(linked_floats("w", 300, "w"), links);
+    refused(linked_floats("w", 2, "w", 8), links);
+  }
+  folder_.write_file("w", pattern(100));
+  refused(linked_floats("w", 300, "w"), FileLinks::allowed);  // too short to be the data
+  folder_.write_file("models/t.onnxar", pattern(5000, 9));
+  const auto path =
+      folder_.write_file("models/m.onnx", model_of({linked_floats("w", 2, "t.onnxar", data_offset())}).view());
+  const auto source = open_source_for(target_, path, FileLinks::refused, {});
+  onnx::walk_tensors(source->model(), [&](const onnx::TensorSite& site) {
+    EXPECT_EQ(code_of([&] { return source->payload_of(site); }), Code::usage_argument)
+        << "another archive of that name";
+  });
+}
+
+TEST_F(TargetSourceTest, TakesEntryIfTheFileHasItsBytes) {
+  folder_.write_file("w", pattern(1200));
+  for (const FileLinks links : {FileLinks::allowed, FileLinks::refused}) {
+    EXPECT_TRUE(payload_of(linked_floats("w", 300, "w"), links).kept_link);
+  }
+  std::filesystem::remove(folder_ / "w");
+  std::filesystem::create_directory(folder_ / "w");
+  EXPECT_TRUE(payload_of(linked_floats("w", 300, "w"), FileLinks::allowed).kept_link) << "a folder has no data";
+}
+
+class TargetWithSideFile : public TargetSourceTest {
+ protected:
+  /// A target with a weight of any name, a side file and, after these, other entries.
+  void write_target(const std::vector<ZipEntry>& more = {}) {
+    std::vector<ZipEntry> entries = {zip_entry("w.0", pattern(1200)), zip_entry("tok.bin", pattern(1200, 3))};
+    entries.insert(entries.end(), more.begin(), more.end());
+    target_ = Archive::open(
+        folder_.write_file("t.onnxar", archive_of(model_of({linked_floats("w", 300, "w.0")}), entries).bytes));
+  }
+};
+
+TEST_F(TargetWithSideFile, RefusesLinkToSideFile) {
+  write_target();
+  const std::uint64_t offset = target_.locate(target_.entry(1)).offset;
+  for (const TensorBuilder& tensor : {linked_floats("x", 300, "tok.bin"), linked_floats("x", 2, "t.onnxar", offset)}) {
+    const Error error = error_of([&] { static_cast<void>(payload_of(tensor)); });
+    EXPECT_EQ(error.code(), Code::onnx_external_missing);
+    EXPECT_THAT(error.message(), HasSubstr("\"tok.bin\", which is not a weight entry"));
+  }
+  EXPECT_TRUE(payload_of(linked_floats("x", 300, "w.0")).kept_link);
+}
+
+TEST_F(TargetWithSideFile, RefusesFileWithNameOfSideFile) {
+  write_target();
+  folder_.write_file("tok.bin", pattern(1200, 3));
+  for (const FileLinks links : {FileLinks::allowed, FileLinks::refused}) {
+    const Error error = error_of([&] { static_cast<void>(payload_of(linked_floats("x", 300, "tok.bin"), links)); });
+    EXPECT_EQ(error.code(), Code::usage_argument);
+    EXPECT_THAT(error.message(), HasSubstr("which is not a weight"));
+  }
+}
+
+// The edit may be there to replace the graph.
+TEST_F(TargetWithSideFile, UnreadableGraphMayNameAnyEntry) {
+  write_target({zip_entry("g.onnx", blob("\xff"))});
+  EXPECT_TRUE(payload_of(linked_floats("x", 300, "tok.bin")).kept_link);
+  EXPECT_EQ(code_of([&] { static_cast<void>(payload_of(linked_floats("x", 0, "g.onnx"))); }),
+            Code::onnx_external_missing);
 }
 
 }  // namespace

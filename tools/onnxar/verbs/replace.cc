@@ -84,7 +84,8 @@ Verb add_replace(CLI::App& app) {
       ->required(false);
   add_graph(*verb, arguments->options.graph, "Make MODEL this graph of the archive, or add it; the model stays");
   verb->add_flag("--append-external", arguments->options.append_external,
-                 "Also accept links to data files beside MODEL, and add their data");
+                 "Also accept links to data files beside MODEL, and add their data. A location that is both such a "
+                 "file and an entry is an error, unless both have the same bytes");
   add_files(*verb, arguments->add, "Add a side file or a graph, or replace the one of this name (tokenizer.json=FILE)");
   verb->add_option("--remove", arguments->options.remove, "Remove a side file or a graph that is after all weights")
       ->type_name("NAME")
