@@ -213,9 +213,9 @@ struct ReplaceReport {
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); zip.data.crc (of the old model, or of the graph that is replaced: the new one may be made from
 /// it; of entries that move); usage.argument (a graph that stays has a tensor in the bytes of the old model; a
-/// location with two meanings); io.changed; archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a link that leads nowhere;
-/// .checksum); as `pack`. Cost: O(both models + graphs + directory + data added or summed); data of equal size and CRC
-/// is compared.
+/// location with two meanings); io.changed; archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a
+/// link that leads nowhere; .checksum); as `pack`. Cost: O(both models + graphs + directory + data added or summed);
+/// data of equal size and CRC is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
 /// Replaces by a serialised ModelProto, whose data files are in `load.external_data_dir`.
@@ -274,8 +274,9 @@ class ModelReader {
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
 /// Saves a model whose weights are sources, which may produce their bytes when they are read. The options decide which
-/// become entries and which inline, as for `pack`. A weight of a tensor whose name its graph defines more than once goes
-/// into the model (`replace` refuses it, onnx.graph.duplicate). Move-only. Failures and threads are as for ArchiveWriter.
+/// become entries and which inline, as for `pack`. A weight of a tensor whose name its graph defines more than once
+/// goes into the model (`replace` refuses it, onnx.graph.duplicate). Move-only. Failures and threads are as for
+/// ArchiveWriter.
 class ModelWriter {
  public:
   ModelWriter();

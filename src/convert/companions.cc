@@ -54,11 +54,13 @@ class NamedFiles {
   base::KeyedMap<std::string, std::size_t> places_;
 };
 
-/// The archives whose models are packed.
+/// The archives whose models are packed, also by links to them.
 std::vector<const Archive*> archives_of(const LoadedModel& model) {
   std::vector<const Archive*> archives;
   const auto add = [&archives](const auto& source) {
-    const Archive* const archive = source ? archive_of(*source) : nullptr;
+    const Archive* archive = source ? archive_of(*source) : nullptr;
+    const auto* const file = dynamic_cast<const FileSource*>(source.get());
+    if (file != nullptr) archive = file->linked_archive();
     if (archive != nullptr) archives.push_back(archive);
   };
   add(model.source);

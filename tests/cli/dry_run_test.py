@@ -164,6 +164,20 @@ class TwoMeanings(ToolCase):
         self.succeeds("replace", archive, "--no-sync", "--add", f"h.onnx={graph}")
         self.succeeds("check", "-q", "--data", archive)
 
+    def test_graph_added_to_a_link_of_an_archive(self) -> None:
+        # `pack` names the weights in the order of the model, so the two names change their meaning.
+        tensors = [wire.fields_of("a", wire.FLOAT, [300], link_to("b")), wire.fields_of("b", wire.FLOAT, [300], link_to("a"))]
+        path = self.archive_of(*weights("a", "b"), model_of(*tensors))
+        graph = self.model(linked("a"), name="graph/g.onnx")
+        self.succeeds("link", path, "-o", self.folder / "link.onnx")
+        for model in (path, self.folder / "link.onnx"):
+            told = self.fails(command_line.USAGE, "onnxar: error[usage.argument] ", "pack", model, "-o", self.output, "--add", f"g.onnx={graph}")
+            self.assertIn("the output has other data under this name", told)
+
+
+def link_to(location: str) -> bytes:
+    return wire.DataFile(location).link(offset=0, length=1200)
+
 
 if __name__ == "__main__":
     command_line.main()
