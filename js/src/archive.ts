@@ -4,9 +4,10 @@ import { crc32 } from './crc32.js';
 import { OnnxarError, numberFrom, require } from './error.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
 import { exactly, openPath, openSource, type Openable, type Source, type SourceOptions } from './source.js';
-import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor, type Visit } from './tensors.js';
+import { REACH, type Reach, type Site, type Tensor } from './tensors.js';
+import { Walk, externalData, withoutLink, withoutMarkers, type Visit } from './walk.js';
 import { Window } from './window.js';
-import { BLOCK, Wire, block, join, number, pair, type Pieces as Parts } from './wire.js';
+import { block, join, pair } from './wire.js';
 
 export interface OpenOptions extends SourceOptions {
   /** Refuse more entries (2^20). */
@@ -25,10 +26,7 @@ export interface LinkOptions {
 }
 
 /** The bytes of a model, and where they are in the file. */
-interface Model {
-  model: Uint8Array;
-  base: number;
-}
+type Model = { model: Uint8Array; base: number };
 
 const MOST_BYTES = 2 ** 31 - 1;
 /** Tensors in memory at the same time: each takes some hundred bytes, and four of a model. */
@@ -349,18 +347,4 @@ function isSuperseded(ends: Window, begin: number, now: Directory): boolean {
     if (error instanceof OnnxarError) return false;
     throw error;
   }
-}
-
-function externalData(location: string, offset: number, length: number): Parts {
-  const pairs = { location, offset: String(offset), length: String(length) };
-  return [...Object.entries(pairs).flatMap(([key, value]) => pair(13, key, value)), ...number(14, 1)];
-}
-
-/** Without the marks of other links, and without the model's name in its archive (K4, G4). */
-function withoutMarkers(model: Uint8Array): Uint8Array {
-  const wire = new Wire(model, 0, '');
-  const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
-  return wire.kept(0, model.length, (field) => {
-    return field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)[0]); // a damaged pair stays
-  });
 }

@@ -12,6 +12,7 @@ const LOCK = /^onnxar-([0-9a-f]{32})-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}\.lock$/;
 
 interface NodeFiles {
   readdir(path: string): Promise<string[]>;
+  readFile(path: string, encoding: 'utf8'): Promise<string>;
   readlink(path: string): Promise<string>;
   rm(path: string, options: object): Promise<void>;
   stat(path: string): Promise<{ mtimeMs: number }>;
@@ -34,7 +35,7 @@ export class FolderLock {
   readonly #root: string;
   #host: Promise<string> | undefined;
 
-  /** The folder has to be there. */
+  /** The folder must exist. */
   constructor(root: string) {
     this.#root = root;
   }
@@ -88,18 +89,19 @@ export class FolderLock {
   }
 
   async #hasEnded(name: string, host: string, pid: number): Promise<boolean> {
-    if (host === (await this.#host) && !this.#runs(pid)) return true;
+    if (host === (await this.#host) && !(await this.#runs(pid))) return true;
     const stats = await this.#files.stat(this.#at(name)).catch(() => undefined);
     return !stats || Math.abs(Date.now() - stats.mtimeMs) > LEASE;
   }
 
-  #runs(pid: number): boolean {
+  async #runs(pid: number): Promise<boolean> {
     try {
       this.#process.kill(pid, 0);
-      return true;
     } catch (error) {
       return (error as { code?: string }).code !== 'ESRCH';
     }
+    const state = await this.#files.readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    return !/\) [ZX] /.test(state); // killed, and its parent did not notice
   }
 
   /** Says that this process runs; false if the file is gone. */

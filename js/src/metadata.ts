@@ -1,5 +1,5 @@
 // What is in a model, without its weights: from a URL, with at most three requests, or a Blob. It shows what a file says
-// and proves little of it: `open` is the reader that refuses what is damaged.
+// and proves little of it: `open` is the reader that refuses what is damaged. With outline.ts, it imports nothing else.
 import { Damage, MOST_VALUES, Model, counted, decoder, expect, named } from './outline.js';
 import type { Bytes, Dtype, GraphMetadata } from './outline.js';
 
@@ -91,12 +91,12 @@ class Body {
 
   /** Waits for more bytes; false at the end. */
   async more(): Promise<boolean> {
-    const { done, value } = (await this.#reader?.read()) ?? { done: true };
-    if (done) return false;
+    const { value } = (await this.#reader?.read()) ?? {};
+    if (!value) return false;
     const before = this.bytes;
-    const size = this.size + value!.length;
+    const size = this.size + value.length;
     if (size > this.#bytes.length) (this.#bytes = new Uint8Array(Math.max(size, 2 * before.length))).set(before);
-    this.#bytes.set(value!, this.size);
+    this.#bytes.set(value, this.size);
     this.size = size;
     return true;
   }

@@ -35,7 +35,14 @@ export interface GraphMetadata {
   parameterTotal: number;
 }
 
-export class Damage extends Error {}
+/** No Error, which takes long to make: a model may have one damaged pair for every three bytes. */
+export class Damage {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
 
 export function expect(kept: boolean, what: string): asserts kept {
   if (!kept) throw new Damage(what);
@@ -211,7 +218,7 @@ export class Model {
 
   #readValue(begin: number, end: number): ValueInfo {
     this.#count();
-    let made: ValueInfo = { name: '', dtype: 'OTHER' }; // a sequence, a map and the like
+    let made: ValueInfo = { name: '', dtype: 'OTHER' }; // a sequence or a map
     const onTensor: OnField = (number, from, to, value) => {
       if (number === 1 && from < 0) made.dtype = typeName(value);
       if (number === 2 && from >= 0) made.shape = this.#readShape(from, to);

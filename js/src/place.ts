@@ -22,8 +22,8 @@ export interface LockOptions {
 
 /**
  * Where a store keeps pieces of archives: a folder for each download. A piece is there as a whole or not at all. The name
- * of a folder is never used again: whoever goes on with a folder that was deleted meanwhile fails, and does not meet the
- * pieces of another download. Folders and files of others are never touched.
+ * of a folder is never used again: a download that goes on after its folder was deleted fails, and does not meet the
+ * pieces of another one. Folders and files of others are never touched.
  */
 export interface Place {
   notes(): Promise<Map<string, Note>>;
@@ -53,7 +53,7 @@ export interface Place {
 /** The name of the file that has the note, where notes are files. */
 export const NOTE = 'note.json';
 
-/** How notes begin. A folder without one belongs to somebody else. */
+/** How notes begin. A store does not own a folder that has no such note. */
 const MARK = '{"onnxar":"store 1",';
 
 export function written(note: Note): string {
@@ -63,13 +63,15 @@ export function written(note: Note): string {
 export function parsed(text: string | undefined): Note | undefined {
   if (!text?.startsWith(MARK)) return undefined;
   try {
-    const { url, size, piece, version, complete, used } = JSON.parse(text) as Note;
-    const isNote = typeof url === 'string' && [size, piece].every((n) => Number.isSafeInteger(n) && n > 0);
-    return isNote ? { url, size, piece, version, complete: complete === true, used: Number(used) || 0 } : undefined;
+    const { url, size, piece, version, complete, used } = JSON.parse(text) as Record<keyof Note, unknown>;
+    const isNote = typeof url === 'string' && isCount(size) && isCount(piece) && isCount(used);
+    return isNote ? { url, size, piece, version: String(version), complete: complete === true, used } : undefined;
   } catch {
     return undefined;
   }
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 /** 128 random bits in hexadecimal. */
 export function randomName(): string {

@@ -210,7 +210,7 @@ async function deleteOthers(place: Place, url: string, ...except: (string | unde
   }
 }
 
-/** Deletes the archive that was not used for longest, and that nobody gets at this time; false if there is none. */
+/** Deletes the archive that was not used for longest, and that no tab or process gets at this time; false if there is none. */
 async function deleteOldest(place: Place, except: string): Promise<boolean> {
   const notes = [...(await place.notes())].filter(([, { url }]) => url !== except);
   for (const [folder, { url, used }] of notes.sort(([, a], [, b]) => a.used - b.used)) {

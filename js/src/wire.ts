@@ -15,6 +15,9 @@ export interface Field {
   end: number;
 }
 
+/** Thrown where no caller sees the error. A model may have an error in every three bytes, and an Error takes long to make. */
+const DAMAGED = Symbol('damaged');
+
 /** Reads protobuf's wire format (M2 to M5). Offsets are those of the bytes; errors add `base`. */
 export class Wire {
   readonly bytes: Uint8Array;
@@ -23,6 +26,7 @@ export class Wire {
   /** After `varint`: the upper 32 bits of its value, and where it ended. */
   high = 0;
   next = 0;
+  #isQuiet = false;
 
   constructor(bytes: Uint8Array, base: number, name: string) {
     this.bytes = bytes;
@@ -31,6 +35,7 @@ export class Wire {
   }
 
   fail(rule: 'M2' | 'M3' | 'M4' | 'M5' | 'M6' | 'M7' | 'M10' | 'M17', at: number): never {
+    if (this.#isQuiet) throw DAMAGED;
     throw new OnnxarError(rule, this.#name, this.#base + at);
   }
 
@@ -104,7 +109,9 @@ export class Wire {
   /** Key and value of a StringStringEntryProto. */
   pair({ begin, end }: Field): [key: string, value: string] {
     const pair: [string, string] = ['', ''];
-    for (const each of this.fields(begin, end)) {
+    for (let at = begin; at < end;) {
+      const each = this.field(at, end);
+      at = each.end;
       if (each.type === BLOCK && (each.number === 1 || each.number === 2)) pair[each.number - 1] = this.text(each);
     }
     return pair;
@@ -129,10 +136,13 @@ export class Wire {
 
   /** The same as `pair`; two empty strings if it is damaged. */
   anyPair(field: Field): [key: string, value: string] {
+    this.#isQuiet = true;
     try {
       return this.pair(field);
     } catch {
       return ['', ''];
+    } finally {
+      this.#isQuiet = false;
     }
   }
 }

@@ -216,7 +216,7 @@ test('a tensor with a dimension of 0 has no elements, whatever the others are', 
   assert.equal((await parseOnnxMetadata(new Blob([bytes]))).parameterTotal, 0);
 });
 
-test('a limit that is no number is refused', () =>
+test('a limit of NaN is refused', () =>
   assert.rejects(parseOnnxMetadata(new Blob([good]), { maxModelSize: NaN }), /maxModelSize is NaN/));
 
 test('an archive of 150 000 graphs has all of them found', async () => {

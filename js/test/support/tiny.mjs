@@ -1,10 +1,11 @@
-// Reads a model that has as many fields of one form as fit into some megabytes: tiny.mjs FORM MEGABYTES.
+// Reads a model that has as many fields of one form as fit into some kilobytes: tiny.mjs FORM KILOBYTES.
 import { open } from '../../dist/index.js';
 import { parseOnnxMetadata } from '../../dist/metadata.js';
 import { archive } from './archive.mjs';
 
-const [, , form, megabytes] = process.argv;
-const many = (...unit) => Buffer.alloc(Number(megabytes) << 20, Buffer.from(unit));
+const [, , form, kilobytes] = process.argv;
+const many = (...unit) =>
+  Buffer.alloc(Math.floor((Number(kilobytes) << 10) / unit.length) * unit.length, Buffer.from(unit));
 const varint = (value) => (value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]);
 const block = (field, body) => Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(body.length)]), body]);
 const graph = (...parts) => block(7, Buffer.concat(parts));
@@ -16,11 +17,12 @@ const link = Buffer.concat([
 const forms = {
   fields: () => Buffer.concat([graph(), many(0x08, 1)]),
   pairs: () => Buffer.concat([graph(), many(0x72, 0)]),
+  'damaged pairs': () => Buffer.concat([graph(), many(0x72, 1, 8)]),
   opsets: () => Buffer.concat([graph(), many(0x42, 0)]),
   nodes: () => graph(many(0x0a, 0)),
   attributes: () => graph(block(1, many(0x2a, 0))),
   values: () => graph(block(5, Buffer.concat([Buffer.from([0x10, 6]), many(0x28, 1)]))),
-  tensor: () => graph(block(5, Buffer.concat([link, many(0x70, 1, 0x78, 1)]))),
+  links: () => graph(block(5, Buffer.concat([link, many(0x70, 1, 0x78, 1)]))),
 };
 
 async function models() {
@@ -37,7 +39,7 @@ async function models() {
 
 /** An answer whose bytes come one by one. */
 async function drops() {
-  let left = Number(megabytes) << 20;
+  let left = Number(kilobytes) << 10;
   const pull = (controller) => {
     for (let i = 0; i < 4096; i++) controller.enqueue(new Uint8Array(1));
     if ((left -= 4096) <= 0) controller.close();

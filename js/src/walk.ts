@@ -1,0 +1,157 @@
+// Where the tensors of a model are, and the model with other tensors in their places.
+import { DEEPEST, REACH, readTensor, type Reach, type Site, type Sizes } from './tensors.js';
+import { BLOCK, Wire, block, blockHead, join, number, pair, type Field, type Pieces } from './wire.js';
+
+type Message = 'Model' | 'TrainingInfo' | 'Function' | 'Graph' | 'Node' | 'Attribute' | 'SparseTensor' | 'Tensor';
+type Children = Record<number, [message: Message, isRepeated: boolean]>;
+
+const CHILDREN: Record<Message, Children> = {
+  Model: { 7: ['Graph', false], 20: ['TrainingInfo', true], 25: ['Function', true] },
+  TrainingInfo: { 1: ['Graph', false], 2: ['Graph', false] },
+  Function: { 7: ['Node', true], 11: ['Attribute', true] },
+  Graph: { 1: ['Node', true], 5: ['Tensor', true], 15: ['SparseTensor', true] },
+  Node: { 5: ['Attribute', true] },
+  Attribute: {
+    5: ['Tensor', false],
+    6: ['Graph', false],
+    10: ['Tensor', true],
+    11: ['Graph', true],
+    22: ['SparseTensor', false],
+    23: ['SparseTensor', true],
+  },
+  SparseTensor: { 1: ['Tensor', false], 2: ['Tensor', false] },
+  Tensor: {},
+};
+
+/** What takes the place of a tensor's fields; undefined if the tensor stays as it is. */
+export type Visit = (site: Site) => Uint8Array | undefined;
+
+/** A range of the model, and what takes its place. */
+interface Edit {
+  begin: number;
+  end: number;
+  bytes: Uint8Array;
+}
+
+/**
+ * Visits every tensor of a model in the order of its bytes (M1 to M21). Gives the model with what visits replaced. Needs
+ * memory for the replaced tensors and the messages around them, and none for other fields.
+ */
+export class Walk {
+  readonly #wire: Wire;
+  readonly #graph: string;
+  readonly #sizes: Sizes;
+  readonly #visit: Visit;
+  /** In the order of the file. */
+  readonly #edits: Edit[] = [];
+
+  constructor(model: Uint8Array, base: number, graph: string, sizes: Sizes, visit: Visit) {
+    this.#wire = new Wire(model, base, graph);
+    this.#graph = graph;
+    this.#sizes = sizes;
+    this.#visit = visit;
+  }
+
+  /** Visits all tensors. Gives the size of the model with what visits replaced. */
+  run(): number {
+    const { length } = this.#wire.bytes;
+    return length + this.#message('Model', 0, length, 0, REACH.memory);
+  }
+
+  /** The model of `size` bytes, which `run` gave. */
+  rewritten(size: number): Uint8Array<ArrayBuffer> {
+    const model = this.#wire.bytes;
+    const out = new Uint8Array(size);
+    let [copied, at] = [0, 0];
+    for (const { begin, end, bytes } of this.#edits) {
+      out.set(model.subarray(copied, begin), at);
+      at += begin - copied;
+      out.set(bytes, at);
+      at += bytes.length;
+      copied = end;
+    }
+    out.set(model.subarray(copied), at);
+    return out;
+  }
+
+  /** Gives by how many bytes the message grows. `outer` is the reach of the innermost graph or node. */
+  #message(message: Message, begin: number, end: number, depth: number, outer: Reach): number {
+    let seen = 0; // a bit for each field
+    let reach = outer;
+    if (message === 'Function' || (message === 'Graph' && depth > 1)) reach = REACH.file;
+    if (message === 'SparseTensor') reach = Math.min(reach, REACH.file) as Reach;
+    if (message === 'Node' && !this.#isConstant(begin, end)) reach = REACH.none;
+    let grown = 0;
+    for (let at = begin; at < end;) {
+      const field = this.#wire.field(at, end);
+      at = field.end;
+      const child = CHILDREN[message][field.number];
+      if (!child || field.type !== BLOCK) continue;
+      const bit = 1 << field.number;
+      if (!child[1] && seen & bit) this.#wire.fail('M7', field.at);
+      if (depth >= DEEPEST) this.#wire.fail('M6', field.at);
+      seen |= bit;
+      grown += child[0] === 'Tensor' ? this.#tensor(field, depth, reach) : this.#child(child[0], field, depth, reach);
+    }
+    this.#wire.keeps('M1', message !== 'Model' || (seen & (1 << 7)) !== 0, begin);
+    return grown;
+  }
+
+  #tensor(field: Field, depth: number, reach: Reach): number {
+    const fields = this.#visit(readTensor(this.#wire, field, depth + 1, reach, this.#graph, this.#sizes));
+    if (!fields) return 0;
+    const bytes = join(block(field.number, [fields]));
+    this.#edits.push({ begin: field.at, end: field.end, bytes });
+    return bytes.length - (field.end - field.at);
+  }
+
+  /** A message in which something was replaced gets another length, in front of what was replaced. */
+  #child(message: Message, field: Field, depth: number, reach: Reach): number {
+    const head: Edit = { begin: field.at, end: field.begin, bytes: this.#wire.bytes.subarray(0, 0) };
+    const index = this.#edits.push(head) - 1;
+    const grown = this.#message(message, field.begin, field.end, depth + 1, reach);
+    if (this.#edits.length === index + 1) {
+      this.#edits.pop();
+      return 0;
+    }
+    head.bytes = join(blockHead(field.number, field.end - field.begin + grown));
+    return grown + head.bytes.length - (head.end - head.begin);
+  }
+
+  /** Looks at the fields up to the first that is broken; the walk reports that one. */
+  #isConstant(begin: number, end: number): boolean {
+    let [type, domain] = ['', ''];
+    try {
+      for (let at = begin; at < end;) {
+        const field = this.#wire.field(at, end);
+        at = field.end;
+        if (field.type !== BLOCK) continue;
+        if (field.number === 4) type = this.#wire.text(field);
+        if (field.number === 7) domain = this.#wire.text(field);
+      }
+    } catch {
+      return false;
+    }
+    return type === 'Constant' && (domain === '' || domain === 'ai.onnx');
+  }
+}
+
+/** The fields of a tensor without those that say where its data is. */
+export function withoutLink(model: Uint8Array, { begin, end }: Site): Uint8Array {
+  return new Wire(model, 0, '').kept(begin, end, ({ number }) => number !== 13 && number !== 14);
+}
+
+/** The fields of a tensor that say where its data is. */
+export function externalData(location: string, offset: number, length: number): Pieces {
+  const pairs = { location, offset: String(offset), length: String(length) };
+  return [...Object.entries(pairs).flatMap(([key, value]) => pair(13, key, value)), ...number(14, 1)];
+}
+
+/** Without the marks of other links, and without the model's name in its archive (K4, G4). */
+export function withoutMarkers(model: Uint8Array): Uint8Array {
+  const wire = new Wire(model, 0, '');
+  const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
+  return wire.kept(0, model.length, (field) => {
+    return field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)[0]); // a damaged pair stays
+  });
+}
