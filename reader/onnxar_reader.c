@@ -127,38 +127,36 @@ static const char MODEL_NAME[] = "__MODEL_PROTO", GRAPH_ENDING[] = ".onnx";
 struct entry {
   const byte* header;    /* in the directory */
   uint64_t offset, size; /* of the local header; of the data */
-  uint32_t proof;        /* 0: not used yet; else how far from the local header the data is */
-  uint32_t alignment;    /* as the directory states it; or 0 */
+  uint32_t hash;         /* of the name without case */
+  uint16_t proof;        /* 0: not used yet; else how far from the local header the data is */
+  uint16_t alignment;    /* as the directory states it; or 0 */
 };
-
 /* What the end records state. */
 struct end {
   uint64_t count, size, offset; /* of the entries; of the directory */
   int has_zip64;
 };
-
 struct onnxar_reader {
   const byte* memory;          /* the file; NULL if `source` reads it */
   onnxar_reader_source source; /* its size counts in both cases */
   onnxar_reader_options options;
   struct end end;
-  const byte* directory;
-  byte* own_directory; /* of a file that is read */
+  byte* directory; /* a copy: mapped bytes may change */
   struct entry* entries;
   size_t count;
-  uint32_t* table; /* of names without case: the index of an entry + 1, or 0 */
-  unsigned table_bits;
-  uint32_t hash_key;
-  void* mapping; /* or the file that was read into memory */
+  uint32_t *names, *buckets; /* indices of entries, ordered by bucket and name; where in `names` a bucket begins */
+  unsigned bucket_bits;
+  void* mapping;     /* or the file that was read into memory */
+  struct cuts* cuts; /* of a superseded state: where zeros are left to check for the tail `tail` */
+  size_t tail;
 };
-
 /* A stored proof may be read while another thread stores the same one: all of them write the same number. */
 #if defined(__GNUC__) || defined(__clang__)
 #define LOAD_PROOF(entry) __atomic_load_n(&(entry)->proof, __ATOMIC_RELAXED)
 #define STORE_PROOF(entry, value) __atomic_store_n(&(entry)->proof, value, __ATOMIC_RELAXED)
 #else
-#define LOAD_PROOF(entry) (*(const volatile uint32_t*)&(entry)->proof)
-#define STORE_PROOF(entry, value) (*(volatile uint32_t*)&(entry)->proof = (value))
+#define LOAD_PROOF(entry) (*(const volatile uint16_t*)&(entry)->proof)
+#define STORE_PROOF(entry, value) (*(volatile uint16_t*)&(entry)->proof = (value))
 #endif
 static uint32_t u16(const byte* at) { return (uint32_t)at[0] | (uint32_t)at[1] << 8; }
 static uint32_t u32(const byte* at) { return u16(at) | u16(at + 2) << 16; }
@@ -186,7 +184,6 @@ static int fail(fault* e, const char* code, const char* sentence) {
   e->offset = OAR_NO_OFFSET;
   return 0;
 }
-
 /* `entry` may be NULL. */
 static int refuse(fault* e, const char* rule, const struct entry* entry, uint64_t offset) {
   const size_t length = strlen(rule);
@@ -212,32 +209,32 @@ static void drop(reader* r, void* block) {
   if (block && r->options.release) r->options.release(r->options.allocator_context, block);
   if (!r->options.release) free(block);
 }
-
 /* Zeros; NULL after a failure. `count` is of things in a file, so the product does not overflow. */
 static void* take(reader* r, uint64_t count, size_t width, fault* e) {
   const uint64_t size = count == 0 ? width : count * width;
   const onnxar_reader_options* own = &r->options;
   void* block = NULL;
   if (size <= SIZE_MAX)
-    block = own->allocate ? own->allocate(own->allocator_context, (size_t)size) : malloc((size_t)size);
-  if (block) return memset(block, 0, (size_t)size);
+    block = own->allocate ? own->allocate(own->allocator_context, (size_t)size) : calloc(1, (size_t)size);
+  if (block) return own->allocate ? memset(block, 0, (size_t)size) : block;
   fail(e, "no_memory", "there is not enough memory");
   return NULL;
 }
-
-/* Bytes of the file: in place, or read into `room`. NULL after a failure. */
-static const byte* view(reader* r, uint64_t offset, size_t length, void* room, fault* e) {
-  if (r->memory) return r->memory + (size_t)offset;
-  if (length == 0 || r->source.read(r->source.context, offset, length, room) == 0) return (const byte*)room;
+/* Copies bytes of the file. They are copied from memory, too: what was checked does not change before it is used. */
+static int copy_in(reader* r, uint64_t offset, size_t length, void* room, fault* e) {
+  if (length == 0) return 1;
+  if (r->memory) memcpy(room, r->memory + (size_t)offset, length);
+  if (r->memory || r->source.read(r->source.context, offset, length, room) == 0) return 1;
   fail(e, "io.failed", "the source cannot read these bytes");
   if (e) e->offset = offset;
-  return NULL;
+  return 0;
 }
-/* The same, of a length for which `*block` is allocated if it is needed; the caller drops it. */
-static const byte* view_long(reader* r, uint64_t offset, uint64_t length, byte** block, fault* e) {
-  if (r->memory) return r->memory + (size_t)offset;
-  *block = (byte*)take(r, length, 1, e);
-  return *block ? view(r, offset, (size_t)length, *block, e) : NULL;
+/* The same into new memory, which the caller drops. NULL after a failure. */
+static byte* copy_of(reader* r, uint64_t offset, uint64_t length, fault* e) {
+  byte* block = (byte*)take(r, length, 1, e);
+  if (!block || copy_in(r, offset, (size_t)length, block, e)) return block;
+  drop(r, block);
+  return NULL;
 }
 
 /* --- The end of the file (E) -------------------------------------------------------------------------------------- */
@@ -268,11 +265,11 @@ static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
   enum { ALL = END_SIZE + LOCATOR_SIZE + ZIP64_END_SIZE };
   byte room[ALL];
   const size_t length = size < ALL ? (size_t)size : (size_t)ALL;
-  const byte *last = view(r, size - length, length, room, e), *record;
+  const byte* record;
   uint64_t at = size - END_SIZE, ends_at = at;
-  if (!last) return 0;
-  if (length < END_SIZE || !is_signed(last + length - END_SIZE, "PK\5\6")) return refuse(e, "E1", NULL, size);
-  record = last + length - END_SIZE;
+  if (!copy_in(r, size - length, length, room, e)) return 0;
+  if (length < END_SIZE || !is_signed(room + length - END_SIZE, "PK\5\6")) return refuse(e, "E1", NULL, size);
+  record = room + length - END_SIZE;
   if (u16(record + 20) != 0) return refuse(e, "E3", NULL, at);
   if (u32(record + 4) != 0 || u16(record + 8) != u16(record + 10)) return refuse(e, "E4", NULL, at);
   end->count = u16(record + 10);
@@ -293,16 +290,14 @@ static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
 static void word_missing_end(reader* r, fault* e) {
   const uint64_t size = r->source.size, most = END_SIZE + 0xFFFF;
   const size_t length = (size_t)(size < most ? size : most);
-  byte* block = NULL;
-  const byte* last = view_long(r, size - length, length, &block, e);
+  byte* last = copy_of(r, size - length, length, e);
   for (size_t at = length < END_SIZE ? 0 : length - END_SIZE + 1; last && at-- > 0;) {
     if (!is_signed(last + at, "PK\5\6")) continue;
     refuse(e, at + END_SIZE + u16(last + at + 20) == length ? "E3" : "E2", NULL, size - length + at);
     break;
   }
-  drop(r, block);
+  drop(r, last);
 }
-
 /* Steps 11 to 14. */
 static int check_counts(reader* r, fault* e) {
   const struct end* end = &r->end;
@@ -319,7 +314,13 @@ static int is_same_text(const byte* a, const byte* b, size_t length) {
   while (length > 0 && folded(a[length - 1]) == folded(b[length - 1])) --length;
   return length == 0;
 }
-
+/* FNV-1a of the bytes without case. Names may be chosen to share a hash: their order keeps the search short. */
+static uint32_t hash_step(uint32_t hash, byte c) { return (hash ^ folded(c)) * 0x01000193u; }
+static uint32_t hash_of(const byte* name, size_t length) {
+  uint32_t hash = 0x811C9DC5u;
+  for (size_t i = 0; i < length; ++i) hash = hash_step(hash, name[i]);
+  return hash;
+}
 /* N17. */
 static int is_device(const byte* part, size_t length) {
   static const char* const devices[] = {"con", "prn", "aux", "nul", "conin$", "conout$", "com", "lpt"};
@@ -342,7 +343,6 @@ static int broken_by_part(const byte* part, size_t length) {
   if (part[length - 1] == '.' || part[length - 1] == ' ') return 2;
   return is_device(part, length) ? 3 : 4;
 }
-
 /* Step 17: each rule is looked at in all parts before the next. The rule that is broken, or NULL. */
 static const char* broken_by_name(const byte* name, size_t length) {
   static const char* const ids[] = {"N9", "N15", "N16", "N17", NULL};
@@ -367,28 +367,44 @@ static int is_reserved(const byte* name, size_t length) {
   return length >= 3 && name[0] == '_' && name[1] == '_' && name[2] >= 'A' && name[2] <= 'Z';
 }
 enum { ZIP64_ID = 1, PADDING_ID = 0xD935, ALIGNMENT_ID = 0xA11E };
-struct extra {
-  const byte* at; /* its content; NULL without the field */
-  size_t size;
+/* A header with its extra fields. Of a local one only the front is known, and peek reads what else is needed. */
+struct header {
+  reader* r;
+  fault* e;
+  uint64_t offset;                                 /* in the file */
+  const byte *bytes, *zip64;                       /* `zip64`: the content of the field; NULL without it */
+  size_t known, zip64_size, padding, padding_size; /* `padding`: where the content is in the header; 0 without it */
+  uint32_t padding_id, alignment;
+  byte room[28];
 };
-struct extras {
-  struct extra zip64, padding;
-  uint32_t padding_id;
-};
-
-/* Steps 24 to 26 and 49 to 51; `ids` are the rules D10 to D12 or L4 to L6. The rule that is broken, or NULL. */
-static const char* read_extras(const byte* at, size_t length, const char* const ids[3], struct extras* out) {
-  memset(out, 0, sizeof *out);
-  for (size_t size; length > 0; at += size, length -= size) {
-    const uint32_t id = length < 4 ? 0 : u16(at);
-    struct extra* kept = id == ZIP64_ID ? &out->zip64 : &out->padding;
-    if (length < 4 || length - 4 < u16(at + 2)) return ids[0];
-    if (id != ZIP64_ID && id != ALIGNMENT_ID && (id != PADDING_ID || ids[0][0] == 'D')) return ids[1];
-    if (kept->at) return ids[2];
-    if (id != ZIP64_ID) out->padding_id = id;
-    kept->at = at + 4;
-    kept->size = u16(at + 2);
-    size = 4 + kept->size;
+/* NULL if they cannot be read. */
+static const byte* peek(struct header* header, size_t at, size_t count) {
+  if (at + count <= header->known) return header->bytes + at;
+  return copy_in(header->r, header->offset + at, count, header->room, header->e) ? header->room : NULL;
+}
+/* Steps 24 to 26 and 49 to 51; `ids` are the rules D10 to D12 or L4 to L6. The rule that is broken, "" if the source
+ * fails, or NULL. No number is read twice: it could change between a check and its use. */
+static const char* read_extras(struct header* header, size_t at, size_t end, const char* const ids[3]) {
+  for (size_t size; at < end; at += size) {
+    const byte* found = peek(header, at, end - at < 4 ? 0 : 4);
+    const uint32_t id = found && end - at >= 4 ? u16(found) : 0;
+    const int is_zip64 = id == ZIP64_ID;
+    const size_t used = is_zip64 ? sizeof header->room : 2;
+    if (!found) return "";
+    size = end - at < 4 ? 4 : u16(found + 2);
+    if (end - at < 4 + size) return ids[0];
+    if (!is_zip64 && id != ALIGNMENT_ID && (id != PADDING_ID || ids[0][0] == 'D')) return ids[1];
+    if (is_zip64 ? header->zip64 != NULL : header->padding != 0) return ids[2];
+    at += 4;
+    found = peek(header, at, size < used ? size : used);
+    if (!found) return "";
+    if (is_zip64) header->zip64 = found; /* a field after it that is not known is refused */
+    if (is_zip64) header->zip64_size = size;
+    if (is_zip64) continue;
+    header->padding_id = id;
+    header->padding = at;
+    header->padding_size = size;
+    header->alignment = size < 2 ? 0 : u16(found);
   }
   return NULL;
 }
@@ -396,20 +412,19 @@ static const char* read_extras(const byte* at, size_t length, const char* const 
 static int is_alignment(uint32_t id, uint32_t number) {
   return number >= 64 && number <= (id == ALIGNMENT_ID ? 16384u : 32768u) && (number & (number - 1)) == 0;
 }
-
 /* D13: size, compressed size and offset as header and zip64 field state them. The field has the values of the sentinels
  * alone, or all three after which only sentinels precede other values. */
-static int read_wide(const byte* header, const struct extras* extras, uint64_t values[3]) {
+static int read_wide(const byte* header, const struct header* extras, uint64_t values[3]) {
   const uint32_t own[3] = {u32(header + 24), u32(header + 20), u32(header + 42)};
-  const byte* at = extras->zip64.at;
+  const byte* at = extras->zip64;
   size_t sentinels = 0, leading = 0;
   int is_short;
   for (size_t i = 0; i < 3; ++i) {
     leading += own[i] == NONE_32 && sentinels == i;
     sentinels += own[i] == NONE_32;
   }
-  is_short = extras->zip64.size == 8 * sentinels;
-  if (!is_short && ((extras->zip64.size != 24 && extras->zip64.size != 28) || leading != sentinels)) return 0;
+  is_short = extras->zip64_size == 8 * sentinels;
+  if (!is_short && ((extras->zip64_size != 24 && extras->zip64_size != 28) || leading != sentinels)) return 0;
   for (size_t i = 0; i < 3; ++i) {
     values[i] = own[i];
     if (is_short && own[i] != NONE_32) continue;
@@ -434,23 +449,23 @@ static const char* broken_by_fields(const byte* header) {
   if ((header[5] != 0 && header[5] != 3) || (u16(header + 36) & ~1u) != 0) return "D9";
   return (file_type != 0 && file_type != 0x8000) || attributes & (1u << 3 | 1u << 4 | 1u << 10) ? "D9" : NULL;
 }
-
 /* Steps 24 to 30. The rule that is broken, or NULL. */
 static const char* broken_by_extras(struct entry* entry) {
   static const char* const ids[] = {"D10", "D11", "D12"};
-  struct extras extras;
+  const size_t begin = HEADER_SIZE + length_of(entry), end = begin + u16(entry->header + 30);
+  struct header extras = {NULL, NULL, 0, entry->header, NULL, end, 0, 0, 0, 0, 0, {0}};
   uint64_t values[3];
-  const char* broken = read_extras(name_of(entry) + length_of(entry), u16(entry->header + 30), ids, &extras);
+  const char* broken = read_extras(&extras, begin, end, ids);
   if (broken) return broken;
   if (!read_wide(entry->header, &extras, values)) return "D13";
-  if (extras.zip64.size == 28 && u32(extras.zip64.at + 24) != 0) return "D7";
+  if (extras.zip64_size == 28 && u32(extras.zip64 + 24) != 0) return "D7";
   if (values[0] != values[1]) return "D14";
   if (values[0] == 0 && crc_of(entry) != 0) return "D15";
   entry->size = values[0];
   entry->offset = values[2];
-  if (!extras.padding.at) return NULL;
-  if (extras.padding.size != 2 || !is_alignment(ALIGNMENT_ID, u16(extras.padding.at))) return "D16";
-  entry->alignment = u16(extras.padding.at);
+  if (extras.padding == 0) return NULL;
+  if (extras.padding_size != 2 || !is_alignment(ALIGNMENT_ID, extras.alignment)) return "D16";
+  entry->alignment = (uint16_t)extras.alignment;
   return NULL;
 }
 
@@ -463,16 +478,16 @@ static int read_header(reader* r, struct entry* entry, const byte* at, size_t le
     return refuse(e, "D1", NULL, header_offset(r, entry));
   }
   if (length_of(entry) == 0) return refuse(e, "N1", NULL, header_offset(r, entry));
+  entry->hash = hash_of(name_of(entry), length_of(entry));
   broken = broken_by_name(name_of(entry), length_of(entry));
   if (!broken) broken = broken_by_fields(at);
   if (!broken) broken = broken_by_extras(entry);
   return broken ? refuse_header(r, e, broken, entry) : 1;
 }
-
 /* Steps 15 to 31. */
 static int read_directory(onnxar_reader* r, fault* e) {
   const byte *at, *end;
-  r->directory = view_long(r, r->end.offset, r->end.size, &r->own_directory, e);
+  r->directory = copy_of(r, r->end.offset, r->end.size, e);
   if (r->directory) r->entries = (struct entry*)take(r, r->end.count, sizeof *r->entries, e);
   if (!r->entries) return 0;
   at = r->directory;
@@ -496,123 +511,188 @@ static int check_places(reader* r, fault* e) {
   }
   return 1;
 }
-/* A polynomial of the bytes without case, three a step, modulo 2^31 - 1. For most keys few names share a hash. */
-static uint32_t hash_step(reader* r, uint32_t hash, const byte* at, size_t count) {
-  uint64_t sum = (uint64_t)hash * r->hash_key;
-  for (size_t i = 0; i < count; ++i) sum += (uint64_t)folded(at[i]) << 8 * i;
-  return (uint32_t)((sum & 0x7FFFFFFF) + (sum >> 31)); /* fits, as the key has 30 bits */
+static size_t bucket_of(reader* r, uint32_t hash) { return (hash * 0x9E3779B1u) >> (32 - r->bucket_bits); }
+
+/* The order of names in a bucket: by hash, length and bytes without case. Negative if the name precedes the entry's. */
+static int compare_names(const byte* name, size_t length, uint32_t hash, const struct entry* entry) {
+  const byte* other = name_of(entry);
+  size_t i = 0;
+  if (hash != entry->hash) return hash < entry->hash ? -1 : 1;
+  if (length != length_of(entry)) return length < length_of(entry) ? -1 : 1;
+  while (i < length && folded(name[i]) == folded(other[i])) ++i;
+  return i == length ? 0 : folded(name[i]) - folded(other[i]);
 }
-static uint32_t hash_of(reader* r, const byte* name, size_t length) {
-  uint32_t hash = 1;
-  for (; length >= 3; name += 3, length -= 3) hash = hash_step(r, hash, name, 3);
-  return length > 0 ? hash_step(r, hash, name, length) : hash;
-}
-/* The place in the table of an entry with this name without case, or of none. Counts the places that it passes. */
-static uint32_t* find_place(reader* r, const byte* name, size_t length, uint32_t hash, uint64_t* passed) {
-  const size_t last = ((size_t)1 << r->table_bits) - 1;
-  size_t at = (hash * 0x9E3779B1u) >> (32 - r->table_bits);
-  for (; r->table[at] != 0; at = (at + 1) & last, ++*passed) {
-    const struct entry* entry = &r->entries[r->table[at] - 1];
-    if (length_of(entry) == length && is_same_text(name_of(entry), name, length)) break;
-  }
-  return &r->table[at];
+static int compare_entries(reader* r, uint32_t a, uint32_t b) {
+  const struct entry* entry = &r->entries[a];
+  return compare_names(name_of(entry), length_of(entry), entry->hash, &r->entries[b]);
 }
 static int has_name(const struct entry* entry, const byte* name, size_t length) {
   return length_of(entry) == length && memcmp(name_of(entry), name, length) == 0;
 }
+/* The entry that has this name without case, or NULL. */
+static const struct entry* find_folded(reader* r, const byte* name, size_t length, uint32_t hash) {
+  size_t low = r->buckets[bucket_of(r, hash)], high = r->buckets[bucket_of(r, hash) + 1];
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const struct entry* entry = &r->entries[r->names[middle]];
+    const int order = compare_names(name, length, hash, entry);
+    if (order == 0) return entry;
+    if (order < 0) high = middle;
+    if (order > 0) low = middle + 1;
+  }
+  return NULL;
+}
 static size_t find(reader* r, const byte* name, size_t length) {
-  uint64_t passed = 0;
-  const size_t place = length > LONGEST_NAME ? 0 : *find_place(r, name, length, hash_of(r, name, length), &passed);
-  return place != 0 && has_name(&r->entries[place - 1], name, length) ? place - 1 : OAR_NOT_FOUND;
+  const struct entry* entry = length > LONGEST_NAME ? NULL : find_folded(r, name, length, hash_of(name, length));
+  return entry && has_name(entry, name, length) ? (size_t)(entry - r->entries) : OAR_NOT_FOUND;
 }
-
-/* Steps 36 and 37 of all entries. Negative if they pass so many others that the key has to be a different one. */
-static int fill_table(reader* r, fault* e) {
-  uint64_t passed = 0;
-  for (size_t i = 0; i < r->count; ++i) {
-    const struct entry* entry = &r->entries[i];
-    const byte* name = name_of(entry);
-    const size_t length = length_of(entry);
-    uint32_t* place = find_place(r, name, length, hash_of(r, name, length), &passed);
-    if (*place != 0) return refuse_header(r, e, has_name(&r->entries[*place - 1], name, length) ? "N10" : "N11", entry);
-    if (passed > 16 * (uint64_t)r->count + 1000) return -1;
-    *place = (uint32_t)i + 1;
-  }
-  return 1;
+/* Merges halves, so that equal names stay in the order of the entries. */
+static void sort_names(reader* r, uint32_t* items, size_t count, uint32_t* spare) {
+  const size_t half = count / 2;
+  if (count < 2) return;
+  sort_names(r, items, half, spare);
+  sort_names(r, items + half, count - half, spare);
+  memcpy(spare, items, half * sizeof *items);
+  for (size_t i = 0, a = 0, b = half; a < half; ++i)
+    items[i] = b == count || compare_entries(r, spare[a], items[b]) <= 0 ? spare[a++] : items[b++];
 }
-
-/* The key need not be secret: to be slow for many keys a file needs many names, and each try is linear. */
+/* Steps 36 and 37: the first entry whose name was there before is refused. */
 static int index_names(onnxar_reader* r, fault* e) {
-  int result = -1;
-  for (r->table_bits = 2; (uint64_t)1 << r->table_bits < 2 * (uint64_t)r->count;) ++r->table_bits;
-  r->table = (uint32_t*)take(r, (uint64_t)1 << r->table_bits, sizeof *r->table, e);
-  for (uint32_t turn = 1; r->table && result < 0; ++turn) {
-    r->hash_key = (uint32_t)((uintptr_t)r->table >> 4) * 0x85EBCA6Bu + turn * 0x9E3779B1u;
-    r->hash_key = (r->hash_key & 0x3FFFFFFF) | 0x20000001;
-    memset(r->table, 0, ((size_t)1 << r->table_bits) * sizeof *r->table);
-    result = fill_table(r, e);
+  size_t last, worst = 0;
+  for (r->bucket_bits = 1; (uint64_t)1 << r->bucket_bits < r->count;) ++r->bucket_bits;
+  last = (size_t)1 << r->bucket_bits;
+  r->names = (uint32_t*)take(r, r->count + r->count / 2, sizeof *r->names, e);
+  if (r->names) r->buckets = (uint32_t*)take(r, last + 1, sizeof *r->buckets, e);
+  if (!r->buckets) return 0;
+  for (size_t i = 0; i < r->count; ++i) ++r->buckets[bucket_of(r, r->entries[i].hash)];
+  for (size_t i = 1; i <= last; ++i) r->buckets[i] += r->buckets[i - 1]; /* where each ends, until it is filled */
+  for (size_t i = r->count; i-- > 0;) r->names[--r->buckets[bucket_of(r, r->entries[i].hash)]] = (uint32_t)i;
+  for (size_t bucket = 0, i = 0; bucket < last; ++bucket) {
+    const size_t size = r->buckets[bucket + 1] - i;
+    if (size > 1) sort_names(r, r->names + i, size, r->names + r->count);
+    for (++i; i < r->buckets[bucket + 1]; ++i) {
+      if (compare_entries(r, r->names[i - 1], r->names[i]) != 0) continue;
+      if (worst == 0 || r->names[i] < r->names[worst]) worst = i;
+    }
+    i = r->buckets[bucket + 1];
   }
-  return result > 0;
+  if (worst == 0) return 1;
+  const struct entry *entry = &r->entries[r->names[worst]], *before = &r->entries[r->names[worst - 1]];
+  return refuse_header(r, e, has_name(before, name_of(entry), length_of(entry)) ? "N10" : "N11", entry);
 }
 
 /* Step 38. */
 static int check_folders(reader* r, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
     const struct entry* entry = &r->entries[i];
-    const byte *name = name_of(entry), *at = name, *slash = name, *end = name + length_of(entry);
-    uint64_t passed = 0;
-    uint32_t hash = 1; /* of the bytes before `at` */
-    for (; (slash = (const byte*)memchr(slash, '/', (size_t)(end - slash))) != NULL; ++slash) {
-      for (; slash - at >= 3; at += 3) hash = hash_step(r, hash, at, 3);
-      const uint32_t all = slash > at ? hash_step(r, hash, at, (size_t)(slash - at)) : hash;
-      if (*find_place(r, name, (size_t)(slash - name), all, &passed)) return refuse_header(r, e, "N12", entry);
-    }
+    const byte* name = name_of(entry);
+    size_t left = length_of(entry), at = 0;
+    uint32_t hash = hash_of(name, 0);
+    for (; left > 0 && memchr(name + at, '/', left); hash = hash_step(hash, name[at++]), --left)
+      if (name[at] == '/' && find_folded(r, name, at, hash)) return refuse_header(r, e, "N12", entry);
   }
   return 1;
 }
 
+/* --- What is left to check ---------------------------------------------------------------------------------------- */
+/* Without `zeros`, a state of the file ends at `at`; else so many bytes from there on have to be zero, the padding of a
+ * state's local header. The state is in the tail after the entry `tail`, or in a tail of a state in that tail. */
+struct cut {
+  uint64_t at;
+  size_t zeros, tail;
+};
+/* Cuts as a heap: the largest is first, and of equal ones the one of the first tail. */
+struct cuts {
+  struct cut* items;
+  size_t count, room;
+};
+static int is_same_place(struct cut a, struct cut b) { return a.at == b.at && a.zeros == b.zeros; }
+static int comes_first(struct cut a, struct cut b) {
+  return a.at != b.at ? a.at > b.at : a.zeros != b.zeros ? a.zeros > b.zeros : a.tail < b.tail;
+}
+static int push_cut(reader* r, struct cuts* heap, uint64_t at, size_t zeros, size_t tail, fault* e) {
+  const struct cut cut = {at, zeros, tail};
+  size_t place = heap->count;
+  if (heap->count == heap->room) {
+    struct cut* items = (struct cut*)take(r, heap->room * 2 + 16, sizeof *items, e);
+    if (!items) return 0;
+    if (heap->count > 0) memcpy(items, heap->items, heap->count * sizeof *items);
+    drop(r, heap->items);
+    heap->items = items;
+    heap->room = heap->room * 2 + 16;
+  }
+  for (++heap->count; place > 0 && comes_first(cut, heap->items[(place - 1) / 2]); place = (place - 1) / 2)
+    heap->items[place] = heap->items[(place - 1) / 2];
+  heap->items[place] = cut;
+  return 1;
+}
+
+static struct cut pop_cut(struct cuts* heap) {
+  const struct cut first = heap->items[0], last = heap->items[--heap->count];
+  size_t place = 0;
+  for (size_t child; (child = 2 * place + 1) < heap->count; place = child) {
+    if (child + 1 < heap->count && comes_first(heap->items[child + 1], heap->items[child])) ++child;
+    if (!comes_first(heap->items[child], last)) break;
+    heap->items[place] = heap->items[child];
+  }
+  heap->items[place] = last;
+  return first;
+}
+
+/* --- Local headers (L, P5) ---------------------------------------------------------------------------------------- */
 /* Steps 52 and 53. The rule that is broken, or NULL. */
-static const char* broken_by_sizes(const struct entry* entry, const byte* local, const struct extras* extras) {
-  const uint32_t packed = u32(local + 18), size = u32(local + 22);
-  if (!extras->zip64.at) {
+static const char* broken_by_sizes(const struct entry* entry, const struct header* local) {
+  const uint32_t packed = u32(local->bytes + 18), size = u32(local->bytes + 22);
+  if (!local->zip64) {
     if (packed == NONE_32 || size == NONE_32) return "L7";
     return packed == entry->size && size == entry->size ? NULL : "L8";
   }
-  if (extras->zip64.size != 16) return "L7";
-  if (u64(extras->zip64.at) != entry->size || u64(extras->zip64.at + 8) != entry->size) return "L8";
+  if (local->zip64_size != 16) return "L7";
+  if (u64(local->zip64) != entry->size || u64(local->zip64 + 8) != entry->size) return "L8";
   return (packed != NONE_32 && packed != entry->size) || (size != NONE_32 && size != entry->size) ? "L8" : NULL;
 }
-
-/* Steps 54 to 58. The rule that is broken, or NULL. */
-static const char* broken_by_padding(const struct entry* entry, const struct extras* extras, uint64_t data) {
-  const byte* zeros = extras->padding.at; /* after the alignment */
-  uint32_t alignment = 64;
-  if (extras->padding.at) {
-    if (extras->padding.size < 2) return "L10";
-    alignment = u16(extras->padding.at);
-    if (!is_alignment(extras->padding_id, alignment)) return "L11";
-  }
-  if (data % alignment != 0) return "L12";
-  if (entry->alignment != 0 && (extras->padding_id != ALIGNMENT_ID || entry->alignment != alignment)) return "L14";
-  if (extras->padding.size > 2 && (zeros[2] != 0 || memcmp(zeros + 2, zeros + 3, extras->padding.size - 3) != 0))
-    return "L10";
-  return NULL;
+static int are_zeros(const byte* at, size_t length) {
+  return length == 0 || (*at == 0 && memcmp(at, at + 1, length - 1) == 0);
 }
-
-/* Steps 46 to 58 of a local header with name and extra fields. The rule that is broken, or NULL. */
-static const char* broken_by_local(const struct entry* entry, const byte* local, uint64_t data) {
+/* L10 of so many bytes from `at` on. `entry` may be NULL. */
+static int check_zeros(reader* r, uint64_t at, size_t length, const struct entry* entry, fault* e) {
+  byte* block = copy_of(r, at, length, e);
+  const int result = block && (are_zeros(block, length) || refuse(e, "L10", entry, entry ? entry->offset : at));
+  drop(r, block);
+  return result;
+}
+/* Steps 54 to 58, without zeros that are not all known. The rule that is broken, or NULL. */
+static const char* broken_by_padding(const struct entry* entry, const struct header* local, size_t length) {
+  const size_t zeros = local->padding + 2, end = local->padding + local->padding_size;
+  const uint32_t alignment = local->padding != 0 ? local->alignment : 64;
+  if (local->padding != 0 && local->padding_size < 2) return "L10";
+  if (local->padding != 0 && !is_alignment(local->padding_id, alignment)) return "L11";
+  if ((entry->offset + length) % alignment != 0) return "L12";
+  if (entry->alignment != 0 && (local->padding_id != ALIGNMENT_ID || entry->alignment != alignment)) return "L14";
+  return zeros < end && end <= local->known && !are_zeros(local->bytes + zeros, end - zeros) ? "L10" : NULL;
+}
+/* Steps 46 to 58 of a local header of which at least the name is known. The rule that is broken, "" if the source
+ * fails, or NULL. */
+static const char* broken_by_local(const struct entry* entry, struct header* header, size_t length) {
   static const char* const ids[] = {"L4", "L5", "L6"};
-  struct extras extras;
+  const byte* local = header->bytes;
   const char* broken;
   if (!has_name(entry, local + LOCAL_SIZE, u16(local + 26))) return "L2";
   if (((u16(local + 6) ^ u16(entry->header + 8)) & ~(1u << 11)) != 0) return "L3";
   if (memcmp(local + 8, entry->header + 10, 10) != 0) return "L3"; /* method, time, date, CRC-32 */
   if (!is_version(local + 4)) return "L13";
-  broken = read_extras(local + LOCAL_SIZE + u16(local + 26), u16(local + 28), ids, &extras);
-  if (!broken) broken = broken_by_sizes(entry, local, &extras);
-  return broken ? broken : broken_by_padding(entry, &extras, data);
+  broken = read_extras(header, LOCAL_SIZE + length_of(entry), length, ids);
+  if (!broken) broken = broken_by_sizes(entry, header);
+  return broken ? broken : broken_by_padding(entry, header, length);
 }
-
+/* Those zeros. The ones of superseded states wait, so that states which share them have them read once. */
+static int check_rest(const struct entry* entry, const struct header* local) {
+  const size_t zeros = local->padding + 2, end = local->padding + local->padding_size;
+  reader* r = local->r;
+  if (zeros >= end || end <= local->known) return 1;
+  if (r->cuts) return push_cut(r, r->cuts, local->offset + zeros, end - zeros, r->tail, local->e);
+  return check_zeros(r, local->offset + zeros, end - zeros, entry, local->e);
+}
 /* Step 60: the bytes from `data_end` to the next local header are a superseded tail (P5c). */
 static int check_gap(reader* r, size_t index, uint64_t data_end, fault* e) {
   fault why;
@@ -626,30 +706,29 @@ static int check_gap(reader* r, size_t index, uint64_t data_end, fault* e) {
   }
   return refuse(e, "P5", &r->entries[index], data_end);
 }
-
 /* Stage use, steps 45 to 60, unless it was done before; after it, data_of may be called. Local header and name end
- * before what follows (check_places), so 30 bytes can be read, and with them as many as usual extra fields need. */
+ * before what follows (check_places), so they can be read, and with them as many as usual extra fields need. */
 static int prove(reader* r, size_t index, fault* e) {
-  enum { USUAL = 512 };
+  enum { USUAL_EXTRAS = 96 };
   struct entry* entry = &r->entries[index];
   const uint64_t room = following(r, index) - entry->offset;
-  const int is_proved = LOAD_PROOF(entry) != 0;
-  byte usual[USUAL], *block = NULL;
-  const byte* local = is_proved ? NULL : view(r, entry->offset, room < USUAL ? (size_t)room : (size_t)USUAL, usual, e);
+  byte local[(size_t)LOCAL_SIZE + (size_t)LONGEST_NAME + USUAL_EXTRAS];
+  struct header header = {r, e,  entry->offset, local, NULL, LOCAL_SIZE + length_of(entry) + USUAL_EXTRAS, 0, 0, 0, 0,
+                          0, {0}};
   const char* broken;
-  uint64_t length;
-  if (!local) return is_proved;
-  length = LOCAL_SIZE + u16(local + 26) + u16(local + 28);
+  size_t length;
+  if (LOAD_PROOF(entry) != 0) return 1;
+  if (header.known > room) header.known = (size_t)room;
+  if (!copy_in(r, entry->offset, header.known, local, e)) return 0;
+  length = (size_t)LOCAL_SIZE + u16(local + 26) + u16(local + 28);
   if (!is_signed(local, "PK\3\4") || length > room) return refuse(e, "L1", entry, entry->offset);
   if (length > LONGEST_LOCAL) return refuse(e, "L15", entry, entry->offset);
-  if (length > USUAL) local = view_long(r, entry->offset, length, &block, e);
-  broken = local ? broken_by_local(entry, local, entry->offset + length) : NULL;
-  drop(r, block);
-  if (!local) return 0;
+  broken = broken_by_local(entry, &header, length);
+  if (!broken && !check_rest(entry, &header)) return 0;
   if (!broken && entry->size > room - length) broken = is_last(r, index) ? "P4" : "P3";
-  if (broken) return refuse(e, broken, entry, entry->offset);
+  if (broken) return broken[0] ? refuse(e, broken, entry, entry->offset) : 0;
   if (entry->size < room - length && !check_gap(r, index, entry->offset + length + entry->size, e)) return 0;
-  STORE_PROOF(entry, (uint32_t)length);
+  STORE_PROOF(entry, (uint16_t)length);
   return 1;
 }
 static int prove_all(reader* r, fault* e) {
@@ -672,7 +751,6 @@ static int prove_unusual(reader* r, fault* e) {
   }
   return 1;
 }
-
 /* Steps 41 to 44. */
 static int check_model(reader* r, fault* e) {
   const size_t index = find(r, (const byte*)MODEL_NAME, sizeof MODEL_NAME - 1);
@@ -690,9 +768,10 @@ static int open_state(onnxar_reader* r, fault* e) {
          index_names(r, e) && check_folders(r, e) && prove_unusual(r, e) && check_model(r, e);
 }
 static void drop_state(onnxar_reader* r) {
-  drop(r, r->table);
+  drop(r, r->names);
+  drop(r, r->buckets);
   drop(r, r->entries);
-  drop(r, r->own_directory);
+  drop(r, r->directory);
 }
 
 /* --- The wire format (M2 to M5) ----------------------------------------------------------------------------------- */
@@ -709,7 +788,6 @@ static const char* read_varint(const byte** at, const byte* end, uint64_t* value
   }
   return "M3";
 }
-
 /* The field at `*at`, and `*at` after it: steps a to d. The rule that is broken at `*blamed`, or NULL. */
 static const char* read_field(const byte** at, const byte* end, field* out, const byte** blamed) {
   const byte* now = *at;
@@ -808,7 +886,6 @@ struct onnxar_reader_walk {
   fault error;
   struct frame frames[DEEPEST + 1]; /* of the model, and of each message down to the last tensor */
 };
-
 static int refuse_at(walker* w, const char* rule, const byte* at) {
   return refuse(&w->error, rule, &w->r->entries[w->index], data_of(w->r, w->index) + (uint64_t)(at - w->begin));
 }
@@ -832,7 +909,6 @@ static uint32_t wire_type_of(uint32_t number) {
   static const byte own[TYPED_FIELDS] = {3, 3, 3, 3, 5, 0, 2, 0, 3, 3, 1, 0};
   return number < TYPED_FIELDS ? own[number] : 3;
 }
-
 /* Steps f and i: numbers of dimensions, which are kept, or of typed data, in a packed run or alone. */
 static int read_run(walker* w, const field* run, const byte* tag) {
   const byte *at = run->data, *end = at + run->length;
@@ -848,7 +924,6 @@ static int read_run(walker* w, const field* run, const byte* tag) {
   }
   return 1;
 }
-
 /* Step g. */
 static int add_key(walker* w, const field* message, const byte* tag) {
   static const char* const names[] = {"location", "offset", "length", "checksum"};
@@ -865,7 +940,6 @@ static int add_key(walker* w, const field* message, const byte* tag) {
   }
   return 1;
 }
-
 /* Steps e to g of a field of a tensor. */
 static int add_field(walker* w, const field* part, const byte* tag) {
   const uint32_t low = (uint32_t)part->value, own = wire_type_of(part->number);
@@ -891,7 +965,6 @@ static int multiply(uint64_t* product, uint64_t by) {
   *product = is_larger ? UINT64_MAX : *product * by;
   return is_larger;
 }
-
 /* Step h. */
 static int count_elements(walker* w) {
   const uint32_t bits = types[w->type].bits;
@@ -941,7 +1014,6 @@ static int read_tensor(walker* w, const field* message) {
   }
   return count_elements(w) && count_runs(w, message->data, end);
 }
-
 /* Step l. The rule that is broken, or NULL. */
 static const char* judge_inline(walker* w, int held) {
   const uint32_t type = w->type, field_of_type = types[type].field, bits = types[type].bits;
@@ -955,7 +1027,6 @@ static const char* judge_inline(walker* w, int held) {
   if (w->raw.at && w->has_bytes && w->raw.length < w->bytes) return "M18";
   return is_typed && w->out.values < needed ? "M18" : NULL;
 }
-
 /* A plain decimal number below 2^64. */
 static int read_decimal(struct text text, uint64_t* value) {
   int is_good = text.length > 0 && text.length <= 20 && (text.at[0] != '0' || text.length == 1);
@@ -967,7 +1038,6 @@ static int read_decimal(struct text text, uint64_t* value) {
   }
   return is_good;
 }
-
 /* Step k up to M18. The rule that is broken, or NULL. */
 static const char* judge_link(walker* w, int held, uint64_t* offset, uint64_t* length) {
   const struct text* location = &w->keys[LOCATION];
@@ -980,7 +1050,6 @@ static const char* judge_link(walker* w, int held, uint64_t* offset, uint64_t* l
   if (w->keys[LENGTH].at && !read_decimal(w->keys[LENGTH], length)) return "M12";
   return w->has_bytes && *length != w->bytes ? "M18" : NULL;
 }
-
 /* Bytes of an entry that was used. 0 if they are out of range (M13). */
 static int place_range(reader* r, size_t index, uint64_t offset, uint64_t length, onnxar_reader_range* range) {
   const uint64_t size = r->entries[index].size;
@@ -990,7 +1059,6 @@ static int place_range(reader* r, size_t index, uint64_t offset, uint64_t length
   range->data = r->memory ? r->memory + (size_t)range->offset : NULL;
   return 1;
 }
-
 /* Step k from M9 on. The rule that is broken, "" if the entry's local header was refused, or NULL. */
 static const char* find_data(reader* r, struct text location, uint64_t offset, const uint64_t* length,
                              onnxar_reader_range* range, size_t* index, fault* e) {
@@ -1001,7 +1069,6 @@ static const char* find_data(reader* r, struct text location, uint64_t offset, c
   rest = r->entries[*index].size < offset ? 0 : r->entries[*index].size - offset;
   return place_range(r, *index, offset, length ? *length : rest, range) ? NULL : "M13";
 }
-
 /* Steps k and l of the tensor that was read. */
 static int judge_tensor(walker* w) {
   const int has_length = w->has_bytes || w->keys[LENGTH].at;
@@ -1035,7 +1102,6 @@ static const struct step* step_of(int message, const field* part) {
     if (steps[i].parent == message && steps[i].number == part->number) return &steps[i];
   return NULL;
 }
-
 /* Step e of a field that leads on: sets the frame below. Training info and defaults of functions count for all that is
  * beneath them, except the indices of sparse tensors. */
 static int enter(walker* w, const struct step* step, const field* part, const byte* tag) {
@@ -1051,7 +1117,6 @@ static int enter(walker* w, const struct step* step, const field* part, const by
   child->site = step->site > parent->site || step->site == OAR_SPARSE_INDICES ? step->site : parent->site;
   return 1;
 }
-
 /* 1: a tensor; 0: the end of the model; -1: a refusal. */
 static int walk_on(walker* w) {
   while (w->depth >= 0) {
@@ -1085,7 +1150,6 @@ int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tens
   if (result > 0) *tensor = walk->out;
   return result;
 }
-
 int onnxar_reader_walk_open(reader* r, size_t index, onnxar_reader_walk** walk, fault* e) {
   walker* w;
   *walk = NULL;
@@ -1096,7 +1160,8 @@ int onnxar_reader_walk_open(reader* r, size_t index, onnxar_reader_walk** walk, 
   if (!prove(r, index, e) || !(w = (walker*)take(r, 1, sizeof *w, e))) return -1;
   w->r = r;
   w->index = index;
-  w->at = w->begin = view_long(r, data_of(r, index), r->entries[index].size, &w->block, e);
+  if (!r->memory) w->block = copy_of(r, data_of(r, index), r->entries[index].size, e);
+  w->at = w->begin = r->memory ? r->memory + (size_t)data_of(r, index) : w->block;
   *walk = w->begin ? w : NULL;
   if (!*walk) {
     onnxar_reader_walk_close(w);
@@ -1115,7 +1180,6 @@ const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* siz
   *size = (size_t)(walk->frames[0].end - walk->begin);
   return walk->begin;
 }
-
 int onnxar_reader_next_field(const void** message, size_t* size, onnxar_reader_field* out) {
   const byte *at = (const byte*)*message, *end = at + *size, *blamed;
   if (*size == 0) return 0;
@@ -1124,7 +1188,6 @@ int onnxar_reader_next_field(const void** message, size_t* size, onnxar_reader_f
   *size = (size_t)(end - at);
   return 1;
 }
-
 size_t onnxar_reader_copy_values(const onnxar_reader_tensor* tensor, void* buffer, size_t count) {
   const uint32_t own = wire_type_of((uint32_t)tensor->field), width = tensor->field <= INT32_DATA ? 4 : 8;
   const byte *at = (const byte*)tensor->message, *end = at + tensor->message_size, *blamed;
@@ -1134,7 +1197,7 @@ size_t onnxar_reader_copy_values(const onnxar_reader_tensor* tensor, void* buffe
   while (at < end && !read_field(&at, end, &part, &blamed)) {
     const byte *now = part.data, *stop = now + part.length;
     if (part.number != (uint32_t)tensor->field || (part.wire_type != own && part.wire_type != 2)) continue;
-    while (now < stop && copied < count) {
+    while (now < stop && copied < count && (own == 0 || (size_t)(stop - now) >= width)) {
       uint64_t bits = own == 0 ? 0 : width == 8 ? u64(now) : u32(now);
       const uint32_t low = own == 0 && read_varint(&now, stop, &bits) ? 0 : (uint32_t)bits;
       if (own != 0) now += width;
@@ -1149,7 +1212,6 @@ struct writer {
   char* at;
   size_t room, length;
 };
-
 static void put(struct writer* out, char c) {
   if (out->length < out->room) out->at[out->length] = (char)(out->length + 1 < out->room ? c : '\0');
   ++out->length;
@@ -1161,7 +1223,6 @@ static void put_number(struct writer* out, uint64_t number) {
   if (number >= 10) put_number(out, number / 10);
   put(out, (char)('0' + number % 10));
 }
-
 size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, size_t size) {
   struct writer out = {buffer, size, 0};
   for (int i = 1; i <= walk->depth + 1 && i <= DEEPEST && walk->frames[i].step; ++i) {
@@ -1175,7 +1236,6 @@ size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, siz
   put(&out, '\0');
   return out.length - 1;
 }
-
 const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
   struct writer out = {buffer, size, 0};
   put_text(&out, e->code);
@@ -1195,7 +1255,6 @@ const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
 struct crc {
   uint32_t value, after[8][256]; /* what a byte makes of the register, and then so many zeros */
 };
-
 static void crc_begin(struct crc* crc) {
   for (uint32_t i = 0; i < 256; ++i) {
     crc->after[0][i] = i;
@@ -1206,7 +1265,6 @@ static void crc_begin(struct crc* crc) {
     crc->after[i / 256 + 1][i % 256] = value >> 8 ^ crc->after[0][value & 255];
   }
 }
-
 static void crc_add(struct crc* crc, const byte* at, size_t length) {
   uint32_t value = crc->value;
   for (; length >= 8; at += 8, length -= 8) {
@@ -1218,7 +1276,6 @@ static void crc_add(struct crc* crc, const byte* at, size_t length) {
   for (; length > 0; ++at, --length) value = value >> 8 ^ crc->after[0][(value ^ *at) & 255];
   crc->value = value;
 }
-
 /* Step 65 of an entry. */
 static int check_crc(reader* r, size_t index, struct crc* crc, fault* e) {
   const struct entry* entry = &r->entries[index];
@@ -1230,9 +1287,8 @@ static int check_crc(reader* r, size_t index, struct crc* crc, fault* e) {
   crc->value = 0xFFFFFFFF;
   while (rest > 0) {
     const size_t length = !r->memory && rest > PIECE ? (size_t)PIECE : (size_t)rest;
-    const byte* piece = view(r, at, length, block, e);
-    if (!piece) break;
-    crc_add(crc, piece, length);
+    if (!r->memory && !copy_in(r, at, length, block, e)) break;
+    crc_add(crc, r->memory ? r->memory + (size_t)at : block, length);
     at += length;
     rest -= length;
   }
@@ -1241,67 +1297,23 @@ static int check_crc(reader* r, size_t index, struct crc* crc, fault* e) {
   return ~crc->value == crc_of(entry) ? 1 : refuse(e, "T1", entry, data_of(r, index));
 }
 
-/* A state of the file ends at `at`. It is in the tail after the entry `tail`, or in a tail of a state in that tail. */
-struct cut {
-  uint64_t at;
-  size_t tail;
-};
-
-/* Cuts as a heap: the largest is first, and of equal ones the one of the first tail. */
-struct cuts {
-  struct cut* items;
-  size_t count, room;
-};
-
-static int comes_first(struct cut a, struct cut b) { return a.at != b.at ? a.at > b.at : a.tail < b.tail; }
-
-static int push_cut(reader* r, struct cuts* heap, uint64_t at, size_t tail, fault* e) {
-  const struct cut cut = {at, tail};
-  size_t place = heap->count;
-  if (heap->count == heap->room) {
-    struct cut* items = (struct cut*)take(r, heap->room * 2 + 16, sizeof *items, e);
-    if (!items) return 0;
-    if (heap->count > 0) memcpy(items, heap->items, heap->count * sizeof *items);
-    drop(r, heap->items);
-    heap->items = items;
-    heap->room = heap->room * 2 + 16;
-  }
-  for (++heap->count; place > 0 && comes_first(cut, heap->items[(place - 1) / 2]); place = (place - 1) / 2) {
-    heap->items[place] = heap->items[(place - 1) / 2];
-  }
-  heap->items[place] = cut;
-  return 1;
-}
-
-static struct cut pop_cut(struct cuts* heap) {
-  const struct cut first = heap->items[0], last = heap->items[--heap->count];
-  size_t place = 0, child;
-  while ((child = 2 * place + 1) < heap->count) {
-    if (child + 1 < heap->count && comes_first(heap->items[child + 1], heap->items[child])) ++child;
-    if (!comes_first(heap->items[child], last)) break;
-    heap->items[place] = heap->items[child];
-    place = child;
-  }
-  heap->items[place] = last;
-  return first;
-}
-
 /* Adds the states in the tails of an archive whose local headers are proved; `tail` is NULL for the file itself. */
 static int push_tails(reader* r, struct cuts* heap, const size_t* tail, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
     if (data_of(r, i) + r->entries[i].size == following(r, i)) continue;
-    if (!push_cut(r, heap, following(r, i), tail ? *tail : i, e)) return 0;
+    if (!push_cut(r, heap, following(r, i), 0, tail ? *tail : i, e)) return 0;
   }
   return 1;
 }
-
 /* A state is not bound by the user's limits. */
 static int check_state(reader* r, struct cut cut, struct cuts* heap, fault* e) {
   onnxar_reader state = *r;
   int result;
   state.entries = NULL;
-  state.table = NULL;
-  state.own_directory = NULL;
+  state.names = state.buckets = NULL;
+  state.directory = NULL;
+  state.cuts = heap;
+  state.tail = cut.tail;
   state.source.size = cut.at;
   state.options.max_entries = state.options.max_directory = UINT64_MAX;
   state.options.max_model = MODEL_LIMIT;
@@ -1310,17 +1322,18 @@ static int check_state(reader* r, struct cut cut, struct cuts* heap, fault* e) {
   return result;
 }
 
-/* Step 61. Goes through all states from the last to the first, each once; the first tail with a broken one counts. */
+/* Step 61. Goes from the end of the file to its front, so that it comes to each state and to each run of zeros once;
+ * the first tail with a broken state counts. */
 static int check_tails(reader* r, fault* e) {
   struct cuts heap = {NULL, 0, 0};
+  struct cut before = {UINT64_MAX, 0, 0};
   size_t broken = r->count;
-  uint64_t before = UINT64_MAX;
   int result = push_tails(r, &heap, NULL, e);
   while (result && heap.count > 0) {
     const struct cut cut = pop_cut(&heap);
-    if (cut.at == before || cut.tail >= broken) continue;
-    before = cut.at;
-    if (check_state(r, cut, &heap, e)) continue;
+    if (is_same_place(cut, before) || cut.tail >= broken) continue;
+    before = cut;
+    if (cut.zeros > 0 ? check_zeros(r, cut.at, cut.zeros, NULL, e) : check_state(r, cut, &heap, e)) continue;
     result = e->rule[0] != '\0'; /* else the machine failed */
     broken = cut.tail;
   }
@@ -1375,7 +1388,6 @@ static int check_model_bytes(reader* r, size_t index, fault* e) {
   onnxar_reader_walk_close(w);
   return result;
 }
-
 int onnxar_reader_check(reader* r, unsigned flags, fault* e) {
   fault own;
   struct crc crc;
@@ -1391,7 +1403,6 @@ int onnxar_reader_check(reader* r, unsigned flags, fault* e) {
 static int check_index(reader* r, size_t index, fault* e) {
   return index < r->count || fail(e, "usage.no_such_entry", "there is no entry of this index");
 }
-
 int onnxar_reader_verify(reader* r, size_t index, fault* e) {
   struct crc crc;
   crc_begin(&crc);
@@ -1415,12 +1426,10 @@ int onnxar_reader_is_graph(reader* r, size_t index) {
   const byte* name = length > ending ? name_of(&r->entries[index]) : NULL;
   return name && memcmp(name + length - ending, GRAPH_ENDING, ending) == 0 && !memchr(name, '/', length);
 }
-
 int onnxar_reader_get_data(reader* r, size_t index, onnxar_reader_range* range, fault* e) {
   if (!check_index(r, index, e) || !prove(r, index, e)) return -1;
   return place_range(r, index, 0, r->entries[index].size, range) - 1;
 }
-
 int onnxar_reader_resolve(reader* r, const char* location, size_t location_length, uint64_t offset,
                           const uint64_t* length, onnxar_reader_range* range, fault* e) {
   const struct text name = {(const byte*)location, location_length};
@@ -1429,15 +1438,9 @@ int onnxar_reader_resolve(reader* r, const char* location, size_t location_lengt
   if (broken && broken[0]) refuse(e, broken, NULL, OAR_NO_OFFSET);
   return broken ? -1 : 0;
 }
-
 int onnxar_reader_copy(reader* r, uint64_t offset, size_t length, void* buffer, fault* e) {
-  const byte* bytes;
-  if (offset > r->source.size || length > r->source.size - offset) {
-    return fail(e, "usage.argument", "the file has no such bytes") - 1;
-  }
-  bytes = view(r, offset, length, buffer, e);
-  if (bytes && bytes != buffer && length > 0) memcpy(buffer, bytes, length);
-  return bytes || length == 0 ? 0 : -1;
+  if (offset <= r->source.size && length <= r->source.size - offset) return copy_in(r, offset, length, buffer, e) - 1;
+  return fail(e, "usage.argument", "the file has no such bytes") - 1;
 }
 
 /* --- Opening ------------------------------------------------------------------------------------------------------ */
@@ -1456,7 +1459,6 @@ static onnxar_reader* new_reader(const onnxar_reader_options* options, fault* e)
   }
   return r;
 }
-
 /* Stage open of a reader that has its file, at `memory` if it is not read by callbacks. */
 static int finish_opening(onnxar_reader* r, const void* memory, onnxar_reader** archive, fault* e) {
   fault why;
@@ -1470,7 +1472,6 @@ static int finish_opening(onnxar_reader* r, const void* memory, onnxar_reader** 
   onnxar_reader_close(r);
   return -1;
 }
-
 static int open_source(onnxar_reader_source source, const void* memory, const onnxar_reader_options* options,
                        onnxar_reader** archive, fault* e) {
   onnxar_reader* r = new_reader(options, e);
@@ -1479,7 +1480,6 @@ static int open_source(onnxar_reader_source source, const void* memory, const on
   r->source = source;
   return finish_opening(r, memory, archive, e);
 }
-
 int onnxar_reader_open_memory(const void* data, size_t size, const onnxar_reader_options* options,
                               onnxar_reader** archive, fault* e) {
   const onnxar_reader_source source = {size, NULL, NULL};
@@ -1487,7 +1487,6 @@ int onnxar_reader_open_memory(const void* data, size_t size, const onnxar_reader
   *archive = NULL;
   return fail(e, "usage.argument", "there is no data") - 1;
 }
-
 int onnxar_reader_open_source(const onnxar_reader_source* source, const onnxar_reader_options* options,
                               onnxar_reader** archive, fault* e) {
   if (source && source->read) return open_source(*source, NULL, options, archive, e);

@@ -33,14 +33,16 @@
  *   }
  *
  * - Results: a function that can fail returns 0, or -1 and fills `error`, which may be NULL. What closes takes NULL.
- * - Memory: about as much is allocated as the directory has bytes, and with callbacks also the directory, and a model
- * while it is walked. Numbers from a file are compared with its length and the limits before they size an allocation.
- * What is given is valid until the archive is closed (or the walk, where this is said).
+ * - Memory: about twice as much is allocated as the directory has bytes; while it is checked, also as much as those of
+ * superseded states have; with callbacks also a model while it is walked. Numbers from a file are compared with its
+ * length and the limits before they size an allocation. What is given is valid until the archive is closed (or the
+ * walk, where this is said).
  * - Threads: there is no global state. Functions with a `const onnxar_reader*` may be called by many threads at once,
  *   provided that callbacks and allocator may. A walk is used by one thread at a time.
- * - Trust: whatever the bytes are, a call reads no byte out of bounds, and its work grows in proportion to the file.
- * Opening does stage open of the specification; stage use of an entry comes before its bytes, M8 to M21 before a
- * tensor. CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
+ * - Trust: whatever the bytes are, even if a source returns others at each read, a call reads no byte out of bounds.
+ * Its work grows in proportion to the file, times a logarithm if names were chosen to share a hash; no key has to be
+ * secret. Opening does stage open of the specification; stage use of an entry comes before its bytes, M8 to M21 before
+ * a tensor. CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
  * - Define for onnxar_reader.c: OAR_NO_MMAP to read files by stdio, which waits at pipes, instead of mapping them (as
  * POSIX systems do); OAR_NO_STDIO to leave onnxar_reader_open out; OAR_API for what precedes functions, as `static`. */
 #ifndef ONNXAR_READER_H
@@ -136,8 +138,8 @@ OAR_API size_t onnxar_reader_model(const onnxar_reader* archive);
 OAR_API int onnxar_reader_get_entry(const onnxar_reader* archive, size_t index, onnxar_reader_entry* entry,
                                     onnxar_reader_error* error);
 
-/* The index of the entry with exactly this name, or OAR_NOT_FOUND, in O(length). A further model over the same weights
- * (graphs.md) is an entry such as "decoder.onnx"; `is_graph` is 1 for these. */
+/* The index of the entry with exactly this name, or OAR_NOT_FOUND, in O(length) unless names share a hash. A further
+ * model over the same weights (graphs.md) is an entry such as "decoder.onnx"; `is_graph` is 1 for these. */
 OAR_API size_t onnxar_reader_find(const onnxar_reader* archive, const char* name, size_t length);
 OAR_API int onnxar_reader_is_graph(const onnxar_reader* archive, size_t index);
 /* The whole data of an entry, after stage use: a model for a protobuf parser, say, or a tokenizer. */
