@@ -36,8 +36,13 @@ class Tail:
 class Archive:
     """An archive whose end, directory and places keep their rules (stage open)."""
 
-    def __init__(self, file: memoryview, limits: Limits) -> None:
+    def __init__(
+        self, file: memoryview, limits: Limits, zeros: dict[int, bool] | None = None
+    ) -> None:
+        """`zeros` is that of the archive of which this is a superseded state: states share local
+        headers, and the padding of each, of up to 64 KiB, is looked at once."""
         self.file = file
+        self.zeros = {} if zeros is None else zeros  # by offset of the local header
         self.limits = limits
         self.directory = read_end(file)
         check_counts(self.directory, limits)
@@ -91,7 +96,7 @@ class Archive:
         """Where its data lies, after the same proof."""
         if entry.offset not in self._places:
             following = self._next[entry.offset]
-            place = read_local(self.file, entry, following)
+            place = read_local(self.file, entry, following, self.zeros)
             self._check_gap(entry, place.data + entry.size, following)
             self._places[entry.offset] = place
         return self._places[entry.offset]
@@ -140,7 +145,9 @@ def align(offset: int, alignment: int) -> int:
     return offset + -offset % alignment
 
 
-def read_local(file: memoryview, entry: Entry, following: int) -> Place:
+def read_local(
+    file: memoryview, entry: Entry, following: int, zeros: dict[int, bool]
+) -> Place:
     """L1 to L15."""
 
     def keeps(rule: str, is_kept: bool) -> None:
@@ -168,11 +175,17 @@ def read_local(file: memoryview, entry: Entry, following: int) -> Place:
     keeps("L8", wide == (entry.size, entry.size))
     keeps("L8", all(said in (NONE_32, entry.size) for said in own))
 
-    check_padding(extra, data_at, entry, keeps)
+    check_padding(extra, data_at, entry, zeros, keeps)
     return Place(data_at, field is not None)
 
 
-def check_padding(records: dict[int, memoryview], data_at: int, entry: Entry, keeps: Keeps) -> None:
+def check_padding(
+    records: dict[int, memoryview],
+    data_at: int,
+    entry: Entry,
+    zeros: dict[int, bool],
+    keeps: Keeps,
+) -> None:
     """L10 to L12 and L14; there is one record at most (L6)."""
     padding, alignment = memoryview(b""), 64
     for field_id, padding in records.items():
@@ -182,7 +195,9 @@ def check_padding(records: dict[int, memoryview], data_at: int, entry: Entry, ke
     keeps("L12", data_at % alignment == 0)
     repeated = entry.alignment
     keeps("L14", repeated is None or (ALIGNMENT_ID in records and repeated == alignment))
-    keeps("L10", not any(padding[2:]))
+    if entry.offset not in zeros:
+        zeros[entry.offset] = not any(padding[2:])
+    keeps("L10", zeros[entry.offset])
 
 
 def crc32(data: memoryview) -> int:

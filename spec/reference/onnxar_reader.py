@@ -63,19 +63,21 @@ def is_refused_by_strict(remark: Finding) -> bool:
 
 def check_tails(archive: Archive) -> None:
     """T2."""
+    known: set[int] = set()
     for _, tail in sorted(archive.tails.items()):
         try:
-            check_states(archive.file, tail.end)
+            check_states(archive, tail.end, known)
         except Refused:
             raise Refused(finding(ERROR, "T2", tail.begin, tail.entry.name)) from None
 
 
-def check_states(file: memoryview, end: int) -> None:
-    """Opens the state that ends there, those in its tails, and so on; proves each local header.
-    A user's limits are not for them."""
-    ends, known = [end], {end}
+def check_states(archive: Archive, end: int, known: set[int]) -> None:
+    """Opens the state that ends there, those in its tails, and so on, unless its end is known;
+    proves each local header. A user's limits are not for them."""
+    ends = list({end} - known)
+    known.add(end)
     while ends:
-        state = Archive(file[: ends.pop()], Limits())
+        state = Archive(archive.file[: ends.pop()], Limits(), archive.zeros)
         for entry in state.entries:
             state.place(entry)
         before = {tail.end for tail in state.tails.values()} - known

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -183,6 +184,23 @@ class Vectors(unittest.TestCase):
                 found = listing(archive)
                 self.assertEqual(len(found), vector.get("count", len(found)))
                 self.assertEqual(found, vector.get("entries", found))
+
+
+# --- superseded states ----------------------------------------------------------------------------
+
+
+class States(unittest.TestCase):
+    def test_states_and_padding_are_read_once(self) -> None:
+        for edits in (5, 10, 20):
+            archive = made.Made(*made.model_and_weights())
+            for i in range(edits):
+                archive.edit(*made.weights(f"w{i}"), made.model_of(made.linked(f"w{i}")))
+            opened = open_archive(bytes(archive.file))
+            with unittest.mock.patch.object(onnxar_reader, "Archive", wraps=Archive) as states:
+                self.assertEqual(list(filter(is_error, check(opened))), [])
+            self.assertEqual(states.call_count, edits)
+            # The states, whose models the archive does not list, share what is known of padding.
+            self.assertEqual(len(opened.zeros), 3 + 2 * edits)
 
 
 # --- changed archives ----------------------------------------------------------------------------
