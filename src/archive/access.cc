@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size)
 
 Archive ArchiveAccess::open(OpenBytes bytes, const OpenOptions& options) {
   // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
-  zip::Directory directory = read_directory(bytes.file, bytes.ranges, options);
+  zip::Directory directory = read_directory(bytes.file, bytes.ranges, options, bytes.zeros);
   const std::size_t model = directory.entries().size() - 1;
   using Opened = Archive::Parts::Opened;
   auto opened = std::make_shared<Opened>(Opened{std::move(bytes), std::move(directory)});
@@ -49,8 +50,13 @@ namespace {
 ByteSpan copy_of(const ByteSource& source) {
   const std::uint64_t size = source.size();
   std::shared_ptr<std::byte> memory = base::allocate(base::in_memory(size), AlignedCopies::alignment);
-  std::byte* end = memory.get();
-  source.read([&end](Bytes piece) { end = std::ranges::copy(piece, end).out; });
+  std::span<std::byte> rest(memory.get(), base::in_memory(size));
+  source.read([&rest](Bytes piece) {
+    // Values are counted before they are decoded, and mapped bytes may change in between.
+    if (piece.size() > rest.size()) throw Error(Code::io_changed, "the model was changed while it was read");
+    std::ranges::copy(piece, rest.begin());
+    rest = rest.subspan(piece.size());
+  });
   const Bytes bytes(memory.get(), base::in_memory(size));
   return ByteSpan::borrow(bytes, std::move(memory));
 }
@@ -84,13 +90,6 @@ base::ByteRange EntryRanges::whole(std::size_t index) const noexcept {
 /// The local header as the directory suggests it. Opening proved the headers for which it suggests none.
 base::ByteRange EntryRanges::header(std::size_t index) const noexcept {
   return {directory_->entries()[index].header_offset, directory_->regular_header_size(index)};
-}
-
-void EntryRanges::prove(std::size_t index) const {
-  read(index, {});
-  // A header may have been proved by bytes that were not kept (data_offset_in). If a tail follows, its end is there.
-  const std::uint64_t begin = directory_->entries()[index].header_offset;
-  memory_->need({begin, directory_->proved_data_offset(index) - begin});
 }
 
 /// REQUIRES: `header(index)` was read.
@@ -179,11 +178,13 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
 
 }  // namespace
 
-zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options) {
+zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options,
+                              zip::KnownZeros* zeros) {
   try {
     zip::Need need;
     if (ranges != nullptr) need = [ranges](std::span<const base::ByteRange> wanted) { ranges->need(wanted); };
-    zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size}, need);
+    zip::Directory directory =
+        zip::Directory::read(file, {options.max_entries, options.max_directory_size}, need, zeros);
     // In the order of spec/checking.md, steps 41 to 44.
     check_model(directory, options);
     check_reserved_names(directory);

@@ -62,6 +62,7 @@ struct OpenBytes {
   const base::FileOrigin* origin = nullptr;    ///< the file that they are mapped from; null for bytes in memory
   const base::RangedMemory* ranges = nullptr;  ///< the memory that they are read into; null if all are at hand
   bool edited_here = false;                    ///< an editor of this process holds the lock, and makes all changes
+  zip::KnownZeros* zeros = nullptr;            ///< as Directory::read has it
 };
 
 /// What an Archive holds.
@@ -88,9 +89,6 @@ class EntryRanges {
   /// Where the data of an entry is if its local header is as the directory suggests: always the same number. The rare
   /// header that is not, before a superseded tail, is found when it is proved.
   [[nodiscard]] std::uint64_t likely_data_offset(std::size_t index) const noexcept;
-  /// Proves the local header of an entry, and reads all that proving it again takes. Errors: as Directory::data_offset;
-  /// those of reading.
-  void prove(std::size_t index) const;
   /// Reads the local headers of all entries that were not proved, at once. Proves nothing.
   void read_headers() const;
   /// Reads `part`, counted from the first byte of the entry's data, and proves the entry's local header. Both take one
@@ -114,7 +112,8 @@ class EntryRanges {
 
 /// Proves what `open` proves of `file`. If `ranges` is not null, the bytes are in its memory, and what the directory's
 /// reader wants is read before; otherwise all are at hand. Errors: zip.*, archive.*; those of reading ranges.
-zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options);
+zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options,
+                              zip::KnownZeros* zeros = nullptr);
 
 /// Static functions that open and read an Archive in ways that the public interface does not offer.
 class ArchiveAccess {
@@ -147,7 +146,7 @@ class ArchiveAccess {
 };
 
 /// Checks what `open` does not: every local header, and the states before each edit (T2). Adds remarks (R1, R10). Does
-/// not compare CRCs. Defined in check.cc.
-std::vector<Finding> check_container(const Archive& archive);
+/// not compare CRCs. `zeros`, if it is not null, is what the states share. Defined in check.cc.
+std::vector<Finding> check_container(const Archive& archive, zip::KnownZeros* zeros = nullptr);
 
 }  // namespace onnxar

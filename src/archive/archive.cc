@@ -176,8 +176,8 @@ const std::filesystem::path& Archive::path() const noexcept { return parts_->ope
 
 zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
   try {
-    if (ranges(archive) != nullptr) entry_ranges(archive).prove(index);
-    return archive.parts_->opened->directory.prove_local(archive.file(), index);
+    if (ranges(archive) != nullptr) entry_ranges(archive).read(index, {});
+    return directory(archive).local(archive.file(), index);
   } catch (const Error& error) {
     throw with_archive(error, archive);
   }

@@ -15,6 +15,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
+#include "zip/directory.h"
 #include "zip/end_records.h"
 
 namespace onnxar {
@@ -39,7 +40,8 @@ std::vector<std::uint64_t> tails_of(const Archive& archive) {
 
 class ContainerCheck {
  public:
-  explicit ContainerCheck(const Archive& archive) : archive_(archive), directory_(ArchiveAccess::directory(archive)) {}
+  ContainerCheck(const Archive& archive, zip::KnownZeros& zeros)
+      : archive_(archive), directory_(ArchiveAccess::directory(archive)), zeros_(zeros) {}
 
   std::vector<Finding> run() {
     if (directory_.unneeded_zip64()) {  // R1
@@ -84,7 +86,8 @@ class ContainerCheck {
   }
 
   /// Checks that the prefix of the file that ends at `end` is an archive, and every earlier state too. Each state is
-  /// opened once. Each has a separate directory, so the total cost is linear in the file's size.
+  /// opened once. Each has a separate directory, and they share `zeros_`, so the total cost is linear in the file's
+  /// size.
   void check_states(std::uint64_t end) {
     for (std::vector<std::uint64_t> ends = {end}; !ends.empty();) {
       const std::uint64_t state_end = ends.back();
@@ -92,7 +95,8 @@ class ContainerCheck {
       if (!states_seen_.insert(state_end).second) continue;
       const Bytes state = archive_.file().first(base::in_memory(state_end));
       const Archive earlier = ArchiveAccess::open(
-          {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_)}, without_limits);
+          {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_), .zeros = &zeros_},
+          without_limits);
       std::ranges::copy(tails_of(earlier), std::back_inserter(ends));
     }
   }
@@ -103,6 +107,7 @@ class ContainerCheck {
 
   const Archive& archive_;
   const zip::Directory& directory_;
+  zip::KnownZeros& zeros_;
   std::vector<Finding> findings_;
   base::KeyedSet<std::uint64_t> states_seen_;
   bool false_tail_ = false;
@@ -110,7 +115,10 @@ class ContainerCheck {
 
 }  // namespace
 
-std::vector<Finding> check_container(const Archive& archive) { return ContainerCheck(archive).run(); }
+std::vector<Finding> check_container(const Archive& archive, zip::KnownZeros* zeros) {
+  zip::KnownZeros own;
+  return ContainerCheck(archive, zeros != nullptr ? *zeros : own).run();
+}
 
 namespace {
 
@@ -148,20 +156,21 @@ std::optional<EarlierState> whole_state(Bytes file) {
 
 /// Whether the container of a state has no error. `sound` holds the ends of the earlier states without errors. A gap
 /// between entries must end at one of these, because a superseded tail does.
-bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
+bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound, zip::KnownZeros& zeros) {
   return passes([&] {
-    const Archive archive = Archive::open(file, nullptr, without_limits);
+    const Archive archive = ArchiveAccess::open({.file = file, .zeros = &zeros}, without_limits);
     return std::ranges::all_of(tails_of(archive),
                                [&sound](std::uint64_t end) { return std::ranges::binary_search(sound, end); });
   });
 }
 
 /// Returns the ends of the states whose containers have no error. Checks the states in ascending order, so that each is
-/// opened only once. Each has a separate directory, so the total cost is linear in the file's size.
-std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends) {
+/// opened only once. Each has a separate directory, and they share `zeros`, so the total cost is linear in the file's
+/// size.
+std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends, zip::KnownZeros& zeros) {
   std::vector<std::uint64_t> sound;
   for (const std::uint64_t end : ends) {
-    if (is_sound(file.first(base::in_memory(end)), sound)) sound.push_back(end);
+    if (is_sound(file.first(base::in_memory(end)), sound, zeros)) sound.push_back(end);
   }
   return sound;
 }
@@ -169,10 +178,10 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
 /// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every state has
 /// a model of its own, because nothing may follow a model before the directory. Earlier entries belong to earlier
 /// states, so that no byte is summed twice.
-std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
+std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin, zip::KnownZeros& zeros) {
   std::optional<EarlierState> state;
   passes([&] {
-    const Archive archive = Archive::open(file, nullptr, without_limits);
+    const Archive archive = ArchiveAccess::open({.file = file, .zeros = &zeros}, without_limits);
     std::size_t added = archive.size();
     for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
       const ArchiveEntry entry = archive.entry(added - 1);
@@ -199,11 +208,12 @@ EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path
   const auto mapping = base::MappedFile::map(file, path);
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
-  const std::vector<std::uint64_t> sound = sound_states(bytes, ends);
+  zip::KnownZeros zeros;
+  const std::vector<std::uint64_t> sound = sound_states(bytes, ends, zeros);
   // The last state that is complete wins, because it holds the most edits.
   for (const std::uint64_t end : std::views::reverse(sound)) {
     const auto at = std::ranges::lower_bound(ends, end);
-    auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at));
+    auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at), zeros);
     if (!state) continue;
     state->file_size = bytes.size();
     return *state;

@@ -1,6 +1,7 @@
 #include "zip/directory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <initializer_list>
 
@@ -30,7 +31,7 @@ bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
 
 }  // namespace
 
-Directory Directory::read(Bytes file, const Limits& limits, const Need& need) {
+Directory Directory::read(Bytes file, const Limits& limits, const Need& need, KnownZeros* zeros) {
   const auto need_all = [&need](std::initializer_list<base::ByteRange> ranges) {
     if (need) need({ranges.begin(), ranges.size()});
   };
@@ -48,13 +49,14 @@ Directory Directory::read(Bytes file, const Limits& limits, const Need& need) {
   check_limits(end, limits);
   need_all({{end.directory_offset, end.directory_size}});
   Directory directory;
+  directory.zeros_ = zeros;
   directory.offset_ = end.directory_offset;
   directory.zip64_ = end.zip64;
   directory.unneeded_zip64_ = end.unneeded_zip64;
   directory.read_headers(file, end.directory_size, end.entries);
   directory.check_positions();
   directory.index_names();
-  directory.data_offsets_ =
+  directory.proofs_ =
       std::make_unique<std::atomic<std::uint64_t>[]>(base::in_memory(end.entries) + 1);  // bounded by E10 and E11
   directory.prove_irregular_entries(file, need);
   return directory;
@@ -167,7 +169,7 @@ bool Directory::may_hide_tail(std::size_t index) const noexcept {
 }
 
 std::size_t Directory::first_appended(Bytes file) const {
-  std::atomic<std::uint64_t>& known = data_offsets_[entries_.size()];
+  std::atomic<std::uint64_t>& known = proofs_[entries_.size()];
   std::size_t first = base::in_memory(known.load(std::memory_order_relaxed));
   if (first != 0) return first;
   const auto is_edited_after = [&](std::size_t index) {
@@ -189,10 +191,28 @@ std::optional<std::size_t> Directory::find(std::string_view name) const noexcept
 LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
   const bool last = index + 1 == entries_.size();
   const Tail tail = last ? Tail::forbidden : zip64_ ? Tail::allowed : Tail::without_zip64;
-  const LocalEntry local = read_local_header(file, entries_[index], limit_of(index), tail);
-  // Relaxed order is enough: all threads compute the same value, and no other memory depends on it.
-  data_offsets_[index].store(local.data_offset, std::memory_order_relaxed);
+  const LocalEntry local = read_local_header(file, entries_[index], limit_of(index), tail, zeros_);
+  keep(index, local);
   return local;
+}
+
+/// In one word, because threads may prove the same header: the data is at a multiple of 64, so six bits are free.
+void Directory::keep(std::size_t index, const LocalEntry& local) const noexcept {
+  const auto power = static_cast<std::uint64_t>(std::countr_zero(local.alignment / alignment_minimum));
+  const std::uint64_t word = local.data_offset | power << 1U | std::uint64_t{local.unneeded_zip64};
+  // Relaxed order is enough: all threads compute the same value, and no other memory depends on it.
+  proofs_[index].store(word, std::memory_order_relaxed);
+}
+
+LocalEntry Directory::proved(std::size_t index) const noexcept {
+  const std::uint64_t word = proofs_[index].load(std::memory_order_relaxed);
+  const std::uint64_t rest = word % alignment_minimum;
+  return {word - rest, alignment_minimum << (rest >> 1U), (rest & 1U) != 0};
+}
+
+LocalEntry Directory::local(Bytes file, std::size_t index) const {
+  const LocalEntry known = proved(index);
+  return known.data_offset != 0 ? known : prove_local(file, index);
 }
 
 std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
@@ -204,18 +224,12 @@ std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
 
 void Directory::prove_regular(Bytes header, std::size_t index) const {
   const DirectoryEntry& entry = entries_[index];
-  std::uint64_t begin = 0;
   try {
-    begin = read_local_header(header, entry).data_offset;
+    const LocalEntry local = read_local_header(header, entry);
+    if (local.data_offset + entry.size == limit_of(index)) keep(index, local);
   } catch (const Error&) {
-    return;  // the first use proves it again, and distinguishes a broken file from one that was changed
+    // The first use proves it again, and distinguishes a broken file from one that was changed.
   }
-  if (begin + entry.size == limit_of(index)) data_offsets_[index].store(begin, std::memory_order_relaxed);
-}
-
-std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {
-  const std::uint64_t known = proved_data_offset(index);
-  return known != 0 ? known : prove_local(file, index).data_offset;
 }
 
 }  // namespace onnxar::zip

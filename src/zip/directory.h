@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
 #include "zip/end_records.h"
 #include "zip/names.h"
@@ -41,19 +42,38 @@ struct LocalEntry {
 
 // Both headers of an entry (headers.cc).
 
+/// Remembers which padding in one file is zero. The states that edits left in a file share local headers with up to
+/// 64 KiB of padding: the work of checking all states is linear in the file only if each padding is compared once.
+class KnownZeros {
+ public:
+  /// Whether all bytes of `padding`, a view of the file, are zero.
+  [[nodiscard]] bool are_zeros(Bytes padding);
+  /// How many bytes were compared so far, without those of short padding.
+  [[nodiscard]] std::uint64_t compared() const noexcept { return compared_; }
+
+ private:
+  struct Run {
+    std::size_t size = 0;
+    bool is_zero = false;
+  };
+  base::KeyedMap<std::uintptr_t, Run> known_;  // by address
+  std::uint64_t compared_ = 0;
+};
+
 /// Whether the superseded model, directory and end record of an edit may follow the entry's data, and whether that
 /// state may have zip64 end records.
 enum class Tail : std::uint8_t { forbidden, without_zip64, allowed };
 
 /// Proves the local header of `entry`, its padding, and that only a superseded tail lies between the data and `limit`,
 /// where the next local header or the directory begins. REQUIRES: limit <= file.size(), and header, name and data end
-/// at or before `limit` if the local header has no extra fields. Errors: zip.local.*, zip.padding.*, zip.extra.*,
-/// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds.
-LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail);
+/// at or before `limit` if the local header has no extra fields. `zeros` may be null. Errors: zip.local.*,
+/// zip.padding.*, zip.extra.*, zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds.
+LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail,
+                             KnownZeros* zeros = nullptr);
 
 /// Proves the header without the data. `room` begins with the header and holds all of it. Errors: as above, except
 /// zip.entry.gap, .overlap and .bounds.
-LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry);
+LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry, KnownZeros* zeros = nullptr);
 
 /// Reads the header at the front of `directory`, which begins at `offset` in the file, into `entry`. Returns the length
 /// of the header with name and extra fields. Checks all rules that concern a single header. The entry's name is a view
@@ -77,7 +97,10 @@ class Directory {
   /// `need`, unless it is empty, is called before bytes of `file` are read, and no others are read: twice if the local
   /// headers are where writers usually put them (the end, the directory), else up to four times. Unchecked numbers
   /// never cause a read: each step makes all checks that its bytes allow.
-  static Directory read(Bytes file, const Limits& limits, const Need& need = {});
+  ///
+  /// `zeros`, unless it is null, is shared with the directories of the other states of the file, and outlives this one.
+  /// Local headers are then proved by one thread at a time.
+  static Directory read(Bytes file, const Limits& limits, const Need& need = {}, KnownZeros* zeros = nullptr);
 
   [[nodiscard]] std::span<const DirectoryEntry> entries() const noexcept { return entries_; }
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
@@ -102,18 +125,21 @@ class Directory {
   void need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const;
   /// Proves the local header of an entry, even if it was proved before. Errors: as read_local_header.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
+  /// What the local header of an entry states. The first call for an entry proves it; later ones read nothing, because
+  /// the bytes may have changed. Errors: as read_local_header.
+  [[nodiscard]] LocalEntry local(Bytes file, std::size_t index) const;
   /// The length of an entry's local header, with name and extra fields, if the data is at an offset that usual writers
   /// choose (P5a); 0 otherwise.
   [[nodiscard]] std::size_t regular_header_size(std::size_t index) const noexcept;
   /// Proves the local header of such an entry from the header's bytes, for callers that have read only these. Does not
   /// report faults: the first use of the entry reports them.
   void prove_regular(Bytes header, std::size_t index) const;
-  /// The offset of the data. The first call for an entry proves its local header. No allocation unless it throws.
-  [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const;
-  /// Where the data of an entry is, once its local header is proved; 0 before.
-  [[nodiscard]] std::uint64_t proved_data_offset(std::size_t index) const noexcept {
-    return data_offsets_[index].load(std::memory_order_relaxed);
+  /// The offset of the data. No allocation unless it throws. Errors: as `local`.
+  [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const {
+    return local(file, index).data_offset;
   }
+  /// Where the data of an entry is, once its local header is proved; 0 before.
+  [[nodiscard]] std::uint64_t proved_data_offset(std::size_t index) const noexcept { return proved(index).data_offset; }
 
  private:
   Directory() = default;
@@ -122,6 +148,8 @@ class Directory {
   void check_positions() const;
   void index_names();
   void prove_irregular_entries(Bytes file, const Need& need);
+  [[nodiscard]] LocalEntry proved(std::size_t index) const noexcept;
+  void keep(std::size_t index, const LocalEntry& local) const noexcept;
   [[nodiscard]] std::uint64_t usual_length(std::size_t index) const noexcept;
   [[nodiscard]] bool is_followed_by_tail(Bytes file, std::size_t index) const;
   [[nodiscard]] bool may_hide_tail(std::size_t index) const noexcept;
@@ -130,9 +158,10 @@ class Directory {
   std::size_t size_ = 0;
   std::vector<DirectoryEntry> entries_;
   NameIndex index_;
-  /// 0 if the local header is not proved yet. Data never begins at 0, because the first header does. One more has the
-  /// result of `first_appended`, 0 before the first call.
-  mutable std::unique_ptr<std::atomic<std::uint64_t>[]> data_offsets_;
+  /// What each proved local header states (`keep`); 0 if it is not proved yet. Data never begins at 0, because the
+  /// first header does. One more has the result of `first_appended`, 0 before the first call.
+  mutable std::unique_ptr<std::atomic<std::uint64_t>[]> proofs_;
+  KnownZeros* zeros_ = nullptr;
   std::uint64_t offset_ = 0;
   std::size_t first_after_gap_ = 0;  // the first entry after a tail that opening found
   bool zip64_ = false;

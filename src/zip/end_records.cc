@@ -24,12 +24,18 @@ std::uint64_t first_place_of_end_record(Bytes file) {
   return file.size() > farthest ? file.size() - farthest : 0;
 }
 
+/// An end record and its offset. It is parsed once: mapped bytes may change.
+struct PlacedEnd {
+  std::uint64_t at;
+  EndRecord record;
+};
+
 /// The last end record before the last 22 bytes. It is used for the error message only: archives are never read from
 /// it.
-std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
+std::optional<PlacedEnd> find_stray_end_record(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   for (std::uint64_t at = file.size() - end_record_size; at-- > stop;) {
-    if (parse_end_record(base::section(file, at))) return at;
+    if (const auto end = parse_end_record(base::section(file, at))) return PlacedEnd{at, *end};
   }
   return std::nullopt;
 }
@@ -48,12 +54,12 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
                       "download or copy cut short)",
                 {"", file.size()});
   }
-  const std::uint64_t after = file.size() - *stray - end_record_size;
-  if (parse_end_record(base::section(file, *stray))->comment_length == after) refuse_comment(*stray);
+  const std::uint64_t after = file.size() - stray->at - end_record_size;
+  if (stray->record.comment_length == after) refuse_comment(stray->at);
   throw Error(Code::zip_end_not_last,  // E2
               concat("the zip end record is not the last thing in the file: ", after,
                      " more bytes follow it; cut them off or fetch the file again"),
-              {"", stray});
+              {"", stray->at});
 }
 
 void check_length(Bytes file) {
@@ -173,13 +179,13 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   return found;
 }
 
-/// The offsets of all end records whose comments end with the file, from the last to the first.
-std::vector<std::uint64_t> find_end_records(Bytes file) {
+/// All end records whose comments end with the file, from the last to the first.
+std::vector<PlacedEnd> find_end_records(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
-  std::vector<std::uint64_t> found;
+  std::vector<PlacedEnd> found;
   for (std::uint64_t at = file.size() - end_record_size + 1; at-- > stop;) {
     const auto end = parse_end_record(base::section(file, at));
-    if (end && end->comment_length == file.size() - at - end_record_size) found.push_back(at);
+    if (end && end->comment_length == file.size() - at - end_record_size) found.push_back({at, *end});
   }
   return found;
 }
@@ -216,16 +222,16 @@ bool has_end_record(Bytes file) { return file.size() >= end_record_size && !find
 
 EndOfZip find_end(Bytes file) {
   check_length(file);
-  std::vector<std::uint64_t> found = find_end_records(file);
+  const std::vector<PlacedEnd> found = find_end_records(file);
   if (found.empty()) {
     refuse_cut_comment(file);
     refuse_without_end_record(file);
   }
-  const std::uint64_t at = found.front();
-  found.erase(found.begin());
+  const auto [at, end] = found.front();
   refuse_signature_after(file, at);
-  const EndRecord end = *parse_end_record(base::section(file, at));
-  return {read_before(file.first(base::in_memory(at + end_record_size)), end, Rules::foreign), std::move(found)};
+  EndOfZip zip{read_before(file.first(base::in_memory(at + end_record_size)), end, Rules::foreign), {}};
+  for (std::size_t i = 1; i < found.size(); ++i) zip.rivals.push_back(found[i].at);
+  return zip;
 }
 
 void check_limits(const EndOfArchive& end, const Limits& limits) {

@@ -116,14 +116,15 @@ void check_repeated_alignment(const ExtraFields& extra, std::uint64_t alignment,
 
 /// Proves the padding and the alignment of the data. Returns that alignment.
 std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset, const DirectoryEntry& entry,
-                            const HeaderContext& refuse) {
+                            KnownZeros* known, const HeaderContext& refuse) {
   const std::uint64_t alignment = read_padding_alignment(extra, refuse);
   if (data_offset % alignment != 0) {  // L12
     refuse(Code::zip_padding_alignment, concat("the data at ", hex(data_offset), " is not aligned to ", alignment,
                                                " bytes", extra.padding ? " as the padding record says" : ""));
   }
   check_repeated_alignment(extra, alignment, entry, refuse);
-  if (extra.padding && !all_zero(extra.padding->subspan(2))) {  // L10: padding must not hide data
+  const Bytes zeros = extra.padding ? extra.padding->subspan(2) : Bytes();
+  if (known != nullptr ? !known->are_zeros(zeros) : !all_zero(zeros)) {  // L10: padding must not hide data
     refuse(Code::zip_padding_record, "the padding is not all zero");
   }
   return alignment;
@@ -170,7 +171,17 @@ void check_rest(Bytes file, std::uint64_t data_end, std::uint64_t limit, Tail ta
 
 // The checks of both functions follow the order of spec/checking.md, steps 45 to 60.
 
-LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
+bool KnownZeros::are_zeros(Bytes padding) {
+  constexpr std::size_t short_padding = 256;  // comparing it costs less than finding what is known of it
+  if (padding.size() <= short_padding) return all_zero(padding);
+  Run& run = known_[reinterpret_cast<std::uintptr_t>(padding.data())];
+  if (run.size == padding.size()) return run.is_zero;
+  compared_ += padding.size();
+  run = {padding.size(), all_zero(padding)};
+  return run.is_zero;
+}
+
+LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry, KnownZeros* zeros) {
   const HeaderContext refuse(entry.name, entry.header_offset);
   const LocalParts local = read_local_parts(room, refuse);  // L1
   check_length(local.length, refuse);
@@ -180,13 +191,14 @@ LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
   const ExtraFields extra = read_extra_fields(local.extra, HeaderKind::local, refuse);
   const bool zip64 = check_sizes(*local.header, extra, entry, refuse);
   const std::uint64_t data_offset = entry.header_offset + local.length;
-  const std::uint64_t alignment = check_padding(extra, data_offset, entry, refuse);
+  const std::uint64_t alignment = check_padding(extra, data_offset, entry, zeros, refuse);
   return {data_offset, alignment, zip64 && !needs_zip64_local(entry.size)};
 }
 
-LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail) {
+LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail,
+                             KnownZeros* zeros) {
   const LocalEntry local =
-      read_local_header(base::section(file, entry.header_offset, limit - entry.header_offset), entry);
+      read_local_header(base::section(file, entry.header_offset, limit - entry.header_offset), entry, zeros);
   const std::uint64_t data_end =
       local.data_offset + entry.size;  // cannot wrap: both were compared with the file's size
   check_data_end({entry.name, entry.header_offset}, data_end, limit, tail == Tail::forbidden);

@@ -93,11 +93,12 @@ void check_id(std::uint16_t id, HeaderKind kind, const HeaderContext& refuse) {
 }  // namespace
 
 ExtraField take_extra_field(Bytes& extra, const HeaderContext& refuse) {
-  // D10, L4, F30: the size is compared with the bytes that remain. Adding it to a position could wrap.
-  if (extra.size() < extra_header_size || extra.size() - extra_header_size < base::load<std::uint16_t>(extra, 2)) {
+  // D10, L4, F30: the size is compared with the bytes that remain. Adding it to a position could wrap. It is loaded
+  // once: mapped bytes may change between the comparison and the use.
+  const std::size_t size = extra.size() < extra_header_size ? 0 : base::load<std::uint16_t>(extra, 2);
+  if (extra.size() < extra_header_size || extra.size() - extra_header_size < size) {
     refuse(Code::zip_extra_malformed, "an extra field runs past the end of the header");
   }
-  const auto size = base::load<std::uint16_t>(extra, 2);
   const ExtraField field{base::load<std::uint16_t>(extra, 0), extra.subspan(extra_header_size, size)};
   extra = extra.subspan(extra_header_size + size);
   return field;

@@ -81,6 +81,21 @@ TEST(CheckContainer, TakesEditsThatFollowEachOtherForOneTail) {
 }
 
 // A state after k edits has k tails, each of which ends another state: visited one by one, they would be 2^k.
+TEST(CheckContainer, ComparesPaddingOfStatesOnce) {
+  for (const std::size_t states : {10U, 20U, 40U}) {
+    Built built = smallest_archive();
+    for (std::size_t i = 0; i < states; ++i) {
+      ZipEntry added = zip_entry("w" + std::to_string(i), {});
+      added.local.more_padding = 6400;
+      built = append_edit(built, smallest_model(256, "edited"), {added});
+    }
+    zip::KnownZeros zeros;
+    EXPECT_THAT(check_container(opened(built.bytes), &zeros), Each(Field(&Finding::severity, Severity::note)));
+    EXPECT_GE(zeros.compared(), (states - 1) * 6400) << states;
+    EXPECT_LT(zeros.compared(), states * 6500) << states;
+  }
+}
+
 TEST(CheckContainer, LooksAtEachEarlierStateOnce) {
   const auto work = [](std::size_t edits) {
     Built built = smallest_archive();

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "zip/directory.h"
 #include "zip/end_records.h"
 #include "zip/reading.h"
 
@@ -135,6 +136,49 @@ TEST(StateEnds, EachEndRecordHasADirectoryOfItsOwn) {
   Blob twice = joined(first.bytes, part(first.bytes, first.directory_offset, first.bytes.size()));
   put_u32(twice, twice.size() - 6, static_cast<std::uint32_t>(first.bytes.size()));
   EXPECT_THAT(zip::state_ends(twice), ElementsAre(first.bytes.size(), twice.size()));
+}
+
+// --- Local headers that states share ---------------------------------------------------------------------------------
+
+/// So many states. Each adds an entry whose local header has 6 KiB of padding.
+Blob padded_states(std::size_t count) {
+  Built built = smallest_archive();
+  while (count-- > 0) {
+    ZipEntry added = zip_entry("w" + std::to_string(count), {});
+    added.local.more_padding = 6400;
+    built = edited(built, {added});
+  }
+  return built.bytes;
+}
+
+/// How many bytes of padding proving all local headers of all states takes.
+std::uint64_t compared_padding(const Blob& bytes) {
+  zip::KnownZeros zeros;
+  for (const std::uint64_t end : zip::state_ends(bytes)) {
+    const Bytes state = Bytes(bytes).first(end);
+    const zip::Directory directory = zip::Directory::read(state, {}, {}, &zeros);
+    for (std::size_t i = 0; i < directory.entries().size(); ++i) static_cast<void>(directory.local(state, i));
+  }
+  return zeros.compared();
+}
+
+TEST(KnownZeros, PaddingOfAllStatesIsComparedOnce) {
+  for (const std::size_t states : {10U, 20U, 40U}) {
+    EXPECT_LT(compared_padding(padded_states(states)), states * 6500) << states;
+  }
+}
+
+TEST(KnownZeros, TellZerosFromOtherPadding) {
+  Blob bytes = zeros(2000);
+  bytes[1999] = std::byte{1};
+  zip::KnownZeros known;
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_TRUE(known.are_zeros(Bytes(bytes).first(1999)));
+    EXPECT_FALSE(known.are_zeros(Bytes(bytes)));
+    EXPECT_FALSE(known.are_zeros(Bytes(bytes).last(1)));
+    EXPECT_TRUE(known.are_zeros({}));
+  }
+  EXPECT_FALSE(known.are_zeros(Bytes(bytes)));
 }
 
 }  // namespace
