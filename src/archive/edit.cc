@@ -2,7 +2,6 @@
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/edit_plan.h"
 #include "archive/entry_source.h"
 #include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
@@ -17,7 +17,6 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
-#include "base/checked.h"
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
@@ -27,169 +26,12 @@
 #include "onnx/sites.h"
 #include "onnxar/archive_writer.h"
 #include "os/file.h"
-#include "zip/format.h"
 #include "zip/layout.h"
-#include "zip/names.h"
 
 namespace onnxar {
 namespace {
 
 using base::concat;
-
-/// Returns the archive's N (W6), the alignment of its small entries. Nothing in the file records N, so it is taken from
-/// the smallest entry.
-std::uint64_t small_alignment_of(const Archive& archive) {
-  ArchiveEntry smallest = archive.entry(0);
-  for (std::size_t i = 1; i < archive.size(); ++i) {
-    if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
-  }
-  const std::uint64_t recorded = archive.locate(smallest).alignment;
-  // An entry with the alignment that its size alone requires does not reveal a larger N (W6).
-  const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
-  return by_size ? zip::alignment_minimum : recorded;
-}
-
-}  // namespace
-
-/// The entries that an edit moves, in the order in which it appends them again: side files before graphs, as in a new
-/// archive.
-class MovedEntries {
- public:
-  MovedEntries(std::vector<ArchiveEntry> side_files, const std::vector<ArchiveEntry>& graphs)
-      : entries_(std::move(side_files)), side_files_(entries_.size()) {
-    entries_.insert(entries_.end(), graphs.begin(), graphs.end());
-  }
-
-  /// Returns those that lie before an added entry of this name and that no earlier call returned. Cost: O(1), because
-  /// an edit may add as many entries as it moves.
-  std::span<const ArchiveEntry> due_before(std::string_view name) {
-    const std::size_t begin = due_;
-    due_ = std::max(begin, end_before(name));
-    return std::span(entries_).subspan(begin, due_ - begin);
-  }
-
- private:
-  /// Weights precede side files, and these precede graphs. The model is the last entry.
-  [[nodiscard]] std::size_t end_before(std::string_view name) const {
-    if (name == model_entry_name || is_graph_name(name)) return entries_.size();
-    return is_identifier(name) ? 0 : side_files_;
-  }
-
-  std::vector<ArchiveEntry> entries_;
-  std::size_t side_files_;  // the number of those at the front that are not graphs
-  std::size_t due_ = 0;     // the number of those that were returned
-};
-
-/// Plans an edit: the entries that it keeps, moves and removes, and the size of the file, before anything is written.
-///
-/// The new directory of an edit repeats the first `kept()` entries of the archive. The entries after them are a run
-/// that ends with the old model (X2). The edit appends those of the run that stay again. The plan does not open or
-/// write files. Not synchronised.
-class EditPlan {
- public:
-  explicit EditPlan(Archive archive)
-      : archive_(std::move(archive)),
-        alignment_(small_alignment_of(archive_)),
-        kept_(archive_.size() - 1),
-        removed_(archive_.size()),
-        verified_from_(archive_.size()) {}
-
-  [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
-  /// The alignment of small entries: the N of the archive.
-  [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
-  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
-
-  /// The entries that may be removed. ArchiveEditor::remove computes this once, because it takes a walk of all graphs.
-  struct Removable {
-    std::size_t end_of_weights = 0;
-    std::set<std::size_t> unread;  ///< graphs that stay and are damaged or cannot be read to their end
-  };
-  std::optional<Removable> removable;  ///< empty until it is computed
-  void remove(std::size_t index) {
-    removed_[index] = true;
-    kept_ = std::min(kept_, index);
-    if (removable) removable->unread.erase(index);
-  }
-  /// Refuses to remove the entry while a graph stays that may name it, since that graph cannot be read. Errors:
-  /// usage.argument.
-  void check_removal_of(const ArchiveEntry& entry) const {
-    if (!removable || removable->unread.empty()) return;
-    const std::string_view graph = archive_.entry(*removable->unread.begin()).name;
-    throw Error(Code::usage_argument,
-                concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph),
-                       " may use it: that graph is damaged or cannot be read to its end; remove or replace it, too, "
-                       "and first"),
-                {std::string(entry.name), std::nullopt}, archive_.path());
-  }
-  /// As above, for all that is removed. Only this judges graphs that cannot be read, together: one by one, each of two
-  /// would forbid to remove the other.
-  void check_removals() const {
-    if (kept_ + 1 < archive_.size()) check_removal_of(archive_.entry(kept_));
-  }
-  [[nodiscard]] bool is_removed(std::size_t index) const { return removed_[index]; }
-  /// Whether the entry belongs to the run and stays. The old model does not.
-  [[nodiscard]] bool moves(std::size_t index) const {
-    return index >= kept_ && index + 1 < archive_.size() && !removed_[index];
-  }
-  /// Compares the CRC-32 of each entry that moves, once: before anything is written, and also in a dry run. Errors:
-  /// zip.data.crc.
-  void verify_moved() const {
-    for (std::size_t i = kept_; i < verified_from_; ++i) {
-      if (moves(i)) archive_.verify(archive_.entry(i));
-    }
-    verified_from_ = std::min(verified_from_, kept_);
-  }
-  [[nodiscard]] MovedEntries moved() const {
-    std::vector<ArchiveEntry> side_files, graphs;
-    for (std::size_t i = kept_; i < archive_.size(); ++i) {
-      const ArchiveEntry entry = archive_.entry(i);
-      if (moves(i)) (is_graph_name(entry.name) ? graphs : side_files).push_back(entry);
-    }
-    return {std::move(side_files), graphs};
-  }
-
-  /// The part of the old directory that the new one repeats.
-  [[nodiscard]] zip::KeptDirectory kept_directory() const {
-    if (kept_ == 0) return {};
-    const zip::Directory& directory = ArchiveAccess::directory(archive_);
-    const std::uint64_t size = directory.entries()[kept_].central_offset - directory.offset();
-    return {directory.headers().first(base::in_memory(size)), kept_, directory.zip64()};
-  }
-
-  /// Returns the entries that the edit appends, in their order: moved and added ones, and a model of this size.
-  [[nodiscard]] EntryWriter::Entries appended(EntrySizes added, std::uint64_t model_size) const {
-    EntryWriter::Entries all;
-    MovedEntries run = moved();
-    const auto append = [&](std::string_view name, std::uint64_t size) {
-      for (const ArchiveEntry& entry : run.due_before(name)) all.emplace_back(entry.name, entry.size);
-      all.emplace_back(name, size);
-    };
-    for (const auto& [name, size] : added) append(name, size);
-    append(model_entry_name, model_size);
-    return all;
-  }
-
-  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument;
-  /// zip.limit.*; zip.name.* (of the added entries).
-  [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const {
-    const EntryWriter::Entries all = appended(added, model_size);
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < kept_; ++i) names.push_back(archive_.entry(i).name);
-    for (const auto& [name, size] : all) names.push_back(name);
-    zip::prove_new_names(names, kept_);
-    // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
-    return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory(), limits);
-  }
-
- private:
-  Archive archive_;
-  std::uint64_t alignment_;
-  std::size_t kept_;
-  std::vector<bool> removed_;          // by index
-  mutable std::size_t verified_from_;  // the first of the entries that `verify_moved` has compared
-};
-
-namespace {
 
 [[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
   const std::string_view last = archive.entry(end_of_weights - 1).name;
@@ -214,29 +56,6 @@ void prove_kept(const EditPlan& plan, Bytes model) {
                ", which moves because this edit removes an entry before it; remove that entry by a separate edit"),
         {std::string(entry->name), std::nullopt}, archive.path());
   });
-}
-
-/// True if the CRC-32 of the entry is right. The links of a damaged graph may have named other entries.
-bool is_intact(const Archive& archive, const ArchiveEntry& entry) {
-  try {
-    archive.verify(entry);
-    return true;
-  } catch (const Error& error) {
-    if (kind(error.code()) != Kind::format) throw;
-    return false;
-  }
-}
-
-/// Finds what may be removed. The limits are the default ones, as the editor was not given others.
-EditPlan::Removable removable_in(const Archive& archive) {
-  EntryUses uses(archive);
-  const auto note = [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); };
-  const std::vector<std::size_t> broken = walk_readable_graphs(archive, {}, note);
-  std::set<std::size_t> unread(broken.begin(), broken.end());
-  for (const ArchiveEntry& graph : archive.graphs()) {
-    if (!is_intact(archive, graph)) unread.insert(graph.index);
-  }
-  return {uses.end_of_weights(), std::move(unread)};
 }
 
 /// Refuses to replace the model by other bytes if a tensor of a graph that stays has its data in those of the old one:
@@ -375,7 +194,7 @@ void ArchiveEditor::remove(std::string_view name) {
                                          : "the model cannot be removed; `commit` replaces it",
                   place);
     }
-    if (!plan.removable) plan.removable = removable_in(plan.archive());
+    if (!plan.removable) plan.removable = EditPlan::removable_in(plan.archive());
     const auto& [end_of_weights, unread] = *plan.removable;
     if (entry->index < end_of_weights) refuse_removal(plan.archive(), *entry, end_of_weights);
     if (!unread.contains(entry->index)) plan.check_removal_of(*entry);

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +26,7 @@
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
+#include "convert/replaced_files.h"
 #include "convert/save.h"
 #include "onnx/duplicates.h"
 #include "onnx/external_data.h"
@@ -50,47 +50,6 @@ ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& opt
 }
 
 namespace {
-
-/// Plans the files of an edit: marks entries in the editor as removed, and opens the new files. Writes nothing. The
-/// options must outlive it.
-class ReplacedFiles {
- public:
-  /// Errors: as ArchiveEditor::remove; those of opening the files.
-  ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
-    std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
-    for (const AddedFile& file : options.add) {
-      added_.push_back(added_file(file));
-      if (editor.archive().find(file.name)) removed.push_back(file.name);
-    }
-    // A graph that cannot be read may name any entry, so the editor removes nothing else before it.
-    std::ranges::stable_partition(removed, is_graph_name);
-    for (const std::string_view name : removed) {
-      editor.remove(name);
-      removed_.insert(editor.archive().find(name)->index);
-    }
-    std::ranges::stable_partition(added_, [](const SideFile& file) { return !is_graph_name(file.name); });
-  }
-
-  /// The files to add: side files before graphs, as in every archive.
-  [[nodiscard]] const std::vector<SideFile>& added() const noexcept { return added_; }
-  /// Whether the entry stays in the archive, perhaps at another offset.
-  [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
-
-  /// Refuses a model whose name among the graphs is the name of an entry that stays or is added (G4). Errors:
-  /// archive.graph.name. Cost: O(fields of ModelProto itself + entries).
-  void expect_free_name_of(Bytes model, const Archive& archive) const {
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < archive.size(); ++i) {
-      if (stays(i)) names.push_back(archive.entry(i).name);
-    }
-    for (const SideFile& file : added_) names.push_back(file.name);
-    expect_free_model_name(model, names, archive.path());
-  }
-
- private:
-  std::vector<SideFile> added_;
-  std::set<std::size_t> removed_;
-};
 
 /// What the new model replaces: the model of the archive, or a further graph.
 enum class Replaced : std::uint8_t { model, graph };

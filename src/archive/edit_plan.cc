@@ -1,0 +1,150 @@
+#include "archive/edit_plan.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/graphs.h"
+#include "archive/keys.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "zip/directory.h"
+#include "zip/format.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+/// Returns the archive's N (W6), the alignment of its small entries. Nothing in the file records N, so it is taken from
+/// the smallest entry.
+std::uint64_t small_alignment_of(const Archive& archive) {
+  ArchiveEntry smallest = archive.entry(0);
+  for (std::size_t i = 1; i < archive.size(); ++i) {
+    if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
+  }
+  const std::uint64_t recorded = archive.locate(smallest).alignment;
+  // An entry with the alignment that its size alone requires does not reveal a larger N (W6).
+  const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
+  return by_size ? zip::alignment_minimum : recorded;
+}
+
+/// True if the CRC-32 of the entry is right. The links of a damaged graph may have named other entries.
+bool is_intact(const Archive& archive, const ArchiveEntry& entry) {
+  try {
+    archive.verify(entry);
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+MovedEntries::MovedEntries(std::vector<ArchiveEntry> side_files, const std::vector<ArchiveEntry>& graphs)
+    : entries_(std::move(side_files)), side_files_(entries_.size()) {
+  entries_.insert(entries_.end(), graphs.begin(), graphs.end());
+}
+
+std::span<const ArchiveEntry> MovedEntries::due_before(std::string_view name) {
+  const std::size_t begin = due_;
+  due_ = std::max(begin, end_before(name));
+  return std::span(entries_).subspan(begin, due_ - begin);
+}
+
+// Weights precede side files, and these precede graphs. The model is the last entry.
+std::size_t MovedEntries::end_before(std::string_view name) const {
+  if (name == model_entry_name || is_graph_name(name)) return entries_.size();
+  return is_identifier(name) ? 0 : side_files_;
+}
+
+EditPlan::EditPlan(Archive archive)
+    : archive_(std::move(archive)),
+      alignment_(small_alignment_of(archive_)),
+      kept_(archive_.size() - 1),
+      removed_(archive_.size()),
+      verified_from_(archive_.size()) {}
+
+EditPlan::Removable EditPlan::removable_in(const Archive& archive) {
+  EntryUses uses(archive);
+  const auto note = [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); };
+  const std::vector<std::size_t> broken = walk_readable_graphs(archive, {}, note);
+  std::set<std::size_t> unread(broken.begin(), broken.end());
+  for (const ArchiveEntry& graph : archive.graphs()) {
+    if (!is_intact(archive, graph)) unread.insert(graph.index);
+  }
+  return {uses.end_of_weights(), std::move(unread)};
+}
+
+void EditPlan::remove(std::size_t index) {
+  removed_[index] = true;
+  kept_ = std::min(kept_, index);
+  if (removable) removable->unread.erase(index);
+}
+
+void EditPlan::check_removal_of(const ArchiveEntry& entry) const {
+  if (!removable || removable->unread.empty()) return;
+  const std::string_view graph = archive_.entry(*removable->unread.begin()).name;
+  throw Error(Code::usage_argument,
+              base::concat("it cannot be removed or replaced in place, because a tensor of the graph ",
+                           base::quoted(graph), " may use it: that graph is damaged or cannot be read to its end; ",
+                           "remove or replace it, too, and first"),
+              {std::string(entry.name), std::nullopt}, archive_.path());
+}
+
+void EditPlan::check_removals() const {
+  if (kept_ + 1 < archive_.size()) check_removal_of(archive_.entry(kept_));
+}
+
+bool EditPlan::moves(std::size_t index) const {
+  return index >= kept_ && index + 1 < archive_.size() && !removed_[index];
+}
+
+void EditPlan::verify_moved() const {
+  for (std::size_t i = kept_; i < verified_from_; ++i) {
+    if (moves(i)) archive_.verify(archive_.entry(i));
+  }
+  verified_from_ = std::min(verified_from_, kept_);
+}
+
+MovedEntries EditPlan::moved() const {
+  std::vector<ArchiveEntry> side_files, graphs;
+  for (std::size_t i = kept_; i < archive_.size(); ++i) {
+    const ArchiveEntry entry = archive_.entry(i);
+    if (moves(i)) (is_graph_name(entry.name) ? graphs : side_files).push_back(entry);
+  }
+  return {std::move(side_files), graphs};
+}
+
+zip::KeptDirectory EditPlan::kept_directory() const {
+  if (kept_ == 0) return {};
+  const zip::Directory& directory = ArchiveAccess::directory(archive_);
+  const std::uint64_t size = directory.entries()[kept_].central_offset - directory.offset();
+  return {directory.headers().first(base::in_memory(size)), kept_, directory.zip64()};
+}
+
+EntryWriter::Entries EditPlan::appended(EntrySizes added, std::uint64_t model_size) const {
+  EntryWriter::Entries all;
+  MovedEntries run = moved();
+  const auto append = [&](std::string_view name, std::uint64_t size) {
+    for (const ArchiveEntry& entry : run.due_before(name)) all.emplace_back(entry.name, entry.size);
+    all.emplace_back(name, size);
+  };
+  for (const auto& [name, size] : added) append(name, size);
+  append(model_entry_name, model_size);
+  return all;
+}
+
+std::uint64_t EditPlan::size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const {
+  const EntryWriter::Entries all = appended(added, model_size);
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kept_; ++i) names.push_back(archive_.entry(i).name);
+  for (const auto& [name, size] : all) names.push_back(name);
+  zip::prove_new_names(names, kept_);
+  // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
+  return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory(), limits);
+}
+
+}  // namespace onnxar

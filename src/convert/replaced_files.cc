@@ -1,0 +1,35 @@
+#include "convert/replaced_files.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "archive/graphs.h"
+#include "archive/keys.h"
+
+namespace onnxar {
+
+ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
+  std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
+  for (const AddedFile& file : options.add) {
+    added_.push_back(added_file(file));
+    if (editor.archive().find(file.name)) removed.push_back(file.name);
+  }
+  // A graph that cannot be read may name any entry, so the editor removes nothing else before it.
+  std::ranges::stable_partition(removed, is_graph_name);
+  for (const std::string_view name : removed) {
+    editor.remove(name);
+    removed_.insert(editor.archive().find(name)->index);
+  }
+  std::ranges::stable_partition(added_, [](const SideFile& file) { return !is_graph_name(file.name); });
+}
+
+void ReplacedFiles::expect_free_name_of(Bytes model, const Archive& archive) const {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (stays(i)) names.push_back(archive.entry(i).name);
+  }
+  for (const SideFile& file : added_) names.push_back(file.name);
+  expect_free_model_name(model, names, archive.path());
+}
+
+}  // namespace onnxar

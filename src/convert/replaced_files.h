@@ -1,0 +1,38 @@
+// The side files and graphs that an edit adds and removes.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "convert/model_source.h"
+#include "convert/save.h"
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/bytes.h"
+#include "onnxar/convert.h"
+
+namespace onnxar {
+
+/// Plans the files of an edit: marks entries in the editor as removed, and opens the new files. Writes nothing. The
+/// options must outlive it.
+class ReplacedFiles {
+ public:
+  /// Errors: as ArchiveEditor::remove; those of opening the files.
+  ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options);
+
+  /// The files to add: side files before graphs, as in every archive.
+  [[nodiscard]] const std::vector<SideFile>& added() const noexcept { return added_; }
+  /// True if the entry stays in the archive, perhaps at another offset.
+  [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
+
+  /// Refuses a model whose name among the graphs is the name of an entry that stays or is added (G4). Errors:
+  /// archive.graph.name. Cost: O(fields of ModelProto itself + entries).
+  void expect_free_name_of(Bytes model, const Archive& archive) const;
+
+ private:
+  std::vector<SideFile> added_;
+  std::set<std::size_t> removed_;
+};
+
+}  // namespace onnxar
