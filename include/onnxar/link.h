@@ -116,7 +116,7 @@ struct RuntimeTensor {
 /// A model for a runtime that takes initializers by name.
 struct RuntimeModel {
   /// A ModelProto in which `tensors` have their locations in the archive. Tensors that runtimes do not take by name (in
-  /// attributes, subgraphs, functions, sparse tensors) are inline.
+  /// attributes, subgraphs, functions, sparse tensors, and those that no node takes) are inline.
   std::vector<std::byte> model;
   std::vector<RuntimeTensor> tensors;
   std::shared_ptr<const void> owner;  ///< keeps the bytes of `tensors` alive; null if the caller of Archive::open does

@@ -206,6 +206,11 @@ class Differences(PlacesTest):
             self.assert_same(self.written(model_of(if_node(branch), initializers)))  # a name of the outer graph
             self.assert_same(self.written(model_of(if_node(branch, initializers=(constant(2),)), initializers)))
 
+    def test_initializer_that_no_node_takes_is_harmless(self):
+        nodes = [helper.make_node("Identity", ["x"], ["y"])]
+        for initializers in ([constant(1)], [self.out(constant(1))]):
+            self.assert_same(self.written(model_of(nodes, initializers)))
+
     def test_default_of_an_input_can_be_overridden(self):
         archive = self.folder / "a.onnxar"
         onnxar.pack(self.written(model_of([ADD], [constant(1)], (vector("w"),))), archive)

@@ -81,12 +81,12 @@ class Protos(FolderTest):
         onnxar.save(linked, self.folder / "m.onnxar", data_dir=self.folder)
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
 
-    def test_two_tensors_of_one_name_keep_it_and_get_two_keys(self):
-        tensors = [numpy_helper.from_array(weights(512, seed=seed), name) for seed, name in ((1, "a"), (2, "a"), (3, "A"))]
+    def test_keys_of_tensors_differ_in_more_than_case(self):
+        tensors = [numpy_helper.from_array(weights(512, seed=seed), name) for seed, name in ((1, "a"), (2, "a/"), (3, "A_"))]
         model = helper.make_model(helper.make_graph([], "g", [], [], tensors))
         onnxar.save(model, self.folder / "m.onnxar")
         with onnxar.open(self.folder / "m.onnxar") as archive:
-            self.assertEqual([entry.name for entry in archive.entries()][:3], ["a", "a_2", "A_3"])
+            self.assertEqual([entry.name for entry in archive.entries()][:3], ["a", "a_", "A__2"])
         self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
 
     def test_types_that_nobody_knows_yet_are_carried_along(self):

@@ -15,6 +15,7 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/folder.h"
+#include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/path_state.h"
@@ -27,6 +28,7 @@
 #include "convert/publish.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
+#include "onnx/taken_names.h"
 #include "os/names.h"
 #include "zip/names.h"
 
@@ -323,12 +325,15 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   made.owner = archive.owner();  // not that of the model, which may be a verified copy
   std::vector<EntryPart> parts;
   onnx::DuplicateNames duplicates;
+  base::KeyedSet<std::string_view> taken;
   const auto edit = [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source->payload_of(site);
     if (payload.size() != 0 && duplicates.has(site)) refuse_duplicate(site, source->path(), Hint::use_link);
-    // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty.
-    if (!site.is_main_initializer() || site.tensor.name.empty() || payload.size() == 0) {
+    // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty. ONNX
+    // Runtime (seen in 1.23 to 1.32) refuses data by a name that no node takes.
+    if (!site.is_main_initializer() || site.tensor.name.empty() || payload.size() == 0 ||
+        !taken.contains(site.tensor.name)) {
       expansion.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
@@ -337,6 +342,7 @@ RuntimeModel make_runtime_model(const Archive& archive) {
     return onnx::TensorEdit::keep();
   };
   try {
+    taken = onnx::taken_names(source->model());
     const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {}, {link_key_prefix, {}});
     // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
     check_model_size(model.size(), source->path(), Hint::use_link);

@@ -85,10 +85,6 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
   }
 }
 
-bool is_constant(Bytes model, onnx::Range node) {
-  return onnx::op_type_of(model, node) == "Constant" && onnx::is_default_domain(onnx::domain_of(model, node));
-}
-
 }  // namespace
 
 LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
@@ -203,7 +199,7 @@ bool FollowedLinks::follows(const onnx::TensorSite& site) {
   Node& node = nodes_[depth - 1];
   // A node with a million tensors is parsed once, not a million times.
   if (!node.read || node.begin != range.begin) {
-    node = {range.begin, true, is_constant(site.model, range)};
+    node = {range.begin, true, onnx::is_constant(site.model, range)};
     ++nodes_read_;
   }
   return node.is_constant;

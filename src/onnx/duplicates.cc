@@ -48,7 +48,7 @@ std::optional<Level> defining(Message graph, const Field& field) {
 
 }  // namespace
 
-void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit) {
+void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit, Definitions which) {
   base::KeyedSet<std::string_view> names;
   std::array<std::uint64_t, 3> counts{};  // nodes, tensors, sparse tensors
   Cursor cursor(model, graph.field.value);
@@ -60,6 +60,7 @@ void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition
     };
     if (by->message == Message::node) {
       by->index = counts[0]++;
+      if (which == Definitions::constant && !is_constant(model, field.value)) continue;
       for_each_output(model, field.value, [&](std::string_view name) { define(name, field.value); });
     } else {
       by->index = counts[by->message == Message::tensor ? 1 : 2]++;
@@ -95,8 +96,9 @@ DuplicateNames::Known* DuplicateNames::begin_reading(const TensorSite& site, std
 const DuplicateNames::Names& DuplicateNames::names_in(const TensorSite& site, std::size_t depth) {
   if (Known* const known = begin_reading(site, depth)) {
     try {
-      find_redefinitions(site.model, site.levels[depth],
-                         [known](std::string_view name, const Level&, Range) { known->names.insert(name); });
+      find_redefinitions(
+          site.model, site.levels[depth],
+          [known](std::string_view name, const Level&, Range) { known->names.insert(name); }, Definitions::constant);
     } catch (const Error&) {
       known->names.clear();  // the walk reports the damage when it gets there
     }

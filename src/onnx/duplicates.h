@@ -23,16 +23,22 @@ namespace onnxar::onnx {
 /// the place to report: a tensor's or a node's message.
 using VisitRedefinition = std::function<void(std::string_view name, const Level& by, Range place)>;
 
+/// The definitions that are compared: all, or those that runtimes take for initializers, which are initializers, sparse
+/// initializers and Constant nodes. Runtimes refuse a second definition by another node, wherever data is.
+enum class Definitions : std::uint8_t { all, constant };
+
 /// Visits every definition after the first of each name of one graph or function, in wire order. Graphs within it are
 /// not entered. An output without a name defines nothing; initializers without one define the same name. Errors:
 /// wire.*. Cost: O(fields of the graph, its nodes and its initializers).
-void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit);
+void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit,
+                        Definitions which = Definitions::all);
 
-/// Says whether another definition in the same graph has the name of a tensor. It must be called for tensors of one
-/// walk, in order; then each graph and node is read once. Not synchronised.
+/// Says whether another constant definition in the same graph has the name of a tensor. It must be called for tensors
+/// of one walk, in order; then each graph and node is read once. Not synchronised.
 class DuplicateNames {
  public:
-  /// True if another definition has the name of this initializer, or of an output of the node that holds the tensor.
+  /// True if two constant definitions have the name of this initializer, or of an output of the node that holds the
+  /// tensor.
   /// False for other tensors. Damage that the walk has not reached yet makes it false. Cost: O(depth), and that of
   /// find_redefinitions for the first tensor of each graph.
   [[nodiscard]] bool has(const TensorSite& site);

@@ -15,7 +15,7 @@ namespace value_field {
 inline constexpr std::uint32_t name = 1;
 }
 namespace node_field {
-inline constexpr std::uint32_t output = 2, op_type = 4, attribute = 5, domain = 7;
+inline constexpr std::uint32_t input = 1, output = 2, op_type = 4, attribute = 5, domain = 7;
 }
 namespace function_field {
 inline constexpr std::uint32_t node = 7, attribute_proto = 11;

@@ -178,6 +178,10 @@ std::string_view op_type_of(Bytes model, Range node) noexcept { return string_in
 
 std::string_view domain_of(Bytes model, Range node) noexcept { return string_in(model, node, node_field::domain); }
 
+bool is_constant(Bytes model, Range node) noexcept {
+  return op_type_of(model, node) == "Constant" && is_default_domain(domain_of(model, node));
+}
+
 std::string path_of(std::span<const Level> levels, const std::string& root) {
   std::string text = root;
   for (std::size_t i = 0; i < levels.size(); ++i) {

@@ -82,6 +82,8 @@ std::string_view string_in(Bytes model, Range message, std::uint32_t number) noe
 std::string_view op_type_of(Bytes model, Range node) noexcept;
 /// The domain of its operator; empty in the same cases.
 std::string_view domain_of(Bytes model, Range node) noexcept;
+/// True if it is a Constant node of the default domain.
+bool is_constant(Bytes model, Range node) noexcept;
 
 /// A tensor and its place. Valid only during the visit.
 struct TensorSite {

@@ -18,6 +18,11 @@ namespace {
 
 using ::testing::IsEmpty;
 
+/// A model with a node that takes these initializers.
+Message taking(const Messages& initializers, const Names& names) {
+  return model({.graph = graph({.nodes = {node("Op", names, {"y"})}, .initializers = initializers})});
+}
+
 /// An archive in memory with this model and the entries `a` and `b` of 300 floats each.
 class Sample {
  public:
@@ -37,7 +42,7 @@ class Sample {
 
 TEST(RuntimeModel, InitializersOfTheMainGraphAreGivenByName) {
   const Message half = linked_floats("half", 150, "a", 600), b = linked_floats("b", 300, "b");
-  const Message model = model_of({half, floats("inline", 300, 3), b});
+  const Message model = taking({half, floats("inline", 300, 3), b}, {"b", "half"});
   const Sample sample(model);
   EXPECT_EQ(sample.made().model, model.view());
   ASSERT_EQ(sample.made().tensors.size(), 2U);
@@ -73,9 +78,24 @@ TEST(RuntimeModel, EmptyAndNamelessDataIsInTheModel) {
   EXPECT_THAT(nameless.made().tensors, IsEmpty());
 }
 
+TEST(RuntimeModel, InitializersThatNoNodeTakesAreInTheModel) {
+  const Message a = linked_floats("a", 300, "a"), inside = floats("a", 300, 1);
+  const auto with = [](const Message& initializer, const Message& below, const Messages& initializers) {
+    const Message inner = graph({.nodes = {below}, .initializers = initializers});
+    return model({.graph = graph(
+                      {.nodes = {node("If", {"x"}, {"y"}, {attribute_g("g", inner)})}, .initializers = {initializer}}),
+                  .functions = {function({.nodes = {node("Op", {"a"}, {"z"})}})}});
+  };
+  const Message other = node("Op", {"b"}, {"a_"}), taken = node("Op", {"a"}, {"z"});
+  EXPECT_EQ(Sample(with(a, other, {})).made().model, with(inside, other, {}).view());
+  const Message initializer = floats("a", 1);  // in the subgraph, which then takes this one
+  EXPECT_EQ(Sample(with(a, taken, {initializer})).made().model, with(inside, taken, {initializer}).view());
+  EXPECT_EQ(Sample(with(a, taken, {})).made().tensors.size(), 1U);
+}
+
 TEST(RuntimeModel, OutlivesTheArchive) {
   const auto bytes = std::make_shared<const Blob>(
-      archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 1))}).bytes);
+      archive_of(taking({linked_floats("a", 300, "a")}, {"a"}), {zip_entry("a", pattern(1200, 1))}).bytes);
   const RuntimeModel made = make_runtime_model(Archive::open(*bytes, bytes));
   EXPECT_EQ(bytes.use_count(), 2) << "one share here, one in the model, none elsewhere";
   EXPECT_EQ(Blob(made.tensors[0].bytes.begin(), made.tensors[0].bytes.end()), pattern(1200, 1));
@@ -83,7 +103,7 @@ TEST(RuntimeModel, OutlivesTheArchive) {
 
 // Such a model is read from a verified copy, and the data is not.
 TEST(RuntimeModel, OutlivesAnEditedArchiveAndAGraphOfIt) {
-  const Message first = model_of({linked_floats("a", 300, "a")}), graph = model_of({linked_floats("b", 300, "b")});
+  const Message first = model_of({linked_floats("a", 300, "a")}), graph = taking({linked_floats("b", 300, "b")}, {"b"});
   const Built built = archive_of(first, {zip_entry("a", pattern(1200, 1))});
   const std::vector<ZipEntry> extra = {zip_entry("b", pattern(1200, 2)), zip_entry("g.onnx", graph.view())};
   const auto bytes = std::make_shared<const Blob>(append_edit(built, graph.view(), extra).bytes);
@@ -99,8 +119,9 @@ TEST(RuntimeModel, OutlivesAnEditedArchiveAndAGraphOfIt) {
 }
 
 TEST(RuntimeModel, OfAnArchiveByRangesAllInitializersAreReadAtOnceAndGivenByName) {
-  const Message model = model_of({linked_floats("half", 150, "a", 600), linked_floats("b", 300, "b"),
-                                  linked_floats("all", 300, "a"), tensor("e", dtype::float32, {0}).external("a")});
+  const Message model = taking({linked_floats("half", 150, "a", 600), linked_floats("b", 300, "b"),
+                                linked_floats("all", 300, "a"), tensor("e", dtype::float32, {0}).external("a")},
+                               {"half", "b", "all", "e"});
   const auto file =
       by_ranges(archive_of(model, {zip_entry("a", pattern(1200, 1)), zip_entry("b", pattern(1200, 2))}).bytes);
   RuntimeModel made;
