@@ -60,24 +60,24 @@ TEST(ChangingSource, VectorsAreReadWithoutCrash) {
   std::size_t opened = 0;
   for (const Blob& bytes : small_vectors()) {
     for (std::size_t quiet = 0; quiet < 4; ++quiet) {
-      opened += opens_and_is_used(bytes, opened % ChangingBytes::changes, quiet) ? 1 : 0;
+      opened += opens_and_is_used(bytes, opened % ChangingBytes::changes, quiet) ? 1U : 0U;
     }
   }
   EXPECT_GT(opened, 100U);
 }
 
 /// An archive of some pages, so that a longer header leads to bytes that were not read.
-Blob large_archive() {
+Blob archive_with_large_weight() {
   ZipBuilder builder = smallest_builder(pattern(200'000));
   builder.entry("w").local.more_padding = 6400;
   return append_edit(builder.build_placed(), smallest_model(50'000, "second"), {zip_entry("b", pattern(70'000))}).bytes;
 }
 
 TEST(ChangingSource, LargeArchiveIsReadWithoutCrash) {
-  const Blob bytes = large_archive();
+  const Blob bytes = archive_with_large_weight();
   std::size_t opened = 0;
   for (std::size_t change = 0; change < ChangingBytes::changes; ++change) {
-    for (std::size_t quiet = 0; quiet < 6; ++quiet) opened += opens_and_is_used(bytes, change, quiet) ? 1 : 0;
+    for (std::size_t quiet = 0; quiet < 6; ++quiet) opened += opens_and_is_used(bytes, change, quiet) ? 1U : 0U;
   }
   EXPECT_GT(opened, 20U);
 }

@@ -64,7 +64,7 @@ TEST(ReaderChanging, VectorsAreReadInBounds) {
   std::size_t opened = 0;
   for (const Blob& bytes : small_vectors()) {
     for (std::size_t quiet = 0; quiet < 4; ++quiet) {
-      opened += opens_and_is_used(bytes, opened % ChangingBytes::changes, quiet) ? 1 : 0;
+      opened += opens_and_is_used(bytes, opened % ChangingBytes::changes, quiet) ? 1U : 0U;
     }
   }
   EXPECT_GT(opened, 100U);
@@ -76,7 +76,7 @@ TEST(ReaderChanging, LongLocalHeaderIsReadInBounds) {
   const Blob bytes = append_edit(builder.build_placed(), smallest_model(256, "second")).bytes;
   std::size_t opened = 0;
   for (std::size_t change = 0; change < ChangingBytes::changes; ++change) {
-    for (std::size_t quiet = 0; quiet < 6; ++quiet) opened += opens_and_is_used(bytes, change, quiet) ? 1 : 0;
+    for (std::size_t quiet = 0; quiet < 6; ++quiet) opened += opens_and_is_used(bytes, change, quiet) ? 1U : 0U;
   }
   EXPECT_GT(opened, 20U);
 }
