@@ -103,9 +103,9 @@ TEST(Duplicates, AnInputMayHaveTheNameOfAnInitializer) {
 TEST(Duplicates, ReadsANodeOfManyTensorsOnce) {
   // Without the memory this takes minutes: every tensor would read all of its node again.
   const Messages many(50'000, named("x"));
-  EXPECT_THAT(
-      kept(graph_of({.nodes = {node("Constant", {}, {"w"}, {attribute_tensors("many", many)})}, .initializers = {named("w")}})),
-      ::testing::SizeIs(50'001));
+  EXPECT_THAT(kept(graph_of({.nodes = {node("Constant", {}, {"w"}, {attribute_tensors("many", many)})},
+                             .initializers = {named("w")}})),
+              ::testing::SizeIs(50'001));
 }
 
 }  // namespace
