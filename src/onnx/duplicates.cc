@@ -71,6 +71,25 @@ void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition
   }
 }
 
+namespace {
+
+/// Returns the names that only constants define, and more than once.
+base::KeyedSet<std::string_view> ambiguous_names(Bytes model, const Level& graph) {
+  base::KeyedSet<std::string_view> names;
+  const auto add = [&names](std::string_view name, const Level&, Range) { names.insert(name); };
+  find_redefinitions(model, graph, add, Definitions::constant);
+  if (names.empty()) return names;
+  Cursor cursor(model, graph.field.value);
+  for (Field field; cursor.next(field);) {
+    const auto by = defining(graph.message, field);
+    if (!by || by->message != Message::node || is_constant(model, field.value)) continue;
+    for_each_output(model, field.value, [&names](std::string_view name) { names.erase(name); });
+  }
+  return names;
+}
+
+}  // namespace
+
 bool DuplicateNames::has(const TensorSite& site) {
   if (site.kind == SiteKind::sparse_indices) return false;  // they have no name of the graph's
   // The innermost graph, function or node that holds the tensor decides.
@@ -96,9 +115,7 @@ DuplicateNames::Known* DuplicateNames::begin_reading(const TensorSite& site, std
 const DuplicateNames::Names& DuplicateNames::names_in(const TensorSite& site, std::size_t depth) {
   if (Known* const known = begin_reading(site, depth)) {
     try {
-      find_redefinitions(
-          site.model, site.levels[depth],
-          [known](std::string_view name, const Level&, Range) { known->names.insert(name); }, Definitions::constant);
+      known->names = ambiguous_names(site.model, site.levels[depth]);
     } catch (const Error&) {
       known->names.clear();  // the walk reports the damage when it gets there
     }

@@ -33,14 +33,13 @@ enum class Definitions : std::uint8_t { all, constant };
 void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit,
                         Definitions which = Definitions::all);
 
-/// Says whether another constant definition in the same graph has the name of a tensor. It must be called for tensors
-/// of one walk, in order; then each graph and node is read once. Not synchronised.
+/// Says whether runtimes may choose another definition of a tensor's name if its data moves into or out of the model.
+/// It must be called for tensors of one walk, in order; then each graph and node is read once. Not synchronised.
 class DuplicateNames {
  public:
-  /// True if two constant definitions have the name of this initializer, or of an output of the node that holds the
-  /// tensor.
-  /// False for other tensors. Damage that the walk has not reached yet makes it false. Cost: O(depth), and that of
-  /// find_redefinitions for the first tensor of each graph.
+  /// True if the graph defines the name of this initializer, or of an output of the node that holds the tensor, more
+  /// than once, by nothing but constants. Damage that the walk has not reached yet makes it false. Cost: O(depth), and
+  /// that of find_redefinitions for the first tensor of each graph.
   [[nodiscard]] bool has(const TensorSite& site);
 
  private:

@@ -65,6 +65,10 @@ TEST(Duplicates, OutputsOfNodesDefineNames) {
   EXPECT_THAT(kept(twice), ElementsAre("graph.node[2].attr.value", "graph.initializer[0]"));
 }
 
+TEST(Duplicates, RuntimesRefuseOtherNodesWhereverDataIs) {
+  EXPECT_THAT(kept(graph_of({.nodes = {op_node({"w"})}, .initializers = {named("w"), named("w")}})), IsEmpty());
+}
+
 TEST(Duplicates, InitializersWithoutNamesHaveOneName) {
   EXPECT_THAT(kept(graph_of({.initializers = {named(""), named("")}})),
               ElementsAre("graph.initializer[0]", "graph.initializer[1]"));
