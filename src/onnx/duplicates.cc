@@ -78,6 +78,7 @@ base::KeyedSet<std::string_view> ambiguous_names(Bytes model, const Level& graph
   base::KeyedSet<std::string_view> names;
   const auto add = [&names](std::string_view name, const Level&, Range) { names.insert(name); };
   find_redefinitions(model, graph, add, Definitions::constant);
+  names.erase(std::string_view());  // nothing can take an initializer without a name
   if (names.empty()) return names;
   Cursor cursor(model, graph.field.value);
   for (Field field; cursor.next(field);) {

@@ -117,11 +117,22 @@ def must_move(site: walk.Site, is_default: bool) -> bool:
     return not is_default or (is_large and site.in_plain_scope)
 
 
-def moved_faults(originals: Sites, moved: set[str], is_default: bool) -> Iterator[str]:
+def defined_twice(originals: Sites) -> set[str]:
+    """The initializers whose name another one of their graph has: they stay."""
+    found: dict[tuple[str, str], set[str]] = {}
     for path, site in originals.items():
-        if path in moved and must_stay(site):
+        graph = re.fullmatch(r"(.*\.)(initializer\[\d+\]|sparse_initializer\[\d+\]\.values)", path)
+        if graph and site.tensor.name:
+            found.setdefault((graph[1], site.tensor.name), set()).add(path)
+    return {path for paths in found.values() if len(paths) > 1 for path in paths}
+
+
+def moved_faults(originals: Sites, moved: set[str], is_default: bool) -> Iterator[str]:
+    twice = defined_twice(originals)
+    for path, site in originals.items():
+        if path in moved and (must_stay(site) or path in twice):
             yield f"{path}: moved, must stay"
-        if path not in moved and must_move(site, is_default):
+        if path not in moved and path not in twice and must_move(site, is_default):
             yield f"{path}: stayed, must move"
 
 

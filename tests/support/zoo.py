@@ -13,6 +13,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for a run as a script
 
@@ -78,9 +79,13 @@ Models = Iterator[tuple[str, bytes]]  # file stem, content
 
 def every_type() -> Models:
     """Each type at each site in each encoding, below and above 1024 bytes."""
+
+    def small(site: str, *arguments: Any) -> bytes:
+        return tensor(f"small_{site}", *arguments)
+
     for kind, (label, encode) in itertools.product(TYPES.values(), ENCODINGS.items()):
         large = 9000 // kind.bits + 1
-        small_ones = at_every_site(tensor, kind, 7, encode)
+        small_ones = at_every_site(small, kind, 7, encode)
         yield (
             f"type_{kind.name}_{label}",
             model(*small_ones, *at_every_site(tensor, kind, large, encode)),
@@ -169,7 +174,7 @@ def names() -> Models:
     yield "names_equal", plain(*(tensor("w", seed=n) for n in range(40)))
     yield "names_missing", model(*(put(tensor(None, seed=site)) for site, put in SITES.items()))
     yield "names_scoped", model(*(put(tensor("w", seed=site)) for site, put in SITES.items()))
-    yield "names_many", plain(*(tensor(f"t{n % 700}", FLOAT, 1 + n % 3) for n in range(2000)))
+    yield "names_many", plain(*(tensor(f"t{n % 700}{'/.:'[n // 700]}", FLOAT, 1 + n % 3) for n in range(2000)))
 
 
 def sharing() -> Models:

@@ -46,7 +46,7 @@ def external_omitted() -> External:
     whole.add(data)
     tail.add(b"in front" * 3 + data)
     links = (whole.link(), whole.link(length=len(data)), tail.link(offset=24))
-    return plain(*(fields_of("w", FLOAT, [300], link) for link in links)), [whole, tail]
+    return plain(*(fields_of(f"w{number}", FLOAT, [300], link) for number, link in enumerate(links))), [whole, tail]
 
 
 def external_shared() -> External:
