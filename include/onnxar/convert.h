@@ -275,7 +275,7 @@ class ModelReader {
 
 /// Saves a model whose weights are sources, which may produce their bytes when they are read. The options decide which
 /// become entries and which inline, as for `pack`. A weight of a tensor whose name its graph defines more than once
-/// goes into the model (`replace` refuses it, onnx.graph.duplicate). Move-only. Failures and threads are as for
+/// goes into the model. Move-only. Failures and threads are as for
 /// ArchiveWriter.
 class ModelWriter {
  public:

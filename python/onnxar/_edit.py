@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _proto, _weights, _wire
 from onnxar._archive import Archive, Array, Arrays, open_archive
-from onnxar._errors import FormatError, NotFoundError, usage
+from onnxar._errors import FormatError, NotFoundError, fault, usage
 from onnxar._options import Path, load_options, save_options
 from onnxar._progress import Progress, reporting
 from onnxar._sources import file_of
@@ -85,6 +85,7 @@ class Edit(Arrays):
         self._set: dict[str, Array] = {}
         self._steps: dict[str, _proto.Steps] = {}  # to tensors of `model`, by name, where they last were
         self._held: dict[str, onnx.TensorProto] = {}  # by key that is a site: the messages, wherever the caller moves them
+        self._outside: list[tuple[str, onnx.TensorProto]] = []  # tensors that had their data outside the model when it was set
         self._before: bytes | None = None
         self._shared = False  # whether the caller has the model, and may change it at any time
 
@@ -161,6 +162,8 @@ class Edit(Arrays):
 
     def _give(self, key: str, message: onnx.TensorProto, array: Array, number: int) -> None:
         size = _dtypes.raw_size(array, number)
+        if message.data_location == _proto.EXTERNAL and key not in self._set:
+            self._outside.append((key, message))
         location = self._writer.add(size, functools.partial(_write, array=array, number=number)) if size else ""
         for field in _DATA:
             message.ClearField(field)  # type: ignore[arg-type,unused-ignore]
@@ -245,10 +248,28 @@ class Edit(Arrays):
         grown = self._shared and _proto.raw_size(self._model) > len(self._before)  # a copy might have no room in memory
         return grown or self._serialised() != self._before
 
+    def _refuse_ambiguous(self) -> None:
+        """Refuses new data of a tensor outside the model if its graph defines its name again: the library would put what a
+        program gives into the model, and runtimes choose by where data is. The walk over all messages is for tensors outside the
+        main graph. Errors: onnx.graph.duplicate."""
+        if not self._outside:
+            return
+        known = self._stored_steps
+        initializers = all(key in known and _is_initializer(known[key]) for key, _ in self._outside)
+        main = _proto.definitions(self._model.graph)
+        if initializers and not self._shared and all(main[message.name] == 1 for _, message in self._outside):
+            return
+        for tensor in _proto.defined_twice(self._model):
+            for key, message in self._outside:
+                if message is tensor:
+                    raise fault("onnx.graph.duplicate", "its data is outside the model, and its graph defines its name more than once, so "
+                                "it cannot be set; give each definition a name of its own", key, self.archive.path or "")  # fmt: skip
+
     def _commit(self) -> None:
         changed = "_model" in self.__dict__ and self._is_changed()
         if not changed and not self.files.set and not self.files.removed:
             return
+        self._refuse_ambiguous()
         path, handle = self.archive.path or "", self.archive._handle
         options, removed = dict(self._options), sorted(self.files.removed)
         with reporting(options.pop("progress"), "editing") as tell:

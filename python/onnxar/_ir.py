@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import os
@@ -46,10 +45,7 @@ def refuse_duplicates(message: Any, path: str) -> None:
     """Refuses a model in which a graph or function defines a name more than once: onnx_ir would keep one initializer and drop
     the others. Errors: onnx.graph.duplicate."""
     if message.DESCRIPTOR.name in ("GraphProto", "FunctionProto"):
-        names = [tensor.name for tensor in getattr(message, "initializer", ())]
-        names += [sparse.values.name for sparse in getattr(message, "sparse_initializer", ())]
-        names += [name for node in message.node for name in node.output if name]
-        for name, count in collections.Counter(names).items():
+        for name, count in _proto.definitions(message).items():
             if count > 1:
                 raise fault("onnx.graph.duplicate", f"the graph {message.name!r} defines this name {count} times, and onnx_ir keeps one "
                             "definition; give each a name of its own", name, path)  # fmt: skip

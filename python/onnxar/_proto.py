@@ -3,6 +3,7 @@ only on the messages, not on the package onnx."""
 
 from __future__ import annotations
 
+import collections
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,6 +60,26 @@ def placed(message: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
 def site_of(steps: Steps) -> str:
     """Returns the steps as text, such as `graph.node[3].attribute[0].t`."""
     return ".".join(field if index is None else f"{field}[{index}]" for field, index in steps)
+
+
+def definitions(graph: Any) -> collections.Counter[str]:
+    """Counts how often a graph or function defines each name: as initializers, sparse ones, and outputs of nodes."""
+    names = [tensor.name for tensor in getattr(graph, "initializer", ())]
+    names += [sparse.values.name for sparse in getattr(graph, "sparse_initializer", ())]
+    return collections.Counter(names + [name for node in graph.node for name in node.output if name])
+
+
+def defined_twice(model: Any) -> Iterator[Any]:
+    """Yields the tensors whose name, or whose node's output, their graph defines more than once."""
+    for _, graph in _messages(model):
+        if graph.DESCRIPTOR.name not in ("GraphProto", "FunctionProto"):
+            continue
+        twice = {name for name, count in definitions(graph).items() if count > 1}
+        named = [*getattr(graph, "initializer", ()), *(sparse.values for sparse in getattr(graph, "sparse_initializer", ()))]
+        yield from (tensor for tensor in named if tensor.name in twice)
+        for node in graph.node:
+            if not twice.isdisjoint(node.output):
+                yield from (attribute.t for attribute in node.attribute if attribute.HasField("t"))
 
 
 def with_unknown_fields(model: Any) -> Iterator[str]:

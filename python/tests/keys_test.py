@@ -5,6 +5,7 @@ from __future__ import annotations
 import unittest
 
 import numpy as np
+import onnx
 from onnx import ModelProto, helper, numpy_helper
 from support import FolderTest
 
@@ -83,6 +84,21 @@ class Keys(FolderTest):
                         for key in e:
                             e[key] = e[key] * 100
                     self.assertEqual(self.content(), {key: (site, number * 100) for key, (site, number) in before.items()})
+
+    def test_data_outside_of_a_name_defined_twice_stays(self):
+        first, second = (numpy_helper.from_array(np.full(BIG, number, np.float32), "dup") for number in (1, 2))
+        model = helper.make_model(helper.make_graph([], "g", [], [], [first, second]), ir_version=10)
+        (self.folder / "w.bin").write_bytes(first.raw_data + second.raw_data)
+        for number, tensor in enumerate(model.graph.initializer):
+            onnx.external_data_helper.set_external_data(tensor, "w.bin", number * 4 * BIG, 4 * BIG)
+            tensor.ClearField("raw_data")
+        onnxar.save(model, self.path, data_dir=self.folder)
+        before = self.path.read_bytes()
+        with self.assertRaisesRegex(onnxar.Error, "outside the model, and its graph defines its name more than once") as caught:
+            with onnxar.edit(self.path) as e:
+                e["graph.initializer[0]"] = np.zeros(BIG, np.float32)
+        self.assertEqual(caught.exception.code, "onnx.graph.duplicate")
+        self.assertEqual(self.path.read_bytes(), before)
 
     def test_name_counts_before_entry_and_site(self):
         self.save(model_of(["graph.initializer[1]", "b", "a.b", "a_b"]))

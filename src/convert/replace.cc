@@ -170,8 +170,8 @@ class ReplacePlan {
 
   std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload, bool is_duplicate) {
     if (payload.kept_link) return kept_link(site, payload);
-    // Data that the program gives does not say whether the tensor had it inside or outside the old model.
-    if (is_duplicate && !payload.may_be_shared) refuse_duplicate(site, archive_.path(), Hint::none);
+    // Data that the program gives was in its message, as `ModelWriter::save` has it.
+    if (is_duplicate && !payload.may_be_shared) return std::nullopt;
     // First, because what must be inline at any threshold must not follow a tensor that shares its bytes out of the
     // model.
     if (!is_duplicate && !movable_.is_external(site, payload.size())) return std::nullopt;
