@@ -84,7 +84,7 @@ class Edit(Arrays):
         self._writer = _core.ModelWriter()
         self._set: dict[str, Array] = {}
         self._steps: dict[str, _proto.Steps] = {}  # to tensors of `model`, by name, where they last were
-        self._held: dict[str, onnx.TensorProto] = {}  # by key that is a site: the messages, wherever the caller moves them
+        self._held: dict[str, onnx.TensorProto] = {}  # by key: the messages, wherever the caller moves them
         self._outside: list[tuple[str, onnx.TensorProto]] = []  # tensors that had their data outside the model when it was set
         self._before: bytes | None = None
         self._shared = False  # whether the caller has the model, and may change it at any time
@@ -95,14 +95,17 @@ class Edit(Arrays):
         inside gets a new entry."""
         if not self._shared:
             self._shared = True
-            at_sites = [key for key, stored in self.archive._tensors.items() if key != stored.name]
-            self._held = {key: _proto.Descent(self._model).to(self._stored_steps[key]) for key in at_sites}
+            descent = _proto.Descent(self._model)
+            self._held = {key: descent.to(steps) for key, steps in self._stored_steps.items()}
         return self._model
 
     @functools.cached_property
     def _stored_steps(self) -> dict[str, _proto.Steps]:
         """To the tensors of the model before the edit, by key."""
-        return dict(zip(self.archive._tensors, self.archive._handle.steps(), strict=True))
+        keys, steps = list(self.archive._tensors), self.archive._handle.steps()
+        if len(keys) != len(steps):
+            raise fault("onnx.model.invalid", "two attributes of a node have one name, so their tensors cannot be told apart", path=self.archive.path or "")
+        return dict(zip(keys, steps, strict=True))
 
     @functools.cached_property
     def _model(self) -> onnx.ModelProto:
@@ -113,8 +116,8 @@ class Edit(Arrays):
         return model
 
     def __getitem__(self, name: str) -> Array:
-        """Returns the array that was set, else the one in the archive, whose CRC-32 is compared: what is written instead has
-        a new one. Errors: usage.no_such_entry, usage.ambiguous_tensor; zip.data.crc."""
+        """Returns the array that was set, else the one in the archive before the edit, whatever was done to `model`. Its CRC-32 is
+        compared: what is written instead has a new one. Errors: usage.no_such_entry, usage.ambiguous_tensor; zip.data.crc."""
         if name in self._set:
             return self._set[name]
         array = self.archive[name]
@@ -181,16 +184,23 @@ class Edit(Arrays):
         stored = self.archive._tensors.get(key)
         if stored is not None and stored.name != key:
             return self._find_held(key)
-        return self._find_named(key)
+        message = self._find_named(key)
+        held = self._held.get(key, message)
+        if message is not held and held.name != key and self._has(held):
+            raise usage("the tensor of this name was renamed in `model`, and another one has the name now: set the data of its message", key)
+        return message
 
     def _find_held(self, key: str) -> onnx.TensorProto | None:
         there = self._message_at(self._stored_steps[key])
         if not self._shared:
             return there
         message = self._held[key]
-        if message is not there and all(each is not message for _, each in _proto.placed(self._model)):
+        if message is not there and not self._has(message):
             raise self._gone(key)
         return message
+
+    def _has(self, message: onnx.TensorProto | None) -> bool:
+        return any(each is message for _, each in _proto.placed(self._model))
 
     def _gone(self, key: str) -> NotFoundError:
         return NotFoundError("usage.no_such_tensor", "this tensor is not in `model` any more", key, None, self.archive.path or "")

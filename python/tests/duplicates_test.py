@@ -138,6 +138,17 @@ class Duplicates(PlacesTest):
             made[f"unused {name}"] = model_of([helper.make_node("Identity", ["x"], ["y"])], tensors())
         return made
 
+    def test_cached_session_computes_what_the_plain_one_does(self):
+        unused = numpy_helper.from_array(np.ones(1, np.int64), "unused")
+        path = self.written(model_of([ADD], [unused, self.out(constant(1)), constant(2)]))
+        onnxar.pack(path, self.folder / "m.onnxar")
+        expected = outcome(lambda: ort.InferenceSession(path, providers=CPU))
+        (cache := self.folder / "cache").mkdir(mode=0o700)
+        for _ in range(2):
+            with self.assertWarnsRegex(RuntimeWarning, "defines a name more than once"):
+                session = onnxar.onnxruntime.InferenceSession(self.folder / "m.onnxar", providers=CPU, cache=cache)
+            self.assertEqual(outcome(lambda made=session: made), expected)
+
     def test_result_is_that_of_the_plain_model_or_refused(self):
         for name, model in self.cases().items():
             with self.subTest(name):

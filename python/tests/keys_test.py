@@ -85,6 +85,24 @@ class Keys(FolderTest):
                             e[key] = e[key] * 100
                     self.assertEqual(self.content(), {key: (site, number * 100) for key, (site, number) in before.items()})
 
+    def test_renamed_tensor_is_not_taken_for_another(self):
+        self.save(model_of(["a", "b"]))
+        before = self.path.read_bytes()
+        with self.assertRaisesRegex(onnxar.Error, "renamed in `model`") as caught, onnxar.edit(self.path) as e:
+            first, second = e.model.graph.initializer
+            first.name, second.name = "b", "a"
+            e["a"] = e["a"] * 2
+        self.assertEqual(caught.exception.code, "usage.argument")
+        self.assertEqual(self.path.read_bytes(), before)
+
+    def test_attributes_of_one_name_are_refused(self):
+        model = model_of([], ["c"])
+        model.graph.node[0].attribute.append(model.graph.node[0].attribute[0])
+        self.save(model)
+        with self.assertRaises(onnxar.Error) as caught, onnxar.edit(self.path) as e:
+            e.model.producer_name = "me"
+        self.assertEqual(caught.exception.code, "onnx.model.invalid")
+
     def test_data_outside_of_a_name_defined_twice_stays(self):
         first, second = (numpy_helper.from_array(np.full(BIG, number, np.float32), "dup") for number in (1, 2))
         model = helper.make_model(helper.make_graph([], "g", [], [], [first, second]), ir_version=10)

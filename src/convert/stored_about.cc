@@ -19,8 +19,8 @@ struct Line {
 /// Takes the first line off `text`. Returns nothing, and leaves the text, if it does not begin with one.
 std::optional<Line> take_line(std::string_view& text) {
   const std::size_t name = text.find(' ');
-  const std::size_t size = name == text.npos ? text.npos : text.find(' ', name + 1);
-  if (size == text.npos) return std::nullopt;
+  const std::size_t size = name == std::string_view::npos ? name : text.find(' ', name + 1);
+  if (size == std::string_view::npos) return std::nullopt;
   const auto length = base::plain_decimal(text.substr(name + 1, size - name - 1));
   const std::string_view rest = text.substr(size + 1);
   if (!length || *length >= rest.size() || rest[static_cast<std::size_t>(*length)] != '\n') return std::nullopt;

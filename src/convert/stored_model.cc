@@ -182,6 +182,13 @@ struct StoredModel::Parts {
       const auto about = StoredAbout::read(refused);
       throw Error(Code::usage_argument, about ? about->rest : "was refused before", {}, path);
     }
+    if (!link.remarks.empty()) {  // seen with 1.31: the model as it is stored may take another definition
+      throw Error(
+          Code::onnx_graph_duplicate,
+          "the model defines a name more than once, and what ONNX Runtime stores may compute something else; give "
+          "each definition a name of its own",
+          link.remarks.front().place, archive.path());
+    }
     refuse_unlinkable(path);
     for (const std::string_view entry : {about_entry, data_entry}) refuse_own_name(entry, path);
   }

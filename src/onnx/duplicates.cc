@@ -19,6 +19,9 @@ void for_each_output(Bytes model, Range node, const Visit& visit) {
   }
 }
 
+/// True if ONNX Runtime takes the node for an initializer: it looks at the operator, whatever its domain.
+bool counts_as_initializer(Bytes model, Range node) { return op_type_of(model, node) == "Constant"; }
+
 /// Returns the last message in field `number`, or else an empty range.
 Range message_in(Bytes model, Range message, std::uint32_t number) {
   Range found;
@@ -60,7 +63,7 @@ void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition
     };
     if (by->message == Message::node) {
       by->index = counts[0]++;
-      if (which == Definitions::constant && !is_constant(model, field.value)) continue;
+      if (which == Definitions::constant && !counts_as_initializer(model, field.value)) continue;
       for_each_output(model, field.value, [&](std::string_view name) { define(name, field.value); });
     } else {
       by->index = counts[by->message == Message::tensor ? 1 : 2]++;
@@ -83,7 +86,7 @@ base::KeyedSet<std::string_view> ambiguous_names(Bytes model, const Level& graph
   Cursor cursor(model, graph.field.value);
   for (Field field; cursor.next(field);) {
     const auto by = defining(graph.message, field);
-    if (!by || by->message != Message::node || is_constant(model, field.value)) continue;
+    if (!by || by->message != Message::node || counts_as_initializer(model, field.value)) continue;
     for_each_output(model, field.value, [&names](std::string_view name) { names.erase(name); });
   }
   return names;

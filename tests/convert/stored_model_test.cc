@@ -157,6 +157,15 @@ TEST_F(StoredModelTest, ModelWithoutLargeWeightsHasNoData) {
   EXPECT_TRUE(is_stored());
 }
 
+TEST_F(StoredModelTest, NamesDefinedTwiceAreNotStored) {
+  const Built built =
+      archive_of(with_ends({linked_floats("w", 300, "w"), floats("w", 300)}), {zip_entry("w", pattern(1200, 1))});
+  folder_.write_file("x.onnxar", built.bytes);
+  StoredModel model = opened();
+  EXPECT_EQ(code_of([&] { model.prepare(); }), Code::onnx_graph_duplicate);
+  EXPECT_THAT(folder_.file_names(), ElementsAre("cache/", "x.onnxar"));
+}
+
 TEST_F(StoredModelTest, NothingElseStays) {
   stored();
   EXPECT_THAT(folder_.file_names(), ElementsAre("cache/", "cache/stored", "cache/stored.lock", "x.onnxar"));

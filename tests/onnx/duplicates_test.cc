@@ -69,6 +69,13 @@ TEST(Duplicates, RuntimesRefuseOtherNodesWhereverDataIs) {
   EXPECT_THAT(kept(graph_of({.nodes = {op_node({"w"})}, .initializers = {named("w"), named("w")}})), IsEmpty());
 }
 
+// ONNX Runtime makes an initializer of every node with this operator.
+TEST(Duplicates, ConstantOfAnotherDomainCounts) {
+  const Message foreign = constant("w", named("value")).string(7, "other");
+  EXPECT_THAT(kept(graph_of({.nodes = {foreign}, .initializers = {named("w")}})),
+              ElementsAre("graph.node[0].attr.value", "graph.initializer[0]"));
+}
+
 TEST(Duplicates, InitializersWithoutNamesMayMove) {
   const Message nameless = graph_of({.nodes = {op_node({""})}, .initializers = {named(""), named("")}});
   EXPECT_THAT(redefinitions(nameless), ElementsAre("graph.initializer[1] "));

@@ -25,7 +25,8 @@ class ChangingBytes {
   /// REQUIRES: the range lies in the bytes.
   void read(std::uint64_t offset, std::span<std::byte> target) {
     std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), target.size(), target.begin());
-    if (++reads_ <= quiet_ || (reads_ - quiet_) % 2 == 0) return;
+    ++reads_;
+    if (reads_ <= quiet_ || (reads_ - quiet_) % 2 == 0) return;
     if (at_ < 64) {
       for (std::size_t i = at_; i < std::min(at_ + 2, target.size()); ++i) target[i] = std::byte{0xFF};
     } else {
