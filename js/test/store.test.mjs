@@ -75,6 +75,25 @@ test('a damaged piece that was kept is found by its CRC-32 and asked for again',
   same(await made().get(url), one);
 });
 
+test('what shares a piece with a damaged entry is checked again when the piece comes again', async () => {
+  const archive = await open(one);
+  const second = await archive.offset('w1');
+  const begin = Math.floor(second / piece) * piece; // of a piece with the end of w0 and the begin of w1
+  assert.ok((await archive.offset('w0')) < begin && begin < second - 1000);
+  const flipped = (at) => Object.assign(Buffer.from(one), { [at]: one[at] ^ 1 });
+  const all = [flipped(second + 10), flipped(second - 1000)];
+  server.fault = (_, { range }) => {
+    server.files.a.bytes = (range === `bytes=${begin}-${begin + piece - 1}` && all.shift()) || one;
+    return {};
+  };
+  await assert.rejects(made().get(url), { code: 'zip.data.crc', entry: 'w0' });
+  assert.deepEqual(
+    (await made().list()).map(({ complete }) => complete),
+    [false],
+  );
+  same(await made().get(url), one);
+});
+
 test('an archive that changed is noticed by a refresh, which keeps the old one if the new one fails', async () => {
   const old = await made().get(url);
   server.files.a = { bytes: other, etag: '"2"' };
