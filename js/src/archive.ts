@@ -29,8 +29,8 @@ export interface LinkOptions {
 type Model = { model: Uint8Array; base: number };
 
 const MOST_BYTES = 2 ** 31 - 1;
-/** Tensors in memory at the same time: each takes some hundred bytes, and four of a model. */
-const MOST_TENSORS = 2 ** 22;
+/** Tensors in memory at the same time, and their dimensions: each takes up to some hundred bytes, and one to four of a model. */
+const MOST_VALUES = 2 ** 22;
 const AT_ONCE = 16; // requests at the same time
 /** A link has data of fewer bytes in itself. */
 const SMALLEST_LINKED = 128;
@@ -156,8 +156,9 @@ export class Archive {
   /** All tensors of a model, in the order of its bytes. Each of them was proved, and none if one cannot be. */
   async tensors(graph: string = MODEL): Promise<Tensor[]> {
     const tensors: Tensor[] = [];
+    const keep = keeping(tensors);
     const walk = this.#walk(graph, await this.#model(graph), ({ begin: _, end: __, reach: ___, ...tensor }) => {
-      push(tensors, tensor);
+      keep(tensor);
       return undefined;
     });
     walk.run();
@@ -206,8 +207,9 @@ export class Archive {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const read = await this.#model(graph);
     const linked: Site[] = [];
+    const keep = keeping(linked);
     this.#walk(graph, read, (site) => {
-      if (site.entry !== undefined) push(linked, site);
+      if (site.entry !== undefined) keep(site);
       return undefined;
     }).run();
     const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || site.reach < reach;
@@ -321,9 +323,14 @@ export async function open(from: Openable, options: OpenOptions = {}): Promise<A
   }
 }
 
-function push<T extends Tensor>(tensors: T[], tensor: T): void {
-  if (tensors.push(tensor) <= MOST_TENSORS) return;
-  throw new OnnxarError('expansion', tensor.graph, undefined, `the model has more than ${MOST_TENSORS} tensors`);
+function keeping<T extends Tensor>(tensors: T[]): (tensor: T) => void {
+  let values = 0;
+  return (tensor) => {
+    values += 1 + tensor.shape.length;
+    const what = `the model has more than ${MOST_VALUES} tensors and dimensions`;
+    if (values > MOST_VALUES) throw new OnnxarError('expansion', tensor.graph, undefined, what);
+    tensors.push(tensor);
+  };
 }
 
 async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Window> {

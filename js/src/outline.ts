@@ -48,7 +48,7 @@ export function expect(kept: boolean, what: string): asserts kept {
   if (!kept) throw new Damage(what);
 }
 
-/** Tensors, inputs and outputs of all graphs: each takes some hundred bytes of memory, and two of the model. */
+/** What all graphs together have of what is kept: tensors, inputs, outputs, dimensions, opsets and pairs. */
 export const MOST_VALUES = 2 ** 20;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -72,7 +72,7 @@ export class Model {
   readonly made: GraphMetadata;
   /** In the order of the file. */
   readonly tensors: TensorInfo[] = [];
-  /** How many tensors, inputs and outputs there are. */
+  /** How many values are kept: each takes up to some hundred bytes of memory, and as little as one of the model. */
   values = 0;
   readonly #bytes: Bytes;
   readonly #most: number;
@@ -91,7 +91,7 @@ export class Model {
       if (number === 2) this.made.producer = this.#text(begin, end);
       if (number === 7) graph = [begin, end];
       if (number === 8) this.#readOpset(begin, end);
-      if (number === 14) this.#readPair(begin, end, header.__metadata__);
+      if (number === 14) this.#readProperty(begin, end);
     });
     expect(graph !== undefined, 'it has no graph');
     this.#readGraph(...graph, 0);
@@ -139,25 +139,34 @@ export class Model {
       if (number === 1 && from >= 0) domain = this.#text(from, to);
       if (number === 2 && from < 0) version = value;
     });
-    this.made.opsets[domain || 'ai.onnx'] = version;
+    this.#keep(this.made.opsets, domain || 'ai.onnx', version);
   }
 
-  /** A damaged pair is passed over, as the reader does. */
-  #readPair(begin: number, end: number, into: Record<string, string>): void {
+  #readProperty(begin: number, end: number): void {
+    const [key, value] = this.#pair(begin, end) ?? [];
+    if (key !== undefined) this.#keep(this.made.header.__metadata__, key, value!);
+  }
+
+  /** undefined for a damaged pair, which is passed over, as the reader does. */
+  #pair(begin: number, end: number): [key: string, value: string] | undefined {
     const pair = ['', '', ''];
     try {
       this.#fields(begin, end, (number, from, to) => {
         if (from >= 0 && number < 3) pair[number] = this.#text(from, to);
       });
     } catch {
-      return;
+      return undefined;
     }
-    into[pair[1]!] = pair[2]!;
+    return [pair[1]!, pair[2]!];
   }
 
-  /** Counts a tensor, input or output. */
+  #keep<T>(into: Record<string, T>, key: string, value: T): void {
+    if (!(key in into)) this.#count();
+    into[key] = value;
+  }
+
   #count(): void {
-    expect(++this.values <= this.#most, `it has more than ${MOST_VALUES} tensors, inputs and outputs`);
+    expect(++this.values <= this.#most, `it has more than ${MOST_VALUES} tensors, dimensions and the like`);
   }
 
   /** Initializers of a graph and, by way of the attributes of its nodes, of its subgraphs. */
@@ -192,18 +201,21 @@ export class Model {
     this.#count();
     let [name, type, isExternal] = ['', 0, false];
     const shape: number[] = [];
-    let link: Record<string, string> | undefined;
+    const link: Record<string, string | undefined> = { location: '', offset: '0', length: undefined };
+    const add = (dim: number): void => (this.#count(), void shape.push(dim));
     this.#fields(begin, end, (number, from, to, value) => {
-      if (number === 1 && from < 0) shape.push(value);
-      else if (number === 1) for (let at = from; at < to; at = this.#next) shape.push(this.#varint(at, to));
+      if (number === 1 && from < 0) add(value);
+      else if (number === 1) for (let at = from; at < to; at = this.#next) add(this.#varint(at, to));
       else if (number === 2 && from < 0) type = value;
       else if (number === 8 && from >= 0) name = this.#text(from, to);
-      else if (number === 13 && from >= 0) this.#readPair(from, to, (link ??= named<string>()));
-      else if (number === 14 && from < 0) isExternal = value === 1;
+      else if (number === 13 && from >= 0) {
+        const [key = '', text] = this.#pair(from, to) ?? [];
+        if (Object.hasOwn(link, key)) link[key] = text;
+      } else if (number === 14 && from < 0) isExternal = value === 1;
     });
     const info: TensorInfo = { dtype: typeName(type), shape };
     if (isExternal) {
-      const { location = '', offset = '0', length } = (link ?? {}) as Record<string, string | undefined>;
+      const { location, offset, length } = link;
       const bits = elements(shape) * Number(TYPES[2 * type + 1] ?? 0);
       const [first, size] = [Number(offset), length === undefined ? Math.ceil(bits / 8) : Number(length)];
       expect(first >= 0 && size >= 0, `the data of ${name} is nowhere`);
@@ -243,7 +255,10 @@ export class Model {
       if (number === 2 && from >= 0) shape[shape.length - 1] = this.#text(from, to) || '?';
     };
     this.#fields(begin, end, (number, from, to) => {
-      if (number === 1 && from >= 0 && shape.push('?') > 0) this.#fields(from, to, onDim);
+      if (number !== 1 || from < 0) return;
+      this.#count();
+      shape.push('?');
+      this.#fields(from, to, onDim);
     });
     return shape;
   }

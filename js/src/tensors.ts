@@ -80,7 +80,6 @@ interface Draft {
   dims: bigint[];
   dataType: number;
   raw: Field | undefined;
-  runs: Field[];
   /** How many values each typed field holds. */
   typed: Map<number, number>;
   isLinked: boolean;
@@ -95,7 +94,6 @@ export function readTensor(wire: Wire, message: Field, depth: number, reach: Rea
     dims: [],
     dataType: 0,
     raw: undefined,
-    runs: [],
     typed: new Map(),
     isLinked: false,
     keys: new Map(),
@@ -108,7 +106,7 @@ export function readTensor(wire: Wire, message: Field, depth: number, reach: Rea
   const elements = product(draft.dims);
   const size = bytesOf(elements, draft.dataType);
   wire.keeps('M17', size === undefined || (elements < 1n << 64n && size < 1n << 64n), draft.at);
-  for (const run of draft.runs) addValues(draft, run.number, countRun(wire, run));
+  addRuns(wire, draft, message);
   const place = draft.isLinked ? readLink(wire, draft, size, sizes) : checkInline(wire, draft, elements, size);
   const shape = draft.dims.map(Number);
   const type = TYPES[draft.dataType]?.[0] ?? `type ${draft.dataType}`;
@@ -126,8 +124,7 @@ function readField(wire: Wire, draft: Draft, field: Field, depth: number): void 
   else if (number === 14 && type === VARINT) {
     const value = wire.varint(field.begin, field.end);
     if (value <= 1) draft.isLinked = value === 1;
-  } else if (type === BLOCK && number !== 6 && number in VALUE) draft.runs.push(field);
-  else if (VALUE[number] === type) addValues(draft, number, 1);
+  } else if (VALUE[number] === type) addValues(draft, number, 1);
 }
 
 /** The typed fields, and the wire type of their values. */
@@ -135,6 +132,16 @@ const VALUE: Record<number, number> = { 4: FIXED32, 5: VARINT, 6: BLOCK, 7: VARI
 
 function addValues(draft: Draft, field: number, count: number): void {
   if (count > 0) draft.typed.set(field, (draft.typed.get(field) ?? 0) + count);
+}
+
+/** The values of packed runs, which are read after all other fields: a run may be empty, so none is kept. */
+function addRuns(wire: Wire, draft: Draft, message: Field): void {
+  for (let at = message.begin; at < message.end;) {
+    const field = wire.field(at, message.end);
+    at = field.end;
+    const isRun = field.type === BLOCK && field.number in VALUE && VALUE[field.number] !== BLOCK;
+    if (isRun) addValues(draft, field.number, countRun(wire, field));
+  }
 }
 
 function readDims(wire: Wire, draft: Draft, field: Field): void {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { OnnxarError, open } from '../dist/index.js';
 import { parseOnnxMetadata } from '../dist/metadata.js';
 import { checkNames } from '../dist/names.js';
-import { archive, model } from './support/archive.mjs';
+import { archive, block, model } from './support/archive.mjs';
 
 const program = fileURLToPath(new URL('support/tiny.mjs', import.meta.url));
 
@@ -55,9 +55,14 @@ test('the first name below another entry is the one that is refused', () => {
 });
 
 // A heap of 32 MiB holds a model of these bytes many times, and not an object for each of its fields.
-for (const form of ['fields', 'pairs', 'nodes', 'attributes', 'values', 'links', 'opsets', 'damaged pairs']) {
+for (const [form, ...sizes] of [
+  ...['fields', 'pairs', 'nodes', 'attributes', 'values', 'runs', 'links', 'opsets', 'damaged pairs'].map((each) => [
+    each,
+  ]),
+  ['keys of links', 8192],
+]) {
   test(`a model of many ${form} is read with little memory`, () => {
-    for (const kilobytes of [512, 1024, 2048]) {
+    for (const kilobytes of [512, 1024, 2048, ...sizes]) {
       const words = ['--max-old-space-size=32', program, form, String(kilobytes)];
       assert.equal(execFileSync(process.execPath, words, { encoding: 'utf8' }).trim(), 'link, tensors, metadata');
     }
@@ -73,6 +78,33 @@ test('tensors are refused beyond a number that fits into memory', slow, async ()
   const bytes = archive([['__MODEL_PROTO', many]]);
   await assert.rejects(async () => (await open(bytes)).tensors(), { code: 'onnx.model.expansion' });
   await assert.rejects(parseOnnxMetadata(new Blob([bytes])), /more than 1048576 tensors/);
+});
+
+/** So many blocks of a field, each with another key. */
+const keyed = (field, count) =>
+  Buffer.concat(Array.from({ length: count }, (_, i) => block(field, block(1, i.toString(36)))));
+
+for (const [what, make] of [
+  ['packed dimensions', (count) => block(7, block(5, block(1, Buffer.alloc(count))))],
+  ['dimensions', (count) => block(7, block(5, Buffer.alloc(2 * count, Buffer.from([0x08, 0]))))],
+  [
+    'dimensions of an input',
+    (count) => block(7, block(11, block(2, block(1, block(2, Buffer.alloc(2 * count, Buffer.from([0x0a, 0]))))))),
+  ],
+  ['pairs', (count) => Buffer.concat([block(7), keyed(14, count)])],
+  ['opsets', (count) => Buffer.concat([block(7), keyed(8, count)])],
+]) {
+  test(`metadata of too many ${what} is refused`, async () => {
+    await parseOnnxMetadata(new Blob([make(1000)]));
+    await assert.rejects(parseOnnxMetadata(new Blob([make(2 ** 20 + 1)])), /it has more than 1048576 tensors, dim/);
+  });
+}
+
+test('tensors of too many dimensions in all are refused', async () => {
+  const shape = Buffer.concat([Buffer.from([0x10, 1]), block(1, Buffer.alloc(1024))]);
+  const many = Buffer.concat(Array(4096).fill(block(5, shape)));
+  const opened = await open(archive([['__MODEL_PROTO', block(7, many)]]));
+  await assert.rejects(opened.tensors(), { code: 'onnx.model.expansion' });
 });
 
 test('entries that share one model are refused', async () => {

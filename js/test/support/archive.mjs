@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 const varint = (value) => (value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]);
 const number = (field, value) => Buffer.from([...varint(field * 8), ...varint(value)]);
-const block = (field, ...parts) => {
+export const block = (field, ...parts) => {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
   return Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(body.length)]), body]);
 };

@@ -8,6 +8,12 @@ const many = (...unit) =>
   Buffer.alloc(Math.floor((Number(kilobytes) << 10) / unit.length) * unit.length, Buffer.from(unit));
 const varint = (value) => (value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]);
 const block = (field, body) => Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(body.length)]), body]);
+/** Pairs of a field, each with another key. */
+const keyed = (tag) => {
+  const pairs = many(tag, 7, 0x0a, 5, 0, 0, 0, 0, 0);
+  for (let at = 4; at < pairs.length; at += 9) pairs.write((at + 2 ** 30).toString(36).slice(-5), at);
+  return pairs;
+};
 const graph = (...parts) => block(7, Buffer.concat(parts));
 const link = Buffer.concat([
   Buffer.from([0x10, 2, 0x08, 100]),
@@ -22,6 +28,8 @@ const forms = {
   nodes: () => graph(many(0x0a, 0)),
   attributes: () => graph(block(1, many(0x2a, 0))),
   values: () => graph(block(5, Buffer.concat([Buffer.from([0x10, 6]), many(0x28, 1)]))),
+  runs: () => graph(block(5, Buffer.concat([Buffer.from([0x10, 1, 0x08, 0]), many(0x22, 0)]))),
+  'keys of links': () => graph(block(5, Buffer.concat([link, keyed(0x6a)]))),
   links: () => graph(block(5, Buffer.concat([link, many(0x70, 1, 0x78, 1)]))),
 };
 
