@@ -4,7 +4,7 @@ import { crc32 } from './crc32.js';
 import { OnnxarError, numberFrom, require } from './error.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
 import { exactly, openPath, openSource, type Openable, type Source, type SourceOptions } from './source.js';
-import { REACH, type Reach, type Site, type Tensor } from './tensors.js';
+import { REACH, keeping, type Reach, type Site, type Tensor } from './tensors.js';
 import { Walk, externalData, withoutLink, withoutMarkers, type Visit } from './walk.js';
 import { Window } from './window.js';
 import { block, join, pair } from './wire.js';
@@ -29,8 +29,6 @@ export interface LinkOptions {
 type Model = { model: Uint8Array; base: number };
 
 const MOST_BYTES = 2 ** 31 - 1;
-/** Tensors in memory at the same time, and their dimensions: each takes up to some hundred bytes, and one to four of a model. */
-const MOST_VALUES = 2 ** 22;
 const AT_ONCE = 16; // requests at the same time
 /** A link has data of fewer bytes in itself. */
 const SMALLEST_LINKED = 128;
@@ -113,10 +111,7 @@ export class Archive {
   async bytes(name: string, begin = 0, end?: number, signal?: AbortSignal): Promise<Uint8Array> {
     const header = this.#header(name);
     const stop = end ?? header.size;
-    const isPart = Number.isSafeInteger(begin) && Number.isSafeInteger(stop) && begin >= 0 && begin <= stop;
-    if (!isPart || stop > header.size) {
-      throw new OnnxarError('argument', name, undefined, `bytes ${begin} to ${stop} of an entry of ${header.size}`);
-    }
+    checkPart(header, begin, stop);
     if (!this.#places.has(header) && begin === 0) return this.#withHeader(header, stop, signal);
     const data = await this.#place(header, signal);
     return this.source.read(data + begin, data + stop, signal);
@@ -177,11 +172,12 @@ export class Archive {
    */
   async link(location: string, options: LinkOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const { graph = MODEL, offset = 0 } = options;
-    const own = this.#headers.find(({ name }) => name.toLowerCase() === location.toLowerCase());
-    if (own) throw new OnnxarError('overlap', own.name);
-    if (!(offset >= 0 && offset % 64 === 0) || location === '') {
+    const isOffset = Number.isSafeInteger(offset) && offset >= 0 && offset % 64 === 0;
+    if (!isOffset || !Number.isSafeInteger(offset + this.source.size) || typeof location !== 'string' || !location) {
       throw new OnnxarError('argument', '', undefined, 'a link takes a name, and an offset that is a multiple of 64');
     }
+    const own = this.#headers.find(({ name }) => name.toLowerCase() === location.toLowerCase());
+    if (own) throw new OnnxarError('overlap', own.name);
     const marker = [
       ...pair(14, 'onnxar.link.archive', location),
       ...(offset ? pair(14, 'onnxar.link.offset', String(offset)) : []),
@@ -293,10 +289,8 @@ export class Archive {
   }
 
   async #pieces(header: Header, begin: number, end = header.size, signal?: AbortSignal): Promise<Pieces> {
+    checkPart(header, begin, end);
     const data = await this.#place(header, signal);
-    if (!(begin >= 0 && begin <= end && end <= header.size)) {
-      throw new OnnxarError('argument', header.name, undefined, `bytes ${begin} to ${end} of ${header.size}`);
-    }
     const pieces = await piecesOf(this.source, data + begin, data + end, signal);
     return counted(pieces, end - begin, (bytes, crc) => {
       if (bytes !== end - begin) throw new OnnxarError('cut', header.name);
@@ -323,14 +317,9 @@ export async function open(from: Openable, options: OpenOptions = {}): Promise<A
   }
 }
 
-function keeping<T extends Tensor>(tensors: T[]): (tensor: T) => void {
-  let values = 0;
-  return (tensor) => {
-    values += 1 + tensor.shape.length;
-    const what = `the model has more than ${MOST_VALUES} tensors and dimensions`;
-    if (values > MOST_VALUES) throw new OnnxarError('expansion', tensor.graph, undefined, what);
-    tensors.push(tensor);
-  };
+function checkPart({ name, size }: Header, begin: number, end: number): void {
+  if (Number.isSafeInteger(begin) && Number.isSafeInteger(end) && begin >= 0 && begin <= end && end <= size) return;
+  throw new OnnxarError('argument', name, undefined, `bytes ${begin} to ${end} of an entry of ${size}`);
 }
 
 async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Window> {

@@ -1,4 +1,4 @@
-import type { Rule } from './error.js';
+import { OnnxarError, type Rule } from './error.js';
 import { BLOCK, FIXED32, FIXED64, VARINT, type Field, type Wire } from './wire.js';
 
 /** Types by number: name, bits of an element, field of typed values, values an element in that field. */
@@ -73,6 +73,8 @@ export const DEEPEST = 100;
 
 const KEYS = ['location', 'offset', 'length', 'checksum'];
 const MOST_DIMS = 1024;
+/** Tensors in memory at the same time, and their dimensions: each takes up to some hundred bytes, and one to four of a model. */
+const MOST_VALUES = 2 ** 22;
 
 interface Draft {
   at: number;
@@ -232,4 +234,15 @@ function checkInline(wire: Wire, draft: Draft, elements: bigint, size: bigint | 
   keeps('M18', own === undefined || !held.includes(own) || BigInt(draft.typed.get(own)!) >= needed);
   if (!raw) return elements === 0n ? { offset: 0, length: 0 } : {};
   return { offset: draft.raw!.begin, length: size === undefined ? raw : Number(size) };
+}
+
+/** Adds each tensor that it gets, as many as fit into memory. */
+export function keeping<T extends Tensor>(tensors: T[]): (tensor: T) => void {
+  let values = 0;
+  return (tensor) => {
+    values += 1 + tensor.shape.length;
+    const what = `the model has more than ${MOST_VALUES} tensors and dimensions`;
+    if (values > MOST_VALUES) throw new OnnxarError('expansion', tensor.graph, undefined, what);
+    tensors.push(tensor);
+  };
 }

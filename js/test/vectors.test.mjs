@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as onnxar from '../dist/index.js';
+import { weights } from './support/archive.mjs';
 import { root } from './support/repository.mjs';
 import { difference, reading } from './support/vectors.mjs';
 
@@ -71,4 +72,24 @@ test('what is not a source, or gives other bytes, is refused', async () => {
   for (const source of [undefined, null, 5, {}]) await assert.rejects(onnxar.open(source), { code: 'usage.argument' });
   const short = { size: 100, read: async () => new Uint8Array(99) };
   await assert.rejects(onnxar.open(short), { code: 'io.short_read' });
+});
+
+test('places that are no exact numbers are refused', async () => {
+  const archive = await onnxar.open(weights(1, 64));
+  assert.ok((await archive.link('m', { offset: 64 })).length > 0);
+  for (const offset of ['64', 2 ** 60, 2 ** 53 - 64, -64, 32, NaN, Infinity, null, 64n]) {
+    await assert.rejects(archive.link('m', { offset }), { code: 'usage.argument' }, String(offset));
+  }
+  for (const name of ['', undefined, 5]) await assert.rejects(archive.link(name), { code: 'usage.argument' });
+  for (const [begin, end] of [
+    ['0', 5],
+    [0, '5'],
+    [0.5, 5],
+    [5, 4],
+    [0, 65],
+    [-1, 5],
+  ]) {
+    await assert.rejects(archive.bytes('w0', begin, end), { code: 'usage.argument' });
+    await assert.rejects(archive.stream('w0', begin, end).getReader().read(), { code: 'usage.argument' });
+  }
 });
