@@ -52,7 +52,7 @@ export function expect(kept: boolean, what: string): asserts kept {
 export const MOST_VALUES = 2 ** 20;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
-export const decoder = new TextDecoder();
+export const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Gets a field of a message: the range of a text or message, or a number, whose range is empty and begins at -1. */
 type OnField = (number: number, begin: number, end: number, value: number) => void;
@@ -76,6 +76,8 @@ export class Model {
   values = 0;
   readonly #bytes: Bytes;
   readonly #most: number;
+  /** The names of the initializers of the graph itself. */
+  readonly #weights = new Set<string>();
   /** Where the number that was read last ends. */
   #next = 0;
   #copies = 1;
@@ -95,20 +97,22 @@ export class Model {
     });
     expect(graph !== undefined, 'it has no graph');
     this.#readGraph(...graph, 0);
-    this.made.inputs = this.made.inputs.filter((input) => !(input.name in header)); // IR version 3 names weights there, too
+    this.made.inputs = this.made.inputs.filter(({ name }) => !this.#weights.has(name)); // IR version 3 names weights there, too
     [this.made.parameterCount, this.made.parameterTotal] = counted([this]);
   }
 
+  /** A number of 64 bits with a sign. */
   #varint(at: number, end: number): number {
-    let value = 0;
+    let [value, rest] = [0, 0];
     for (let scale = 1; scale < 2 ** 70; scale *= 128) {
       if (at >= end) throw new Damage('a number is cut');
       const byte = this.#bytes[at++]!;
       value += (byte & 127) * scale;
       if (byte < 128) {
         this.#next = at;
-        return value;
+        return scale === 2 ** 63 && byte === 1 ? -1 - rest : value; // exact, as -1 is near to 2^64
       }
+      rest += (127 - (byte & 127)) * scale;
     }
     throw new Damage('a number is too long');
   }
@@ -123,7 +127,7 @@ export class Model {
       const value = type === 0 || type === 2 ? this.#varint(from, end) : 0;
       at = type === 0 || type === 2 ? this.#next : from + (type === 1 ? 8 : 4);
       if (type === 2) at += value;
-      if (at > end) throw new Damage('a field is cut');
+      if (at > end || (type === 2 && value < 0)) throw new Damage('a field is cut');
       if (type === 0) onField(number, -1, -1, value);
       if (type === 2) onField(number, at - value, at, 0);
     }
@@ -181,28 +185,32 @@ export class Model {
     this.#fields(begin, end, (number, from, to) => {
       if (from < 0) return;
       if (number === 1) this.#fields(from, to, onNode);
-      if (number === 5) this.#readTensor(from, to);
-      if (number === 15) this.#readSparse(from, to);
+      if (number === 5) this.#readTensor(from, to, depth);
+      if (number === 15) this.#readSparse(from, to, depth);
       if (depth === 0 && number === 11) this.made.inputs.push(this.#readValue(from, to));
       if (depth === 0 && number === 12) this.made.outputs.push(this.#readValue(from, to));
     });
   }
 
   /** The values of a sparse tensor. */
-  #readSparse(begin: number, end: number): void {
+  #readSparse(begin: number, end: number, depth: number): void {
     let values = [begin, begin] as [number, number];
     this.#fields(begin, end, (number, from, to) => {
       if (number === 1 && from >= 0) values = [from, to];
     });
-    this.#readTensor(...values);
+    this.#readTensor(...values, depth);
   }
 
-  #readTensor(begin: number, end: number): void {
+  #readTensor(begin: number, end: number, depth: number): void {
     this.#count();
     let [name, type, isExternal] = ['', 0, false];
     const shape: number[] = [];
     const link: Record<string, string | undefined> = { location: '', offset: '0', length: undefined };
-    const add = (dim: number): void => (this.#count(), void shape.push(dim));
+    const add = (dim: number): void => {
+      this.#count();
+      expect(dim >= 0, 'a dimension of a tensor is negative');
+      shape.push(dim);
+    };
     this.#fields(begin, end, (number, from, to, value) => {
       if (number === 1 && from < 0) add(value);
       else if (number === 1) for (let at = from; at < to; at = this.#next) add(this.#varint(at, to));
@@ -222,6 +230,7 @@ export class Model {
       Object.assign(info, { location, data_offsets: [first, first + size] });
     }
     const { header } = this.made;
+    if (depth === 0) this.#weights.add(name);
     let key = name;
     while (key in header) key = `${name} (${++this.#copies})`; // of another subgraph
     header[key] = info;

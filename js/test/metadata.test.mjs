@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { open } from '../dist/index.js';
 import { parseOnnxMetadata } from '../dist/metadata.js';
-import { archive, model } from './support/archive.mjs';
+import { archive, block, model, number, valueInfo } from './support/archive.mjs';
 import { serveRanges } from './support/ranges.mjs';
 import { root } from './support/repository.mjs';
 
@@ -214,6 +214,34 @@ test('a tensor with a dimension of 0 has no elements, whatever the others are', 
   const graph = Buffer.concat([Buffer.from([0x2a, 0x80 | (tensor.length & 127), tensor.length >> 7]), tensor]);
   const bytes = Buffer.concat([Buffer.from([0x3a, 0x80 | (graph.length & 127), graph.length >> 7]), graph]);
   assert.equal((await parseOnnxMetadata(new Blob([bytes]))).parameterTotal, 0);
+});
+
+test('inputs have their names and dimensions, whatever these are', async () => {
+  const inputs = ['__metadata__', '\ufeffx', 'inner', 'weight'].map((name) => valueInfo(11, name, []));
+  const minus = (count) => Buffer.from([0x08, 256 - count, ...Array(8).fill(0xff), 1]);
+  const dims = [1, 100].map((count) => block(1, minus(count)));
+  const negative = block(11, block(1, 'n'), block(2, block(1, number(1, 1), block(2, ...dims))));
+  const weight = (name) => block(5, number(2, 1), block(8, name));
+  const node = block(1, block(5, block(6, weight('inner'))));
+  const bytes = block(7, ...inputs, negative, weight('weight'), node);
+  const { graphs } = await parseOnnxMetadata(new Blob([bytes]));
+  assert.deepEqual(
+    graphs[0].inputs.map(({ name, shape }) => [name, shape]),
+    [
+      ['__metadata__', []],
+      ['\ufeffx', []],
+      ['inner', []],
+      ['n', [-1, -100]],
+    ],
+  );
+});
+
+test('lengths and dimensions of tensors below zero are refused', async () => {
+  const minus = [...Array(9).fill(0xff), 1];
+  const shape = block(7, block(5, Buffer.from([0x08, ...minus])));
+  await assert.rejects(parseOnnxMetadata(new Blob([shape])), /a dimension of a tensor is negative/);
+  const length = Buffer.concat([block(7), Buffer.from([0x12, ...minus])]);
+  await assert.rejects(parseOnnxMetadata(new Blob([length])), /a field is cut/);
 });
 
 test('a limit of NaN is refused', () =>

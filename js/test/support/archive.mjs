@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 
 const varint = (value) => (value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]);
-const number = (field, value) => Buffer.from([...varint(field * 8), ...varint(value)]);
+export const number = (field, value) => Buffer.from([...varint(field * 8), ...varint(value)]);
 export const block = (field, ...parts) => {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
   return Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(body.length)]), body]);
@@ -23,7 +23,7 @@ const tensor = (name, length, location, offset) =>
   );
 
 /** A value of floats whose dimensions are names or numbers. */
-const valueInfo = (field, name, dims) => {
+export const valueInfo = (field, name, dims) => {
   const shape = dims.map((dim) => block(1, typeof dim === 'number' ? number(1, dim) : block(2, dim)));
   return block(field, block(1, name), block(2, block(1, number(1, 1), block(2, ...shape))));
 };
