@@ -64,6 +64,9 @@ abstract class BlobPlace {
   }
 }
 
+const PIECE = /^(0|[1-9]\d{0,14})\.piece$/;
+const pieceName = (index: number): string => `${index}.piece`;
+
 class FilePlace extends BlobPlace implements Place {
   readonly #root: FileSystemDirectoryHandle;
 
@@ -93,17 +96,17 @@ class FilePlace extends BlobPlace implements Place {
   }
 
   put(folder: string, index: number, _: Note, bytes: AsyncIterable<Bytes>): Promise<void> {
-    return this.#write(folder, String(index), bytes);
+    return this.#write(folder, pieceName(index), bytes);
   }
 
   async drop(folder: string, index: number): Promise<void> {
-    await (await this.#root.getDirectoryHandle(folder)).removeEntry(String(index));
+    await (await this.#root.getDirectoryHandle(folder)).removeEntry(pieceName(index));
   }
 
   /** Deletes the files that a store makes, the note last, and then the folder, unless somebody put a file into it. */
   async delete(folder: string): Promise<void> {
     const place = await this.#root.getDirectoryHandle(folder);
-    for (const index of await this.indices(folder)) await place.removeEntry(String(index));
+    for (const index of await this.indices(folder)) await place.removeEntry(pieceName(index));
     await place.removeEntry(NOTE);
     await this.#root.removeEntry(folder).catch(() => undefined);
   }
@@ -111,12 +114,15 @@ class FilePlace extends BlobPlace implements Place {
   protected async indices(folder: string): Promise<number[]> {
     const found: number[] = [];
     const place = await this.#root.getDirectoryHandle(folder);
-    for await (const name of place.keys()) if (/^\d{1,15}$/.test(name)) found.push(Number(name));
+    for await (const name of place.keys()) {
+      const [, index] = PIECE.exec(name) ?? [];
+      if (index !== undefined) found.push(Number(index));
+    }
     return found;
   }
 
   protected blob(folder: string, index: number): Promise<Blob | undefined> {
-    return this.#file(folder, String(index));
+    return this.#file(folder, pieceName(index));
   }
 
   async #file(folder: string, name: string): Promise<File | undefined> {

@@ -197,6 +197,23 @@ describe('the store in Chromium', () => {
     assert.ok(asked() <= count - 10);
   });
 
+  test('files of others in a folder of the store stay, though their names are numbers', async () => {
+    assert.equal(await get(), digest(one));
+    const others = await tab.evaluate(async (at) => {
+      const { Store } = await import('/package/dist/store.js');
+      const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('onnxar');
+      const [folder] = await Array.fromAsync(root.values());
+      for (const name of ['0', '7', '007', '2024']) {
+        const file = await (await folder.getFileHandle(name, { create: true })).createWritable();
+        await file.close();
+      }
+      await new Store().delete(at);
+      return (await Array.fromAsync(folder.keys())).sort();
+    }, url);
+    assert.deepEqual(others, ['0', '007', '2024', '7']);
+    assert.equal(await get(), digest(one));
+  });
+
   test('an archive that changes between pieces is got anew, never half of each', async () => {
     for (const [etag, next] of [
       ['"1"', '"2"'],
