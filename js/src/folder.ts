@@ -74,11 +74,16 @@ export class NodePlace implements Place {
   async note(folder: string, note: Note): Promise<void> {
     if (note.complete) await this.#with(this.#at(folder, ARCHIVE), 'r+', (file) => file.sync());
     const draft = this.#at(folder, `note.${randomName()}`);
-    await this.#with(draft, 'wx', async (file) => {
-      await file.writeFile(written(note));
-      await file.sync();
-    });
-    await this.#files.rename(draft, this.#at(folder, NOTE));
+    try {
+      await this.#with(draft, 'wx', async (file) => {
+        await file.writeFile(written(note));
+        await file.sync();
+      });
+      await this.#files.rename(draft, this.#at(folder, NOTE));
+    } catch (error) {
+      await this.#files.unlink(draft).catch(() => undefined);
+      throw error;
+    }
   }
 
   async pieces(folder: string, note: Note): Promise<number[] | undefined> {

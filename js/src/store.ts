@@ -11,6 +11,8 @@ import { builtin, openSource } from './source.js';
 import { UrlSource } from './url.js';
 
 const PIECE = 1 << 23; // bytes
+/** The lock of those who look for room, in the place of a URL. */
+const ROOM = 'room';
 
 export interface StoreOptions {
   /** Most bytes of all archives together. Those that were not used for longest are deleted for a new one. */
@@ -74,7 +76,14 @@ export class Store {
     const get = (held: AbortSignal | undefined): Promise<Blob | URL> => {
       return this.#get(place, name, held ? { ...options, signal: held } : options);
     };
-    return (await locked(place, name, get, { signal }))!;
+    try {
+      return (await locked(place, name, get, { signal }))!;
+    } catch (error) {
+      if (!isFull(error) && !isReadOnly(error)) throw error;
+      const kept = options.refresh ? undefined : await complete(place, name); // a disk without locks can be read
+      if (kept) return this.#use(place, kept, options.onProgress);
+      throw new OnnxarError(isFull(error) ? 'full' : 'closed', '', undefined, `${shown(name)}: ${unwritten}`);
+    }
   }
 
   async #get(place: Place, name: string, options: GetOptions): Promise<Blob | URL> {
@@ -89,8 +98,13 @@ export class Store {
   }
 
   async list(): Promise<Kept[]> {
-    const notes = [...(await (await this.#place()).notes()).values()];
-    return notes.map(({ url, size, complete, used }) => ({ url, size, complete, used: new Date(used) }));
+    const place = await this.#place();
+    const kept = [...(await place.notes())].map(async ([folder, note]): Promise<Kept> => {
+      const { url, size, used } = note;
+      const isThere = (): Promise<boolean> => place.whole(folder, note).then(Boolean, () => false);
+      return { url, size, complete: note.complete && (await isThere()), used: new Date(used) };
+    });
+    return Promise.all(kept);
   }
 
   /** Deletes what is there of an archive, after a `get` of it ended. Blobs that it gave cannot be read any more. */
@@ -101,9 +115,10 @@ export class Store {
   }
 
   async #use(place: Place, [folder, note]: Found, onProgress?: OnProgress): Promise<Blob | URL> {
-    await place.note(folder, { ...note, used: Date.now() });
+    await place.note(folder, { ...note, used: Date.now() }).catch(() => undefined); // a full disk can be read
+    const whole = await place.whole(folder, note);
     onProgress?.(note.size, note.size);
-    return place.whole(folder, note);
+    return whole;
   }
 
   async #fetch(place: Place, url: string, options: GetOptions): Promise<Blob | URL> {
@@ -120,7 +135,7 @@ export class Store {
       if (before && isSame(before[1], { ...note, piece: before[1].piece })) {
         return await this.#use(place, before, options.onProgress);
       }
-      const folder = await this.#begin(place, download, archive, note, before?.[0]);
+      const folder = await this.#begin(place, download, archive, note, before?.[0], options.signal);
       options.signal?.throwIfAborted();
       await this.#run(download, place, url);
       const whole = await unlessDamaged(place, folder, note, archive);
@@ -137,17 +152,29 @@ export class Store {
   }
 
   /** Goes on with the folder of an earlier download, or makes one. Gives its name. */
-  async #begin(place: Place, download: Download, archive: Archive, note: Note, before?: string): Promise<string> {
+  async #begin(
+    place: Place,
+    download: Download,
+    archive: Archive,
+    note: Note,
+    before: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
     let [folder] = [...(await place.notes())].find(([, other]) => !other.complete && isSame(other, note)) ?? [];
     let pieces = folder === undefined ? undefined : await place.pieces(folder, note);
     if (pieces === undefined) folder = undefined; // it is damaged
     pieces ??= [];
     await deleteOthers(place, note.url, folder, before);
-    await this.#makeRoom(place, folder, note.size - bytesOf(note, pieces), note);
-    if (folder === undefined) folder = await place.create(note);
-    else await place.note(folder, note);
-    download.begin(archive, folder, note, pieces);
-    return folder;
+    const missing = note.size - bytesOf(note, pieces);
+    const reserve = async (): Promise<string> => {
+      await this.#makeRoom(place, folder, missing, note);
+      if (folder === undefined) return place.create(note);
+      await place.note(folder, note);
+      return folder;
+    };
+    const reserved = (await locked(place, ROOM, reserve, { signal }))!;
+    download.begin(archive, reserved, note, pieces);
+    return reserved;
   }
 
   /** The browser tells only by a failed write that its quota is full. */
@@ -166,10 +193,10 @@ export class Store {
    */
   async #makeRoom(place: Place, folder: string | undefined, missing: number, { url, size }: Note): Promise<void> {
     for (;;) {
-      const others = [...(await place.notes())].filter(([other]) => other !== folder);
-      const kept = others.reduce((sum, [, note]) => sum + note.size, 0);
-      const [disk, limit] = [await place.room(), this.#most - size + missing];
-      const room = Math.min(disk, limit - kept);
+      const all = [...(await place.notes())].filter(([other]) => other !== folder);
+      const others = all.filter(([, note]) => note.url !== url); // an old version stays until the new one is complete
+      const [disk, limit] = [await place.room(), this.#most - size + missing - (sizeOf(all) - sizeOf(others))];
+      const room = Math.min(disk, limit - sizeOf(others));
       if (missing <= room) return;
       const isHopeless = missing > Math.min(disk + (await held(place, others)), limit);
       if (isHopeless || !(await deleteOldest(place, url))) throw tooFull(url, missing, room);
@@ -193,6 +220,8 @@ const isSame = (a: Note, b: Note): boolean =>
   a.url === b.url && a.size === b.size && a.piece === b.piece && a.version === b.version;
 
 const bytesOf = (note: Note, pieces: number[]): number => pieces.reduce((sum, index) => sum + lengthOf(note, index), 0);
+
+const sizeOf = (all: Found[]): number => all.reduce((sum, [, note]) => sum + note.size, 0);
 
 /** How many bytes there are of archives, whose sizes servers may only have claimed. */
 async function held(place: Place, all: Found[]): Promise<number> {
@@ -252,6 +281,8 @@ const hasName = (error: unknown, ...names: string[]): boolean => {
   const { name = '', code = '' } = Object(error) as { name?: string; code?: string };
   return names.includes(name) || names.includes(code);
 };
+const isReadOnly = (error: unknown): boolean => hasName(error, 'EROFS', 'EACCES', 'EPERM');
+const unwritten = "the store's folder cannot be written; give another, or read the archive by its URL";
 const isFull = (error: unknown): boolean => hasName(error, 'QuotaExceededError', 'ENOSPC');
 /** The file at the server, or what was kept of it. */
 const isChanged = (error: unknown): boolean => hasName(error, 'io.changed', 'NotFoundError', 'ENOENT');

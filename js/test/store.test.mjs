@@ -1,6 +1,6 @@
 // The store in Node, where it is a folder. test/store_browser.test.mjs has the faults.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { mkdtempSync, promises, readFileSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -123,6 +123,77 @@ test('archives that were not used for longest go when there are too many bytes',
   assert.equal(await names(), 'c');
   await assert.rejects(made({ most: 1000 }).get(at('a')), { code: 'io.disk_full' });
   assert.match((await made({ most: 1000 }).get(at('a')).catch(String)).toString(), /needs \d+ bytes.*delete others/);
+});
+
+const at = (name) => `${server.here}/files/${name}`;
+
+test('gets of several archives at the same time keep to the limit', async () => {
+  server.files.b = server.files.a;
+  const store = made({ most: one.length * 1.5 });
+  const said = await Promise.allSettled([store.get(url), store.get(at('b'))]);
+  assert.deepEqual(said.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  assert.equal(said.find(({ reason }) => reason).reason.code, 'io.disk_full');
+  assert.equal((await store.list()).length, 1);
+});
+
+test('a refresh that has no room beside the old version deletes nothing', async () => {
+  const store = made({ most: one.length * 1.5 });
+  server.files.small = { bytes: weights(3, 100_000), etag: '"1"' };
+  await store.get(at('small'));
+  await store.get(url);
+  server.files.a = { bytes: other, etag: '"2"' };
+  await assert.rejects(store.get(url, { refresh: true }), { code: 'io.disk_full' });
+  assert.equal((await store.list()).length, 2);
+});
+
+/** Calls as if no file could be written. */
+async function unwritable(code, call) {
+  const { open: opens, writeFile } = promises;
+  const fail = () => Promise.reject(Object.assign(new Error(code), { code }));
+  const isOurs = (path) => String(path).startsWith(folder);
+  promises.open = (path, flags) => (flags !== 'r' && isOurs(path) ? fail() : opens(path, flags));
+  promises.writeFile = (path, ...rest) => (isOurs(path) ? fail() : writeFile(path, ...rest));
+  try {
+    return await call();
+  } finally {
+    Object.assign(promises, { open: opens, writeFile });
+  }
+}
+
+test('what is kept on a disk that is full or cannot be written is used', async () => {
+  const kept = await made().get(url);
+  for (const [failure, code] of [
+    ['ENOSPC', 'io.disk_full'],
+    ['EROFS', 'io.permission'],
+  ]) {
+    await unwritable(failure, async () => {
+      assert.equal((await made().get(url)).href, kept.href);
+      await assert.rejects(made().get(at('b')), { code });
+    });
+  }
+});
+
+test('a note that could not be written leaves no file', async () => {
+  await made().get(url);
+  const [name] = readdirSync(folder);
+  const before = readdirSync(join(folder, name));
+  const { rename } = promises;
+  promises.rename = () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+  try {
+    same(await made().get(url), one);
+  } finally {
+    promises.rename = rename;
+  }
+  assert.deepEqual(readdirSync(join(folder, name)), before);
+});
+
+test('an archive whose file is gone is not listed as complete', async () => {
+  rmSync(fileURLToPath(await made().get(url)));
+  assert.deepEqual(
+    (await made().list()).map(({ complete }) => complete),
+    [false],
+  );
+  same(await made().get(url), one);
 });
 
 test('a server without ranges sends the file', async () => {
