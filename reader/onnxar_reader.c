@@ -1323,19 +1323,20 @@ static int check_state(reader* r, struct cut cut, struct cuts* heap, fault* e) {
 }
 
 /* Step 61. Goes from the end of the file to its front, so that it comes to each state and to each run of zeros once;
- * the first tail with a broken state counts. */
+ * the first tail with a broken state counts, of at most eight that are found: each may cost as much as the file. */
 static int check_tails(reader* r, fault* e) {
   struct cuts heap = {NULL, 0, 0};
   struct cut before = {UINT64_MAX, 0, 0};
   size_t broken = r->count;
-  int result = push_tails(r, &heap, NULL, e);
-  while (result && heap.count > 0) {
+  int result = push_tails(r, &heap, NULL, e), left = 8;
+  while (result && heap.count > 0 && left > 0) {
     const struct cut cut = pop_cut(&heap);
     if (is_same_place(cut, before) || cut.tail >= broken) continue;
     before = cut;
     if (cut.zeros > 0 ? check_zeros(r, cut.at, cut.zeros, NULL, e) : check_state(r, cut, &heap, e)) continue;
     result = e->rule[0] != '\0'; /* else the machine failed */
     broken = cut.tail;
+    --left;
   }
   drop(r, heap.items);
   if (!result || broken == r->count) return result;

@@ -105,15 +105,15 @@ void remove_abandoned(const OwnFolder& folder) {
   }
 }
 
-StoredFolder list_stored(const fs::path& path) {
+StoredFolder list_stored(const fs::path& folder) {
   StoredFolder found;
-  if (!base::status_if_there(path)) return found;
-  const OwnFolder folder(path);
-  for (const std::string& name : names_in(folder.path())) {
-    if (is_part(name) && is_own(folder, name)) found.unfinished += size_of_part(folder.path_of(name));
+  if (!base::status_if_there(folder)) return found;
+  const OwnFolder own_folder(folder);
+  for (const std::string& name : names_in(own_folder.path())) {
+    if (is_part(name) && is_own(own_folder, name)) found.unfinished += size_of_part(own_folder.path_of(name));
     if (!is_stored_name(name) && !name.ends_with(refused_suffix)) continue;
     try {
-      list_file(folder, name, found);
+      list_file(own_folder, name, found);
     } catch (const Error&) {  // it is damaged, not ours, or gone
       continue;
     }
@@ -122,18 +122,18 @@ StoredFolder list_stored(const fs::path& path) {
   return found;
 }
 
-ClearedFolder clear_stored(const fs::path& path) {
+ClearedFolder clear_stored(const fs::path& folder) {
   ClearedFolder cleared;
-  if (!base::status_if_there(path)) return cleared;
-  const OwnFolder folder(path);
-  const std::vector<std::string> names = names_in(folder.path());
+  if (!base::status_if_there(folder)) return cleared;
+  const OwnFolder own_folder(folder);
+  const std::vector<std::string> names = names_in(own_folder.path());
   std::map<std::string, std::vector<std::string>> of_keys;
   for (const std::string& name : names) {
-    if (is_own(folder, name)) of_keys[name.substr(0, key_size)].push_back(name);
+    if (is_own(own_folder, name)) of_keys[name.substr(0, key_size)].push_back(name);
   }
   for (const auto& [key, own] : of_keys) {
     const bool is_stored = std::ranges::find(own, key + std::string(stored_suffix)) != own.end();
-    const bool is_done = clear_key(folder, key, own);
+    const bool is_done = clear_key(own_folder, key, own);
     cleared.removed += is_done && is_stored ? 1 : 0;
     cleared.busy += is_done ? 0 : 1;
   }

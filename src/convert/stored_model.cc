@@ -78,7 +78,7 @@ bool succeeds(const Action& action) {
 }  // namespace
 
 struct StoredModel::Parts {
-  Parts(fs::path place, bool is_folder, Key of)
+  Parts(const fs::path& place, bool is_folder, Key of)
       : asked(base::absolute_path(place)), in_folder(is_folder), key(std::move(of)), archive(key.archive) {}
 
   static StoredModel find(const fs::path& place, bool is_folder, const Key& key) {

@@ -224,12 +224,13 @@ std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
 
 void Directory::prove_regular(Bytes header, std::size_t index) const {
   const DirectoryEntry& entry = entries_[index];
+  LocalEntry local;
   try {
-    const LocalEntry local = read_local_header(header, entry);
-    if (local.data_offset + entry.size == limit_of(index)) keep(index, local);
+    local = read_local_header(header, entry);
   } catch (const Error&) {
-    // The first use proves it again, and distinguishes a broken file from one that was changed.
+    return;  // the first use proves it again, and distinguishes a broken file from one that was changed
   }
+  if (local.data_offset + entry.size == limit_of(index)) keep(index, local);
 }
 
 }  // namespace onnxar::zip

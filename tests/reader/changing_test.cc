@@ -1,4 +1,13 @@
 // Sources whose bytes change between two reads: the reader stays in its buffers and in the file.
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "reader/reading.h"
 #include "support/changing_bytes.h"
 #include "support/guarded_buffer.h"
@@ -105,7 +114,8 @@ Blob padded_states(std::size_t count) {
   return built.bytes;
 }
 
-std::uint64_t bytes_read_by_check(const Blob& bytes) {
+/// `code`: what is wrong with the archive; empty if nothing is.
+std::uint64_t bytes_read_by_check(const Blob& bytes, const std::string& code = {}) {
   struct Counting {
     const Blob& bytes;
     std::uint64_t read = 0;
@@ -120,7 +130,8 @@ std::uint64_t bytes_read_by_check(const Blob& bytes) {
   onnxar_reader* archive = nullptr;
   EXPECT_EQ(onnxar_reader_open_source(&source, nullptr, &archive, nullptr), 0);
   const Reader owner(archive);
-  EXPECT_EQ(fault_of_check(archive, 0), std::nullopt);
+  const auto fault = fault_of_check(archive, 0);
+  EXPECT_EQ(fault ? fault->code : std::string(), code);
   return counting.read;
 }
 
@@ -128,6 +139,95 @@ TEST(ReaderStates, ChecksReadAFewTimesTheFile) {
   for (const std::size_t states : {20U, 40U, 80U, 160U}) {
     const Blob bytes = padded_states(states);
     EXPECT_LT(bytes_read_by_check(bytes), 4 * bytes.size()) << states;
+  }
+}
+
+/// Records of a zip file, byte for byte.
+class Records {
+ public:
+  [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
+  [[nodiscard]] const Blob& bytes() const { return bytes_; }
+  Records& numbers(std::size_t width, std::initializer_list<std::uint64_t> values) {
+    for (const std::uint64_t value : values) {
+      for (std::size_t i = 0; i < width; ++i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+    }
+    return *this;
+  }
+  Records& text(std::string_view text) { return add(as_bytes(text)); }
+  Records& add(Bytes more) {
+    bytes_.insert(bytes_.end(), more.begin(), more.end());
+    return *this;
+  }
+
+ private:
+  Blob bytes_;
+};
+
+/// A local header at `at`, whose data begins at a multiple of 64.
+Records local_record(std::string_view name, std::uint64_t size, std::uint64_t at) {
+  const std::uint64_t least = 36 + name.size(), extra = 6 + (64 - (at + least) % 64) % 64;
+  Records out;
+  out.numbers(4, {0x04034b50}).numbers(2, {10, 0, 0, 0, 0x21}).numbers(4, {size == 0 ? 0U : 1U, size, size});
+  out.numbers(2, {name.size(), extra}).text(name).numbers(2, {0xD935, extra - 4, 64});
+  return out.add(zeros(extra - 6));
+}
+
+Records central_record(std::string_view name, std::uint64_t size, std::uint64_t at) {
+  Records out;
+  out.numbers(4, {0x02014b50}).numbers(2, {10, 10, 0, 0, 0, 0x21}).numbers(4, {size == 0 ? 0U : 1U, size, size});
+  return out.numbers(2, {name.size(), 0, 0, 0, 0}).numbers(4, {0, at}).text(name);
+}
+
+Records end_record(std::uint64_t count, std::uint64_t size, std::uint64_t at) {
+  Records out;
+  return out.numbers(4, {0x06054b50}).numbers(2, {0, 0, count, count}).numbers(4, {size, at}).numbers(2, {0});
+}
+
+/// Each tail has a good state, whose own tail ends in an end record with a directory that begins with headers that all
+/// of them share, and breaks off after these.
+Blob states_with_one_directory(std::size_t tails) {
+  constexpr std::string_view model = "__MODEL_PROTO";
+  const std::size_t headers = 4 * tails;
+  Records out = local_record("a", 0, 0);
+  const std::uint64_t shared = out.size();
+  for (std::size_t i = 0; i < headers; ++i) out.add(central_record("n", 0, 0).bytes());
+  std::uint64_t at = out.size();
+  std::vector<std::uint64_t> models, directories, places;
+  for (std::size_t i = 0; i < tails; ++i) {
+    models.push_back(at + 22);
+    at = models.back() + local_record(model, 0, models.back()).size();
+  }
+  const std::uint64_t both = central_record("a", 0, 0).size() + central_record(model, 0, 0).size();
+  for (std::size_t i = 0; i < tails; ++i) {
+    directories.push_back(at);
+    places.push_back(at + both + 22);
+    at = places.back() + local_record("e100000", 0, places.back()).size();
+  }
+  const auto size_of = [&](std::size_t i) {
+    return directories[i] - models[i] - local_record(model, 0, models[i]).size();
+  };
+  for (std::size_t i = 0; i < tails; ++i) {
+    out.add(end_record(headers + 1, models[i] - 22 - shared, shared).bytes());
+    out.add(local_record(model, size_of(i), models[i]).bytes());
+  }
+  Records directory = central_record("a", 0, 0);
+  for (std::size_t i = 0; i < tails; ++i) {
+    const std::string name = "e" + std::to_string(100'000 + i);
+    out.add(central_record("a", 0, 0).bytes()).add(central_record(model, size_of(i), models[i]).bytes());
+    out.add(end_record(2, both, directories[i]).bytes()).add(local_record(name, 0, places[i]).bytes());
+    directory.add(central_record(name, 0, places[i]).bytes());
+  }
+  const std::uint64_t last = out.size();
+  out.add(local_record(model, 2, last).bytes()).numbers(1, {0x3a, 0});
+  directory.add(central_record(model, 2, last).bytes());
+  const std::uint64_t begin = out.size();
+  return out.add(directory.bytes()).add(end_record(tails + 2, directory.size(), begin).bytes()).bytes();
+}
+
+TEST(ReaderStates, BrokenStatesAreReadAFewTimes) {
+  for (const std::size_t tails : {100U, 200U, 400U}) {
+    const Blob bytes = states_with_one_directory(tails);
+    EXPECT_LT(bytes_read_by_check(bytes, "archive.tail.prefix"), 12 * bytes.size()) << tails;
   }
 }
 

@@ -217,7 +217,7 @@ std::array<std::atomic<int>, most_kept> kept_from_children;  // descriptors plus
 
 /// Runs in the child. Does not close the descriptors: the child may close them again, when they are of other files.
 /// Does not unlock: the lock belongs to the opening, which parent and child share.
-extern "C" void drop_in_child() {
+void drop_in_child() {
   const int error = errno;
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (std::atomic<int>& each : kept_from_children) {
