@@ -171,9 +171,9 @@ class ArchiveEditor {
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
-  /// Appends the model and the directory. Errors: as ArchiveWriter::finish; usage.argument (whatever `verify_model`
-  /// says: a graph that stays has a tensor in the bytes of the old model). Cost without added entries:
-  /// O(model + graphs + directory).
+  /// Appends the model and the directory. Errors: as ArchiveWriter::finish; io.changed (the path leads to another
+  /// file now, or to none); usage.argument (whatever `verify_model` says: a graph that stays has a tensor in the bytes
+  /// of the old model). Cost without added entries: O(model + graphs + directory).
   void commit(Bytes model);
   void commit(const ByteSource& model);
 

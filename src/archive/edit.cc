@@ -88,6 +88,9 @@ struct ArchiveEditor::Parts {
 
   /// Refuses the name of an entry that is also that of the archive's file (K8).
   void check_name(std::string_view name) const;
+  /// Refuses to go on if the path does not lead to the locked file any more: a rewritten archive would replace what
+  /// another program put there, and what is appended would be in a file without a name.
+  void expect_in_place() const;
   [[nodiscard]] zip::Limits limits() const { return {options.open.max_entries, options.open.max_directory_size}; }
 
  private:
@@ -113,6 +116,13 @@ ArchiveEditor::Parts::Parts(os::File lock_of, EditPlan plan_of, const EditOption
 
 void ArchiveEditor::Parts::check_name(std::string_view name) const {
   for (const std::filesystem::path& file : names_of_file_) refuse_own_name(name, file);
+}
+
+void ArchiveEditor::Parts::expect_in_place() const {
+  const std::filesystem::path& path = plan.archive().path();
+  if (base::leads_to(path, lock)) return;
+  throw Error(Code::io_changed, "the file was replaced or removed while it was edited; the edit was not made", {},
+              path);
 }
 
 zip::Writer ArchiveEditor::Parts::open_for_writing() const {
@@ -209,7 +219,9 @@ void ArchiveEditor::commit(const ByteSource& model) {
   const auto prove = [&parts, verify](std::string_view name, Bytes written) {
     if (verify) prove_kept(parts.plan, written);
     // Whatever the caller knows about the new model, it need not know the graphs that stay.
-    if (name == model_entry_name) prove_graphs_keep_data(parts.plan, written);
+    if (name != model_entry_name) return;
+    prove_graphs_keep_data(parts.plan, written);
+    parts.expect_in_place();
   };
   const base::Sync sync = sync_of(parts.options.output);
   parts.writer.finish("commit", model, sync, sync, {.written = verify, .further = prove});

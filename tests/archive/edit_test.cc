@@ -73,6 +73,22 @@ class EditTest : public ::testing::Test {
   Built before_;
 };
 
+TEST_F(EditTest, FileThatWasReplacedMeanwhileIsKept) {
+  for (const Built& first : {smallest_archive(), model_alone()}) {
+    start_with(first);
+    const Blob other = append_edit(smallest_archive(), new_model()).bytes;
+    const auto refused = refusal_of([&] {
+      ArchiveEditor open = editor(of_any_model);
+      fs::rename(folder_.write_file("b", other), path_);
+      open.commit(new_model());
+    });
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code, Code::io_changed);
+    EXPECT_EQ(now(), other);
+    EXPECT_EQ(folder_.file_names(), Strings{"a"});
+  }
+}
+
 TEST_F(EditTest, OtherModelIsAppendedAsTheBuilderDoes) {
   editor().commit(new_model());
   EXPECT_EQ(now(), append_edit(before_, new_model()).bytes);

@@ -243,8 +243,14 @@ TYPED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 
 def is_saved_otherwise(message: Message) -> bool:
-    """Numbers in typed fields the tool moves and `save` leaves in the model; fields of a later schema it refuses."""
+    """Numbers in typed fields the tool moves and `save` leaves in the model; fields of a later schema it refuses. Initializers of one
+    name `save` moves and the tool leaves in the model."""
     if len(UnknownFieldSet(message)) > 0:
+        return True
+    graph = message if isinstance(message, onnx.GraphProto) else onnx.GraphProto()
+    tensors = [*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)]
+    names = [tensor.name for tensor in tensors if tensor.name]
+    if len(set(names)) < len(names):
         return True
     if isinstance(message, TensorProto):
         return any(len(getattr(message, name)) for name in TYPED)

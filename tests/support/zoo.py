@@ -277,10 +277,11 @@ def extras() -> Models:
     yield "metadata", model(*at_every_site(noted, notes))
 
 
-def field_order() -> Models:
-    dims, kind, name = scalar(DIMS, 300), scalar(DATA_TYPE, 1), block(NAME, "w")
+def field_orders(tensor_name: str) -> dict[str, bytes]:
+    """A tensor whose fields stand in unusual orders."""
+    dims, kind, name = scalar(DIMS, 300), scalar(DATA_TYPE, 1), block(NAME, tensor_name)
     data = raw(FLOAT, content(FLOAT, 300, "order"))
-    orders = {
+    return {
         "raw_before_name": dims + kind + data + name,
         "type_after_raw": dims + data + kind + name,
         "dims_last": data + name + kind + dims,
@@ -289,8 +290,11 @@ def field_order() -> Models:
         "doc_first": block(DOC_STRING, "note") + dims + kind + name + data,
         "note_first": block(TENSOR_METADATA, pair("k", "v")) + dims + kind + name + data,
     }
-    for label, spelling in orders.items():
-        yield f"order_{label}", model(*(put(spelling) for put in SITES.values()))
+
+
+def field_order() -> Models:
+    for label in field_orders(""):
+        yield f"order_{label}", model(*(put(field_orders(site)[label]) for site, put in SITES.items()))
     function = SITES["function_body"](tensor("f")).model
     yield "order_functions_first", function + block(GRAPH, weights(tensor("w"))) + scalar(1, 8)
     backwards = initializers(tensor("w"), tensor("x")) + block(2, "graph")
@@ -304,8 +308,8 @@ def rare_fields() -> Models:
         "scalars_twice",
         plain(
             dims + scalar(DATA_TYPE, 11) + kind + name + data,
-            dims + kind + block(NAME, "stale") + name + data,
-            dims + kind + name + stale + data,
+            dims + kind + block(NAME, "stale") + block(NAME, "name") + data,
+            dims + kind + block(NAME, "data") + stale + data,
         ),
     )
     yield "dims_packed", plain(block(DIMS, varint(30) + varint(10)) + kind + name + data)
