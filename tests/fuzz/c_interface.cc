@@ -93,7 +93,7 @@ void use_tensor(onnxar_tensors* tensors, std::uint64_t index) {
   const bool named = found("usage.no_such_tensor", [&](onnxar_error** error) {
     return onnxar_lookup(tensors, tensor.name, tensor.name_length, &by_name, error);
   });
-  require(named == (tensor.name_length != 0), "a tensor with a name is found by it");
+  require(!named || tensor.name_length != 0, "only a tensor with a name is found by it");
   std::array<onnxar_bytes, 2> bytes{};
   for (onnxar_bytes& each : bytes) {
     if (!done([&](onnxar_error** error) { return onnxar_get_tensor_bytes(tensors, index, &each, error); })) return;
