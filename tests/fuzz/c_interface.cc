@@ -52,9 +52,9 @@ bool found(std::string_view missing, const Call& call) {
   const onnxar_status status = call(&error);
   const std::string code = onnxar_error_code(error);
   judged(status, error);
-  const bool is_expected = code == missing || code == "usage.ambiguous_tensor";
-  require(status == ONNXAR_OK || is_expected, "what is not found is reported as that: " + code);
-  return status == ONNXAR_OK;
+  const bool is_ambiguous = code == "usage.ambiguous_tensor";
+  require(status == ONNXAR_OK || code == missing || is_ambiguous, "what is not found is reported as that: " + code);
+  return status == ONNXAR_OK || is_ambiguous;
 }
 
 void use_entry(const onnxar_archive* archive, std::uint64_t index, Bytes file) {
@@ -93,7 +93,7 @@ void use_tensor(onnxar_tensors* tensors, std::uint64_t index) {
   const bool named = found("usage.no_such_tensor", [&](onnxar_error** error) {
     return onnxar_lookup(tensors, tensor.name, tensor.name_length, &by_name, error);
   });
-  require(!named || tensor.name_length != 0, "only a tensor with a name is found by it");
+  require(named == (tensor.name_length != 0), "a tensor with a name is found by it");
   std::array<onnxar_bytes, 2> bytes{};
   for (onnxar_bytes& each : bytes) {
     if (!done([&](onnxar_error** error) { return onnxar_get_tensor_bytes(tensors, index, &each, error); })) return;
