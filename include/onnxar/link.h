@@ -140,12 +140,12 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///
 /// Whom it trusts:
 /// 1. Any user who can write to the file decides what sessions compute: on POSIX that must be this user or root alone.
-/// 2. The folder and the one that it is in belong to them and no other user can write to them; only the outer one may
-/// be
+/// 2. The folder and the one that it is in belong to them, and no other user can write to them. The outer one may be
 ///    sticky (/tmp). Access control lists are not read.
 /// 3. Each file that is read is opened once, without following a link. Owner and permissions are those of that opening.
 /// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
-/// 5. Only files that begin with a line of this library are read, replaced or removed.
+/// 5. Only files that begin with a line of this library, or with as many zeros as a crash leaves, are read, replaced or
+///    removed.
 /// 6. A stored model is used if the archive's digest, the key, variables ORT_* and MLAS_*, system and processor are the
 ///    same, and its CRC-32s are right.
 /// 7. Digest and comparison are remembered for one run of the system, and for the same device, inode, size, times and

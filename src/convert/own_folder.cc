@@ -48,7 +48,8 @@ void expect_folder(const fs::path& path) {
   throw Error(Code::io_not_a_file, "is not a folder; name a folder", {}, path);
 }
 
-/// Refuses a file that is not regular, not ours, or that others can change.
+/// Refuses a file that is not regular, not ours, or that others can change. Zeros in place of the line are what a crash
+/// of the system can leave of a file of ours.
 void expect_own(os::Handle file, std::uint64_t line_at, const fs::path& path) {
   base::examine(file, {}, path);
   std::error_code failed;
@@ -58,7 +59,8 @@ void expect_own(os::Handle file, std::uint64_t line_at, const fs::path& path) {
   std::string line(own_line.size(), '\0');
   const std::size_t size = os::read_fully_at(file, std::as_writable_bytes(std::span(line)), line_at, failed);
   if (failed) throw base::system_error(failed, "cannot read", path);
-  if (size != line.size() || line != own_line) refuse_foreign(path);
+  const bool is_lost = line.find_first_not_of('\0') == std::string::npos;
+  if (size != line.size() || (line != own_line && !is_lost)) refuse_foreign(path);
 }
 
 /// Writes a small new file.

@@ -115,6 +115,23 @@ TEST_F(StoredFolderTest, ClearLeavesFilesOfOthers) {
   }
 }
 
+// A crash of the system can leave a file of zeros.
+TEST_F(StoredFolderTest, ReplacesAndClearsFilesOfZeros) {
+  const StoredModel model = stored();
+  const fs::path file = model.link().folder / model.link().archive;
+  const auto zero = [&] {
+    const std::string zeros(fs::file_size(file), '\0');
+    folder_.write_file("home/cache/" + file.filename().string(), zeros);
+  };
+  zero();
+  EXPECT_FALSE(opened().is_stored());
+  stored();
+  EXPECT_TRUE(opened().is_stored());
+  zero();
+  EXPECT_EQ(clear_stored(cache_).removed, 1U);
+  EXPECT_THAT(names(), IsEmpty());
+}
+
 TEST_F(StoredFolderTest, ClearLeavesWhatIsBeingStored) {
   stored("y.onnxar");
   StoredModel model = opened();
