@@ -68,6 +68,13 @@ class NearlyRight(ToolCase):
         for command in (("freeze", "-o", "x", "--weights"), ("show", "--html"), ("link", "--hub"), ("unpack", "--output")):
             self.assertIn(f"{command[-1]} was given an empty value", self.told(*command, "", "model.onnxar"))
 
+    def test_option_is_not_taken_as_value_of_another(self) -> None:
+        for command in (("replace", "a", "b", "--model", "-n"), ("unpack", "a", "--external-data", "--dry-run")):
+            line = self.told(*command)
+            option, value = command[-2:]
+            self.assertIn(f"{option} was given the option {value} as its value; `{option}={value}`", line)
+        self.assertIn("a: ", run("unpack", "a", "-o", "b", "--external-data=-n").stderr)
+
     def test_an_option_before_the_verb(self) -> None:
         self.assertIn("`onnxar` has no option `-x`; `onnxar --help` lists them", self.told("-x"))
 

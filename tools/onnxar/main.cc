@@ -77,6 +77,20 @@ void refuse_empty_values(const CLI::App& app) {
   for (const CLI::App* part : app.get_subcommands({})) refuse_empty_values(*part);  // verbs, and groups of options
 }
 
+/// Refuses an option in place of the value of another one: `--model -n` would not be a dry run.
+void refuse_options_as_values(const CLI::App& app, Words words) {
+  for (const CLI::App* verb : app.get_subcommands()) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const std::string name = words[i - 1], value = words[i];
+      const CLI::Option* const option = is_option(value) ? verb->get_option_no_throw(name) : nullptr;
+      if (option == nullptr || std::ranges::count(option->results(), value) == 0) continue;
+      if (verb->get_option_no_throw(value) == nullptr) continue;
+      throw Error(Code::usage_argument, name + " was given the option " + value + " as its value; `" + name + "=" +
+                                            value + "` says that this is meant");
+    }
+  }
+}
+
 std::string needs(const std::string& verb, const Parameter& missing) {
   std::string help = missing.help.substr(0, missing.help.find(';'));  // what follows is in `--help`
   if (help.starts_with("A ") || help.starts_with("An ") || help.starts_with("The ")) help.front() += 'a' - 'A';
@@ -159,6 +173,7 @@ int parse_and_run(Words words) {
     return flushed(app.exit(error));  // --help and --version end here
   }
   refuse_empty_values(app);
+  refuse_options_as_values(app, words);
   return flushed(run_verb(verbs));
 }
 
