@@ -259,7 +259,7 @@ class TensorWalk {
     }
     for (const auto& function : model.functions()) {
       nodes(function.node());
-      attributes(function.attribute_proto());
+      if constexpr (requires { function.attribute_proto(); }) attributes(function.attribute_proto());  // ONNX 1.14
     }
   }
 
@@ -295,8 +295,9 @@ class TensorWalk {
 
 /// Calls `visit(tensor, data)` for every tensor of a model, in its order, with the result of `resolve`: initializers,
 /// sparse values and indices, node attributes, subgraphs, function bodies and defaults, training info. For an
-/// onnx.proto of ONNX 1.10 or newer. Calls prove_model first. Errors: as both; usage.argument (an empty std::function);
-/// exceptions of `visit` pass through.
+/// onnx.proto of ONNX 1.10 or newer; before 1.14 it has no defaults of functions, so their tensors are not visited.
+/// Calls prove_model first. Errors: as both; usage.argument (an empty std::function); exceptions of `visit` pass
+/// through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
