@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -61,6 +62,22 @@ class Missing(FolderCase):
         code, text = self.configured("-G", "Unix Makefiles", path=str(tools))
         self.assertNotEqual(code, 0)
         self.assertIn("needs a C++20 compiler, and none was found. On Debian and Ubuntu: apt-get install g++", text)
+
+    def compiler_commands(self, *options: str) -> list[dict[str, str]]:
+        core = ["-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_TOOLS=OFF", "-DONNXAR_BUILD_MODEL=OFF"]
+        code, text = self.configured(*core, *options)
+        self.assertEqual(code, 0, text)
+        found: list[dict[str, str]] = json.loads((self.folder / "build/compile_commands.json").read_text())
+        return found
+
+    def test_keeps_newer_standard_of_user(self) -> None:
+        for given, taken in (("17", "20"), ("23", "23")):
+            for each in self.compiler_commands(f"-DCMAKE_CXX_STANDARD={given}"):
+                self.assertRegex(each["command"], rf"-std=c\+\+({taken}|2b) ")
+
+    def test_joins_no_sources_under_sanitizers_of_user(self) -> None:
+        joined = len(self.compiler_commands())
+        self.assertGreater(len(self.compiler_commands("-DCMAKE_CXX_FLAGS=-fsanitize=address")), 5 * joined)
 
     def test_a_bundled_archive_with_other_bytes_than_its_pin_is_refused(self) -> None:
         source = self.sources_with_a_bundled_zlib(b"not zlib")
