@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxar import _core, _dtypes, _proto
-from onnxar._errors import fault, printable, usage
+from onnxar._errors import Error, fault, printable, usage
+from onnxar._losses import left_out_of
 from onnxar._options import Path
 
 if TYPE_CHECKING:
@@ -31,14 +32,21 @@ def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
 
     def linked(tensor: Any) -> Any:
         external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
-        moves = tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= _proto.LARGE_FROM or external)
+        is_large = tensor.nbytes >= _proto.LARGE_FROM and not _lacks_data(tensor)
+        moves = tensor.dtype != onnx_ir.DataType.STRING and (is_large or external)
         if not moves and isinstance(tensor, _stored_class()):
             tensor.verify()  # its data goes into the message
         return _linked(tensor, writer) if moves else tensor
 
     with contextlib.ExitStack() as restored:
         _replace(model, linked, restored)
-        return _proto.skeleton(onnx_ir.to_proto(model), writer)
+        try:
+            proto = onnx_ir.to_proto(model)
+        except (Error, MemoryError):
+            raise
+        except Exception as error:
+            raise usage(f"onnx_ir cannot serialise this model: {_cause_of(error)}") from error
+        return _proto.skeleton(proto, writer)
 
 
 def refuse_duplicates(message: Any, path: str) -> None:
@@ -53,6 +61,13 @@ def refuse_duplicates(message: Any, path: str) -> None:
         if field.message_type is not None and field.message_type.name in _WITH_NAMES:
             for each in value if hasattr(value, "extend") else [value]:
                 refuse_duplicates(each, path)
+
+
+def _lacks_data(tensor: Any) -> bool:
+    """Returns whether this is a tensor of a message without data, which `freeze` may fill: it stays in the message."""
+    import onnx_ir
+
+    return isinstance(tensor, onnx_ir.serde.TensorProtoTensor) and not _proto.has_data(tensor.raw)
 
 
 def verify_links(model: onnx_ir.Model) -> None:
@@ -106,12 +121,14 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     refuse_duplicates(proto, path)
     tensors = list(_proto.placed(proto))
     links = _detached(tensor for _, tensor in tensors)
-    left_out, refused = _left_out_of(proto, tensors)
+    left_out, refused = left_out_of(proto, tensors)
     try:
         if refused:
             raise NotImplementedError(f"it has {_listed(refused)}")
         model: onnx_ir.Model = onnx_ir.from_proto(proto)
-    except (NotImplementedError, onnx_ir.serde.SerdeError) as error:
+    except (Error, MemoryError):
+        raise
+    except Exception as error:  # onnx_ir raises those of Python, too
         raise usage(f"onnx_ir cannot hold this model: {_cause_of(error)}; onnxar.load returns all of it", path=path) from error
     made: dict[int, Any] = {}
     verified: set[str] = set()  # several tensors may be in one entry
@@ -151,23 +168,6 @@ def _detached(tensors: Iterable[onnx.TensorProto]) -> list[_Link]:
     return links
 
 
-def _left_out_of(proto: onnx.ModelProto, tensors: Sequence[tuple[_proto.Steps, onnx.TensorProto]]) -> tuple[list[str], list[str]]:
-    """Returns what onnx_ir leaves out, and what it leaves out although the model does not work without it."""
-    left_out = [f"training_info[{index}]" for index in range(len(proto.training_info))]
-    refused = []
-    for steps, tensor in tensors:
-        site = _proto.site_of(steps)
-        if steps[0][0] == "training_info":
-            continue
-        if steps[-1][0] == "values":
-            refused.append(f"the sparse tensor {tensor.name!r} at {_proto.site_of(steps[:-1])}")
-        if tensor.HasField("segment"):
-            left_out.append(f"the segment of {site}")
-        if steps[-1][0] == "initializer" and not tensor.name:
-            left_out.append(f"{site}, which has no name")
-    return left_out + [f"unknown fields of {site or 'the model'}" for site in _proto.with_unknown_fields(proto)], refused
-
-
 def warn_of_losses(model: onnx_ir.Model) -> None:
     """Warns of what a model that is saved has lost, or is about to lose."""
     lost = list(model.meta.get(LEFT_OUT, []))
@@ -192,7 +192,7 @@ def _cause_of(error: BaseException) -> str:
     """Returns what onnx_ir raised first. Its later messages have whole graphs in them."""
     while error.__cause__ is not None:
         error = error.__cause__
-    return str(error)
+    return str(error) or type(error).__name__
 
 
 @functools.cache

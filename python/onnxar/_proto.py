@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -16,6 +17,7 @@ from onnxar._errors import Error, fault
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
              "SparseTensorProto", "TensorProto"}  # fmt: skip
 EXTERNAL = 1  # TensorProto.DataLocation
+_TYPED = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")
 _NOT_MOVED = (0, 8)  # TensorProto.DataType: UNDEFINED and STRING
 
 
@@ -119,6 +121,17 @@ class Descent:
         return self._messages[-1]
 
 
+def may_have(message: Any, field: Any) -> bool:
+    """Returns whether a field that holds messages is set, without a copy of other fields."""
+    value = getattr(message, field.name)
+    return bool(len(value)) if _is_repeated(value) else bool(message.HasField(field.name))
+
+
+def has_data(tensor: Any) -> bool:
+    """Returns whether a TensorProto has data in one of its fields, or outside the model."""
+    return tensor.HasField("raw_data") or tensor.data_location == EXTERNAL or any(len(getattr(tensor, name)) for name in _TYPED)
+
+
 def set_data(tensor: Any, data: bytes) -> None:
     """Replaces a link in the message by the data. Errors: onnx.model.invalid (the message has no link)."""
     if tensor.data_location != EXTERNAL:
@@ -167,19 +180,30 @@ def with_weights(
     """Returns `use(skeleton, writer)`: the serialised model without its large raw_data, which is left to the writer. It copies
     them out of `model` one after another, so the model may have any size.
 
-    The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. If one is wrong, which
-    the writer notices, or in a dry run, which reads no data, they are all measured."""
+    The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. The writer reserves room for it
+    on the disk. In a dry run, which reads no data, if the sizes are more than this process ever had in memory, and if one is wrong,
+    which the writer notices, they are all measured."""
 
     def used(measured: bool) -> Result:
         known = _core.ModelWriter() if writer is None else writer
         return use(skeleton(model, known, measured), known)
 
     try:
-        return used(measured=dry_run)
+        return used(measured=dry_run or raw_size(model) > _most_memory())
     except Error as error:
-        if error.code != "io.source_size":
+        if error.code not in ("io.source_size", "io.disk_full"):
             raise
     return used(measured=True)
+
+
+def _most_memory() -> int:
+    """Returns how many bytes this process has had in memory at a time at most; 0 if the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
 
 
 def skeleton(model: Any, writer: _core.ModelWriter, measured: bool = False) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unittest
 import warnings
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -33,6 +34,13 @@ def with_defaults() -> onnx.ModelProto:
         helper.make_attribute("graphs", [inner]), helper.make_attribute("number", 3),
     ])  # fmt: skip
     return model
+
+
+def matmul_archive(change: Callable[[onnx.ModelProto], object]) -> bytes:
+    """The archive of a model that was changed: two nodes, the values x, w, product, b, sum, y and others."""
+    model = matmul_model()
+    change(model)
+    return onnxar.save(model)
 
 
 def tensors_of(model: onnx_ir.Model) -> list[object]:
@@ -196,6 +204,76 @@ def lines_of(message: object, site: str = "") -> set[str]:
             path = f"{site}.{field.name}"
             found |= lines_of(each, path) if field.message_type is not None else {f"{path} {each!r}"}
     return found
+
+
+
+def twice(messages, **fields) -> None:
+    for value in ("1", "2"):
+        messages.add(**fields, value=value)
+
+
+class Dropped(FolderTest):
+    """onnx_ir keeps the last of several elements with one key, and what is said of values that the graph has."""
+
+    LEFT_OUT = {
+        "all but the last of metadata_props named 'k' in the model": lambda model: twice(model.metadata_props, key="k"),
+        "all but the last of metadata_props named 'k' in graph": lambda model: twice(model.graph.metadata_props, key="k"),
+        "all but the last of metadata_props named 'k' in graph.node[1]": lambda model: twice(model.graph.node[1].metadata_props, key="k"),
+        "all but the last of metadata_props named 'k' in graph.initializer[0]":
+            lambda model: twice(model.graph.initializer[0].metadata_props, key="k"),
+        "all but the last of metadata_props named 'k' in graph.input[0]": lambda model: twice(model.graph.input[0].metadata_props, key="k"),
+        "all but the last of opset_import named 'x' in the model":
+            lambda model: model.opset_import.extend([helper.make_opsetid("x", 1), helper.make_opsetid("x", 2)]),
+        "all but the last of value_info named 'sum' in graph":
+            lambda model: model.graph.value_info.extend([helper.make_tensor_value_info("sum", 1, [each]) for each in (1, 2)]),
+        "the value_info of 'nowhere' in graph": lambda model: model.graph.value_info.append(helper.make_tensor_value_info("nowhere", 1, [1])),
+        "the quantization_annotation of 'nowhere' in graph": lambda model: model.graph.quantization_annotation.add(tensor_name="nowhere"),
+    }  # fmt: skip
+    REFUSED = {
+        "several of attribute named 'alpha' in graph.node[0]":
+            lambda model: model.graph.node[0].attribute.extend([helper.make_attribute("alpha", each) for each in (1.0, 2.0)]),
+        "several of functions named 'x F' in the model": lambda model: model.functions.extend([
+            helper.make_function("x", "F", ["a"], ["b"], [helper.make_node(op, ["a"], ["b"])], model.opset_import) for op in ("Neg", "Abs")]),
+    }  # fmt: skip
+
+    def test_left_out_elements_are_named(self):
+        for lost, change in self.LEFT_OUT.items():
+            with self.subTest(lost):
+                with self.assertWarns(UserWarning) as warned:
+                    model = onnxar.load_ir(matmul_archive(change))
+                self.assertIn(f": {lost}", str(warned.warning))
+                with self.assertWarns(UserWarning) as warned:
+                    onnxar.save(model, self.folder / "saved.onnxar", overwrite=True)
+                self.assertIn(lost, str(warned.warning))
+
+    def test_elements_that_change_the_model_are_refused(self):
+        for what, change in self.REFUSED.items():
+            with self.subTest(what):
+                self.assertIn(what, self.refused("usage.argument", onnxar.load_ir, matmul_archive(change)).message)
+
+    def test_ordinary_model_is_loaded_without_a_warning(self):
+        def named(model: onnx.ModelProto) -> None:
+            model.graph.value_info.append(helper.make_tensor_value_info("sum", 1, [None, 64]))
+            model.graph.quantization_annotation.add(tensor_name="sum")
+            model.metadata_props.add(key="k", value="1")
+            model.graph.metadata_props.add(key="k", value="1")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            onnxar.save(onnxar.load_ir(matmul_archive(named)), self.folder / "saved.onnxar")
+
+    def test_tensor_without_data_stays(self):
+        model = matmul_model()
+        model.graph.initializer[0].ClearField("raw_data")  # 16 KiB by its shape
+        onnxar.save(onnxar.load_ir(onnxar.save(model)), self.folder / "saved.onnxar")
+        self.assertFalse(onnx.load_from_string(onnxar.cat(self.folder / "saved.onnxar")).graph.initializer[0].HasField("raw_data"))
+
+    def test_errors_of_onnx_ir_are_of_this_package(self):
+        model = onnxar.load_ir(onnxar.save(matmul_model()))
+        for fail in (TypeError("why"), ValueError("why"), onnx_ir.serde.SerdeError("why"), AttributeError()):
+            for name, call in (("from_proto", lambda: onnxar.load_ir(onnxar.save(matmul_model()))), ("to_proto", lambda: onnxar.save(model))):
+                with mock.patch.object(onnx_ir, name, side_effect=fail):
+                    self.assertIn(str(fail) or "AttributeError", self.refused("usage.argument", call).message)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import signal
+import subprocess
+import sys
 import tracemalloc
 import unittest
 
@@ -340,6 +342,42 @@ class Registry(FolderTest):
 
 def tensors_of(model: onnx.ModelProto) -> list[onnx.TensorProto]:
     return [tensor for _, tensor in _proto.placed(model)]
+
+
+class Reservation(FolderTest):
+    """Dims claim more data than the tensor has: no room is reserved for it, and the error is the one of the tensor."""
+
+    PROGRAM = """
+import resource, sys, onnx, onnxar
+from onnx import helper
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))  # the system reserves no more
+for elements in (1 << 33, 1 << 40, 1 << 61):
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[elements], raw_data=bytes(4096))
+    model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+    for save in (onnxar.save, onnxar.pack):
+        try:
+            save(model, sys.argv[1])
+        except onnxar.Error as error:
+            print(error.code)
+"""
+
+    def test_claimed_size_is_not_reserved(self):
+        done = subprocess.run([sys.executable, "-c", self.PROGRAM, self.folder / "m.onnxar"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["onnx.tensor.length"] * 6), done.stderr)
+        self.assertEqual(self.names(), set())
+
+    def test_full_disk_is_believed_after_measuring(self):
+        tensor = onnx.TensorProto(name="w", data_type=1, dims=[4096], raw_data=bytes(4096))
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        tries = []
+
+        def use(skeleton: bytes, writer: object) -> None:
+            tries.append(len(skeleton))
+            raise onnxar._errors.fault("io.disk_full", "no room")
+
+        self.refused("io.disk_full", _proto.with_weights, model, use)
+        self.assertLess(tries[0], 1024)
+        self.assertGreater(tries[1], 4096)  # the data of a wrong size is in the message, which the library refuses
 
 
 if __name__ == "__main__":
