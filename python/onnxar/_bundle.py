@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import errno
 import hashlib
 import json
 import os
@@ -12,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from onnxar._errors import Error, fault, usage
+from onnxar._errors import Error, code_of, fault, unreadable, usage
 from onnxar._options import Path
 
 PAYLOAD = "application/vnd.in-toto+json"
@@ -27,15 +26,6 @@ def _package() -> Any:
     except ImportError as error:
         raise usage(f"signatures need packages that are missing ({error}): pip install onnxar[sign]") from error
     return model_signing
-
-
-def unreadable(error: OSError, path: str) -> Error:
-    return fault(_code_of(error), error.strerror or str(error), path=path)
-
-
-def _code_of(error: OSError) -> str:
-    codes = {errno.ENOENT: "io.not_found", errno.EACCES: "io.permission", errno.EPERM: "io.permission", errno.ENOSPC: "io.disk_full"}
-    return codes.get(error.errno or 0, "io.failed")
 
 
 def _made(make: Any, **arguments: Any) -> Any:
@@ -123,7 +113,7 @@ def signed(config: Any, name: str, digests: Mapping[str, bytes]) -> bytes:
     except Error:
         raise
     except Exception as error:  # of several packages: the disk, the network, a device, an identity
-        code = _code_of(error) if isinstance(error, OSError) else "io.failed"
+        code = code_of(error) if isinstance(error, OSError) else "io.failed"
         raise fault(code, f"model-signing cannot sign: {_reason(error)}") from error
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
+from collections.abc import Iterator
 
 from onnxar import _core
 
@@ -143,8 +145,31 @@ def fault(code: str, message: str, entry: str = "", path: str = "") -> Error:
     return make_error(code, message, entry, None, path)
 
 
+def unreadable(error: OSError, path: str) -> Error:
+    """Returns the error of this package for one of the system."""
+    return fault(code_of(error), error.strerror or str(error), path=path)
+
+
+def code_of(error: OSError) -> str:
+    codes = {errno.ENOENT: "io.not_found", errno.EACCES: "io.permission", errno.EPERM: "io.permission", errno.ENOSPC: "io.disk_full"}
+    return codes.get(error.errno or 0, "io.failed")
+
+
 def usage(message: str, entry: str = "", path: str = "") -> Error:
     return ArgumentError("usage.argument", message, entry, None, path)
+
+
+@contextlib.contextmanager
+def without_folder(folder: str, name: str = "") -> Iterator[None]:
+    """Raises errors of files in a temporary folder, which is gone when they are read, as errors of `name`, or of a model in memory."""
+    try:
+        yield
+    except Error as error:
+        message = error.message.replace(f"is not in {folder}; put it beside the model, or name its folder", "has no folder, since the model is in memory; name one")
+        if not error.path.startswith(folder) and message == error.message:
+            raise
+        path = name if error.path.startswith(folder) else error.path
+        raise make_error(error.code, message, error.entry, error.offset, path) from None
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from onnxar import _bundle, signing
-from onnxar._errors import Error, printable, usage
+from onnxar._errors import Error, printable, unreadable, usage
 
 # As the exit codes of the command `onnxar`: wrong calls, the machine; other errors are of the archive.
 _EXIT = {"usage": 2, "output": 2, "io": 3, "remote": 3, "remote.address": 2, "archive.busy": 3, "signature": 1}
@@ -59,7 +59,7 @@ def main(words: Sequence[str]) -> int:
     add_option(parser.add_argument, "use-ambient-credentials", action="store_true", help="with --sigstore: the identity of a CI run")
     add_option(parser.add_argument, "use-staging", action="store_true", help="with --sigstore: its server for tests")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("-o", "--output", metavar="BUNDLE", help="path of the bundle (default: ARCHIVE.sig)")
+    where.add_argument("-o", "--output", metavar="BUNDLE", help="path of the bundle, or of its folder (default: ARCHIVE.sig)")
     where.add_argument("--inside", action="store_true", help=f"add the bundle to the archive, as the entry {signing.SIGNATURE}")
     parser.add_argument("-f", "--force", action="store_true", help="replace a signature that is there")
     given = parser.parse_args(words)
@@ -85,7 +85,7 @@ def _first_line(path: str | None) -> str | None:
     except UnicodeDecodeError as error:
         raise usage("the file is not a text in UTF-8", path=path) from error
     except OSError as error:
-        raise _bundle.unreadable(error, path) from error
+        raise unreadable(error, path) from error
     if not secret:
         raise usage("the first line of the file is empty", path=path)
     return secret

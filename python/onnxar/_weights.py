@@ -14,7 +14,7 @@ import numpy as np
 
 from onnxar import _core, _wire
 from onnxar._archive import open_archive
-from onnxar._errors import fault, usage
+from onnxar._errors import fault, usage, without_folder
 from onnxar._options import Path, kept_from
 from onnxar._progress import Count, Report
 from onnxar._sources import file_of
@@ -58,13 +58,13 @@ def save(
             shared[tensor.memory] = key
         written.append(_wire.tensor(name, tensor.dtype, tensor.shape, key, tensor.size))
     for name, side_file in (*weights.items(), *side_files.items()):
-        writer.add(name, len(side_file.data), functools.partial(_write_side_file, side_file=side_file))
+        writer.add(name, len(side_file.data), functools.partial(write_stored, stored=side_file))
     writer.finish(_wire.model(written, [tensor.dtype for tensor in tensors.values()], pairs))
 
 
 def to_bytes(save_file: Callable[[str], None]) -> bytes:
     """Returns the bytes of the archive that `save_file` writes."""
-    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder, without_folder(folder):
         path = os.path.join(folder, "weights.onnxar")
         save_file(path)
         with open(path, "rb") as file:
@@ -77,13 +77,15 @@ def _write(file: _core.Sink, tensor: Tensor, count: Count) -> None:
         count.add(file.write(raw[begin : begin + PIECE]))
 
 
-class _SideFile(NamedTuple):
+class Stored(NamedTuple):
+    """An entry of an archive that is copied to another one."""
+
     data: memoryview
     crc32: int
     archive: str
 
 
-def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]]:
+def _kept(kept: Path | None) -> tuple[dict[str, Stored], dict[str, Stored]]:
     """Returns the verified entries of an archive to keep: weights that further graphs use, and side files and graphs. A
     file that is not a zip has none."""
     if kept is None or not _is_zip(kept):
@@ -91,12 +93,12 @@ def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]
     with open_archive(kept) as archive:
         archive.verify(archive._handle.model_name())  # its links tell side files from weights
         crc32 = {entry.name: entry.crc32 for entry in archive.entries()}
-        files, graphs = archive.side_files(), archive.graphs()
+        files, graphs = archive.side_files(), archive._handle.graphs()
         weights = [name for name in archive.entries_of_graphs() if name not in graphs]
 
-        def verified(name: str) -> _SideFile:
+        def verified(name: str) -> Stored:
             archive.verify(name)
-            return _SideFile(archive.entry(name), crc32[name], os.fspath(kept))
+            return Stored(archive.entry(name), crc32[name], os.fspath(kept))
 
         return {name: verified(name) for name in weights}, {name: verified(name) for name in (*files, *graphs)}
 
@@ -104,9 +106,9 @@ def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]
 class _Kept:
     """Finds a kept weight of graphs by its bytes."""
 
-    def __init__(self, weights: Mapping[str, _SideFile]) -> None:
+    def __init__(self, weights: Mapping[str, Stored]) -> None:
         self._sizes = {len(weight.data) for weight in weights.values()}
-        self._by_crc: dict[tuple[int, int], list[tuple[str, _SideFile]]] = {}
+        self._by_crc: dict[tuple[int, int], list[tuple[str, Stored]]] = {}
         for name, weight in weights.items():
             same = self._by_crc.setdefault((len(weight.data), weight.crc32), [])
             if len(same) < MOST_COMPARED:  # more are likely crafted collisions of the CRC-32
@@ -158,12 +160,12 @@ def has_surrogates(text: str) -> bool:
     return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _write_side_file(file: _core.Sink, side_file: _SideFile) -> None:
+def write_stored(file: _core.Sink, stored: Stored) -> None:
     """Writes copies and compares their CRC-32: the bytes are mapped, and may have changed since they were verified."""
     crc32 = 0
-    for begin in range(0, len(side_file.data), PIECE):
-        piece = bytes(side_file.data[begin : begin + PIECE])
+    for begin in range(0, len(stored.data), PIECE):
+        piece = bytes(stored.data[begin : begin + PIECE])
         crc32 = zlib.crc32(piece, crc32)
         file.write(piece)
-    if crc32 != side_file.crc32:
-        raise fault("io.changed", "the file was changed while it was read; try again", path=side_file.archive)
+    if crc32 != stored.crc32:
+        raise fault("io.changed", "the file was changed while it was read; try again", path=stored.archive)

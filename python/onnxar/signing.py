@@ -12,20 +12,22 @@ of the archive, and this module the archive with the bundle of the folder.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import secrets
 import threading
+import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from onnxar import _bundle, _core
-from onnxar._archive import open_archive
-from onnxar._errors import Error, fault, usage
+from onnxar import _bundle, _core, _weights
+from onnxar._archive import Archive, open_archive
+from onnxar._errors import Error, fault, unreadable, usage
 from onnxar._guard import SIGNATURE, Guarded
 from onnxar._options import Path, expect_natural, save_options
 from onnxar._progress import Progress, reporting
-from onnxar._sources import Source, file_of
+from onnxar._sources import OUTPUT, Source, file_of
 
 __all__ = ["SIGNATURE", "Signature", "sign", "verify"]
 
@@ -115,8 +117,10 @@ def sign(
     threads: int = 0,
     progress: Progress = None,
 ) -> pathlib.Path:
-    """Signs all entries of an archive. Returns the path of the bundle: `output`, or the archive's path with ".sig" appended; with
-    `inside`, the path of the archive, to which an edit adds the bundle as the entry `onnxar.sig`.
+    """Signs all entries of an archive. Returns the path of the bundle: `output`, the archive's name with ".sig" appended in the folder
+    `output`, or without `output` that name beside the archive; with `inside`, the path of the archive, to which an edit adds the bundle
+    as the entry `onnxar.sig`. If a weight was added after the bundle that `overwrite` replaces, the archive is rewritten without its
+    earlier states, since an edit never moves weights.
 
     `private_key` is the path of an elliptic curve key, PEM, and `password` that of the key. With `signing_certificate` and
     `certificate_chain`, which leads from it to the authority, the bundle has these certificates. `config` is a
@@ -132,7 +136,7 @@ def sign(
     expect_natural(threads=threads)
     signer = _bundle.signer(private_key, password, signing_certificate, certificate_chain, config)
     path = os.path.abspath(file_of(archive, "sign"))
-    bundle = os.path.abspath(file_of(output, "sign") if output is not None else path + ".sig")
+    bundle = _bundle_path(path, output)
     with open_archive(path) as opened, reporting(progress, "signing") as tell:
         handle = opened._handle
         exists = SIGNATURE in handle.names() if inside else os.path.lexists(bundle)
@@ -145,12 +149,44 @@ def sign(
         found = {name: bytes.fromhex(value) for name, value in entries}
         data = _bundle.signed(signer, os.path.basename(path), found)
         if inside:
-            _core.replace_side_files(path, save_options(side_files={SIGNATURE: data}), [], handle)
+            if exists and _has_weights_behind(opened):
+                _rewrite(opened, path, data)
+            else:
+                _core.replace_side_files(path, save_options(side_files={SIGNATURE: data}), [], handle)
             return pathlib.Path(path)
         if not handle.same_state(_core.Archive.open(path)):
             raise fault("io.changed", "the archive was edited or replaced while it was signed; sign it again", path=path)
         _publish(bundle, data, overwrite)
     return pathlib.Path(bundle)
+
+
+def _bundle_path(archive: str, output: Path | None) -> str:
+    if output is None:
+        return archive + ".sig"
+    path: str = file_of(output, OUTPUT)
+    is_folder = os.path.isdir(path) or not os.path.basename(path)
+    return os.path.abspath(os.path.join(path, os.path.basename(archive) + ".sig") if is_folder else path)
+
+
+def _has_weights_behind(archive: Archive) -> bool:
+    """Returns whether an edit cannot replace the side file that has the bundle."""
+    kinds = {entry.name: entry.kind for entry in archive.entries()}
+    return kinds[SIGNATURE] != "weight" and "weight" in list(kinds.values())[list(kinds).index(SIGNATURE) :]
+
+
+def _rewrite(archive: Archive, path: str, bundle: bytes) -> None:
+    """Writes the archive with another bundle: weights first, then side files and graphs, as edits need them. Names and bytes of
+    other entries stay, so what was signed holds."""
+    ranks = {"side file": 1, "graph": 2}
+    entries = sorted(archive.entries()[:-1], key=lambda entry: ranks.get(entry.kind, 0))
+    writer = _core.ArchiveWriter.create(path, max(entry.alignment for entry in entries), True, True)
+    for entry in entries:
+        data, crc32 = (archive.entry(entry.name), entry.crc32) if entry.name != SIGNATURE else (memoryview(bundle), zlib.crc32(bundle))
+        stored = _weights.Stored(data, crc32, path)
+        writer.add(entry.name, len(data), functools.partial(_weights.write_stored, stored=stored))
+    if not archive._handle.same_state(_core.Archive.open(path)):
+        raise fault("io.changed", "the archive was edited or replaced while it was signed; sign it again", path=path)
+    writer.finish(archive.model())
 
 
 def _exists(path: str, entry: str = "") -> Error:
@@ -160,7 +196,8 @@ def _exists(path: str, entry: str = "") -> Error:
 def _publish(path: str, data: bytes, overwrite: bool) -> None:
     """Writes a file as a whole. Errors: output.exists, io.*."""
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}")
+    # A name may have 255 bytes, so a long one is cut.
+    temporary = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.{secrets.token_hex(4)}")
     try:
         try:
             with open(temporary, "xb") as file:
@@ -174,7 +211,7 @@ def _publish(path: str, data: bytes, overwrite: bool) -> None:
     except FileExistsError as error:
         raise _exists(path) from error
     except OSError as error:
-        raise _bundle.unreadable(error, path) from error
+        raise unreadable(error, path) from error
 
 
 def _rename(temporary: str, path: str, overwrite: bool) -> None:

@@ -53,6 +53,38 @@ class Making(SigningTest):
             archive["w"]
             self.wrong(SIGNATURE, archive.entry, SIGNATURE)
 
+    def test_bundle_before_a_new_weight_is_replaced(self):
+        onnxar.repack(self.path, self.path, overwrite=True, alignment=4096)
+        self.sign(inside=True)
+        with onnxar.edit(self.path) as e:
+            e["w"] = e["w"] * 2
+        before = {entry.name: onnxar.cat(self.path, entry.name) for entry in onnxar.ls(self.path) if entry.name != SIGNATURE}
+        self.refused("output.exists", self.sign, inside=True)
+        self.assertEqual(self.sign(inside=True, overwrite=True), self.path)
+        self.assertEqual(signing.verify(self.path, self.trusted), len(before))
+        after = onnxar.ls(self.path)
+        self.assertEqual({entry.name: onnxar.cat(self.path, entry.name) for entry in after if entry.name != SIGNATURE}, before)
+        self.assertEqual([entry.kind for entry in after if entry.name in (SIGNATURE, "__MODEL_PROTO") or entry.kind == "graph"],
+                         ["side file", "graph", "model"])  # fmt: skip
+        self.assertEqual({entry.offset % 4096 for entry in after if entry.kind == "weight"}, {0})
+        self.assertEqual([finding.code for finding in onnxar.check(self.path, data=True)], ["archive.entry.unused"])  # the old w
+        self.sign(inside=True, overwrite=True)  # by an edit
+        self.refused("usage.nothing_to_undo", lambda: [onnxar.undo(self.path) for _ in range(3)])
+
+    def test_folder_gets_bundle_of_the_usual_name(self):
+        (self.folder / "signatures").mkdir()
+        for output in (self.folder / "signatures", f"{self.folder}/signatures/"):
+            self.assertEqual(self.sign(output=output, overwrite=True), self.folder / "signatures" / "m.onnxar.sig")
+        self.refused("output.exists", self.sign, output=self.folder / "signatures")
+        self.refused("io.not_found", self.sign, output=f"{self.folder}/none/")
+
+    def test_names_of_244_to_251_bytes_are_signed(self):
+        for length in range(243, 252):
+            path = self.path.rename(self.path.with_name("\u00e4" * 60 + "m" * (length - 127) + ".onnxar"))
+            self.assertEqual(len(os.fsencode(path.name)), length)
+            self.assertEqual(signing.sign(path, private_key=keys().private).name, path.name + ".sig")
+            self.path = path
+
     @staticmethod
     def tail(data: bytes) -> int:
         """The length of the directory, which an edit may overwrite."""
