@@ -142,7 +142,7 @@ struct ExtractOptions {
 
 struct ExtractedTensor {
   TensorInfo tensor;
-  std::filesystem::path path;  ///< of the file
+  std::filesystem::path path;  ///< of the file; empty: the pattern skipped the tensor, which holds strings
   std::uint64_t file_bytes = 0;
   std::string descr;  ///< the type in the `.npy`, as NumPy writes it: `<f4`
   /// NumPy lacks the tensor's type: elements are its bits in integers of one or two bytes, also those below 8 bits.
@@ -152,12 +152,13 @@ struct ExtractedTensor {
 /// Writes tensors, each to its own file.
 ///
 /// `which` is a tensor's name (of several tensors, the initializer of the main graph counts), else its key in the
-/// archive, else its site (`graph.node[3].attr.value`), which `~` may follow: so a site differs from the name of a
-/// tensor that has the same text. Then `output` is the file, an existing folder, or a path that ends in `/`. Otherwise,
-/// with `*`, `?` or `[`, `which` is a shell pattern for names (for sites of tensors without a name), and `output` a
-/// folder, which is created if needed. Files in a folder are named by the tensor's key (KeyMaker). Only the data of
-/// these tensors is read, in pieces, and compared with its CRC-32. All files are complete before the first appears; a
-/// failure leaves none, except replaced ones.
+/// archive, else the output of its Constant node, else its site (`graph.node[3].attr.value`), which `~` may follow: so
+/// a site differs from the name of a tensor that has the same text. Then `output` is the file, an existing folder, or a
+/// path that ends in `/`. Otherwise, with `*`, `?` or `[`, `which` is a shell pattern for names and outputs (for sites
+/// of tensors with neither), and `output` a folder, which is created if needed. A pattern skips tensors of strings,
+/// unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Only the data of these
+/// tensors is read, in pieces, and compared with its CRC-32. All files are complete before the first appears; a failure
+/// leaves none, except replaced ones.
 ///
 /// Errors: usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data

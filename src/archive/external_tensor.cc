@@ -101,7 +101,8 @@ std::string duplicate_text(const onnx::TensorSite& site, std::string_view then) 
 }
 
 TensorInfo info_of(const onnx::TensorSite& site) {
-  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path(),
+          std::string(site.constant_output())};
 }
 
 }  // namespace onnxar

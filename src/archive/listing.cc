@@ -138,7 +138,9 @@ Listing ls(const Archive& archive, const LoadOptions& options) {
 
 void keep_matching(Listing& listing, std::string_view pattern) {
   const base::Glob glob(pattern);
-  const auto is_named = [&glob](const TensorInfo& tensor) { return glob.matches(tensor.name); };
+  const auto is_named = [&glob](const TensorInfo& tensor) {
+    return glob.matches(tensor.name) || glob.matches(tensor.output);
+  };
   std::erase_if(listing.entries, [&](const ListedEntry& entry) {
     return !glob.matches(entry.name) && std::ranges::none_of(entry.tensors, is_named);
   });

@@ -41,6 +41,8 @@ class Selection {
 
   /// Whether `which` is a pattern.
   [[nodiscard]] bool is_pattern() const { return exact() == nullptr; }
+  /// Returns whether `which` is a pattern that matches strings and other tensors.
+  [[nodiscard]] bool skips_strings() const { return is_pattern() && !only_strings_; }
 
   /// Errors: usage.no_such_tensor, usage.ambiguous_tensor.
   [[nodiscard]] const std::vector<std::size_t>& chosen() const {
@@ -56,10 +58,15 @@ class Selection {
   void consider(const onnx::TensorSite& site, std::size_t number) {
     const std::string path = site.path();
     const std::string_view name = site.tensor.name;
+    const std::string_view output = site.constant_output();
     if (name == which_) (site.is_main_initializer() ? initializers_ : by_name_).push_back(number);
     if (is_key(site)) by_key_.push_back(number);
+    if (output == which_) by_output_.push_back(number);
     if (path == site_) by_site_.push_back(number);
-    if (pattern_ && pattern_->matches(name.empty() ? path : name)) by_pattern_.push_back(number);
+    if (!pattern_ || !(pattern_->matches(name.empty() && output.empty() ? path : name) || pattern_->matches(output)))
+      return;
+    by_pattern_.push_back(number);
+    only_strings_ = only_strings_ && site.tensor.type == DataType::string;
   }
 
   [[nodiscard]] bool is_key(const onnx::TensorSite& site) const {
@@ -67,11 +74,11 @@ class Selection {
   }
 
   /// The tensors that have `which` as their name (initializers of the main graph, else others), else as their key, else
-  /// as their site; null if there are none.
+  /// as the output of their Constant node, else as their site; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // matches every tensor without a name
     // Names come first, as users know them. A site always exists, so every tensor can be named by something.
-    for (const auto* list : {&initializers_, &by_name_, &by_key_, &by_site_}) {
+    for (const auto* list : {&initializers_, &by_name_, &by_key_, &by_output_, &by_site_}) {
       if (!list->empty()) return list;
     }
     return nullptr;
@@ -92,7 +99,7 @@ class Selection {
     walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
     throw Error(Code::usage_no_such_tensor,
                 concat("no tensor of the model has ", base::quoted(which_),
-                       " as its name, key or site, or matches it as a pattern", near.text()));
+                       " as its name, key, output or site, or matches it as a pattern", near.text()));
   }
 
   void walk(const std::function<void(const onnx::TensorSite&)>& visit) const {
@@ -104,20 +111,27 @@ class Selection {
   std::string site_;                   // `which_` without the `~` that may follow a site
   std::optional<base::Glob> pattern_;  // empty if `which` has no wildcard
   const LoadOptions& load_;
-  std::vector<std::size_t> initializers_, by_name_, by_key_, by_site_, by_pattern_;
+  std::vector<std::size_t> initializers_, by_name_, by_key_, by_output_, by_site_, by_pattern_;
+  bool only_strings_ = true;  // of by_pattern_
 };
 
 /// Plans the files of all tensors, writes them one after the other, and publishes them together.
 class Extractor {
  public:
-  Extractor(ModelSource& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
+  Extractor(ModelSource& source, const fs::path& output, bool to_folder, bool skips_strings,
+            const ExtractOptions& options)
       : source_(source),
         output_(output),
         to_folder_(to_folder),
+        skips_strings_(skips_strings),
         options_(options),
         files_(options.output, existing_of(options.output)) {}
 
   void add(const onnx::TensorSite& site) try {
+    if (skips_strings_ && site.tensor.type == DataType::string) {
+      skipped_.emplace_back().tensor = info_of(site);
+      return;
+    }
     std::shared_ptr<const ByteSource> bytes = payload_of(site);
     const NumpyType numpy = numpy_type(site.tensor.type);
     std::string header;
@@ -159,6 +173,7 @@ class Extractor {
   /// Called when all files are complete: a tensor that cannot be read leaves no file of the others.
   std::vector<ExtractedTensor> publish() && {
     files_.publish();
+    std::ranges::move(skipped_, std::back_inserter(extracted_));
     return std::move(extracted_);
   }
 
@@ -194,7 +209,7 @@ class Extractor {
 
   fs::path path_for(const TensorInfo& tensor) {
     if (!to_folder_) return output_;
-    const std::string name = keys_.make(tensor.name.empty() ? tensor.site : tensor.name);
+    const std::string name = keys_.make(tensor.label());
     return output_ / os::path_of(concat(name, options_.raw ? ".bin" : npy_suffix));
   }
 
@@ -246,9 +261,10 @@ class Extractor {
   ModelSource& source_;
   const fs::path& output_;
   bool to_folder_;
+  bool skips_strings_;
   const ExtractOptions& options_;
   KeyMaker keys_;
-  std::vector<ExtractedTensor> extracted_;
+  std::vector<ExtractedTensor> extracted_, skipped_;
   std::vector<Content> contents_;  // by index in extracted_
   FileSet files_;
 };
@@ -272,7 +288,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
                          escaped_path(output), "/\""),
                   {}, output);
     }
-    Extractor extractor(*source, output, to_folder, options);
+    Extractor extractor(*source, output, to_folder, selection.skips_strings(), options);
     std::size_t number = 0;
     onnx::walk_tensors(source->model(),
                        [&](const onnx::TensorSite& site) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "archive/external_tensor.h"
+#include "archive/keys.h"
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "convert/model_source.h"
@@ -55,6 +56,22 @@ std::string name_of(const ListedEntry& entry) {
   return (name.empty() ? entry.name : name) + (others == 0 ? "" : " and " + std::to_string(others) + " more");
 }
 
+/// Returns all graphs, the model first; none if there is only the model.
+std::vector<GraphTotals> graphs_of(const Listing& listing) {
+  std::vector<GraphTotals> graphs = {{listing.model_name, listing.model.size}};
+  base::KeyedMap<std::string_view, std::size_t> places = {{listing.model.name, 0}};
+  for (const ListedEntry& entry : listing.entries) {
+    if (entry.kind != EntryKind::graph) continue;
+    places.emplace(entry.name, graphs.size());
+    graphs.push_back({entry.name.substr(0, entry.name.size() - graph_suffix.size()), entry.size});
+  }
+  if (graphs.size() == 1) return {};
+  for (const ListedEntry& entry : listing.entries) {
+    for (const std::string& graph : entry.graphs) graphs[places.at(graph)].weight_bytes += entry.size;
+  }
+  return graphs;
+}
+
 /// Adds the header of an entry and its padding. Bytes before the header are left over from an edit.
 void append_entry(FileMap& map, const ListedEntry& entry) {
   append(map, BlockKind::unused, entry.header_offset, "earlier state of the model");
@@ -84,14 +101,15 @@ class FileMapper {
     }
   }
 
-  /// Returns the map of the model's file, then those of its data files by name. Sums up their blocks in `storage`.
-  /// Errors: as `ls`.
-  std::vector<FileMap> finish(StorageSummary& storage) && {
+  /// Returns the map of the model's file, then those of its data files by name. Sums up their blocks in the storage of
+  /// `inspection`, and lists its graphs. Errors: as `ls`.
+  std::vector<FileMap> finish(Inspection& inspection) && {
+    StorageSummary& storage = inspection.storage;
     std::vector<FileMap> files;
     storage.model_bytes = source_.model().size();
     for (const FileBlock& block : inline_) storage.inline_bytes += block.size;
     if (archive_of(source_) != nullptr) {
-      files.push_back(map_of_archive(storage));
+      files.push_back(map_of_archive(storage, inspection.graphs));
     } else {
       FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
       if (!source_.graph().begin) inline_.clear();  // their offsets are in the parsed bytes, not in the text
@@ -111,24 +129,35 @@ class FileMapper {
     slices_[slice.location].push_back({BlockKind::data, slice.offset, size, tensor.type, std::string(tensor.name)});
   }
 
-  FileMap map_of_archive(StorageSummary& storage) {
+  FileMap map_of_archive(StorageSummary& storage, std::vector<GraphTotals>& graphs) {
     const Listing listing = ls(path_, options_);
     FileMap map{path_, false, listing.file_size, {}};
     storage.unused_bytes = listing.unused_bytes;
     storage.padding_bytes = listing.padding_bytes;
     for (const ListedEntry& entry : listing.entries) {
       append_entry(map, entry);
-      const bool is_used = entry.kind == EntryKind::weight;
       const bool is_leftover = entry.kind == EntryKind::unused;
       append(map, is_leftover ? BlockKind::unused : BlockKind::data, entry.offset + entry.size, name_of(entry),
              entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
-      (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
+      bytes_of(entry.kind, storage) += entry.size;
     }
+    graphs = graphs_of(listing);
     // Every archive has the model as its last entry.
     append_entry(map, listing.model);
     append_model(map, listing.model.offset, listing.model.size);
     append(map, BlockKind::header, listing.file_size, "directory");
     return map;
+  }
+
+  static std::uint64_t& bytes_of(EntryKind kind, StorageSummary& storage) {
+    switch (kind) {
+      case EntryKind::weight: return storage.archived_bytes;
+      case EntryKind::graph: return storage.graph_bytes;
+      case EntryKind::unused: return storage.unused_bytes;
+      case EntryKind::side_file:
+      case EntryKind::model: break;
+    }
+    return storage.side_bytes;
   }
 
   FileMap map_of_data_file(const std::string& location, std::vector<FileBlock>& slices, StorageSummary& storage) const {
@@ -288,7 +317,7 @@ void add_tensors(Inspection& inspection, const std::filesystem::path& path, cons
                      },
                      {options.load.max_depth});
   sums.finish();
-  std::vector<FileMap> files = std::move(mapper).finish(inspection.storage);
+  std::vector<FileMap> files = std::move(mapper).finish(inspection);
   if (options.files) inspection.files = std::move(files);
 }
 

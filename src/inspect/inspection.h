@@ -176,9 +176,17 @@ struct StorageSummary {
   std::uint64_t inline_bytes = 0;    ///< of tensor data in the ModelProto
   std::uint64_t archived_bytes = 0;  ///< of entries that tensors name
   std::uint64_t external_bytes = 0;  ///< of ranges of other files that tensors name
-  std::uint64_t side_bytes = 0;      ///< of entries that no tensor names
+  std::uint64_t side_bytes = 0;      ///< of side files
   std::uint64_t padding_bytes = 0;
   std::uint64_t unused_bytes = 0;
+  std::uint64_t graph_bytes = 0;  ///< of further graphs
+};
+
+/// One graph of an archive that has several.
+struct GraphTotals {
+  std::string name;                ///< as for Archive::graph; empty: the model, which has no name
+  std::uint64_t model_bytes = 0;   ///< of its ModelProto
+  std::uint64_t weight_bytes = 0;  ///< of the entries that its tensors name, which graphs may share
 };
 
 struct Inspection {
@@ -201,6 +209,7 @@ struct Inspection {
   std::vector<LargeTensor> largest;                           ///< the ten largest tensors
 
   StorageSummary storage;
+  std::vector<GraphTotals> graphs;  ///< of an archive that has several, the model first; empty for others
   CostEstimate cost;
   std::vector<NodeSummary> nodes;  ///< with InspectOptions::nodes
   std::vector<FileMap> files;      ///< with InspectOptions::files

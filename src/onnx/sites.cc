@@ -210,6 +210,15 @@ bool TensorSite::is_main_initializer() const noexcept {
   return kind == SiteKind::initializer && levels.size() == 2;  // graph, initializer
 }
 
+std::string_view TensorSite::constant_output() const noexcept {
+  if (kind != SiteKind::attribute || levels.size() < 3 || levels.back().repeated) return {};
+  const Level& attribute = levels[levels.size() - 2];
+  const Level& node = levels[levels.size() - 3];
+  // A Constant node has one attribute. A crafted one may have a million: only the first is asked.
+  if (attribute.index != 0 || node.message != Message::node || !is_constant(model, node.field.value)) return {};
+  return string_in(model, node.field.value, node_field::output);
+}
+
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits) {
   Walk(model, visit, {}, limits).run();
 }

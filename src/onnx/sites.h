@@ -97,6 +97,9 @@ struct TensorSite {
   [[nodiscard]] bool is_in_subgraph() const noexcept;
   /// Whether it is an initializer of the model's graph itself.
   [[nodiscard]] bool is_main_initializer() const noexcept;
+  /// Returns the output of the Constant node that has the tensor as its value; empty if no such node has it. Cost:
+  /// O(fields of the node), so a walk that asks each tensor stays linear.
+  [[nodiscard]] std::string_view constant_output() const noexcept;
 };
 
 /// What LoadOptions::max_depth allows. Walks and protobuf's parsers recurse, half a KiB a level, and some systems give

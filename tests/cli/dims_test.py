@@ -164,6 +164,13 @@ class Binding(DimsCase):
         text = self.succeeds("show", self.batches(), "--dim", "batch=1,sequence=1").stdout.decode()
         self.assertNotIn("--dim", text)
 
+    def test_names_with_commas_are_bound(self) -> None:
+        nodes = [make_node("MatMul", ["x", "w"], ["y"])]
+        dims = ["Max(1, s0)", "a=b,c", 8]
+        path = self.saved(nodes, {"x": (FLOAT, dims)}, [constant("w", np.zeros((8, 16)), np.float32)])
+        for given in (("Max(1, s0)=2,a=b,c=5",), ("a=b,c=5", "Max(1, s0)=2")):
+            self.assertEqual(self.cost(path, *given)["multiply_adds"], 2 * 5 * 8 * 16)
+
     def test_a_dimension_without_a_name_is_bound_by_its_place(self) -> None:
         nodes = [make_node("MatMul", ["x", "w"], ["y"])]
         path = self.saved(nodes, {"x": (FLOAT, [None, 8])}, [constant("w", np.zeros((8, 4)), np.float32)])
@@ -182,6 +189,8 @@ class Binding(DimsCase):
             "batch=": "is not NAME=SIZE",
             "batch=x": "is not NAME=SIZE",
             "batch=1x": "is not NAME=SIZE",
+            "batch=1,sequence": "`sequence` is not NAME=SIZE",
+            "batch=1,": "`` is not NAME=SIZE",
             "batch=-1": "must not be negative",
             "batch=99999999999999999999": "is not NAME=SIZE",
         }.items():

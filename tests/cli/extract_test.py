@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -143,11 +144,23 @@ class Patterns(ToolCase):
         self.fails(USAGE, "onnxar: error[usage.no_such_tensor]", "extract", self.source, "x*", "-o", f"{self.output}/")
 
     def test_one_that_cannot_be_written_leaves_nothing(self) -> None:
-        source = self.model(wire.tensor("a"), wire.strings("strings"), name="mixed.onnx")
-        self.fails(FORMAT, "onnxar: error[onnx.tensor.strings]", "extract", source, "*", "-o", f"{self.output}/")
+        without_data = wire.head(wire.FLOAT, [3]) + wire.block(wire.NAME, "empty")
+        source = self.model(wire.tensor("a"), without_data, name="mixed.onnx")
+        self.fails(FORMAT, "onnxar: error[onnx.tensor.no_data]", "extract", source, "*", "-o", f"{self.output}/")
         self.output.mkdir()
         self.write("out/layer_0_bias.npy", b"mine")
         self.fails(USAGE, "onnxar: error[output.exists]", "extract", self.source, "*", "-o", self.output)
+
+    def test_pattern_skips_strings_with_a_warning(self) -> None:
+        source = self.model(wire.strings("words"), wire.tensor("a"), name="mixed.onnx")
+        for number, options in enumerate(((), ("--raw",))):
+            folder = self.folder / f"to{number}"
+            told = self.succeeds("extract", source, "*", "-o", f"{folder}/", *options).stderr
+            self.assertIn("onnxar: warning: words holds strings, which have no array", told)
+            self.assertEqual([path.stem for path in folder.iterdir()], ["a"])
+        self.assertEqual(self.succeeds("extract", source, "*", "-o", f"{folder}/", "-f", "-q").stderr, "")
+        for which in ("w*", "words"):  # nothing else is wanted
+            self.fails(FORMAT, "onnxar: error[onnx.tensor.strings]", "extract", source, which, "-o", f"{self.output}/")
 
     def test_a_dry_run(self) -> None:
         with self.nothing_changes():
@@ -160,6 +173,62 @@ class Patterns(ToolCase):
                 with self.subTest(which=which, options=options), self.nothing_changes():
                     told = "onnxar: error[usage.argument] --output was given an empty value"
                     self.fails(USAGE, told, "extract", self.source, which, "-o", "", *options)
+
+
+class Outputs(ToolCase):
+    """The tensor of a Constant node is also found by the name of the node's output."""
+
+    def constants(self, *tensors: bytes) -> Path:
+        nodes = [wire.node("Constant", wire.attribute(wire.T, each)) for each in tensors]
+        body = b"".join(wire.block(wire.GRAPH_NODE, each) for each in nodes)
+        return self.write("m.onnx", wire.model(wire.Part(body), wire.Part(wire.initializers(wire.tensor("w")))))
+
+    def forms(self, model: Path) -> list[Path]:
+        archive = self.folder / "m.onnxar"
+        self.succeeds("pack", model, "-f")
+        return [model, archive]
+
+    def test_constant_is_found_by_its_output(self) -> None:
+        for name in ("", "named"):
+            for model in self.forms(self.constants(wire.tensor(name, seed="c"))):
+                for which in ("out", "o?t"):
+                    self.succeeds("extract", model, which, "-o", f"{self.folder / 'x'}/", "-f")
+                    (path,) = (self.folder / "x").iterdir()
+                    self.assertEqual(path.name, f"{name or 'out'}.npy")
+                    self.assertEqual(np.load(path).tobytes(), wire.content(wire.FLOAT, 300, "c"))
+                    path.unlink()
+
+    def test_name_and_key_go_before_an_output(self) -> None:
+        model = self.constants(wire.tensor("w", seed="c"))
+        archive = self.archive_of(*weights("out"), model_of(linked("other", location="out")), name="k.onnxar")
+        self.succeeds("extract", model, "w", "-o", self.output)
+        self.assertEqual(np.load(self.output).tobytes(), wire.content(wire.FLOAT, 300, "w"))
+        self.succeeds("extract", archive, "out", "-o", self.output, "-f")
+        self.assertEqual(np.load(self.output).tobytes(), wire.content(wire.FLOAT, 300, "out"))
+
+    def test_several_outputs_of_one_name_are_ambiguous(self) -> None:
+        model = self.constants(wire.tensor("a"), wire.tensor("b"))
+        told = self.fails(USAGE, "onnxar: error[usage.ambiguous_tensor]", "extract", model, "out", "-o", self.output)
+        self.assertIn("graph.node[1].attr.value", told)
+
+    def test_ls_and_show_name_the_output(self) -> None:
+        model, archive = self.forms(self.constants(wire.tensor("")))
+        rows = self.succeeds("ls", archive, "out").stdout.decode().splitlines()
+        self.assertEqual((len(rows), rows[1].split()[1]), (3, "out"))
+        (entry,) = [each for each in self.listing(archive)["entries"] if each["tensors"][0]["output"]]
+        self.assertEqual((entry["tensors"][0]["name"], entry["tensors"][0]["output"]), ("", "out"))
+        self.assertIn("out FLOAT[300]", self.succeeds("show", model).stdout.decode())
+
+    def test_node_with_many_attributes_is_read_once(self) -> None:
+        attribute = wire.attribute(wire.T, wire.fields_of("", wire.FLOAT, [0], b""))
+        nodes = {count: wire.block(wire.GRAPH_NODE, wire.node("Constant", *[attribute] * count)) for count in (5_000, 80_000)}
+        seconds = {}
+        for count, body in nodes.items():
+            model = self.write("many.onnx", wire.model(wire.Part(body)))
+            begin = time.monotonic()
+            self.succeeds("show", "--json", model)
+            seconds[count] = time.monotonic() - begin
+        self.assertLess(seconds[80_000], 0.5 + 64 * seconds[5_000])  # 256 times as long if each read the node
 
 
 class Refusals(ToolCase):

@@ -52,6 +52,14 @@ class Packing(FamilyCase):
         self.assertEqual(keys_of(self.output)[-1], "decode.onnx")
         self.assertEqual(sorted(self.back(self.output)), ["decode.onnx", "encoder.onnx"])
 
+    def test_graphs_need_no_model(self) -> None:
+        self.succeeds("pack", "--graph", f"enc={self.encoder}", "--graph", f"dec={self.decoder}", "-o", self.output)
+        self.assertEqual(keys_of(self.output)[-1], "dec.onnx")
+        self.assertEqual(sorted(self.back(self.output)), ["dec.onnx", "enc.onnx"])
+        self.succeeds("pack", "--graph", f"enc={self.encoder}", "-o", self.output, "-f")
+        self.assertEqual(sorted(self.back(self.output)), ["enc.onnx"])
+        self.fails(USAGE, "onnxar: error[usage.argument] `pack` needs a MODEL, or graphs", "pack", "-o", self.output, "-f")
+
     def test_archive_is_the_same_however_often_it_is_packed(self) -> None:
         again = self.folder / "again"
         for path in (self.output, again):

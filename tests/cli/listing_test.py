@@ -31,10 +31,10 @@ ENTRY = {
     "tensors": list,
     "graphs": list,
 }
-TENSOR = {"name": str, "dtype": str, "shape": list, "site": str}
+TENSOR = {"name": str, "dtype": str, "shape": list, "site": str, "output": str}
 REPORT = {"ok": bool, "findings": list}
 FINDING = {"severity": str, "code": str, "entry": str, "offset": int, "message": str, "hint": dict}
-NULLABLE = {"entry", "hint"}  # a finding outside an entry, as in a .onnx, or without advice
+NULLABLE = {"entry", "hint", "output"}  # a finding outside an entry, as in a .onnx, or without advice; no Constant node
 
 
 class Json(ToolCase):
@@ -62,7 +62,7 @@ class Json(ToolCase):
         self.assertEqual(dtypes, [*wire.TYPES, "FLOAT"])
         cube = listing["entries"][-1]["tensors"][0]
         site = f"graph.initializer[{len(wire.TYPES)}]"
-        expected = {"name": "cube", "dtype": "FLOAT", "shape": [10, 5, 20], "site": site}
+        expected = {"name": "cube", "dtype": "FLOAT", "shape": [10, 5, 20], "site": site, "output": None}
         self.assertEqual(cube, expected)
 
     def floats(self, count: int) -> bytes:

@@ -32,6 +32,32 @@ class GraphCase(ToolCase):
         return self.succeeds(*arguments).stdout.decode()
 
 
+class Summaries(GraphCase):
+    def test_show_names_all_graphs_with_their_sizes(self) -> None:
+        sizes = {name: size for name, size in ((entry, len(data)) for entry, data in entries_of(self.family).items())}
+        for options in ((), ("--model", "b")):
+            document = json.loads(self.out("show", "--json", self.family, *options))
+            self.assertEqual(document["graphs"], [{"name": "a", "model_bytes": sizes[MODEL], "weight_bytes": 2400},
+                                                  {"name": "b", "model_bytes": sizes["b.onnx"], "weight_bytes": 2400}])  # fmt: skip
+            self.assertEqual((document["storage"]["side_bytes"], document["storage"]["graph_bytes"]), (2, sizes["b.onnx"]))
+        lines = self.out("show", self.family).splitlines()
+        (at,) = (number for number, line in enumerate(lines) if line.startswith("graphs"))
+        self.assertRegex(lines[at], r"^graphs +a: model \d+ bytes, weights 2\.4 kB$")
+        self.assertRegex(lines[at + 1], r"^ +b: model \d+ bytes, weights 2\.4 kB$")
+        self.succeeds("show", self.family, "--html", self.output)
+        self.assertRegex(self.output.read_text(), r"<bdi>b</bdi>: \d+ bytes, weights 2.400<")
+
+    def test_model_without_a_name_is_told(self) -> None:
+        path = self.archive_of(Entry("b.onnx", wire.plain(wire.tensor("v"))), model_of(wire.tensor("w")))
+        self.assertEqual([each["name"] for each in json.loads(self.out("show", "--json", path))["graphs"]], ["", "b"])
+        self.assertIn("(model): model", self.out("show", path))
+
+    def test_archive_of_one_graph_lists_none(self) -> None:
+        self.succeeds("pack", self.a, "-o", self.output)
+        self.assertEqual(json.loads(self.out("show", "--json", self.output))["graphs"], [])
+        self.assertEqual([line for line in self.out("show", self.output).splitlines() if line.startswith("graphs")], [])
+
+
 class Listing(GraphCase):
     def test_graphs_of_each_entry_are_told(self) -> None:
         rows = [line.split() for line in self.out("ls", self.family).replace("side file", "side_file").splitlines()]

@@ -85,7 +85,7 @@ class NearlyRight(ToolCase):
     def test_missing_and_wrong_arguments_name_the_verb_and_its_help(self) -> None:
         for arguments, what in {
             ("ls",): "`ls` needs ARCHIVE: an archive",
-            ("pack",): "`pack` needs MODEL: a .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that another tool exported",
+            ("pack",): "`pack` needs a MODEL, or graphs with --graph NAME=FILE",
             ("extract", "x", "t"): "`extract` needs --output: the file to write",
             ("ls", "x", "--sort", "colour"): "`ls`: --sort: colour not in {size,name,offset}",
         }.items():

@@ -48,6 +48,15 @@ std::string text_of(const std::vector<ValueSummary>& values) {
   return text;
 }
 
+std::string text_of(const std::vector<GraphTotals>& graphs) {
+  std::string text;
+  for (const GraphTotals& graph : graphs) {
+    text += concat(text.empty() ? "" : "<br>", graph.name.empty() ? "(model)" : name(graph.name), ": ",
+                   grouped(graph.model_bytes), " bytes, weights ", grouped(graph.weight_bytes));
+  }
+  return text;
+}
+
 std::string bar(std::uint64_t value, std::uint64_t most) {
   std::array<char, 16> percent{};
   const double share = most == 0 ? 0 : 100.0 * static_cast<double>(value) / static_cast<double>(most);
@@ -86,8 +95,8 @@ std::string head(const Inspection& inspection) {
   return table("summary",
                fact("Producer", concat(name(inspection.producer_name), " ", name(inspection.producer_version))) +
                    fact("IR version", std::to_string(inspection.ir_version)) + fact("Opsets", opsets) +
-                   fact("Graph", name(graph.name)) + fact("Nodes", nodes) + fact("Inputs", text_of(graph.inputs)) +
-                   fact("Outputs", text_of(graph.outputs)) +
+                   fact("Graphs", text_of(inspection.graphs)) + fact("Graph", name(graph.name)) + fact("Nodes", nodes) +
+                   fact("Inputs", text_of(graph.inputs)) + fact("Outputs", text_of(graph.outputs)) +
                    fact("Parameters",
                         concat(grouped(inspection.parameters),
                                inspection.statistics == 0
@@ -106,6 +115,7 @@ std::string storage(const StorageSummary& sums) {
   add("Tensors in the model", sums.inline_bytes);
   add("Tensors in entries", sums.archived_bytes);
   add("Tensors in data files", sums.external_bytes);
+  add("Graphs", sums.graph_bytes);
   add("Side files", sums.side_bytes);
   add("Padding", sums.padding_bytes);
   add("Unused", sums.unused_bytes);

@@ -76,7 +76,11 @@ inline void to_json(tool::Json& json, const Finding& finding) {
 }
 
 inline void to_json(tool::Json& json, const TensorInfo& tensor) {
-  json = {{"name", tensor.name}, {"dtype", tensor.type}, {"shape", tensor.dims}, {"site", tensor.site}};
+  json = {{"name", tensor.name},
+          {"dtype", tensor.type},
+          {"shape", tensor.dims},
+          {"site", tensor.site},
+          {"output", text_or_null(tensor.output)}};
 }
 
 /// For programs that run this one: the message excludes place and advice, which have fields of their own.

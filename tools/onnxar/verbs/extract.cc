@@ -19,8 +19,13 @@ struct ExtractArguments {
 /// Prints `w: FLOAT[64,3,7,7] -> w.npy, 37760 bytes, <f4`.
 void print_row(const ExtractedTensor& row) {
   const TensorInfo& tensor = row.tensor;
-  std::cerr << escaped(tensor.name.empty() ? tensor.site : tensor.name) << ": " << to_string(tensor.type)
-            << shape_text(tensor.dims) << " -> " << escaped_path(row.path) << ", " << row.file_bytes << " bytes";
+  if (row.path.empty()) {
+    std::cerr << "onnxar: warning: " << escaped(tensor.label())
+              << " holds strings, which have no array: it is not extracted; `onnxar dump --with-data` prints it\n";
+    return;
+  }
+  std::cerr << escaped(tensor.label()) << ": " << to_string(tensor.type) << shape_text(tensor.dims) << " -> "
+            << escaped_path(row.path) << ", " << row.file_bytes << " bytes";
   if (!row.descr.empty()) std::cerr << ", " << row.descr;
   if (row.as_integers)
     std::cerr << " (NumPy has no " << to_string(tensor.type) << ": the file has its bits as integers)";
@@ -45,8 +50,8 @@ Verb add_extract(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("extract", "Write tensors as .npy files or raw bytes");
   add_model(*verb, arguments->model);
   verb->add_option("TENSOR", arguments->which,
-                   "The tensor's name, else its key, else its site such as graph.node[3].attr.value; or a pattern for "
-                   "names, such as 'layer1.*'")
+                   "The tensor's name, else its key, else the output of its Constant node, else its site such as "
+                   "graph.node[3].attr.value; or a pattern for names, such as 'layer1.*', which skips strings")
       ->required();
   add_output(*verb, arguments->output, "The file to write; for a pattern, the folder");
   verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes instead of .npy");

@@ -80,7 +80,7 @@ void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry, const std::s
                  graphs};
   if (entry.tensors.empty()) rows.push_back(row);
   for (const TensorInfo& tensor : entry.tensors) {
-    row[1] = escaped(tensor.name);
+    row[1] = escaped(tensor.name.empty() ? tensor.output : tensor.name);
     row[2] = to_string(tensor.type);
     row[3] = shape_text(tensor.dims);
     rows.push_back(row);
@@ -194,8 +194,9 @@ Verb add_ls(CLI::App& app) {
   auto arguments = std::make_shared<LsArguments>();
   CLI::App* verb = app.add_subcommand("ls", "List the entries of an archive and the tensors in them");
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
-  verb->add_option("PATTERN", arguments->pattern,
-                   "List only entries whose name, or the name of a tensor in them, matches, such as 'layer1.*'");
+  verb->add_option(
+      "PATTERN", arguments->pattern,
+      "List only entries whose name, or the name or output of a tensor in them, matches, such as 'layer1.*'");
   add_choice(*verb, "--sort", arguments->sort, {"size", "name", "offset"},
              "The order of the entries; size: largest first")
       ->capture_default_str();

@@ -58,6 +58,10 @@ ConvertReport pack_models(const PackArguments& arguments) {
 }
 
 int pack(PackArguments& arguments) {
+  if (arguments.models.empty() && arguments.graphs.empty()) {
+    throw Error(Code::usage_argument,
+                "`pack` needs a MODEL, or graphs with --graph NAME=FILE; `onnxar pack --help` tells more");
+  }
   if (arguments.output.empty()) {
     const bool is_one = arguments.models.size() == 1 && arguments.graphs.empty();
     arguments.output = output_beside(is_one ? path_of(arguments.models.front()) : "", ".onnx", ".onnxar");
@@ -93,7 +97,6 @@ Verb add_pack(CLI::App& app) {
           "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that "
           "another tool exported; the content decides, not the name; - is the standard input. Of several, the "
           "first is the model and the others are graphs named after their files; equal weights are stored once")
-      ->required()
       ->type_name(value_type::file);
   add_optional_output(*verb, arguments->output,
                       "The archive to write; without it NAME.onnxar beside the one MODEL, a file NAME.onnx");
@@ -102,7 +105,8 @@ Verb add_pack(CLI::App& app) {
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add the SHA-1 of its entry to each link");
-  verb->add_option("--graph", arguments->graphs, "Pack a further model as a graph of this name")
+  verb->add_option("--graph", arguments->graphs,
+                   "Pack a further model as a graph of this name; without MODEL, the first one is the model")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   add_files(*verb, arguments->add,

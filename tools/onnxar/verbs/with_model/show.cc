@@ -25,16 +25,29 @@ struct ShowArguments {
   Verbosity verbosity;
 };
 
-/// Reads `batch=1`. Errors: usage.argument.
-std::pair<std::string, std::int64_t> dimension_of(const std::string& text) {
+using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// Adds `batch=1` to `sizes`. Returns whether the text has this form.
+bool add_dimension(Sizes& sizes, const std::string& text) {
   const std::size_t equals = text.rfind('=');
   const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
   std::int64_t size = -1;
   const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), size);
-  if (number.empty() || failed != std::errc() || end != number.data() + number.size()) {
-    throw Error(Code::usage_argument, "`" + escaped(text) + "` is not NAME=SIZE, such as batch=1");
+  if (number.empty() || failed != std::errc() || end != number.data() + number.size()) return false;
+  sizes.emplace_back(text.substr(0, equals), size);
+  return true;
+}
+
+/// Adds `batch=1,sequence=128`. PyTorch has dimensions such as `Max(1, s0)`, so only a comma after a size ends a pair.
+/// Errors: usage.argument.
+void add_dimensions(Sizes& sizes, const std::string& text) {
+  std::size_t begin = 0;
+  for (std::size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', comma + 1)) {
+    if (add_dimension(sizes, text.substr(begin, comma - begin))) begin = comma + 1;
   }
-  return {text.substr(0, equals), size};
+  if (!add_dimension(sizes, text.substr(begin))) {
+    throw Error(Code::usage_argument, "`" + escaped(text.substr(begin)) + "` is not NAME=SIZE, such as batch=1");
+  }
 }
 
 void expect_different(const std::filesystem::path& input, const std::filesystem::path& output) {
@@ -45,7 +58,7 @@ void expect_different(const std::filesystem::path& input, const std::filesystem:
 
 int show(ShowArguments& arguments) {
   expect_different(arguments.model, arguments.html);
-  for (const std::string& text : arguments.dims) arguments.options.dims.push_back(dimension_of(text));
+  for (const std::string& text : arguments.dims) add_dimensions(arguments.options.dims, text);
   // The map of the files needs a block for each entry and tensor, which the text does not show.
   arguments.options.files = !arguments.html.empty() || arguments.json;
   const Inspection inspection = onnxar::show(arguments.model, arguments.options);
@@ -76,7 +89,6 @@ Verb add_show(CLI::App& app) {
   verb->add_option("--dim", arguments->dims,
                    "Count the cost for these sizes: batch=1,sequence=128; x[0]=1 for a dimension of x without a name")
       ->type_name("NAME=SIZE")
-      ->delimiter(',')
       ->allow_extra_args(false);
   auto* json = verb->add_flag("--json", arguments->json, "As JSON; --nodes adds the nodes");
   writes_file(add_path(*verb, "--html", arguments->html, "Write a self-contained page, with a map of the file")

@@ -64,7 +64,8 @@ inline void to_json(Json& json, const CostEstimate& cost) {
 }
 ONNXAR_JSON_OF(TensorTotals, tensors, elements, bytes);
 ONNXAR_JSON_OF(StorageSummary, file_bytes, model_bytes, inline_bytes, archived_bytes, external_bytes, side_bytes,
-               padding_bytes, unused_bytes);
+               padding_bytes, unused_bytes, graph_bytes);
+ONNXAR_JSON_OF(GraphTotals, name, model_bytes, weight_bytes);
 
 inline void to_json(Json& json, const LargeTensor& large) {
   json = large.tensor;
@@ -115,6 +116,7 @@ Json inspection_as_json(const Inspection& inspection, const std::string& path, b
   document["largest"] = inspection.largest;
   document["cost"] = inspection.cost;
   document["storage"] = inspection.storage;
+  document["graphs"] = inspection.graphs;
   document["files"] = inspection.files;
   document["remarks"] = inspection.remarks;
   // Only on request, as in the text: nodes take far more space than the rest of the summary.

@@ -74,8 +74,13 @@ std::string text_of(const TensorTotals& totals) {
 
 std::string text_of(const LargeTensor& large) {
   const TensorInfo& tensor = large.tensor;
-  return escaped(tensor.name.empty() ? tensor.site : tensor.name) + " " + to_string(tensor.type) +
-         shape_text(tensor.dims) + ", " + short_size(large.bytes);
+  return escaped(tensor.label()) + " " + to_string(tensor.type) + shape_text(tensor.dims) + ", " +
+         short_size(large.bytes);
+}
+
+std::string text_of(const GraphTotals& graph) {
+  return (graph.name.empty() ? "(model)" : escaped(graph.name)) + ": model " + short_size(graph.model_bytes) +
+         ", weights " + short_size(graph.weight_bytes);
 }
 
 std::string text_of(const UnknownCost& unknown) {
@@ -169,6 +174,7 @@ void print_storage(const StorageSummary& sums) {
   add("tensors in it", sums.inline_bytes);
   add("in entries", sums.archived_bytes);
   add("in data files", sums.external_bytes);
+  add("graphs", sums.graph_bytes);
   add("side files", sums.side_bytes);
   add("padding", sums.padding_bytes);
   add("unused", sums.unused_bytes);
@@ -218,6 +224,7 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
   lines("largest", texts_of(inspection.largest, [](const auto& large) { return text_of(large); }), most);
   print_cost(inspection.cost, inspection.graph.inputs);
   print_storage(inspection.storage);
+  lines("graphs", texts_of(inspection.graphs, [](const auto& graph) { return text_of(graph); }), most);
   lines("metadata",
         texts_of(inspection.metadata,
                  [](const auto& entry) {
