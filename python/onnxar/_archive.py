@@ -5,25 +5,27 @@ from __future__ import annotations
 import asyncio
 import collections
 import collections.abc
-import concurrent.futures
 import contextlib
 import dataclasses
 import difflib
 import fnmatch
 import functools
+import hashlib
 import math
 import os
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from onnxar import _core, _dtypes, _operations, _ranges, _summary
-from onnxar._errors import Error, Finding, NotFoundError, fault, printable, usage
+from onnxar._errors import Error, Finding, NotFoundError, fault, make_error, printable, unreadable, usage
 from onnxar._guard import Guarded, Verification, copy_of, guarded
 from onnxar._http import TIMEOUT
 from onnxar._options import expect_natural
+from onnxar._pool import Pool
 from onnxar._progress import Count, Progress, reporting
 from onnxar._sources import Source, bytes_of, guard_of
 from onnxar._types import Entry, TensorInfo
@@ -31,7 +33,15 @@ from onnxar._types import Entry, TensorInfo
 Array = np.ndarray[Any, Any]
 MOST_ALIGNMENT = 1 << 30  # the size of the largest pages
 MOST_CANDIDATES = 20  # in a message
+MODEL_NAME = "onnxar.model.name"  # key in metadata_props of the model's name among the graphs
 INITIALIZER = "graph.initializer["  # how the sites of the main graph's initializers begin
+
+
+class _Origin(NamedTuple):
+    """Names the source and the options of `onnxar.open`."""
+
+    source: Any
+    options: dict[str, Any]
 
 
 class TensorSlice:
@@ -139,6 +149,11 @@ class Arrays(Mapping[str, Array]):
         return self.keys() == other.keys() and all(_same(array, other[key]) for key, array in self.items())
 
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Returns what IPython offers after `archive["`."""
+        return list(self)
+
+
 def _same(a: Array, b: Any) -> bool:
     """Whether the bits are equal, NaNs among them."""
     if not isinstance(b, np.ndarray) or (a.dtype, a.shape) != (b.dtype, b.shape):
@@ -153,7 +168,8 @@ def _bits(array: Array) -> Array:
 class Archive(Arrays):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
-    A text means the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
+    A text means the tensor of this name; else the tensors in the entry of this name; else the tensor of the Constant node with
+    this output; else the tensor at this site in the
     model, such as `graph.node[3].attr.value`, which `~` may follow. Of several tensors of a name, the initializer of the main graph
     counts. If several are left, the error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that
     means this tensor, else its site (with `~` if the site alone is another tensor's name or an entry).
@@ -164,9 +180,10 @@ class Archive(Arrays):
     called from several threads.
     """
 
-    def __init__(self, handle: _core.Archive, path: str | None) -> None:
+    def __init__(self, handle: _core.Archive, path: str | None, origin: _Origin | None = None) -> None:
         self._open_handle: _core.Archive | None = handle
         self._path = path
+        self._origin = origin
         self._consolidated: dict[str, Array] = {}
         self._verified: set[str] = set()  # entries that `_verify_data_of` has compared
 
@@ -182,7 +199,7 @@ class Archive(Arrays):
         """Releases the mapping. The file is unmapped when its last array is freed."""
         self._open_handle = None
         self._consolidated = {}
-        for known in ("_tensors", "_with_arrays", "_site_keys", "_name_keys", "_entry_keys"):
+        for known in ("_tensors", "_with_arrays", "_site_keys", "_name_keys", "_entry_keys", "_output_keys"):
             self.__dict__.pop(known, None)
 
     @property
@@ -199,8 +216,16 @@ class Archive(Arrays):
 
     @property
     def path(self) -> str | None:
-        """The absolute path that was opened; None for an archive that is not a local file."""
+        """The absolute path that was opened; None for an archive that is not a local file, or a part of one."""
         return self._path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the path or address and the options, for pools of processes: the archive is opened again, and must be the same
+        (io.changed). Errors: usage.argument (an archive in memory)."""
+        handle = self._handle
+        if self._origin is None:
+            raise usage("an archive in memory cannot be pickled; open it by its path, or pickle its bytes")
+        return _reopened, (*self._origin, handle.model_name() if handle.is_graph() else "", _state_of(handle))
 
     def __repr__(self) -> str:
         return _line_of(self)
@@ -225,6 +250,15 @@ class Archive(Arrays):
         return {entry.name: [self._site_keys[site] for site in entry.sites] for entry in self.entries()}
 
     @functools.cached_property
+    def _output_keys(self) -> dict[str, list[str]]:
+        """The keys of the tensors of Constant nodes, by the node's output."""
+        keys: dict[str, list[str]] = collections.defaultdict(list)
+        for key, tensor in self._tensors.items():
+            if tensor.output:
+                keys[tensor.output].append(key)
+        return keys
+
+    @functools.cached_property
     def _site_keys(self) -> dict[str, str]:
         """The key of the tensor at each site."""
         return {tensor.site: key for key, tensor in self._tensors.items()}
@@ -241,7 +275,7 @@ class Archive(Arrays):
         if not isinstance(name, str) or name in self._tensors:
             return [name] if name in self._tensors else []  # type: ignore[list-item]
         site = self._site_keys.get(name.rstrip("~"))
-        return self._name_keys.get(name) or self._entry_keys.get(name) or ([] if site is None else [site])
+        return self._name_keys.get(name) or self._entry_keys.get(name) or self._output_keys.get(name) or ([] if site is None else [site])
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
         """Finds the only tensor that a text means."""
@@ -260,7 +294,7 @@ class Archive(Arrays):
         elif keys and keys[0] == name:
             message = "strings are not available as arrays; onnxar.load returns them"
         elif keys:
-            message = f"no tensor has this key; it is an entry or a site of the tensor {printable(keys[0])!r}, which tensor() finds"
+            message = f"no tensor has this key; it is an entry, an output or a site of the tensor {printable(keys[0])!r}, which tensor() finds"
         else:
             near = difflib.get_close_matches(str(name), self._tensors, 3) if isinstance(name, str) else []
             means = f"; did you mean {' or '.join(repr(printable(each)) for each in near)}?" if near else ""
@@ -301,7 +335,7 @@ class Archive(Arrays):
         return ((key, self._array(self._handle, key, stored)) for key, stored in self._with_arrays.items())
 
     def tensor(self, name: str) -> Array:
-        """Returns the tensor that a text means: by its name, else its entry, else its site (see the class). Errors:
+        """Returns the tensor that a text means: by its name, else its entry, else its node's output, else its site (see the class). Errors:
         usage.no_such_entry, usage.ambiguous_tensor."""
         return self._array(self._handle, *self._find(name))
 
@@ -335,7 +369,7 @@ class Archive(Arrays):
     def info(self, name: str) -> TensorInfo:
         """Returns type, shape and site of the tensor, without reading its data."""
         _, stored = self._find(name)
-        return TensorInfo(stored.name, _dtypes.name_of(stored.dtype), stored.shape, stored.site)
+        return TensorInfo(stored.name, _dtypes.name_of(stored.dtype), stored.shape, stored.site, stored.output)
 
     def get_slice(self, name: str) -> TensorSlice:
         key, _ = self._find(name)
@@ -381,7 +415,7 @@ class Archive(Arrays):
         first: dict[_Place, str] = {}
         for key, place in places.items():
             first.setdefault(place, key)
-        with concurrent.futures.ThreadPoolExecutor(threads or None) as pool, reporting(progress, "consolidating") as tell:
+        with Pool(threads or None) as pool, reporting(progress, "consolidating") as tell:
             count, arrays = Count(tell, sum(place.size for place in places.values())), {}
             for (key, place), array in zip(places.items(), pool.map(copied, places), strict=True):
                 arrays[key] = array
@@ -422,21 +456,23 @@ class Archive(Arrays):
     def entries(self) -> list[Entry]:
         """Returns all entries in the order of the file; the model is last."""
         rows = self._handle.entries()
-        return [Entry(**{**row, "sites": tuple(row["sites"]), "graphs": tuple(row["graphs"])}) for row in rows]
+        return [Entry(**{**row, **{name: tuple(row[name]) for name in ("sites", "graphs", "tensors")}}) for row in rows]
 
     def side_files(self) -> list[str]:
         """Returns the names of entries that accompany the model and are not used by tensors, such as "tokenizer.json"."""
         return self._handle.side_files()
 
     def graphs(self) -> list[str]:
-        """Returns the names of the further graphs, such as "decoder.onnx": each is a ModelProto over the archive's entries."""
-        return self._handle.graphs()
+        """Returns the names of all graphs, such as "encoder.onnx", the model first if it has a name: each is a ModelProto over the
+        archive's entries, and `graph` takes its name."""
+        own = self._handle.graph("").metadata().get(MODEL_NAME)
+        return [*([f"{own}.onnx"] if own else []), *self._handle.graphs()]
 
     def graph(self, name: str) -> Archive:
         """Returns the archive as one of its graphs has it: its tensors and `model()` are those of the graph. `name` may lack
         the ".onnx", and may be that of the model itself. Both archives share the mapping, and each is closed by itself.
         Error: usage.no_such_entry."""
-        return Archive(self._handle.graph(name), self._path)
+        return Archive(self._handle.graph(name), self._path, self._origin)
 
     def entries_of_graphs(self) -> list[str]:
         """Returns the names of the entries that tensors of further graphs use."""
@@ -470,14 +506,25 @@ def opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
 
 def ls(archive: Source) -> list[Entry]:
     """Returns the entries of the archive in the order of the file; the model is last. `archive`: as `onnxar.open`, or an open
-    archive. Errors: as `onnxar.open`."""
+    archive. Errors: as `onnxar.open`.
+
+    Example:
+
+        for entry in onnxar.ls("model.onnxar"):
+            print(entry.name, entry.dtype, entry.shape, entry.size)
+    """
     with opened(archive) as known:
         return known.entries()
 
 
 def cat(archive: Source, name: str | None = None) -> bytes:
     """Returns a copy of an entry's bytes, whose CRC-32 was compared; without a name, of the serialised model. `archive`: as
-    `ls`. Errors: as `onnxar.open`; usage.no_such_entry; zip.data.crc."""
+    `ls`. Errors: as `onnxar.open`; usage.no_such_entry; zip.data.crc.
+
+    Example:
+
+        config = json.loads(onnxar.cat("model.onnxar", "config.json"))
+    """
     with opened(archive) as known:
         return known.model() if name is None else known._handle.copy(name)
 
@@ -488,6 +535,8 @@ def open_archive(
     no_copy: bool = True,
     prefetch: Literal["none", "will_need", "populate"] = "none",
     threads: int = 0,
+    offset: int = 0,
+    length: int | None = None,
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
     timeout: float = TIMEOUT,
@@ -500,6 +549,10 @@ def open_archive(
     ("will_need"), or waits until all bytes are in memory ("populate"). Without `no_copy`, the whole file is first read
     into memory, by so many `threads` (0: all cores). The file may then be changed or removed. Use this for network
     file systems, where mapping is slow. The bytes of an open archive and of a buffer are copied, too.
+
+    An archive that is embedded in a larger file or buffer begins at `offset`, in a file a multiple of 64, and has `length` bytes
+    (None: up to the end). It has no `path`. An archive that was opened by a path or an address can be pickled: another process opens
+    it again.
 
     An address such as `https://host/m.onnxar`, `s3://bucket/key` or `hf://owner/name/m.onnxar`, and a file or path of fsspec, is
     read by ranges through fsspec, which gets `storage_options`. With a `store` of obstore, `source` is a path in it. A
@@ -514,31 +567,92 @@ def open_archive(
     signed, and each other entry is compared when it is first used, once: a wrong one gives no byte. Other programs must not
     overwrite the file meanwhile, except without `no_copy`. An open archive that is verified stays so when it is the `source`.
     Errors: signature.invalid, signature.mismatch.
+
+    Example:
+
+        with onnxar.open("model.onnxar") as archive:
+            weight = archive["encoder.weight"]  # a view of the mapped file
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
-    expect_natural(threads=threads)
+    expect_natural(threads=threads, offset=offset, length=length)
+    is_part = offset != 0 or length is not None
+    origin = {"no_copy": no_copy, "prefetch": prefetch, "threads": threads, "offset": offset, "length": length, "store": store,
+              "storage_options": storage_options, "timeout": timeout, "verify": verify}  # fmt: skip
     if not 0 <= timeout < math.inf:
         raise usage(f"timeout is {timeout}; it must be a number of seconds, or 0")
     if store is not None or _ranges.is_address(source) or _ranges.is_of_fsspec(source):
         found = _ranges.open_source(source, store, storage_options, timeout)
         if not isinstance(found, str):
+            if is_part:
+                raise usage("offset and length are for local files and bytes", path=_ranges.name_of(source))
             if prefetch == "populate" or not no_copy:
                 found.file()
-            return Archive(guarded(found, verify, _ranges.name_of(source)), None)
+            return Archive(guarded(found, verify, _ranges.name_of(source)), None, _Origin(source, origin))
         source = found
     if not isinstance(source, str | os.PathLike):
-        if verify is None and (known := guard_of(source)) is not None:
+        if verify is None and not is_part and (known := guard_of(source)) is not None:
             return Archive(known if no_copy else known.copied(), None)
-        data = bytes_of(source)
+        data = _part_of(bytes_of(source), offset, length) if is_part else bytes_of(source)
         return Archive(guarded(_core.Archive.open_buffer(data if no_copy else copy_of(data)), verify, ""), None)
     path = os.path.abspath(_ranges.local_path(source))
-    handle = _core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads)
-    return Archive(guarded(handle, verify, path, path + ".sig"), path)
+    how = (not no_copy, getattr(_core.Prefetch, prefetch), threads)
+    handle = _open_part(path, offset, length, *how) if is_part else _core.Archive.open(path, *how)
+    return Archive(guarded(handle, verify, path, None if is_part else path + ".sig"), None if is_part else path, _Origin(path, origin))
+
+
+def _part_of(data: Any, offset: int, length: int | None) -> memoryview:
+    view = memoryview(data)
+    view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")
+    end = len(view) if length is None else offset + length
+    if not offset <= end <= len(view):
+        raise usage(f"the source has {len(view)} bytes, so it has no part of {length or 0} bytes at {offset}")
+    return view[offset:end]
+
+
+def _open_part(path: str, offset: int, length: int | None, *how: Any) -> _core.Archive:
+    try:
+        with open(path, "rb") as file:
+            return _core.Archive.open_part(_native_handle(file.fileno()), offset, length, *how)
+    except Error as error:
+        raise make_error(error.code, error.message, error.entry, error.offset, path) from error
+    except OSError as error:
+        raise unreadable(error, path) from error
+
+
+def _native_handle(descriptor: int) -> int:
+    if sys.platform != "win32":
+        return descriptor
+    import msvcrt
+
+    return msvcrt.get_osfhandle(descriptor)
+
+
+def _reopened(source: Any, options: dict[str, Any], graph: str, state: str) -> Archive:
+    """Opens an archive that was pickled. Errors: as `onnxar.open`; io.changed."""
+    archive = open_archive(source, **options)
+    if _state_of(archive._handle) != state:
+        raise fault("io.changed", "the file was replaced or edited since the archive was pickled; open it again", path=archive.path or "")
+    return archive.graph(graph) if graph else archive
+
+
+def _state_of(handle: _core.Archive) -> str:
+    """Returns a hash of what the directory says, which includes the CRC-32 of all bytes."""
+    rows = [(row["name"], row["offset"], row["size"], row["crc32"]) for row in handle.entries()]
+    return hashlib.sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+open_archive.__name__ = open_archive.__qualname__ = "open"  # what `help` shows
+open_archive.__module__ = "onnxar"
 
 
 async def open_async(source: Source, **options: Any) -> Archive:
-    """As `onnxar.open`, on another thread."""
+    """Opens `source` with `options` as `onnxar.open`, on another thread.
+
+    Example:
+
+        archive = await onnxar.open_async("https://host/model.onnxar")
+    """
     return await asyncio.to_thread(open_archive, source, **options)
 
 
@@ -546,24 +660,39 @@ def _line_of(archive: Archive) -> str:
     return f"<onnxar.Archive {_summary.cut(archive.path or 'in memory', 40)!r}{_contents(archive)}>"
 
 
+def _graph_of(archive: Archive, graphs: Sequence[str]) -> str:
+    """Returns which of several graphs this is."""
+    handle = archive._handle
+    name = handle.model_name() if handle.is_graph() or graphs[0] in handle.graphs() else graphs[0]
+    return f" graph {_summary.cut(name, 40)!r}"
+
+
 def _contents(archive: Archive) -> str:
     if archive.closed:
         return " (closed)"
     try:
-        entries, files, graphs = archive.entries(), len(archive.side_files()), len(archive.graphs())
-        said = f": {_summary.counted(len(archive), 'tensor')}, {_summary.size(sum(entry.size for entry in entries))}"
+        entries, files, graphs = archive.entries(), len(archive.side_files()), archive._handle.graphs()
+        said = _graph_of(archive, archive.graphs()) if graphs else ""
+        said += f": {_summary.counted(len(archive), 'tensor')}, {_summary.size(sum(entry.size for entry in entries))}"
     except Error as error:  # what is printed in a debugger must not raise
         return f": {error.code}"
-    return said + (f", {_summary.counted(files, 'file')}" if files else "") + (f", {_summary.counted(graphs, 'graph')}" if graphs else "")
+    return said + (f", {_summary.counted(files, 'file')}" if files else "") + (f", {_summary.counted(len(graphs) + 1, 'graph')}" if graphs else "")
 
 
 def _html_of(archive: Archive) -> str:
-    summary = _summary.Summary(_line_of(archive), columns=("tensor", "type", "shape"))
+    summary = _summary.Summary(_line_of(archive), columns=("tensor", "dtype", "shape", "size", "entry"))
     if not archive.closed:
-        try:
-            keys = list(archive)
-            infos = [(key, archive.info(key)) for key in keys[:_summary.ROWS]]
-        except Error:
-            return summary.html()
-        summary.rows, summary.all_rows = [(key, info.dtype, _summary.shape(info.shape)) for key, info in infos], len(keys)
+        with contextlib.suppress(Error):  # as in `_contents`
+            summary.rows, summary.all_rows = _largest(archive), len(archive)
     return summary.html()
+
+
+def _largest(archive: Archive) -> list[Sequence[str]]:
+    """Returns the rows of the largest tensors."""
+    sizes = {key: _core.payload_size(stored.dtype, list(stored.shape)) or 0 for key, stored in archive._with_arrays.items()}
+    rows: list[Sequence[str]] = []
+    for key in sorted(sizes, key=sizes.__getitem__, reverse=True)[: _summary.ROWS]:
+        stored = archive._with_arrays[key]
+        entry = archive._handle.entry_of(stored) or "(in the model)"
+        rows.append((key, _dtypes.name_of(stored.dtype), _summary.shape(stored.shape), _summary.size(sizes[key]), entry))
+    return rows

@@ -77,8 +77,8 @@ def _names(of_calls: bool) -> list[str]:
 
 
 class SessionOptions(ort.SessionOptions):  # type: ignore[misc,unused-ignore]
-    """onnxruntime.SessionOptions for sessions with a cache: they remember every call, since ONNX Runtime does not tell what
-    was set, and a stored model depends on it."""
+    """onnxruntime.SessionOptions for sessions with a cache, and for sessions that are pickled: they remember every call, since ONNX
+    Runtime does not tell what was set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,12 +86,13 @@ class SessionOptions(ort.SessionOptions):  # type: ignore[misc,unused-ignore]
 
     def _copy(self) -> SessionOptions:
         """Returns options of their own with the same settings."""
-        copied = SessionOptions()
-        for name in _names(of_calls=False):
-            setattr(copied, name, getattr(self, name))
-        for name, values, named in self._settings_called():
-            getattr(copied, name)(*values, **named)
-        return copied
+        return _options_of(*self._state())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _options_of, self._state()
+
+    def _state(self) -> tuple[dict[str, Any], list[tuple[str, tuple[Any, ...], dict[str, Any]]]]:
+        return {name: getattr(self, name) for name in _names(of_calls=False)}, self._settings_called()
 
     def _settings(self) -> list[Any]:
         """Returns what a stored model depends on, for JSON. Errors: Unfit."""
@@ -104,6 +105,15 @@ class SessionOptions(ort.SessionOptions):  # type: ignore[misc,unused-ignore]
 
     def _settings_called(self) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
         return [call for call in self._calls if call[1][:1] != (FOLDER,)]  # sessions set this one themselves
+
+
+def _options_of(values: dict[str, Any], calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]) -> SessionOptions:
+    options = SessionOptions()
+    for name, value in values.items():
+        setattr(options, name, value)
+    for name, positional, named in calls:
+        getattr(options, name)(*positional, **named)
+    return options
 
 
 def _remembering(name: str) -> Callable[..., None]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onnxar import _ranges
-from onnxar._errors import Error, fault, make_error
+from onnxar._errors import Error, fault, make_error, without_folder
 from onnxar._http import HttpFile
 from onnxar._options import Path
 from onnxar._progress import Report
@@ -25,6 +25,7 @@ from onnxar._proto import is_model, write
 from onnxar._sources import is_remote, model_of
 
 _DONE, _DIFFERENT = 0, 1  # exit codes
+TEMPORARY = "onnxar_"  # prefix of the names of temporary folders
 
 
 @functools.cache
@@ -55,7 +56,7 @@ def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     if isinstance(file, str):
         yield file
         return
-    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
         path = os.path.join(folder, "model.onnx")
         name = file.name if isinstance(file, _ranges.FsspecFile | HttpFile) else ""
         try:
@@ -65,12 +66,19 @@ def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
                 raise
             code = "io.disk_full" if error.errno == errno.ENOSPC else "io.failed"
             raise fault(code, f"the model cannot be written to this temporary folder: {error.strerror}; set TMPDIR to another one", path=folder) from error
-        try:
+        with without_folder(folder, name):
             yield path
-        except Error as error:
-            if error.path != path:
-                raise
-            raise make_error(error.code, error.message, error.entry, error.offset, name) from None
+
+
+def name_for(model: Any, path: str, file: str) -> str:
+    """Returns what a result calls a file of a model that was read from `path`: a model in memory has no path, and one at an address
+    has that."""
+    if is_remote(model) and file == path:
+        return _ranges.name_of(model)
+    folder = os.path.dirname(path)
+    if not os.path.basename(folder).startswith(TEMPORARY) or os.path.exists(folder) or not file.startswith(folder):
+        return file
+    return "" if file == path else os.path.relpath(file, folder)
 
 
 def _write(file: Any, path: str, weights: bool) -> None:

@@ -27,7 +27,13 @@ class Digest:
 def digest(source: Source, *, threads: int = 0, progress: Progress = None) -> Digest:
     """Returns the digest of an archive: `source` is as for `onnxar.open`, or an open archive, all of whose graphs count. Reads all bytes,
     in `threads` (0: one per core; one for an archive at an address), and compares CRC-32s on the way. Two archives with
-    the same names and bytes have the same digest. Errors: zip.data.crc; io.changed; as `onnxar.open`."""
+    the same names and bytes have the same digest. Errors: zip.data.crc; io.changed; as `onnxar.open`.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        print(onnxar.digest("model.onnxar").hex)
+    """
     expect_natural(threads=threads)
     with opened(source) as archive, reporting(progress, "hashing") as tell:
         value, entries = archive._handle.digest(threads, tell)

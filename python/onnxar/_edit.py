@@ -32,7 +32,7 @@ class Files(MutableMapping[str, bytes]):
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._there = {*archive.side_files(), *archive.graphs()}
+        self._there = {*archive.side_files(), *archive._handle.graphs()}
         self.set: dict[str, Path | bytes] = {}
         self.removed: set[str] = set()
 
@@ -60,6 +60,9 @@ class Files(MutableMapping[str, bytes]):
         self.set.pop(name, None)
         if name in self._there:
             self.removed.add(name)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted((self._there | self.set.keys()) - self.removed))
@@ -139,13 +142,19 @@ class Edit(Arrays):
         change it until then. Errors: usage.no_such_entry; usage.ambiguous_tensor; usage.argument (type, shape)."""
         array, message = _weights.checked(name, array), self._find(name)
         if message is None:
-            raise self._gone(name) if name in self.archive._tensors else self.archive._missing(name)
+            raise self._gone(name) if name in self.archive._tensors else self._not_there(name)
         number, dims = _dtypes.number_of(array, name), tuple(message.dims)
         if message.data_type and (number, array.shape) != (message.data_type, dims):
             before = f"{_dtypes.name_of(message.data_type)} {list(dims)}"
             raise usage(f"the tensor is {before}, and the array {_dtypes.name_of(number)} {list(array.shape)}: convert the "
                         "array, or call put, which also changes type and shape", name)  # fmt: skip
         self._give(name, message, array, number)
+
+    def _not_there(self, name: str) -> NotFoundError:
+        error = self.archive._missing(name)
+        if not self.archive._keys_of(name):
+            error = NotFoundError(error.code, f"{error.message}; put() adds a tensor", error.entry, None, error.path)
+        return error
 
     def put(self, name: str, array: Any) -> None:
         """Gives the tensor that a text means (by name, entry or site, as `Archive.tensor`) new data of any type and shape; if
@@ -326,7 +335,7 @@ def edit(
     its report has `discards_states`: an archive in which no entry stays in place is rewritten. What is read in the block
     is compared with its CRC-32 (the model in any case), so that no damage gets a new one.
     Arrays of fewer than `threshold` bytes go into the model. Needs the package onnx, except for side files alone.
-    Errors: as `onnxar.open` and `onnxar.replace`."""
+    Other arguments: as `onnxar.pack`. Errors: as `onnxar.open` and `onnxar.replace`."""
     path = os.path.abspath(file_of(archive, "edit"))
     options = {"threshold": threshold, "sync": sync, "dry_run": dry_run, "threads": threads, "progress": progress,
                "max_expansion": max_expansion}  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import concurrent.futures
 import hashlib
 import mmap
 import os
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 
 from onnxar import _core
 from onnxar._errors import Error, NotFoundError, fault, usage
+from onnxar._pool import Pool
 from onnxar._progress import Report
 
 SIGNATURE = "onnxar.sig"  # the side file that a signature may be in, which it does not cover
@@ -50,11 +50,11 @@ def guarded(
 
 def copy_of(data: Any) -> mmap.mmap | bytes:
     """Returns a copy of a buffer, aligned as a file that is mapped."""
-    view = memoryview(data).cast("B")
-    if not len(view):
+    view = memoryview(data)
+    if not view.nbytes:
         return b""
-    copy = mmap.mmap(-1, len(view))
-    copy[:] = view
+    copy = mmap.mmap(-1, view.nbytes)
+    copy[:] = view if view.c_contiguous else view.tobytes()
     return copy
 
 
@@ -96,7 +96,7 @@ class _Entries:
         """Compares several entries, in so many threads (0: one per core). Raises the error of the first wrong one."""
         if not (left := self.left(names)):
             return
-        with concurrent.futures.ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(left))) as pool:
+        with Pool(min(threads or os.cpu_count() or 1, len(left))) as pool:
             waiting = [pool.submit(self.expect, name) for name in left]
             try:
                 for each in waiting:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import collections
-import concurrent.futures
+import dataclasses
 import errno
 import io
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import IO, TYPE_CHECKING, Any, overload
 
 from onnxar import _core, _ir, _operations, _proto, _ranges
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import usage
+from onnxar._errors import usage, without_folder
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
+from onnxar._pool import Pool
 from onnxar._progress import Count, Progress, growing, reporting
 from onnxar._sources import OUTPUT, Bytes, Source, bytes_of, fetched, file_of
 from onnxar._types import ConvertReport, report
@@ -37,7 +39,13 @@ def load(
     Tensors that share bytes of the archive get separate copies; all tensors together may take at most `max_expansion`
     times the size of the archive. Side files are not part of a model: `save` keeps those of the archive that it
     replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion; onnx.graph.duplicate (a graph defines a
-    name more than once, with data outside: runtimes choose by where it is)."""
+    name more than once, with data outside: runtimes choose by where it is).
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        model = onnxar.load("model.onnxar")  # an onnx.ModelProto
+    """
     import onnx
 
     model = onnx.ModelProto()
@@ -51,7 +59,7 @@ def load_into(model: onnx.ModelProto, source: Source, options: _core.LoadOptions
     threads = options.threads or os.cpu_count() or 1
     _proto.parse(model, reader.model(), name)
     descent = _proto.Descent(model)
-    with reporting(progress, "loading") as tell, concurrent.futures.ThreadPoolExecutor(threads) as pool:
+    with reporting(progress, "loading") as tell, Pool(threads) as pool:
         data = _read_ahead(reader, pool, threads)
         count = Count(tell, sum(map(reader.size_of, range(len(reader)))))
 
@@ -71,9 +79,9 @@ def _reader(source: Any, options: _core.LoadOptions) -> tuple[str, _core.ModelRe
     return getattr(source, "path", None) or "", _core.ModelReader.open_buffer(bytes_of(source), options)
 
 
-def _read_ahead(reader: _core.ModelReader, pool: concurrent.futures.Executor, most: int) -> Iterator[bytes]:
+def _read_ahead(reader: _core.ModelReader, pool: Pool, most: int) -> Iterator[bytes]:
     """Yields the data of each tensor. At most so many are read and not yet used."""
-    waiting: collections.deque[concurrent.futures.Future[bytes]] = collections.deque()
+    waiting: collections.deque[Future[bytes]] = collections.deque()
     for index in range(len(reader)):
         if len(waiting) >= most:
             yield waiting.popleft().result()
@@ -88,11 +96,19 @@ def load_ir(source: Source) -> onnx_ir.Model:
     `save` writes the tensor, and not when its data is used; `onnxar.check(data=True)` compares all.
     `source` is a path, the bytes of an archive, a file object, or an open archive, which may be closed afterwards.
 
-    onnx_ir has no place for sparse tensors and for types of maps: a model with these is refused (usage.argument). It leaves
-    out training info, segments, initializers without a name, and fields that the installed onnx does not know: a UserWarning
+    onnx_ir has no place for sparse tensors and for types of maps, and keeps one of several functions, or attributes of a node, with
+    one name: a model with these is refused (usage.argument). It leaves
+    out training info, segments, initializers without a name, fields that the installed onnx does not know, all but the last of metadata,
+    opset imports and annotations with one key, and what is said of values that the graph lacks: a UserWarning
     names them, and so does `save`. It keeps one of several definitions of a name, so a model with such names is refused
     (onnx.graph.duplicate). `onnxar.load` keeps everything.
-    Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used."""
+    Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used.
+
+    Example:
+
+        model = onnxar.load_ir("model.onnxar")
+        onnxar.save(model, "changed.onnxar")
+    """
     import onnx
 
     archive = source if isinstance(source, Archive) else open_archive(source)
@@ -149,6 +165,10 @@ def save(
     `save(load(a), a, overwrite=True)`. The argument may also be the path of a different archive that provides them:
     `save(load(a), b, keep_side_files=a)`. `side_files` replace those of the same name. Other arguments and errors: as
     `onnxar.pack`.
+
+    Example:
+
+        onnxar.save(model, "model.onnxar", side_files={"tokenizer.json": "tokenizer.json"})
     """
     if isinstance(path, io.TextIOBase):
         raise usage("the output is a file of text: open it in binary mode")
@@ -170,7 +190,7 @@ def save(
 
 def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> ConvertReport | bytes:
     """Saves to a temporary file, and returns its bytes or writes them to `file`."""
-    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder, without_folder(folder):
         path = os.path.join(folder, "model.onnxar")
         saved: ConvertReport = save(model, path, sync=False, **options)
         with open(path, "rb") as written:
@@ -178,7 +198,7 @@ def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> Conve
                 return written.read()
             while piece := written.read(1 << 20):
                 _write(file, piece)
-        return saved
+        return dataclasses.replace(saved, model_path=None)
 
 
 def _write(file: IO[bytes], piece: bytes) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onnxar import _core
-from onnxar._errors import Finding, usage
+from onnxar._errors import Finding, printable, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, growing, reporting
 from onnxar._proto import is_model, with_weights
@@ -16,6 +17,7 @@ from onnxar._types import (
     ConvertReport,
     EarlierState,
     ExtractedTensor,
+    Folder,
     Link,
     RepackReport,
     ReplaceReport,
@@ -28,8 +30,15 @@ def check(
     path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None, threads: int = 0,
     progress: Progress = None,
 ) -> list[Finding]:  # fmt: skip
-    """Returns all faults and remarks about an archive, which may be at an address, or `.onnx` file. With `data`, also compares CRCs and checksums, in
-    `threads` (0: one per core), and reports `progress`. With `strict`, warnings are errors. Errors: io.* only."""
+    """Returns all faults and remarks about the archive, which may be at an address, or `.onnx` file `path`, with external data in
+    `data_dir`. With `data`, also compares CRCs and checksums, in
+    `threads` (0: one per core), and reports `progress`. With `strict`, warnings are errors. Errors: io.* only.
+
+    Example:
+
+        for finding in onnxar.check("model.onnxar", data=True):
+            print(finding.severity, finding.code, finding.message)
+    """
     with reporting(progress, "checking") as tell:
         load = load_options(data_dir, threads=threads)
         rows = _core.check(located(path, "check", load), data, strict, load, tell)
@@ -38,7 +47,7 @@ def check(
 
 def pack(
     model: Model | Sequence[Path] | Mapping[str, Path],
-    output: Path,
+    output: Path | None = None,
     *,
     threshold: int = 1024,
     alignment: int = 64,
@@ -62,16 +71,23 @@ def pack(
     data is in `data_dir`.
     The path of a folder means all models in it, with its other files as side files. A list of paths, or a dict of names
     and paths, means several models: the first is the model, the others are graphs, and equal tensors share an entry.
-    `graph` names the graph of an archive that is packed, alone.
+    `graph` names the graph of an archive that is packed, alone. Without `output`, one file NAME.onnx becomes NAME.onnxar beside it,
+    which the report calls `model_path`.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
     node attributes, `subgraphs` those of branches and loop bodies; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
     maps names to paths or bytes of files to add; `rename` maps old names of side files to new ones. `checksum` may be
     "sha1". `threads` limits the threads that verify and sum (0: one per core). `progress` is True for a bar of tqdm, a
     class or an object like `tqdm.tqdm`, or a function: `progress(done, total)` is called with numbers of bytes; an
-    exception from it cancels the operation. The output appears complete or not at all. With `overwrite`, an existing file is replaced as a whole, including its side files,
+    exception from it cancels the operation. The output appears complete or not at all, and with `sync` it is on
+    the disk by then. `dry_run` does everything but writing. `data_dir` is the folder of external data. With `overwrite`, an existing file is replaced as a whole, including its side files,
     which `save` would keep. Copies of bytes that tensors share take at most `max_expansion` times the input.
     Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*, usage.argument.
+
+    Example:
+
+        onnxar.pack("model.onnx")                            # writes model.onnxar
+        onnxar.pack(["encoder.onnx", "decoder.onnx"], "both.onnxar")
     """
     with reporting(progress, "packing") as tell:
         save = save_options(
@@ -80,7 +96,17 @@ def pack(
             threads=threads, progress=growing(tell),
         )  # fmt: skip
         several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
+        output = _beside(model, ".onnx", ".onnxar") if output is None else output
         return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion, graph)
+
+
+def _beside(model: Any, suffix: str, wanted: str) -> str:
+    """Returns the output's path, as the command chooses it. Errors: usage.argument."""
+    path = os.fsdecode(model) if isinstance(model, str | bytes | os.PathLike) and not is_remote(model) else ""
+    root, found = os.path.splitext(path) if isinstance(model, str | os.PathLike) else ("", "")
+    if found.lower() != suffix or os.path.isdir(path):
+        raise usage(f"an output is needed; only of one file NAME{suffix} the output is NAME{wanted} beside it")
+    return root + wanted
 
 
 class _Several(list[tuple[str, Path]]):
@@ -125,7 +151,7 @@ def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.Lo
 
 def unpack(
     model: Model,
-    output: Path,
+    output: Path | None = None,
     *,
     external_data: str | None = None,
     per_tensor: bool = False,
@@ -146,14 +172,20 @@ def unpack(
     the data file `external_data` beside it, or in one file per tensor (`per_tensor`). The output takes at most
     `max_expansion` times the input. `graph` names the graph of the archive that is unpacked, alone.
 
-    If `output` is a folder or ends in a slash, it must be empty or missing. The folder gets the model, named like the
+    Without `output`, the path NAME.onnxar becomes NAME.onnx beside it. If `output` is a folder or ends in a slash, it must be empty or missing. The folder gets the model, named like the
     archive with `.onnx`, and all side files; a model that would reach 2 GiB gets a data file. A single file has no side
     files: `side_files_left_out` counts them.
-    Errors: as `pack`; onnx.model.too_large (an inline model would reach 2 GiB)."""
+    Errors: as `pack`; onnx.model.too_large (an inline model would reach 2 GiB).
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        onnxar.unpack("model.onnxar", "out/")  # the model and all side files
+    """
     if external_data is not None and per_tensor:
         raise usage("external_data and per_tensor exclude each other: choose one data file, or one for each tensor")
     outside = external_data is not None or per_tensor
-    output = file_of(output, OUTPUT)
+    output = _beside(model, ".onnxar", ".onnx") if output is None else file_of(output, OUTPUT)
     if os.path.isdir(output):
         output = os.path.join(output, "")  # the library recognises a folder by its slash, which pathlib drops
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
@@ -174,7 +206,13 @@ def repack(
     """Makes an archive from any zip file that holds a model: entries stored and aligned, the model last. Rewrites an
     archive without the remains of edits. `output` may be `source`, with `overwrite`. The output takes at most
     `max_expansion` times the input. `rename` maps old names to new ones, of entries that no tensor refers to; the model
-    is not proved. If the source is not an archive, other `*.onnx` in the root are proved as graphs."""
+    is not proved. If the source is not an archive, other `*.onnx` in the root are proved as graphs.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        onnxar.repack("model.onnxar", "model.onnxar", overwrite=True)  # without the remains of edits
+    """
     expect_natural(alignment=alignment, max_expansion=max_expansion)
     source, output = file_of(source, "repack"), file_of(output, OUTPUT)
     with reporting(progress, "repacking") as tell:
@@ -187,15 +225,31 @@ def extract(
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
     """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name
-    (of several tensors, the initializer of the main graph counts), else its entry, else its site (`graph.node[3].attr.value`), which `~` may follow. It may also be a pattern for names, such as "layer1.*";
+    (of several tensors, the initializer of the main graph counts), else its entry, else the output of its Constant node, else its site (`graph.node[3].attr.value`), which `~` may follow. It may also be a pattern for names, such as "layer1.*";
     `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
-    Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
+    A pattern skips tensors of strings, which have no array, and a UserWarning names them. Errors: usage.no_such_tensor,
+    usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        onnxar.extract("model.onnxar", "encoder.weight", "weight.npy")
+    """
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
     model, output = located(model, "extract", load), file_of(output, OUTPUT)
     with reporting(progress, "extracting") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell)
         rows = _core.extract(model, which, output, raw, save, load)
-    return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
+    extracted, skipped = [], []
+    for name, dtype, shape, site, node_output, path, file_bytes, descr, as_integers in rows:
+        if path is None:
+            skipped.append(printable(name or node_output or site))
+        else:
+            info = TensorInfo(name, _core.dtype_name(dtype), shape, site, node_output)
+            extracted.append(ExtractedTensor(info, path, file_bytes, descr, as_integers))
+    if skipped:
+        warnings.warn(f"tensors of strings have no arrays, and are not extracted: {', '.join(skipped)}; onnxar.load returns them", stacklevel=2)
+    return extracted
 
 
 def replace(
@@ -229,7 +283,13 @@ def replace(
     tensors of `model` share take at most `max_expansion` times its files. If no entry stays in place, as in an archive
     without weights, the file is rewritten, and `undo` cannot take that back: the report has `discards_states`, also of a
     dry run. An archive whose model is damaged, or whose graph that is replaced is, is refused.
-    Errors: zip.data.crc, archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*."""
+    Errors: zip.data.crc, archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        onnxar.replace("model.onnxar", side_files={"tokenizer.json": "new.json"})
+    """
     if isinstance(remove, str):
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
@@ -257,13 +317,25 @@ def replace(
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
     """Cuts off the remains of an interrupted edit after the last complete state. A complete archive is not changed.
-    Errors: archive.busy, archive.unrecoverable, io.*."""
+    Errors: archive.busy, archive.unrecoverable, io.*.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        onnxar.recover("model.onnxar")
+    """
     return report(EarlierState, _core.recover(file_of(archive, "recover"), sync, dry_run))
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
     """Cuts off the last edit permanently. Errors: usage.nothing_to_undo (also after an edit whose report has
-    `discards_states`), archive.*, io.*."""
+    `discards_states`), archive.*, io.*.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        onnxar.undo("model.onnxar")
+    """
     return report(EarlierState, _core.undo(file_of(archive, "undo"), sync, dry_run))
 
 
@@ -277,18 +349,30 @@ def link(
     is embedded in a larger file, it begins at `offset`, a multiple of 64, and has `length` bytes (None: up to the end).
 
     `replace` keeps links valid. Rewriting the archive breaks them, which a runtime does not detect: see `verify_link`.
-    Errors: as `onnxar.open`; usage.argument (a different folder); output.exists, io.*."""
+    Errors: as `onnxar.open`; usage.argument (a different folder); output.exists, io.*.
+    Other arguments: as `onnxar.pack`.
+
+    Example:
+
+        link = onnxar.link("model.onnxar")
+        session = onnxar.onnxruntime.InferenceSession(link)
+    """
     archive = file_of(archive, "link")
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
         _core.write_link(archive, file_of(output, OUTPUT), overwrite, sync, offset, length, graph)
     model, folder, remarks = _core.make_link(archive, offset, length, graph)
-    return Link(model, folder, [Finding(*row) for row in remarks])
+    return Link(model, Folder(os.fspath(folder)), [Finding(*row) for row in remarks])
 
 
 def verify_link(link: Link | Path) -> bool:
     """Returns whether this is a link. If it is, verifies that its archive is still the one for which it was made.
-    Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*."""
+    Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*.
+
+    Example:
+
+        onnxar.verify_link("model.link.onnx")
+    """
     if isinstance(link, Link):
         return _core.verify_link_bytes(link.model, link.folder)
     return _core.verify_link_file(file_of(link, "verify_link"))

@@ -6,7 +6,6 @@ They are read by ranges: the end of the file tells what is in it, and weights ar
 from __future__ import annotations
 
 import bisect
-import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -18,6 +17,7 @@ from typing import Any, Protocol
 from onnxar import _core
 from onnxar._errors import Error, FormatError, fault, usage
 from onnxar._http import CONNECTIONS, END, TIMEOUT, HttpFile
+from onnxar._pool import Pool
 
 Range = tuple[int, int]  # the first byte, and the byte after the last one
 Targets = Sequence[tuple[int, memoryview]]
@@ -27,7 +27,8 @@ PIECE = 8 << 20  # bytes of a large range, so that several connections share it
 BATCH = 64 << 20  # bytes that are asked for at the same time
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
-SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]")
+SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]", re.IGNORECASE)
+SCHEME = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]*(?=:(?://|:))")
 # What file systems of fsspec call the version of a file.
 VERSIONS = (
     "ETag", "etag", "e_tag", "version_id", "generation", "sha", "sha256", "blob_id", "Content-MD5", "md5Hash", "Digest",
@@ -63,6 +64,11 @@ def local_path(source: str | os.PathLike[str]) -> str:
     if not possible:
         raise usage("no file has this path: NUL and lone surrogates cannot be in one", path=path)
     return path
+
+
+def _plain(address: str) -> str:
+    """Returns the address with its schemes in lower case: fsspec knows no others."""
+    return SCHEME.sub(lambda scheme: scheme[0].lower(), address)
 
 
 def is_of_fsspec(source: object) -> bool:
@@ -167,7 +173,7 @@ class ObstoreFile:
         return meta["size"], meta.get("e_tag"), meta.get("version"), meta.get("last_modified")
 
     def fetch(self, ranges: list[Range]) -> list[Any]:
-        with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
+        with Pool(CONNECTIONS) as pool:
             return list(pool.map(self._fetch_one, ranges))
 
     def _fetch_one(self, wanted: Range) -> Any:
@@ -273,7 +279,7 @@ def fsspec_file(
                 import fsspec
             except ImportError:
                 raise usage("addresses are opened with fsspec, which is not installed", path=name) from None
-            system, path = fsspec.core.url_to_fs(source, **(storage_options or {}))
+            system, path = fsspec.core.url_to_fs(_plain(source), **(storage_options or {}))
     else:
         system, path = source.fs, source.path
         if getattr(source, "compression", None) is not None:
@@ -365,10 +371,16 @@ def put(
     directory and model with the file. Where the server does not publish uploads as a whole, the file is written under a
     temporary name and renamed; missing folders are made. Errors: as `onnxar.open`; zip.data.crc; output.exists; io.changed (another file than the
     archive is at the address by now); remote.*.
+    `path` is the archive, `overwrite` replaces a file, and fsspec gets `storage_options`.
+
+    Example:
+
+        onnxar.put("model.onnxar", "s3://bucket/model.onnxar")
     """
     if not is_address(address):
         raise usage(f"{address!r} is not an address such as s3://bucket/key")
-    local = _core.Archive.open(os.path.abspath(path))
+    path = os.path.abspath(local_path(path))
+    local = _core.Archive.open(path)
     for name in local.names():
         local.verify(name)
     name = shown(address)
@@ -377,7 +389,7 @@ def put(
             import fsspec
         except ImportError:
             raise usage("addresses are written with fsspec, which is not installed", path=name) from None
-        system, target = fsspec.core.url_to_fs(address, **(storage_options or {}))
+        system, target = fsspec.core.url_to_fs(_plain(address), **(storage_options or {}))
         if not overwrite and system.exists(target):
             raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)
         parent, _, last = target.rpartition("/")
@@ -386,7 +398,7 @@ def put(
         try:
             if renames:
                 system.makedirs(parent, exist_ok=True)
-            system.put_file(os.path.abspath(path), upload)
+            system.put_file(path, upload)
             _expect_same(local, system, upload, name)
         except BaseException:
             if renames:

@@ -27,7 +27,7 @@ class _Serializer:
         if proto.DESCRIPTOR.name != "ModelProto":
             raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
         with open_archive(serialized) as archive:
-            lost = archive.side_files() + archive.graphs()
+            lost = archive.side_files() + archive._handle.graphs()
         if lost:
             warnings.warn(
                 f"the archive has side files or graphs ({', '.join(map(printable, lost[:3]))}{', ...' if len(lost) > 3 else ''}), and "
@@ -48,7 +48,13 @@ def register() -> None:
     "Use onnx's tools on archives" has the two lines that work instead.
 
     onnx passes the whole file in memory; for large models, `onnxar.save` and `onnxar.load` need less memory. onnx.load
-    warns (UserWarning) about side files and graphs, which onnx.save does not write."""
+    warns (UserWarning) about side files and graphs, which onnx.save does not write.
+
+    Example:
+
+        onnxar.register()
+        model = onnx.load("model.onnxar")
+    """
     import onnx
 
     onnx.serialization.registry.register(_Serializer())

@@ -16,19 +16,22 @@ from onnxar._errors import Finding, in_words
 
 @dataclasses.dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of a model. `dtype` is the name in TensorProto.DataType, `site` is the path in the model."""
+    """A tensor of a model. `dtype` is the name in TensorProto.DataType, `site` is the path in the model, and `output` that of the
+    Constant node whose value it is ("" for others)."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     site: str
+    output: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """An entry of an archive. `offset` is absolute. `sites` are those of the model's tensors whose data is in it. `kind` is
     "weight", "side file", "graph", "unused" or "model". `graphs` are the entries of the graphs whose tensors have data in
-    it: "__MODEL_PROTO", "decoder.onnx"."""
+    it: "__MODEL_PROTO", "decoder.onnx". `tensors` are the names of those of the first of these graphs, and `dtype` and `shape` are
+    of the first tensor ("" and None without one)."""
 
     name: str
     offset: int
@@ -38,6 +41,9 @@ class Entry:
     kind: str
     sites: tuple[str, ...]
     graphs: tuple[str, ...] = ()
+    tensors: tuple[str, ...] = ()
+    dtype: str = ""
+    shape: tuple[int, ...] | None = None
 
 
 class _Result:
@@ -62,7 +68,7 @@ class ConvertReport(_Result):
     graphs: int
     graphs_left_out: int
     file_bytes: int
-    model_path: pathlib.Path
+    model_path: pathlib.Path | None  # None: the output was a file object or bytes
     data_file: str
     remarks: list[Finding]
     typed_made_raw: int = 0
@@ -235,13 +241,20 @@ class EarlierState:
     model_crc32: int
 
 
+class Folder(str):
+    """The path of a folder: a str, as ONNX Runtime wants it, that `/` joins with a name to a `pathlib.Path`."""
+
+    def __truediv__(self, name: str) -> pathlib.Path:
+        return pathlib.Path(self) / name
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class Link:
     """A model whose external data is the archive, for runtimes that take a ModelProto and a folder. `remarks` warn of names that
     a graph defines more than once."""
 
     model: bytes
-    folder: pathlib.Path
+    folder: Folder
     remarks: list[Finding] = dataclasses.field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:

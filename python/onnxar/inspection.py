@@ -106,6 +106,7 @@ class LargeTensor:
     shape: tuple[int, ...]
     site: str
     bytes: int
+    output: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -207,6 +208,17 @@ class StorageSummary:
     side_bytes: int
     padding_bytes: int
     unused_bytes: int
+    graph_bytes: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphTotals:
+    """One graph of an archive that has several. `name` is "" for a model without a name; `model_bytes` is the size of its ModelProto,
+    and `weight_bytes` that of the entries that its tensors use, which graphs may share."""
+
+    name: str
+    model_bytes: int
+    weight_bytes: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,19 +232,24 @@ class FileBlock:
     dtype: str | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class FileMap:
-    """A file of the model. Its blocks are in order and cover the file."""
+    """A file of the model. Its blocks are in order and cover the file. `path` is "" for a model in memory."""
 
     path: str
     missing: bool
     size: int
     blocks: list[FileBlock]
 
+    def __repr__(self) -> str:
+        what = "missing" if self.missing else f"{_summary.size(self.size)}, {_summary.counted(len(self.blocks), 'block')}"
+        return f"<onnxar.inspection.FileMap {_summary.cut(self.path or 'in memory', 40)!r}: {what}>"
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Inspection:
-    """A summary of a model. Its repr fits a screen; all fields are for programs. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `parameters` counts
+    """A summary of a model. Its repr fits a screen; all fields are for programs. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `graphs` has all graphs of an
+    archive that has several, the model first. `parameters` counts
     elements of initializers, except running means and variances, which `statistics` counts."""
 
     form: str
@@ -257,6 +274,7 @@ class Inspection:
     files: list[FileMap]
     remarks: list[Finding]
     nodes: list[NodeSummary] | None
+    graphs: list[GraphTotals] = dataclasses.field(default_factory=list)
 
     def __repr__(self) -> str:
         return _summary_of(self).text()
@@ -278,10 +296,16 @@ def _summary_of(found: Inspection) -> _summary.Summary:
         f"parameters  {found.parameters:,} in {_summary.counted(found.tensors.tensors, 'tensor')} of {_summary.size(found.tensors.bytes)}",
         f"cost        {_cost(found.cost)}",
     ]  # fmt: skip
+    lines += [f"{'graphs' if not at else '':<11} {_graph(each)}" for at, each in enumerate(found.graphs[:4])]
+    lines += [f"            ... and {len(found.graphs) - 4:,} more"] if len(found.graphs) > 4 else []
     lines += [f"{remark.severity:<11} {remark.message}" for remark in found.remarks[:2]]
     rows: list[Sequence[str]] = [(each.op, each.domain or "ai.onnx", f"{each.nodes:,}") for each in graph.ops]
     head = f"<onnxar.Inspection of an {found.form} of {_summary.size(found.storage.file_bytes)}>"
     return _summary.Summary(head, lines, ("operator", "domain", "nodes"), rows)
+
+
+def _graph(graph: GraphTotals) -> str:
+    return f"{graph.name or '(model)'}: model {_summary.size(graph.model_bytes)}, weights {_summary.size(graph.weight_bytes)}"
 
 
 def _cost(cost: CostEstimate) -> str:

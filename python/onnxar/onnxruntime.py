@@ -31,8 +31,8 @@ _given: weakref.WeakKeyDictionary[ort.SessionOptions, list[ort.OrtValue]] = weak
 
 
 class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore]
-    """onnxruntime.InferenceSession of an archive: a path, bytes, a file object, or an open archive. All other arguments are
-    the same.
+    """onnxruntime.InferenceSession of an archive: a path, bytes, a file object, an open archive, or an `onnxar.Link`. All other
+    arguments are the same.
 
     From a file, ONNX Runtime maps the weights. It copies only weights that kernels prepack, which the session option
     `session.disable_prepacking` = "1" disables. As with `onnxar.open`, the archive must not be changed in place while the
@@ -56,11 +56,14 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
     `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
     the weights that they have in common.
+
+    A session of a file can be pickled, for pools of processes: by the path, the arguments, and a link, so that the other process
+    refuses another version of the archive (onnx.link.stale). Options that are pickled are `onnxar.onnxruntime.SessionOptions`.
     """
 
     def __init__(
         self,
-        path_or_bytes: Source,
+        path_or_bytes: Source | Link,
         sess_options: ort.SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[dict[Any, Any]] | None = None,
@@ -69,7 +72,10 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         cache: bool | Path = False,
         **kwargs: Any,
     ) -> None:
-        source = _source(path_or_bytes)
+        source = path_or_bytes if isinstance(path_or_bytes, Link) else _source(path_or_bytes)
+        if isinstance(source, Link) and (graph or cache or _version() < FIRST_WITH_FOLDER):
+            raise usage("a session with graph or cache, and one of ONNX Runtime before 1.21, is made from the archive's path, not from a link")
+        self._arguments = (source, sess_options, providers, provider_options, graph, cache, kwargs)
         self._source: tuple[_core.StoredModel, str, SessionOptions, str] | None = None
         if (cache or cache == "") and self._begin_cached(source, sess_options, providers, provider_options, graph, cache, kwargs):
             return
@@ -81,6 +87,10 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         def begin(model: bytes | str) -> None:
             super(InferenceSession, self).__init__(model, options, providers, provider_options, **kwargs)
 
+        if isinstance(source, Link):
+            self._link = source
+            self._mapping(lambda: begin(source.model))
+            return
         if not isinstance(source, str | os.PathLike):
             begin(_with_initializers(source, options, graph))
             return
@@ -97,6 +107,20 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         """Whether the session was made from the cache."""
         return self._source is not None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors: usage.argument (an archive in memory; options that do not tell what was set); onnx.link.stale, io.changed."""
+        source, options, *others = self._arguments
+        if not isinstance(source, str | os.PathLike | Link):
+            raise usage("a session of an archive in memory cannot be pickled; make it from the archive's path")
+        if options is not None and not isinstance(options, SessionOptions):
+            raise usage("a session can be pickled with options that tell what was set: make them with onnxar.onnxruntime.SessionOptions()")
+        if self._source is not None:
+            self._source[0].verify_archive()
+        if isinstance(source, Link):
+            return _restarted, (source, source, options, *others)
+        path = os.path.abspath(source)
+        return _restarted, (self._link or _operations.link(path, graph=self._arguments[4]), path, options, *others)
+
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[Any, Any]] | None = None) -> None:
         def begin() -> None:
             super(InferenceSession, self).set_providers(providers, provider_options)
@@ -112,6 +136,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
                 begin()
             else:
                 self._mapping(begin)
+            self._arguments = (*self._arguments[:2], providers, provider_options, *self._arguments[4:])
         except BaseException:  # the session stays what it was
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -173,6 +198,14 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             raise usage("another thread uses these session options: make new ones for each session", path=str(self._link.folder))
 
 
+def _restarted(
+    link: Link, source: Any, options: Any, providers: Any, provider_options: Any, graph: str, cache: Any, kwargs: dict[str, Any]
+) -> InferenceSession:  # fmt: skip
+    """Makes a session that was pickled. Errors: as the session; onnx.link.stale."""
+    _operations.verify_link(link)
+    return InferenceSession(source, options, providers, provider_options, graph=graph, cache=cache, **kwargs)
+
+
 def load_adapter(source: Source, name: str) -> Any:
     """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`, which
     does not keep it: the caller does, up to the last run. ONNX Runtime's Python interface takes adapters as files alone:
@@ -200,7 +233,7 @@ def _version() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", ort.__version__)[:2])
 
 
-def _native(path: os.PathLike[str]) -> Any:
+def _native(path: Path) -> Any:
     """Returns a path for ONNX Runtime, which takes bytes where they are not UTF-8."""
     text = os.fspath(path)
     try:

@@ -53,6 +53,14 @@ Archive open_path(const std::filesystem::path& path, bool copy_in, Prefetch pref
   return without_gil([&] { return Archive::open(path, options); });
 }
 
+/// Opens the archive in a part of an open file.
+Archive open_part(std::intptr_t descriptor, std::uint64_t offset, std::optional<std::uint64_t> length, bool copy_in,
+                  Prefetch prefetch, std::size_t threads) {
+  const DescriptorRange range{.descriptor = NativeHandle(descriptor), .offset = offset, .length = length};
+  const OpenOptions options{.prefetch = prefetch, .copy_in = copy_in, .threads = threads};
+  return without_gil([&] { return Archive::open(range, options); });
+}
+
 Archive open_buffer(const nb::object& object) {
   HeldBuffer held = hold_buffer(object);
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
@@ -133,9 +141,10 @@ nb::dict metadata_of(const Archive& archive) {
 
 /// `model` is the entry of the graph whose tensors the sites are of.
 nb::dict row_of(const ListedEntry& entry, std::string_view model) {
-  nb::list sites;
-  if (!entry.graphs.empty() && entry.graphs.front() == model) {
-    for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
+  nb::list sites, names;
+  for (const TensorInfo& tensor : entry.tensors) {
+    names.append(text(tensor.name));
+    if (entry.graphs.front() == model) sites.append(text(tensor.site));
   }
   nb::dict row;
   row["name"] = text(entry.name);
@@ -145,6 +154,9 @@ nb::dict row_of(const ListedEntry& entry, std::string_view model) {
   row["alignment"] = entry.alignment;
   row["kind"] = text(to_string(entry.kind));
   row["sites"] = sites;
+  row["tensors"] = names;
+  row["dtype"] = entry.tensors.empty() ? nb::str("") : text(to_string(entry.tensors.front().type));
+  row["shape"] = entry.tensors.empty() ? nb::object(nb::none()) : nb::object(shape_of(entry.tensors.front().dims));
   nb::list graphs;
   for (const std::string& graph : entry.graphs) graphs.append(text(graph));
   row["graphs"] = graphs;
@@ -182,6 +194,7 @@ void bind_tensor(nb::module_& module) {
   nb::class_<OwnedTensor>(module, "StoredTensor")
       .def_prop_ro("name", [](const OwnedTensor& of) { return text(of.tensor.name); })
       .def_prop_ro("site", [](const OwnedTensor& of) { return text(of.tensor.site); })
+      .def_prop_ro("output", [](const OwnedTensor& of) { return text(of.tensor.output); })
       .def_prop_ro("dtype", [](const OwnedTensor& of) { return static_cast<int>(of.tensor.type); })
       .def_prop_ro("bits", [](const OwnedTensor& of) { return bits_per_element(of.tensor.type); })
       .def_prop_ro("shape", [](const OwnedTensor& of) { return shape_of(of.tensor.dims); });
@@ -347,7 +360,13 @@ HeldBuffer hold_buffer(const nb::handle& object) {
     delete view;
   };
   auto view = std::make_unique<Py_buffer>();
-  if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_SIMPLE) != 0) throw nb::python_error();
+  if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_SIMPLE) != 0) {
+    if (PyErr_ExceptionMatches(PyExc_BufferError) == 0) throw nb::python_error();
+    // A view with strides, such as `memoryview(data)[::2]`: its bytes in row-major order are copied.
+    PyErr_Clear();
+    const nb::object copy = nb::steal(PyBytes_FromObject(object.ptr()));
+    if (!copy || PyObject_GetBuffer(copy.ptr(), view.get(), PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
   const std::shared_ptr<Py_buffer> owner(view.release(), release);
   return {{static_cast<const std::byte*>(owner->buf), static_cast<std::size_t>(owner->len)}, owner};
 }
@@ -369,6 +388,8 @@ void bind_archive(nb::module_& module) {
   nb::class_<Archive>(module, "Archive")
       .def_static("open", open_path, nb::arg("path"), nb::arg("copy_in") = false, nb::arg("prefetch") = Prefetch::none,
                   nb::arg("threads") = 0)
+      .def_static("open_part", open_part, nb::arg("descriptor"), nb::arg("offset"), nb::arg("length").none(),
+                  nb::arg("copy_in"), nb::arg("prefetch"), nb::arg("threads"))
       .def_static("open_buffer", open_buffer)
       .def("names",
            [](const Archive& archive) {

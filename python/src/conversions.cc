@@ -71,8 +71,8 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
   return row;
 }
 
-/// `save` has the options of the output and `progress`. Returns tuples: the fields of Python's TensorInfo, path, size,
-/// NumPy's type, and whether the elements are bits of a type that NumPy lacks.
+/// `save` has the options of the output and `progress`. Returns tuples: the fields of Python's TensorInfo, path (None:
+/// the tensor was skipped), size, NumPy's type, and whether the elements are bits of a type that NumPy lacks.
 nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw,
                          const SaveOptions& save, const LoadOptions& load) {
   const ExtractOptions options{
@@ -80,8 +80,9 @@ nb::list extract_tensors(const Path& model, const std::string& which, const Path
   nb::list rows;
   for (const auto& row : without_gil([&] { return extract(model, which, output, options); })) {
     const TensorInfo& tensor = row.tensor;
-    rows.append(nb::make_tuple(text(tensor.name), static_cast<int>(tensor.type), shape_of(tensor.dims),
-                               text(tensor.site), row.path, row.file_bytes, text(row.descr), row.as_integers));
+    rows.append(nb::make_tuple(
+        text(tensor.name), static_cast<int>(tensor.type), shape_of(tensor.dims), text(tensor.site), text(tensor.output),
+        row.path.empty() ? nb::none() : nb::cast(row.path), row.file_bytes, text(row.descr), row.as_integers));
   }
   return rows;
 }

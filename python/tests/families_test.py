@@ -59,8 +59,12 @@ class Families(FamilyTest):
         named = self.folder / "named.onnxar"
         onnxar.pack({"a": self.files["encoder"], "b": self.files["decoder"]}, named)
         with onnxar.open(named) as archive:
-            self.assertEqual(archive.graphs(), ["b.onnx"])
+            self.assertEqual(archive.graphs(), ["a.onnx", "b.onnx"])
+            self.assertEqual([archive.graph(name).model() for name in archive.graphs()], [archive.model(), archive.entry("b.onnx")])
             self.assertEqual(archive.metadata(), {"onnxar.model.name": "a"})
+            self.assertIn("graph 'a.onnx'", repr(archive))
+            self.assertIn("2 graphs", repr(archive))
+            self.assertIn("graph 'b.onnx'", repr(archive.graph("b")))
         export = self.folder / "export"
         export.mkdir()
         (export / "config.json").write_bytes(b"{}")
@@ -69,7 +73,7 @@ class Families(FamilyTest):
             self.assertTrue(name)
         onnxar.pack(export, named, overwrite=True)
         with onnxar.open(named) as archive:
-            self.assertEqual((archive.graphs(), archive.side_files()), (["encoder.onnx"], ["config.json"]))
+            self.assertEqual((archive.graphs(), archive.side_files()), (["decoder.onnx", "encoder.onnx"], ["config.json"]))
 
     def test_what_cannot_be_packed_together_is_refused(self) -> None:
         for models in ([], {}, {5: self.files["encoder"]}, [5], [self.files["encoder"], self.files["encoder"]], {"a/b": self.files["encoder"]}):
@@ -82,7 +86,7 @@ class Families(FamilyTest):
             np.testing.assert_array_equal(decoder["factor"], np.full(64, 3, np.float32))
             np.testing.assert_array_equal(archive["factor"], np.full(64, 2, np.float32))
             self.assertEqual(decoder["table"].ctypes.data, archive["table"].ctypes.data)
-            self.assertEqual(decoder.graphs(), ["decoder.onnx"])
+            self.assertEqual(decoder.graphs(), ["encoder.onnx", "decoder.onnx"])
             archive.close()
             self.assertEqual(sorted(decoder), ["factor", "table"])
             with self.assertRaises(onnxar.ArgumentError):

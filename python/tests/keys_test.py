@@ -48,6 +48,29 @@ class Keys(FolderTest):
         with onnxar.open(self.path) as archive:
             return {key: (archive.info(key).site, float(array[0])) for key, array in archive.items()}
 
+    def test_constant_is_found_by_its_output(self):
+        self.save(model_of(["a", "c1"], ["", "named"]))  # outputs c0 and c1
+        with onnxar.open(self.path) as archive:
+            self.assertEqual((archive.tensor("c0")[0], archive.tensor("c1")[0]), (3, 2))  # names go before outputs
+            self.assertEqual((archive.info("c0").output, archive.info("named").output, archive.info("a").output), ("c0", "c1", ""))
+            self.assertEqual(archive.get_slice("c0").shape, (BIG,))
+            self.assertNotIn("c0", archive)
+            self.assertIn("an output", self.refused("usage.no_such_entry", archive.__getitem__, "c0").message)
+        with onnxar.edit(self.path) as e:
+            e.put("c0", np.full(BIG, 7, np.float32))
+        self.assertEqual(onnxar.load(self.path).graph.node[0].attribute[0].t.raw_data, np.full(BIG, 7, np.float32).tobytes())
+        (row,) = onnxar.extract(self.path, "c0", self.folder / "c.npy")
+        self.assertEqual(row.tensor.output, "c0")
+        self.assertEqual(np.load(self.folder / "c.npy")[0], 7)
+
+    def test_output_of_several_constants_is_ambiguous(self):
+        model = model_of([], ["p", "q"])
+        for node in model.graph.node:
+            node.output[0] = "same"
+        self.save(model)
+        with onnxar.open(self.path) as archive:
+            self.refused("usage.ambiguous_tensor", archive.tensor, "same")
+
     def test_each_key_reads_and_writes_one_tensor(self):
         for name, model in HOSTILE.items():
             self.save(model)

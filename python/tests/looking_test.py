@@ -32,6 +32,39 @@ class LookingTest(ArchiveTest):
         return raised.exception
 
 
+class InMemory(LookingTest):
+    """A model in memory is written to a temporary folder, which is gone when its user reads results and errors."""
+
+    def outside(self) -> onnx.ModelProto:
+        model = onnx.ModelProto()
+        model.CopyFrom(self.model)
+        tensor = model.graph.initializer[0]
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="w.bin")
+        return model
+
+    def test_files_have_no_path(self):
+        self.assertEqual([file.path for file in onnxar.show(self.path.read_bytes()).files], [""])
+        self.assertEqual([file.path for file in onnxar.show(self.outside()).files], ["", "w.bin"])
+        self.assertEqual([file.path for file in onnxar.show(self.path).files], [str(self.path)])
+
+    def test_errors_name_no_temporary_file(self):
+        wrong = onnx.ModelProto()
+        wrong.CopyFrom(self.model)
+        wrong.graph.initializer[0].raw_data = b"x" * 7000
+        output = self.folder / "out.onnxar"
+        for model, code in ((wrong, "onnx.tensor.length"), (self.outside(), "onnx.external_data.missing"), (b"\xff" * 99, None)):
+            calls = [lambda: onnxar.save(model), lambda: onnxar.diff(model, model), lambda: onnxar.freeze(model, output),
+                     lambda: onnxar.dump(model, with_data=True)]  # fmt: skip
+            for call in calls if code is not None else calls[1:]:
+                error = self.error_of(call)
+                self.assertEqual(code or error.code, error.code)
+                self.assertNotIn("onnxar_", str(error).replace(str(self.folder), ""))
+                if code == "onnx.external_data.missing":
+                    self.assertIn("has no folder", error.message)
+
+
 class Inspecting(LookingTest):
     def test_an_archive(self):
         found = onnxar.show(self.path)

@@ -140,7 +140,7 @@ class Neighbours(unittest.TestCase):
 class Links(RuntimeTest):
     def test_a_link_is_a_model_and_a_folder(self):
         link = onnxar.link(self.path)
-        self.assertEqual(link.folder, self.folder.resolve())
+        self.assertEqual(link.folder, str(self.folder.resolve()))
         self.assertTrue(onnxar.verify_link(link))
         options = quiet(model_external_initializers_file_folder_path=str(link.folder))
         self.assert_same(ort.InferenceSession(link.model, options, providers=CPU))

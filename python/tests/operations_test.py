@@ -210,5 +210,20 @@ class Operations(FolderTest):
         self.refused("output.not_empty", onnxar.unpack, self.archive, self.folder / "out")
 
 
+class Strings(FolderTest):
+    def test_pattern_skips_strings_with_a_warning(self):
+        words = onnx.TensorProto(name="words", data_type=onnx.TensorProto.STRING, dims=[1], string_data=[b"zero"])
+        model = matmul_model()
+        model.graph.initializer.append(words)
+        path = self.folder / "m.onnxar"
+        onnxar.save(model, path)
+        with self.assertWarnsRegex(UserWarning, "words") as warned:
+            rows = onnxar.extract(path, "*", f"{self.folder}/tensors/")
+        self.assertEqual(warned.filename, __file__)
+        self.assertEqual(sorted(row.tensor.name for row in rows), ["b", "scale", "shape", "w"])
+        self.assertEqual(len(list((self.folder / "tensors").iterdir())), 4)
+        self.refused("onnx.tensor.strings", onnxar.extract, path, "words", self.folder / "words.npy")
+
+
 if __name__ == "__main__":
     unittest.main()

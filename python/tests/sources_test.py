@@ -217,5 +217,38 @@ class Module(SourcesTest):
         self.assertIn(onnxar.__version__, done.stdout)
 
 
+class Views(SourcesTest):
+    """Buffers whose bytes are not in one piece, or not of bytes."""
+
+    def views(self, data: bytes):
+        whole = np.frombuffer(data + b"\0" * (-len(data) % 8), np.uint8)
+        spread = np.zeros(2 * len(data), np.uint8)
+        spread[::2] = whole[: len(data)]
+        yield "strides", memoryview(spread)[::2]
+        yield "backwards", memoryview(whole[: len(data)][::-1].copy())[::-1]
+        if len(data) % 8 == 0:
+            yield "columns", memoryview(np.asfortranarray(whole.reshape(-1, 8)))
+            yield "numbers", memoryview(whole.view(">f4").reshape(-1, 2))
+
+    def test_view_with_strides_is_an_archive(self):
+        onnxar.save(self.model, self.path, overwrite=True, side_files={"pad.bin": bytes(-len(self.data) % 8)})
+        for name, view in self.views(self.path.read_bytes()):
+            for no_copy in (True, False):
+                with self.subTest(name, no_copy=no_copy), onnxar.open(view, no_copy=no_copy) as archive:
+                    self.assertEqual(archive["w"].tobytes(), weights(64, 64).tobytes())
+            self.assertEqual(onnxar.load(view), self.model)
+
+    def test_view_with_strides_is_a_side_file(self):
+        data = bytes(range(256)) * 5
+        for name, view in self.views(data):
+            with self.subTest(name):
+                onnxar.save(self.model, self.path, overwrite=True, side_files={"a.bin": view})
+                self.assertEqual(onnxar.cat(self.path, "a.bin"), data)
+                onnxar.replace(self.path, side_files={"b.bin": view})
+                with onnxar.edit(self.path) as e:
+                    e.files["c.bin"] = view
+                self.assertEqual([onnxar.cat(self.path, each) for each in ("b.bin", "c.bin")], [data, data])
+
+
 if __name__ == "__main__":
     unittest.main()

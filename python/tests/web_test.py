@@ -48,6 +48,15 @@ class Http(RangesTest):
             self.expect_all(archive)
         self.assertTrue(all(each.range and each.method == "GET" for each in self.server.requests))
 
+    def test_scheme_may_be_in_capitals(self):
+        address = self.serve()
+        for given in (address.replace("http", "HTTP"), address.replace("http", "Http")):
+            with onnxar.open(given) as archive:
+                self.expect_all(archive)
+            self.assertEqual(onnxar.check(given), [])
+        self.assertEqual(_ranges._plain("simplecache::S3://Bucket/Key::x"), "simplecache::s3://Bucket/Key::x")
+        self.assertIn("pathlib shortens", self.refused("usage.argument", onnxar.open, pathlib.Path(address.replace("http", "HTTP"))).message)
+
     def test_three_requests_list_ten_thousand_tensors_and_two_more_read_one(self):
         program = pathlib.Path(__file__).parents[2] / "tests/support/sparse_archive.py"
         path = self.folder / "large.onnxar"
