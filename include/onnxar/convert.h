@@ -48,6 +48,8 @@ struct ConvertReport {
   std::string data_file;                  ///< of onnx_external: the name of the one data file
   std::vector<Finding> remarks;           ///< what could not move, what was left out
   std::uint64_t typed_made_raw = 0;       ///< moved tensors whose typed data, such as `float_data`, became raw data
+  /// Moved tensors with raw data whose fields had an order or an encoding that `unpack` does not restore.
+  std::uint64_t reencoded = 0;
   /// Of `tensors_outside`, those in subgraphs, functions and attributes: some runtimes ignore external data there.
   std::uint64_t nested_outside = 0;
 };

@@ -56,7 +56,8 @@ class _Result:
 @dataclasses.dataclass(frozen=True, repr=False)
 class ConvertReport(_Result):
     """The result of packing, unpacking or saving. Sizes are in bytes. `typed_made_raw` counts moved tensors whose data was in
-    typed fields such as float_data. `nested_outside` counts tensors outside that are not initializers of the graph: some
+    typed fields such as float_data, and `reencoded` those with raw data whose fields had an order or encoding that `unpack`
+    does not restore: the model comes back byte for byte if both are 0. `nested_outside` counts tensors outside that are not initializers of the graph: some
     runtimes do not look for external data there."""
 
     tensors_outside: int
@@ -73,12 +74,14 @@ class ConvertReport(_Result):
     remarks: list[Finding]
     typed_made_raw: int = 0
     nested_outside: int = 0
+    reencoded: int = 0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ReplaceReport(_Result):
     """The result of replacing a model. Sizes are in bytes. `discards_states`: no entry stays in place, so the file is
-    rewritten, without its earlier states, and `undo` cannot restore them."""
+    rewritten, without its earlier states, and `undo` cannot restore them. The remark archive.entry.shared, of a model that seems to
+    be merged from two archives, is also a UserWarning."""
 
     tensors_outside: int
     entries_added: int

@@ -164,6 +164,7 @@ nb::dict converted(const ConvertReport& report) {
   row["remarks"] = findings(report.remarks);
   row["typed_made_raw"] = report.typed_made_raw;
   row["nested_outside"] = report.nested_outside;
+  row["reencoded"] = report.reencoded;
   return row;
 }
 

@@ -151,6 +151,7 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
     report.remarks.push_back(std::move(*note));  // first, as it is about data that is lost
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   report.typed_made_raw = model.typed_made_raw;
+  report.reencoded = model.reencoded;
   switch (options.format) {
     case Format::archive: {
       const ArchiveCompanions companions = companions_to_save(model, options, output);

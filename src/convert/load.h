@@ -82,6 +82,7 @@ struct LoadedModel {
   bool is_family = false;            ///< loaded from several models, whose equal data an archive holds once
   std::vector<std::string> given;    ///< file names of the graphs that the caller named, which no added file replaces
   std::uint64_t typed_made_raw = 0;  ///< payloads that were in typed fields
+  std::uint64_t reencoded = 0;       ///< payloads of raw_data that do not come back in the same encoding
   std::vector<Finding> remarks;
 
   /// The folder that links to files count from, if LoadOptions::load_external_data was off; otherwise empty.

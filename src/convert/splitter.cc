@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "onnx/rewrite.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
+#include "onnx/wire.h"
 
 namespace onnxar {
 namespace {
@@ -48,6 +50,13 @@ bool has_sound_raw_data(const onnx::TensorView& tensor) {
   if (tensor.typed_data || tensor.type == DataType::string || tensor.type == DataType::undefined) return false;
   const std::uint64_t size = tensor.raw_data->size();
   return size == tensor.expected_size().value_or(size);
+}
+
+/// True if `unpack` gives the tensor and the messages around it the bytes that they have.
+bool comes_back(const onnx::TensorSite& site) {
+  return site.tensor.restorable && std::ranges::all_of(site.levels, [](const onnx::Level& level) {
+           return level.field.length.size() == onnx::varint_size(level.field.value.size());
+         });
 }
 
 /// Splits one graph, and adds its payloads and remarks to a model. A link of the graph names a payload that the model
@@ -117,7 +126,9 @@ class Splitter {
       return onnx::TensorEdit::keep();
     }
     if (tensor.type == DataType::undefined) remark_no_type(site);
-    return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
+    if (too_deep(site)) return onnx::TensorEdit::keep();
+    if (!comes_back(site)) ++model_.reencoded;
+    return link_bytes(tensor.raw_data->of(site.model));
   }
 
   onnx::TensorEdit split_typed(const onnx::TensorSite& site) {

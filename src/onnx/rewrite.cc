@@ -1,5 +1,7 @@
 #include "onnx/rewrite.h"
 
+#include <algorithm>
+
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/splice.h"
@@ -10,11 +12,21 @@ namespace {
 
 /// The position for a new field `number`: after the last field with a smaller number, so that fields stay in ascending
 /// order.
-std::uint64_t place_for(Bytes model, Range tensor, std::uint32_t number) {
-  std::uint64_t place = tensor.begin;
-  Cursor cursor(model, tensor);
+std::uint64_t place_for(Bytes model, Range message, std::uint32_t number) {
+  std::uint64_t place = message.begin;
+  Cursor cursor(model, message);
   for (Field field; cursor.next(field);) {
     if (field.number < number) place = field.whole.end;
+  }
+  return place;
+}
+
+/// The position for the fields of a link: also after a data_location of DEFAULT, since the last one counts.
+std::uint64_t place_for_link(Bytes model, Range tensor) {
+  std::uint64_t place = place_for(model, tensor, tensor_field::external_data);
+  Cursor cursor(model, tensor);
+  for (Field field; cursor.next(field);) {
+    if (data_location_of(field) == location_default) place = std::max(place, field.whole.end);
   }
   return place;
 }
@@ -28,12 +40,13 @@ class Rewriter {
     const Splice::Frame frame = enter(site.levels);
     remove_data(frame, site.tensor.range);
     if (edit.action == TensorEdit::Action::link) {
-      insert(frame, site.tensor.range, tensor_field::external_data, external_data_fields(edit.link), nullptr);
+      insert(frame, place_for_link(model_, site.tensor.range), external_data_fields(edit.link), nullptr);
     } else {
       std::string head;
       append_tag(head, tensor_field::raw_data, Type::length_delimited);
       append_varint(head, edit.payload->size());
-      insert(frame, site.tensor.range, tensor_field::raw_data, std::move(head), std::move(edit.payload));
+      insert(frame, place_for(model_, site.tensor.range, tensor_field::raw_data), std::move(head),
+             std::move(edit.payload));
     }
   }
 
@@ -92,9 +105,7 @@ class Rewriter {
     if (run.size() != 0) splice_.replace(frame, run, {});
   }
 
-  void insert(Splice::Frame frame, Range tensor, std::uint32_t number, std::string text,
-              std::shared_ptr<const ByteSource> source) {
-    const std::uint64_t place = place_for(model_, tensor, number);
+  void insert(Splice::Frame frame, std::uint64_t place, std::string text, std::shared_ptr<const ByteSource> source) {
     splice_.replace(frame, {place, place}, std::move(text), std::move(source));
   }
 

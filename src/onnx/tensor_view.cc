@@ -148,7 +148,7 @@ bool moves_with_data(const Field& field) noexcept {
     case tensor_field::int64_data:
     case tensor_field::double_data:
     case tensor_field::uint64_data: return bytes || is_typed_data_field(field);
-    default: return data_location_of(field).has_value();
+    default: return data_location_of(field) == location_external;
   }
 }
 

@@ -33,7 +33,8 @@ Error length_fault(std::string_view held, DataType type, std::uint64_t required,
 /// Whether the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
 bool is_typed_data_field(const Field& field) noexcept;
 /// Whether the field holds a tensor's data or its location. All these fields are removed when the data moves, including
-/// empty runs of values, which are not data.
+/// empty runs of values, which are not data. A data_location of DEFAULT, as PyTorch writes it, is not one: it stays, so
+/// that the model comes back with it. The EXTERNAL of a link follows it, and the last one counts.
 bool moves_with_data(const Field& field) noexcept;
 /// The value of data_location, if this is that field and the schema has the value.
 std::optional<std::uint64_t> data_location_of(const Field& field) noexcept;
@@ -51,7 +52,7 @@ struct TensorView {
   std::uint32_t typed_fields = 0;
   bool segment = false;
   /// Whether removing raw_data and inserting it again gives the same bytes: fields are in ascending order, raw_data
-  /// occurs once, with a length of the shortest form, and no field gives a location.
+  /// occurs once, with a length of the shortest form, and no field links to data outside.
   bool restorable = true;
   std::uint64_t data_location = location_default;
   ExternalData external;

@@ -50,7 +50,7 @@ Blob by_data_file(const Blob& input, const SaveOptions& options) {
 std::vector<Finding> checked(const Blob& input) { return check(input_file(input), {.data = true}); }
 
 /// Whether a tensor meets the conditions of convert.h for coming back byte for byte, by a second wire parser: raw_data
-/// once, no other data and no data_location, ascending fields, tag and length in the shortest encoding.
+/// once, no other data and no link, ascending fields, tag and length in the shortest encoding.
 bool comes_back(Bytes model, onnx::Range tensor) {
   constexpr std::uint32_t raw_data = 9;
   std::uint32_t last = 0;
@@ -58,7 +58,7 @@ bool comes_back(Bytes model, onnx::Range tensor) {
   onnx::Cursor cursor(model, tensor);
   for (onnx::Field field; cursor.next(field);) {
     const bool other_data = (field.number >= 4 && field.number <= 7) || field.number == 10 || field.number == 11;
-    const bool link = field.number == 13 || field.number == 14;
+    const bool link = field.number == 13 || (field.number == 14 && (field.number_value & 0xffffffffU) != 0);
     const bool twice = field.number == raw_data && last == raw_data;
     const bool padded =
         field.number == raw_data && field.value.begin - field.whole.begin != 1 + onnx::varint_size(field.value.size());

@@ -191,9 +191,23 @@ TEST(Rewrite, StaleExternalDataGoesWithTheData) {
                             .raw_data(pattern(4))
                             .external_data("location", "old")
                             .external_data("x", "y")
+                            .data_location(1)
                             .data_location(0);
-  EXPECT_EQ(edited(stale, link("w", 4)), TensorBuilder(bare).external("w", 0, 4).message().str());
-  EXPECT_EQ(edited(stale, put_inline(pattern(4))), TensorBuilder(bare).raw_data(pattern(4)).message().str());
+  const TensorBuilder kept = TensorBuilder(bare).data_location(0);
+  EXPECT_EQ(edited(stale, link("w", 4)), kept.message().str() + onnx::external_data_fields({"w", 0, 4}));
+  EXPECT_EQ(edited(stale, put_inline(pattern(4))), TensorBuilder(kept).raw_data(pattern(4)).message().str());
+}
+
+TEST(Rewrite, LinkFollowsAnExplicitDefaultLocation) {
+  const Message head = Message().varint(tensor_field::dims, 4).varint(tensor_field::data_type, dtype::uint8);
+  const Message stays = Message().varint(tensor_field::data_location, 0);
+  const Message tail = Message().message(tensor_field::metadata_props, string_entry("k", "v"));
+  const Message inside = Message().raw(head).bytes(tensor_field::raw_data, pattern(4)).raw(stays).raw(tail);
+  const std::string fields = onnx::external_data_fields({"w", 0, 4});
+  const Message outside = Message().raw(head).raw(stays).raw(as_bytes(fields)).raw(tail);
+  EXPECT_EQ(edited(inside, link("w", 4)), outside.str());
+  EXPECT_EQ(edited(outside, link("w", 4)), outside.str());
+  EXPECT_EQ(edited(outside, put_inline(pattern(4))), inside.str());
 }
 
 TEST(Rewrite, StringsAndUnknownFieldsStay) {

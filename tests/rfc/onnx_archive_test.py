@@ -244,7 +244,7 @@ TYPED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 def is_saved_otherwise(message: Message) -> bool:
     """Numbers in typed fields the tool moves and `save` leaves in the model; fields of a later schema it refuses. Initializers of one
-    name `save` moves and the tool leaves in the model."""
+    name `save` moves and the tool leaves in the model. The tool keeps a data_location of DEFAULT before that of the link."""
     if len(UnknownFieldSet(message)) > 0:
         return True
     graph = message if isinstance(message, onnx.GraphProto) else onnx.GraphProto()
@@ -253,7 +253,8 @@ def is_saved_otherwise(message: Message) -> bool:
     if len(set(names)) < len(names):
         return True
     if isinstance(message, TensorProto):
-        return any(len(getattr(message, name)) for name in TYPED)
+        is_default = message.HasField("data_location") and message.data_location == TensorProto.DEFAULT
+        return is_default or any(len(getattr(message, name)) for name in TYPED)
     inner = [value for field, value in message.ListFields() if field.message_type is not None]
     return any(is_saved_otherwise(each) for value in inner for each in ([value] if isinstance(value, Message) else value))
 
@@ -278,7 +279,7 @@ class CanonicalWriter(ToolCase):
                 with self.subTest(path.stem, threshold=threshold):
                     self.same_archive(model, threshold)
                     same += 1
-        self.assertGreaterEqual(same, 60)
+        self.assertGreaterEqual(same, 58)
 
     def test_a_large_entry_begins_at_a_page(self) -> None:
         large, odd = wire.tensor("large", wire.UINT8, MIB), wire.tensor("odd", wire.UINT8, 1031)

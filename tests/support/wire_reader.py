@@ -59,6 +59,10 @@ class Wire:
             self._known[path] = (hits[int(index or 0)], field.message_type)
         return self._known[path]
 
+    def is_location(self, field: Field) -> bool:
+        """Whether the field of a tensor is a data_location other than DEFAULT."""
+        return field.number == _TENSOR["data_location"].number and self._varint(field.begin)[0] & 0xFFFFFFFF != 0
+
     def _read(self, at: int, end: int) -> Iterator[Field]:
         while at < end:
             tag, begin = self._varint(at)
@@ -120,11 +124,11 @@ def _splices_back(wire: Wire, path: str) -> bool:
     fields = wire.fields(wire.find(path))
     numbers = [field.number for field in fields]
     raw = [field for field in fields if field.number == _TENSOR["raw_data"].number]
-    linked = {_TENSOR["external_data"].number, _TENSOR["data_location"].number}
+    linked = [field for field in fields if field.number == _TENSOR["external_data"].number or wire.is_location(field)]
     return (
         len(raw) == 1
         and raw[0].is_minimal
         and numbers == sorted(numbers)
-        and linked.isdisjoint(numbers)
+        and not linked
         and wire.is_minimal(path)
     )

@@ -33,6 +33,12 @@ void print_notes(const ConvertReport& report, bool all_sites) {
         << " had typed data (such as float_data), which the archive has as raw data: the values are the same, and "
            "`onnxar unpack` writes raw_data\n";
   }
+  if (report.reencoded != 0) {
+    std::cerr
+        << "onnxar: note: " << counted(report.reencoded, "tensor")
+        << " had fields in an order or encoding that `onnxar unpack` does not restore: the values are the same, the "
+           "bytes of the model are not\n";
+  }
   if (report.nested_outside != 0) {
     std::cerr << "onnxar: note: " << counted(report.nested_outside, "tensor")
               << " of subgraphs, functions, node attributes or sparse tensors moved out of the model: the runtime must "
