@@ -1,61 +1,19 @@
-"""Makes the reference of the C++ and the C headers: what a header says at its top, then what Doxygen and Breathe make of
-the rest. Also the filter through which Doxygen reads the headers: plain comments of C become Doxygen's.
-
-Usage: api_pages.py HEADER, which prints the header for Doxygen
-"""
+"""Makes the reference of the C++ and the C headers as Markdown: what a header says at its top, then its declarations with
+their comments. Private members, details and the bodies of templates are left out."""
 
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include/onnxar"
 C_HEADER = "onnxar_c.h"
-CONFIGURATION = """\
-INPUT = {include}
-FILE_PATTERNS = *.h
-RECURSIVE = YES
-INPUT_FILTER = "{python} {script}"
-INCLUDE_PATH = {include}/..
-STRIP_FROM_PATH = {include}
-PREDEFINED = ONNXAR_API= __cplusplus=202002L
-MACRO_EXPANSION = YES
-EXPAND_ONLY_PREDEF = YES
-EXTRACT_ALL = YES
-TYPEDEF_HIDES_STRUCT = YES
-HIDE_FRIEND_COMPOUNDS = YES
-EXCLUDE_SYMBOLS = detail detail::* schema schema::*
-AUTOLINK_SUPPORT = NO
-GENERATE_HTML = NO
-GENERATE_LATEX = NO
-GENERATE_XML = YES
-XML_PROGRAMLISTING = NO
-OUTPUT_DIRECTORY = {out}
-QUIET = YES
-WARN_AS_ERROR = YES
-WARN_IF_UNDOCUMENTED = NO
-"""
+SECTION = re.compile(r"/[/*] --- (.*?) -+(?: \*/)?$")
+PREPROCESSED = re.compile(r"#(?!include .*\.inc|define ONNXAR_\w+ +[^\s\[\\\\])|extern \"C\"|namespace (?!detail)|\} *// namespace|.*NOLINT")
+REMARK = re.compile(r"\s*(?://[^\n]*|/\*(?:(?!\*/).)*\*/)$")
+TYPE = re.compile(r"(?:template .*\n)?\s*(?:typedef )?(?:class|struct|enum|union|concept)\b")
 
-
-def configuration(out: Path) -> str:
-    return CONFIGURATION.format(include=INCLUDE, python=sys.executable, script=Path(__file__).resolve(), out=out)
-
-
-def for_doxygen(text: str) -> str:
-    """Namespaces are left out, since Breathe lists what is directly in a file: the pages say in which one the names are."""
-    text = re.sub(r"^namespace [\w ]*onnxar(::ort)? \{\n|^\} *// namespace [\w ]*onnxar(::ort)?\n", "\n", text, flags=re.MULTILINE)
-    return commented(text) if "#define ONNXAR_C_ABI 1" in text else text
-
-
-def commented(text: str) -> str:
-    """C's comments above a declaration and after a member become Doxygen's; those of a section and of the head do not."""
-    head, mark, rest = text.partition("#define ONNXAR_C_ABI 1")
-    rest, end, tail = rest.partition("/* NOLINTEND")
-    rest = re.sub(r"^/\* (?!---|NOLINT|Checks of)", "/** ", rest, flags=re.MULTILINE)
-    rest = re.sub(r"(?<=[;,}\w]) +/\* (?=[^\n]*\*/$)", " /**< ", rest, flags=re.MULTILINE)
-    return head + mark + rest + end + tail
 
 
 def top(header: Path) -> str:
@@ -78,19 +36,82 @@ def fenced(found: re.Match[str]) -> str:
     return "\n```cpp\n" + "\n".join(line[2:] for line in code.splitlines()) + "\n```\n"
 
 
-def section(header: Path) -> str:
+class Declarations:
+    """Collects a header line by line: comments wait for the statement that they belong to."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.parts: list[str] = []
+        self.block: list[str] = []
+        self.waiting: list[str] = []  # a comment, and the lines of a statement that is not complete
+        self.skip = ""  # the line that ends what is left out
+
+    def heading(self, text: str) -> None:
+        self.end_block()
+        self.parts.append(f"### {text}\n")
+
+    def end_block(self) -> None:
+        code = re.sub(r"\n+(?=\n(?:\n|\};))", "", "\n".join(self.block)).strip("\n")
+        self.parts += [f"```{self.language}\n{code}\n```\n"] if code else []
+        self.block = []
+
+    def line(self, line: str) -> None:
+        if self.skip:
+            self.skip = "" if line.startswith(self.skip) else self.skip
+        elif line == "#ifdef __cplusplus":
+            self.skip = "#endif"
+        elif found := SECTION.match(line):
+            self.heading(found[1])
+        elif PREPROCESSED.match(line):
+            self.skip = "#" if line.endswith("\\") else ""
+        elif line == "namespace detail {":
+            self.skip = "}  // namespace detail"
+        elif line.strip() == "private:":
+            self.block.append("};")
+            self.skip = "};"
+        else:
+            self.waiting.append(line)
+            code = REMARK.sub("", line)
+            comment = line.lstrip().startswith(("//", "/*", "*"))
+            if not line or (not comment and code.endswith((";", "{", "}", ",", ":")) and self.is_balanced()):
+                self.statement()
+
+    def is_balanced(self) -> bool:
+        code = "".join(REMARK.sub("", line) for line in self.waiting if not line.lstrip().startswith(("/", "*")))
+        return code.count("(") == code.count(")")
+
+    def statement(self) -> None:
+        lines, self.waiting = self.waiting, []
+        code = "\n".join(line for line in lines if not line.lstrip().startswith(("/", "*")))
+        if code.endswith("= delete;"):
+            return
+        if found := re.search(r"^class (\w+)[^\n;]*\{$", code, re.MULTILINE):
+            self.heading(found[1])
+        if code.endswith("{") and "(" in code and not TYPE.match(code):
+            lines[-1] = lines[-1].removesuffix(" {") + ";"
+            self.skip = code[: len(code) - len(code.lstrip())] + "}"
+        self.block += lines
+
+
+def declarations(text: str, language: str) -> str:
+    """What follows the comment at the head, in blocks of code, with a heading for each section and each class."""
+    text = re.sub(r"^namespace detail \{\n(?:[^{}]*;\n)*\}\n", "", text, flags=re.MULTILINE)  # names a type that is private
+    found = Declarations(language)
+    for line in text[text.index("\n#") + 1 :].splitlines():
+        found.line(line)
+    found.end_block()
+    return "\n".join(found.parts)
+
+
+def section(header: Path, language: str) -> str:
     name = header.relative_to(INCLUDE).as_posix()
-    return f"## {name}\n\n{top(header)}\n```{{doxygenfile}} {header.name}\n:project: onnxar\n:sections: define enum typedef var func innerclass public-attrib public-func public-static-func public-type briefdescription detaileddescription\n```\n"
+    return f"## {name}\n\n{top(header)}\n{declarations(header.read_text(), language)}"
 
 
 def cpp() -> str:
     headers = [path for path in sorted(INCLUDE.rglob("*.h")) if path.name != C_HEADER]
-    return "\n".join(section(header) for header in headers)
+    return "\n".join(section(header, "cpp") for header in headers)
 
 
 def c() -> str:
-    return section(INCLUDE / C_HEADER)
-
-
-if __name__ == "__main__":
-    print(for_doxygen(Path(sys.argv[1]).read_text()), end="")
+    return section(INCLUDE / C_HEADER, "c")

@@ -1,9 +1,9 @@
-"""Gathers what Sphinx reads in one folder: every document at its place in the tree, and the pages that programs make.
+"""Gathers what Sphinx reads in one folder: every document at its place in the tree.
 
 Links in the documents are those of the repository: to a page, to a folder with a README, or to a file. A link that leads
 nowhere ends this program.
 
-Usage: assemble.py ONNXAR OUT, with the command line, for the folder OUT/source and Doxygen's XML in OUT/doxygen
+Usage: assemble.py OUT, for the folder OUT/source
 """
 
 from __future__ import annotations
@@ -11,16 +11,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-import api_pages
-import command_page
-import error_page
-
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "src/*.md", "upstream/*/*.md")
+PAGES = ("*.md", "packaging/*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "src/*.md", "upstream/*/*.md")
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
@@ -78,27 +73,13 @@ class Tree:
         self.change("docs/index.md", "\nabi\n", "\n" + "\n".join(["abi", *others]) + "\n")
 
 
-def doxygen(out: Path) -> None:
-    folder = out / "doxygen"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    (folder / "Doxyfile").write_text(api_pages.configuration(folder))
-    subprocess.run(["doxygen", "Doxyfile"], cwd=folder, check=True)
-
-
 def main() -> None:
-    tool, out = sys.argv[1], Path(sys.argv[2]).absolute()
-    tree = Tree(out)
+    tree = Tree(Path(sys.argv[1]).absolute())
     for page in tree.pages:
         tree.add(page)
     tree.list_others()
-    tree.write(Path("docs/generated/errors.md"), error_page.page())
-    tree.write(Path("docs/generated/command-line.md"), command_page.page(tool))
-    tree.change("docs/api/cpp.md", "GENERATED", api_pages.cpp())
-    tree.change("docs/api/c.md", "GENERATED", api_pages.c())
     if tree.faults:
         sys.exit("\n".join(tree.faults))
-    doxygen(out)
 
 
 if __name__ == "__main__":

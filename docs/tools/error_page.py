@@ -73,9 +73,8 @@ def fault(codes: list[Code], sections: dict[str, dict[str, Explanation]]) -> str
 
 
 def item(code: Code, why: Explanation, links: list[str]) -> str:
-    """One code, with a target that links can name."""
     about = ", ".join([code.kind, *links])
-    return (f"({code.id})=\n### `{code.id}`\n\n{why.meaning} ({about})\n\n"
+    return (f"### `{code.id}`\n\n{why.meaning} ({about})\n\n"
             f"- **Cause:** {why.cause}\n- **Remedy:** {why.remedy}\n")  # fmt: skip
 
 

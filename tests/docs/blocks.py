@@ -21,6 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^(?:```([\w{}-]*)\n(.*?)^```|<!-- first (\w+):\n(.*?)^-->)$", re.MULTILINE | re.DOTALL)
 MARKER = re.compile(r"<!-- (not run: .{10,}|run by \S.*) -->\n\Z")
+GENERATED = "<!-- Generated from here on"  # by docs/tools/pages.py, from sources whose examples other tests run
 SHOWN = {"text", "console", "json"}  # what a program prints, or a file holds
 RUN = {"sh", "python", "cpp", "c"}
 
@@ -46,7 +47,7 @@ def pages() -> list[Path]:
 
 
 def blocks_of(page: Path) -> list[Block]:
-    text = page.read_text()
+    text = page.read_text().partition(GENERATED)[0]
     found = []
     for fence in FENCE.finditer(text):
         marker = MARKER.search(text, 0, fence.start())

@@ -20,6 +20,7 @@ import api_pages  # noqa: E402
 import assemble  # noqa: E402
 import command_page  # noqa: E402
 import error_page  # noqa: E402
+import pages  # noqa: E402
 
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -89,17 +90,40 @@ class CommandLine(unittest.TestCase):
                     self.assertRegex(part, rf"(?m)^- `[^`]*{option}\b")
 
 
+class Generated(unittest.TestCase):
+    def test_pages_of_the_tree_are_those_of_the_sources(self) -> None:
+        verbs = subprocess.run([os.environ["ONNXAR"], "--help"], capture_output=True, text=True, check=True).stdout
+        if not re.search(r"^  freeze", verbs, re.MULTILINE) or not re.search(r"^  get", verbs, re.MULTILINE):
+            self.skipTest("this build of the command lacks verbs")
+        for path, wanted in pages.generated(os.environ["ONNXAR"]):
+            with self.subTest(path.name):
+                self.assertEqual(path.read_text(), wanted, f"{path.name} is not what its sources say now: run ./dev docs, or docs/tools/pages.py")
+
+
 class Reference(unittest.TestCase):
-    def test_every_function_of_c_has_its_comment_for_doxygen(self) -> None:
-        text = api_pages.for_doxygen((api_pages.INCLUDE / api_pages.C_HEADER).read_text())
-        self.assertIn("/** Maps the file. Cost: O(directory).", text)
-        self.assertIn("size_t struct_size; /**< sizeof(onnxar_open_options) */", text)
-        self.assertNotIn("/** --- ", text)
+    def test_every_function_of_c_is_on_its_page(self) -> None:
+        names = re.findall(r"^\S.*\b(onnxar_\w+)\(", (api_pages.INCLUDE / api_pages.C_HEADER).read_text(), re.MULTILINE)
+        self.assertGreater(len(names), 50)
+        for name in names:
+            self.assertRegex(api_pages.c(), rf"\b{name}\(")
 
     def test_every_header_is_in_the_reference(self) -> None:
-        pages = api_pages.cpp() + api_pages.c()
+        text = api_pages.cpp() + api_pages.c()
         for header in api_pages.INCLUDE.rglob("*.h"):
-            self.assertIn(f"```{{doxygenfile}} {header.name}\n", pages)
+            self.assertIn(f"\n## {header.relative_to(api_pages.INCLUDE)}\n", f"\n{text}")
+
+    def test_every_public_function_of_archive_is_listed(self) -> None:
+        text = api_pages.section(api_pages.INCLUDE / "archive.h", "cpp")
+        for name in ("open", "entries", "find", "locate", "bytes", "prefetch", "copy", "verify", "resolve", "owner", "is_archive"):
+            self.assertRegex(text, rf"[ &]{name}\(")
+        for hidden in ("private:", "= delete", "parts_", "namespace", "IndexIterator("):
+            self.assertNotIn(hidden, text)
+
+    def test_bodies_and_comments_follow_their_declarations(self) -> None:
+        code = ["/// A.", "class A {", " public:", "  /// F.", "  int f(int a,", "        int b) {", "    return a;", "  }"]
+        hidden = ["  void g() = delete;", "", " private:", "  int x;", "};", ""]
+        text = api_pages.declarations("\n".join(["/* top */", "#pragma once", *code, *hidden]), "cpp")
+        self.assertEqual(text, "### A\n\n```cpp\n/// A.\nclass A {\n public:\n  /// F.\n  int f(int a,\n        int b);\n};\n```\n")
 
 
 class Picture(unittest.TestCase):
