@@ -60,9 +60,12 @@ type OnField = (number: number, begin: number, end: number, value: number) => vo
 /** The name of each type, and the bits of an element, by the number of the type. */
 const TYPES = (
   'NONE 0 F32 32 U8 8 I8 8 U16 16 I16 16 I32 32 I64 64 STRING 0 BOOL 8 F16 16 F64 64 U32 32 U64 64 C64 64 C128 128 ' +
-  'BF16 16 F8_E4M3 8 F8_E4M3FNUZ 8 F8_E5M2 8 F8_E5M2FNUZ 8 U4 4 I4 4 F4 4 F8_E8M0 8 U2 2 I2 2'
+  'BF16 16 F8_E4M3 8 F8_E4M3FNUZ 8 F8_E5M2 8 F8_E5M2FNUZ 8 U4 4 I4 4 F4 4 F8_E8M0 8 U2 2 I2 2 F6_E2M3 6 F6_E3M2 6'
 ).split(' ');
 const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
+
+/** The fields of a type, one of which counts: tensor, sequence, map, opaque, sparse tensor, optional. */
+const KINDS = [1, 4, 5, 7, 8, 9];
 
 /** Names of a file may be those that every other object has, such as `constructor`. */
 export const named = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
@@ -78,8 +81,9 @@ export class Model {
   readonly #most: number;
   /** The names of the initializers of the graph itself. */
   readonly #weights = new Set<string>();
-  /** Where the number that was read last ends. */
+  /** Where the number that was read last ends, and its lower 32 bits, of which an int32 and an enum consist. */
   #next = 0;
+  #low = 0;
   #copies = 1;
 
   constructor(name: string, bytes: Bytes, most: number) {
@@ -87,29 +91,30 @@ export class Model {
     const header = Object.assign(named<TensorInfo>(), { __metadata__: named<string>() });
     const sides = { inputs: [], outputs: [], opsets: named<number>(), producer: '' };
     this.made = { name, size: bytes.length, ...sides, header, parameterCount: {}, parameterTotal: 0 };
-    let graph: [begin: number, end: number] | undefined;
+    const graphs: [begin: number, end: number][] = []; // of several, all fields count
     this.#fields(0, bytes.length, (number, begin, end) => {
       if (begin < 0) return;
       if (number === 2) this.made.producer = this.#text(begin, end);
-      if (number === 7) graph = [begin, end];
+      if (number === 7 && graphs.push([begin, end]) > 1) this.#count();
       if (number === 8) this.#readOpset(begin, end);
       if (number === 14) this.#readProperty(begin, end);
     });
-    expect(graph !== undefined, 'it has no graph');
-    this.#readGraph(...graph, 0);
+    expect(graphs.length > 0, 'it has no graph');
+    for (const graph of graphs) this.#readGraph(...graph, 0);
     this.made.inputs = this.made.inputs.filter(({ name }) => !this.#weights.has(name)); // IR version 3 names weights there, too
     [this.made.parameterCount, this.made.parameterTotal] = counted([this]);
   }
 
   /** A number of 64 bits with a sign. */
   #varint(at: number, end: number): number {
-    let [value, rest] = [0, 0];
-    for (let scale = 1; scale < 2 ** 70; scale *= 128) {
+    let [value, rest, low] = [0, 0, 0];
+    for (let scale = 1, shift = 0; scale < 2 ** 70; scale *= 128, shift += 7) {
       if (at >= end) throw new Damage('a number is cut');
       const byte = this.#bytes[at++]!;
       value += (byte & 127) * scale;
+      if (shift < 32) low |= (byte & 127) << shift;
       if (byte < 128) {
-        this.#next = at;
+        [this.#next, this.#low] = [at, low];
         return scale === 2 ** 63 && byte === 1 ? -1 - rest : value; // exact, as -1 is near to 2^64
       }
       rest += (127 - (byte & 127)) * scale;
@@ -214,12 +219,12 @@ export class Model {
     this.#fields(begin, end, (number, from, to, value) => {
       if (number === 1 && from < 0) add(value);
       else if (number === 1) for (let at = from; at < to; at = this.#next) add(this.#varint(at, to));
-      else if (number === 2 && from < 0) type = value;
+      else if (number === 2 && from < 0) type = this.#low;
       else if (number === 8 && from >= 0) name = this.#text(from, to);
       else if (number === 13 && from >= 0) {
         const [key = '', text] = this.#pair(from, to) ?? [];
         if (Object.hasOwn(link, key)) link[key] = text;
-      } else if (number === 14 && from < 0) isExternal = value === 1;
+      } else if (number === 14 && from < 0 && (this.#low === 0 || this.#low === 1)) isExternal = this.#low === 1;
     });
     const info: TensorInfo = { dtype: typeName(type), shape };
     if (isExternal) {
@@ -240,19 +245,19 @@ export class Model {
   #readValue(begin: number, end: number): ValueInfo {
     this.#count();
     let made: ValueInfo = { name: '', dtype: 'OTHER' }; // a sequence or a map
-    const onTensor: OnField = (number, from, to, value) => {
-      if (number === 1 && from < 0) made.dtype = typeName(value);
-      if (number === 2 && from >= 0) made.shape = this.#readShape(from, to);
+    const onTensor: OnField = (number, from, to) => {
+      if (number === 1 && from < 0) made.dtype = typeName(this.#low);
+      if (number === 2 && from >= 0) made.shape = [...(made.shape ?? []), ...this.#readShape(from, to)];
+    };
+    const onKind: OnField = (number, from, to) => {
+      if (from < 0 || !KINDS.includes(number)) return;
+      if (number !== 1) made = { name: made.name, dtype: 'OTHER' };
+      else if (made.dtype === 'OTHER') made.dtype = typeName(0);
+      if (number === 1) this.#fields(from, to, onTensor);
     };
     this.#fields(begin, end, (number, from, to) => {
       if (from >= 0 && number === 1) made.name = this.#text(from, to);
-      if (from < 0 || number !== 2) return;
-      made = { name: made.name, dtype: 'OTHER' };
-      this.#fields(from, to, (kind, first, last) => {
-        if (kind !== 1 || first < 0) return;
-        made.dtype = typeName(0);
-        this.#fields(first, last, onTensor);
-      });
+      if (from >= 0 && number === 2) this.#fields(from, to, onKind); // of several, all fields count
     });
     return made;
   }

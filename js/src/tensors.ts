@@ -29,6 +29,8 @@ const TYPES: Record<number, [name: string, bits: number, field: number, values?:
   24: ['float8e8m0', 8, 5],
   25: ['uint2', 2, 5],
   26: ['int2', 2, 5],
+  27: ['float6e2m3', 6, 5],
+  28: ['float6e3m2', 6, 5],
 };
 const STRING = 8;
 const RAW_DATA = 9;
@@ -119,7 +121,8 @@ export function readTensor(wire: Wire, message: Field, depth: number, reach: Rea
 function readField(wire: Wire, draft: Draft, field: Field, depth: number): void {
   const { number, type } = field;
   if (number === 1 && (type === VARINT || type === BLOCK)) readDims(wire, draft, field);
-  else if (number === 2 && type === VARINT) draft.dataType = wire.varint(field.begin, field.end);
+  else if (number === 2 && type === VARINT)
+    draft.dataType = wire.varint(field.begin, field.end) | 0; // int32
   else if (number === 8 && type === BLOCK) draft.name = wire.text(field);
   else if (number === RAW_DATA && type === BLOCK) draft.raw = field;
   else if (number === 13 && type === BLOCK) readKey(wire, draft, field, depth);
@@ -230,7 +233,7 @@ function checkInline(wire: Wire, draft: Draft, elements: bigint, size: bigint | 
   for (const field of own ? held : []) keeps('M21', field === own || (field === RAW_DATA && own !== 6));
   keeps('M18', elements !== 0n || held.length === 0);
   keeps('M18', raw === undefined || size === undefined || BigInt(raw) >= size);
-  const needed = bits !== undefined && bits > 0 && bits < 8 ? size! : elements * BigInt(values);
+  const needed = bits === 2 || bits === 4 ? size! : elements * BigInt(values); // a value a byte, or some an element
   keeps('M18', own === undefined || !held.includes(own) || BigInt(draft.typed.get(own)!) >= needed);
   if (!raw) return elements === 0n ? { offset: 0, length: 0 } : {};
   return { offset: draft.raw!.begin, length: size === undefined ? raw : Number(size) };
