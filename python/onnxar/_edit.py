@@ -172,6 +172,23 @@ class Edit(Arrays):
             message = self._model.graph.initializer.add(name=name)
         self._give(name, message, array, number)
 
+    def add_graph(self, name: str, model: onnx.ModelProto | bytes) -> None:
+        """Adds a further graph over the weights of this archive, or replaces the one of this name. `name` may lack `.onnx`. Tensors
+        that name entries share them: begin with a copy of `model`. Other data stays in the graph; `onnxar.replace` with
+        `graph=name` moves it to entries. The graph is written when the block ends, which raises what `onnxar.replace` raises.
+
+            with onnxar.edit("model.onnxar") as e:
+                decoder = onnx.ModelProto()
+                decoder.CopyFrom(e.model)
+                decoder.graph.node.pop()
+                e.add_graph("decoder", decoder)
+
+        Errors: usage.argument (a name that is empty or has a slash); onnx.model.too_large."""
+        entry = name if name.endswith(".onnx") else f"{name}.onnx"
+        if entry == ".onnx" or "/" in entry:
+            raise usage("a graph needs a name that is not empty and has no slash", name)
+        self.files[entry] = model if isinstance(model, bytes) else _proto.bytes_of(model)
+
     def _give(self, key: str, message: onnx.TensorProto, array: Array, number: int) -> None:
         size = _dtypes.raw_size(array, number)
         if message.data_location == _proto.EXTERNAL and key not in self._set:

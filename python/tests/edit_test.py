@@ -66,6 +66,39 @@ class Edits(EditTest):
         self.assert_unchanged()
         self.assertIsNone(e.report)
 
+    def test_added_graph_shares_the_weights(self):
+        with onnxar.edit(self.path) as e:
+            other = onnx.ModelProto()
+            other.CopyFrom(e.model)
+            other.producer_name = "other"
+            e.add_graph("decoder", other)
+            e.add_graph("bytes.onnx", other.SerializeToString())
+        self.assertEqual({finding.severity for finding in onnxar.check(self.path, data=True)}, {"note"})
+        for name in ("decoder", "bytes"):
+            with onnxar.open(self.path) as archive:
+                np.testing.assert_array_equal(archive.graph(name)["w"], weights(64, 64), strict=True)
+            self.assertEqual(onnxar.load(self.path, graph=name).producer_name, "other")
+        with onnxar.edit(self.path) as e:
+            other.producer_name = "again"
+            e.add_graph("decoder", other)
+        self.assertEqual(onnxar.load(self.path, graph="decoder").producer_name, "again")
+        for _ in range(2):
+            onnxar.undo(self.path)
+        self.assert_unchanged()
+
+    def test_graph_needs_a_name_without_slash(self):
+        with onnxar.edit(self.path) as e:
+            for name in ("", ".onnx", "a/b"):
+                with self.assertRaises(onnxar.ArgumentError):
+                    e.add_graph(name, e.model)
+        self.assert_unchanged()
+
+    def test_graph_that_names_no_entry_changes_nothing(self):
+        with self.assertRaises(onnxar.Error) as raised, onnxar.edit(self.path) as e:
+            e.add_graph("bad", model(linked("w", 64, 64, location="nowhere", length=16384)))
+        self.assertEqual(raised.exception.code, "onnx.external_data.missing")
+        self.assert_unchanged()
+
     def test_an_error_in_the_step_changes_nothing(self):
         with self.assertRaises(onnxar.Error) as raised, onnxar.edit(self.path) as e:
             e["w"] = np.zeros((64, 64), np.float32)
