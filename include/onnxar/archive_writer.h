@@ -6,7 +6,7 @@
 //   writer.add(key, bytes);
 //   writer.finish(model);  // a serialised ModelProto; the file appears now
 //   onnxar::ArchiveEditor editor = onnxar::ArchiveEditor::open("model.onnxar");
-//   editor.add("new_weight", bytes);
+//   editor.add(onnxar::KeyMaker(editor.archive()).make("new.weight"), bytes);
 //   editor.commit(model);          // names old and new entries
 //   onnxar::undo("model.onnxar");  // the state before it
 //
@@ -77,6 +77,16 @@ class ArchiveWriter {
   /// The first `size` bytes of a stream, in pieces of at most 1 MiB. Later bytes are not read.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
+
+  /// Adds an entry of `size` bytes that a producer pushes in pieces: `begin`, any number of calls of `write`, `end`.
+  /// The file has the same bytes as with `add`. `payload_size` (tensor.h) computes the size from type and dims. A piece
+  /// may be freed after its call; pieces of at least 1 MiB are the fastest. Between `begin` and `end` only `write` may
+  /// be called. Throws what `add` throws; io.source_size (more or fewer bytes than `size`); usage.argument (another
+  /// order of calls).
+  void begin(std::string_view name, std::uint64_t size);
+  void write(Bytes bytes);
+  void end();
+
   /// Adds a further model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
   /// lack `.onnx`. `finish` verifies it too. Errors: as `add`; usage.argument (an empty name, or one with a slash).
   void add_graph(std::string_view name, Bytes model);
@@ -101,6 +111,9 @@ class ArchiveWriter {
 class KeyMaker {
  public:
   KeyMaker();
+  /// Reserves the names of all entries of this archive, which is edited, and that of its file. Throws io.* if the file
+  /// cannot be examined. Cost: O(entries).
+  explicit KeyMaker(const Archive& archive);
   /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can only clash with a
   /// whole name or with the first folder of one: `extra/a.txt` excludes `extra`.
   void reserve(std::string_view name);
@@ -170,6 +183,14 @@ class ArchiveEditor {
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
+  /// As ArchiveWriter::begin.
+  void begin(std::string_view name, std::uint64_t size);
+  void write(Bytes bytes);
+  void end();
+  /// Appends a further graph, as ArchiveWriter::add_graph, whose tensors may name entries of the archive and added
+  /// ones. To replace a graph, `remove` it before. Errors: as `add`, also usage.argument.
+  void add_graph(std::string_view name, Bytes model);
+  void add_graph(std::string_view name, const ByteSource& model);
 
   /// Appends the model and the directory. Errors: as ArchiveWriter::finish; io.changed (the path leads to another
   /// file now, or to none); usage.argument (whatever `verify_model` says: a graph that stays has a tensor in the bytes

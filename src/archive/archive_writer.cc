@@ -58,16 +58,11 @@ void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamR
 void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
 
 void ArchiveWriter::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
-void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
-  const std::string entry = graph_file_name(name);
-  parts_->writer.attempt("add_graph", [&] {
-    // `add` refuses all else that is wrong with a name.
-    if (is_graph_name(entry) || is_reserved_name(entry)) return;
-    throw Error(Code::usage_argument, "a graph needs a name that is not empty and has no slash",
-                {std::string(name), std::nullopt});
-  });
-  add(entry, model);
-}
+void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) { parts_->writer.add_graph(name, model); }
+
+void ArchiveWriter::begin(std::string_view name, std::uint64_t size) { parts_->writer.begin(name, size); }
+void ArchiveWriter::write(Bytes bytes) { parts_->writer.write(bytes); }
+void ArchiveWriter::end() { parts_->writer.end(); }
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {
@@ -135,13 +130,22 @@ zip::Writer& EntryWriter::writer() {
   return *writer_;
 }
 
-template <typename Action>
+template <bool in_entry, typename Action>
 decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
   try {
-    return steps_.take(name, action);
+    return steps_.take(name, [&]() -> decltype(auto) {
+      if (begun_.has_value() != in_entry) refuse_order(name);
+      return action();
+    });
   } catch (const Error& error) {
     throw error.with_path(target_);
   }
+}
+
+void EntryWriter::refuse_order(std::string_view step_name) const {
+  const std::string_view why = begun_ ? "after `begin` of this entry; call `end` first" : "without `begin`";
+  throw Error(Code::usage_argument, base::concat("`", step_name, "` was called ", why),
+              {begun_.value_or(""), std::nullopt});
 }
 
 void EntryWriter::reserve(std::uint64_t size) {
@@ -179,10 +183,47 @@ void EntryWriter::add(std::string_view name, const ByteSource& source) {
   });
 }
 
-void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
+void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
+  step("add_graph", [&] {
+    const std::string entry = graph_file_name(name);
+    check_reserved(entry, {entry, std::nullopt});
+    if (!is_graph_name(entry)) {
+      throw Error(Code::usage_argument, "a graph needs a name that is not empty and has no slash",
+                  {std::string(name), std::nullopt});
+    }
+    write_next(entry, model);
+  });
+}
+
+void EntryWriter::begin(std::string_view name, std::uint64_t size) {
+  step("begin", [&] {
+    check_reserved(name, {std::string(name), std::nullopt});
+    prepare(name);
+    writer().begin(name, alignment_, size);
+    begun_ = name;
+  });
+}
+
+void EntryWriter::write(Bytes bytes) {
+  step<true>("write", [&] { writer().write(bytes); });
+}
+
+void EntryWriter::end() {
+  step<true>("end", [&] {
+    writer().end();
+    begun_.reset();
+  });
+}
+
+/// Does what has to be done before an entry or the model is written.
+void EntryWriter::prepare(std::string_view name) {
   if (name != model_entry_name) expect_graphs_last(name);
   if (edit_.before) edit_.before(name);
   if (!first_other_ && !is_model(name) && !is_identifier(name)) first_other_ = writer().added();
+}
+
+void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
+  prepare(name);
   write(name, source);
 }
 

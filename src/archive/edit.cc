@@ -191,6 +191,13 @@ void ArchiveEditor::add(std::string_view name, std::uint64_t size, const StreamR
 }
 void ArchiveEditor::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
 
+void ArchiveEditor::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
+void ArchiveEditor::add_graph(std::string_view name, const ByteSource& model) { parts_->writer.add_graph(name, model); }
+
+void ArchiveEditor::begin(std::string_view name, std::uint64_t size) { parts_->writer.begin(name, size); }
+void ArchiveEditor::write(Bytes bytes) { parts_->writer.write(bytes); }
+void ArchiveEditor::end() { parts_->writer.end(); }
+
 void ArchiveEditor::remove(std::string_view name) {
   Parts& parts = *parts_;
   parts.writer.attempt("remove", [&] {

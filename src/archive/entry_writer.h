@@ -48,6 +48,10 @@ class EntryWriter {
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
+  void add_graph(std::string_view name, const ByteSource& model);
+  void begin(std::string_view name, std::uint64_t size);
+  void write(Bytes bytes);
+  void end();
   /// Writes an entry in a step, for Edit::before.
   void write(std::string_view name, const ByteSource& source);
 
@@ -70,9 +74,12 @@ class EntryWriter {
               const Proofs& proofs);
 
  private:
-  template <typename Action>
+  /// `in_entry`: the step is allowed between `begin` and `end`, and only there.
+  template <bool in_entry = false, typename Action>
   decltype(auto) step(std::string_view name, const Action& action);
+  [[noreturn]] void refuse_order(std::string_view step_name) const;
   void write_next(std::string_view name, const ByteSource& source);
+  void prepare(std::string_view name);
   void prove_models(const Proofs& proofs);
   void expect_graphs_last(std::string_view name);
   void expect_weights_first();
@@ -85,6 +92,7 @@ class EntryWriter {
   std::uint64_t alignment_;
   std::filesystem::path target_;
   std::string graph_;                       // the name of the last graph that was added; empty if none was
+  std::optional<std::string> begun_;        // the name of the entry between `begin` and `end`
   std::optional<std::size_t> first_other_;  // the first added side file, or weight whose name is not a key
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/keyed_hash.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
@@ -84,6 +85,14 @@ struct KeyMaker::Parts {
 
 KeyMaker::KeyMaker() : parts_(detail::own<Parts>()) {
   reserve(model_entry_name);  // `__model_proto` is not a reserved name, but clashes with the model's (N11)
+}
+
+KeyMaker::KeyMaker(const Archive& archive) : KeyMaker() {
+  for (const ArchiveEntry& entry : archive.entries()) reserve(entry.name);
+  // In a link, an entry with the name of the archive's file could be taken for the file (K8).
+  reserve(os::text_of(archive.path().filename()));
+  if (archive.path().empty() || !base::status_if_there(archive.path())) return;  // memory, or at an address
+  reserve(os::text_of(base::real_path(archive.path()).filename()));
 }
 
 void KeyMaker::reserve(std::string_view name) {

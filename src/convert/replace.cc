@@ -19,7 +19,6 @@
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
-#include "base/open_file.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/files_beside.h"
@@ -38,7 +37,6 @@
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
-#include "os/names.h"
 
 namespace onnxar {
 
@@ -89,14 +87,15 @@ class ReplacePlan {
         entries_(archive),
         checksums_(archive, load),
         expansion_(model),
-        read_(model) {
+        read_(model),
+        keys_(archive) {
     // The new model takes over the name of the old one.
     const bool is_named = replaced == Replaced::graph || model_name_of(archive.model()).has_value();
     if (!is_named || !options.add.empty())
       files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
     // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
     add_entries(uses_before(archive, files, replaced));
-    reserve_keys(options.add);
+    for (const AddedFile& file : options.add) keys_.reserve(file.name);
     proto_ = onnx::rewrite_tensors(
         model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model.max_depth},
         kept_name(replaced));
@@ -119,15 +118,6 @@ class ReplacePlan {
       const EntryKind what = uses.kind_of(i);
       if (what == EntryKind::weight || what == EntryKind::unused) entries_.add(archive_.entry(i));
     }
-  }
-
-  void reserve_keys(const std::vector<AddedFile>& added) {
-    // Names of removed entries are avoided, too: they mean those entries in earlier states of the file.
-    for (std::size_t i = 0; i + 1 < archive_.size(); ++i) keys_.reserve(archive_.entry(i).name);
-    for (const AddedFile& file : added) keys_.reserve(file.name);
-    // In a link, an entry with the name of the archive's file could be taken for the file.
-    for (const auto& file : {archive_.path(), base::real_path(archive_.path())})
-      keys_.reserve(os::text_of(file.filename()));
   }
 
   /// The model's name among the graphs belongs to the archive, so the new model takes it over (G4). A graph has none.
@@ -222,7 +212,7 @@ class ReplacePlan {
   Expansion expansion_;  // counts the bytes that are written
   Expansion read_;       // counts the bytes that are compared with entries
   onnx::DuplicateNames duplicates_;
-  KeyMaker keys_;
+  KeyMaker keys_;  // avoids names of removed entries, too: they mean those entries in earlier states of the file
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<SideFile> new_weights_;
   std::vector<Finding> remarks_;

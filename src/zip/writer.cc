@@ -29,28 +29,47 @@ std::string_view Writer::name_at(std::size_t index, std::string_view added) cons
 }
 
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
+  // Asks for the size once: a source that answers differently later could break the alignment.
+  const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
+  begin(name, alignment, exact.size());
+  begun_.crc32 = output_.append_with_crc(0, exact, threads_);
+  return end();
+}
+
+void Writer::begin(std::string_view name, std::uint64_t alignment, std::uint64_t size) {
   names_.add(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()),
              [this, name](std::uint32_t i) { return name_at(i, name); });
-  const Place entry_place{std::string(name), std::nullopt};
-  // Asks for the size once: a source that answers differently later could break the alignment.
-  const base::ExactSource exact(source, "the data", entry_place);
-  if (exact.size() > largest_entry) {
-    throw Error(Code::usage_argument, "an entry of this size does not fit in a file", entry_place);
+  if (size > largest_entry) {
+    throw Error(Code::usage_argument, "an entry of this size does not fit in a file",
+                {std::string(name), std::nullopt});
   }
   const std::uint64_t offset = output_.position();
-  alignment = entry_alignment(alignment, exact.size());
-  PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
-  const std::uint64_t headers = added_headers_ + directory_headers({&entry, 1}).size();
+  begun_ = {std::string(name), place(offset, name.size(), size, entry_alignment(alignment, size)), 0};
+  begun_headers_ = added_headers_ + directory_headers({&begun_, 1}).size();
   // Before the data is copied, so that an archive that readers refuse does not take hours to be refused (E11, E12).
-  expect_within(limits_, kept_.entries + entries_.size() + 1, kept_.headers.size() + headers, {"", offset});
+  expect_within(limits_, kept_.entries + entries_.size() + 1, kept_.headers.size() + begun_headers_, {"", offset});
   // The CRC-32 is known after the data was copied. The header is written twice, because D3 forbids a descriptor.
   // Reading the source twice instead would cost more, and its bytes could change in between.
-  output_.append(local_header_bytes(entry));
-  entry.crc32 = output_.append_with_crc(0, exact, threads_);
-  output_.overwrite(offset, local_header_bytes(entry));
-  entries_.push_back(std::move(entry));
-  added_headers_ = headers;
+  output_.append(local_header_bytes(begun_));
+}
+
+void Writer::write(Bytes bytes) {
+  if (bytes.size() > begun_.placement.end() - output_.position()) refuse_size("longer");
+  begun_.crc32 = output_.append_with_crc(begun_.crc32, bytes, threads_);
+}
+
+std::uint32_t Writer::end() {
+  if (output_.position() != begun_.placement.end()) refuse_size("shorter");
+  output_.overwrite(begun_.placement.header_offset, local_header_bytes(begun_));
+  entries_.push_back(std::move(begun_));
+  added_headers_ = begun_headers_;
   return entries_.back().crc32;
+}
+
+void Writer::refuse_size(std::string_view how) const {
+  throw Error(Code::io_source_size,
+              base::concat("the data is ", how, " than the ", begun_.placement.size, " bytes that were announced"),
+              {begun_.name, std::nullopt});
 }
 
 base::MappedFile Writer::map_added(std::size_t index) {

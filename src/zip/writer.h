@@ -36,6 +36,11 @@ class Writer {
   /// zip.name.* (the name breaks a rule or clashes), zip.limit.* (one entry too many), usage.argument (more than
   /// `largest_entry` bytes), io.source_size (the source returned a different number of bytes than its size), io.*.
   std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
+  /// As `add`, in pieces that come one after another: `begin` writes the header, `write` the next bytes, and `end` the
+  /// CRC-32. Between them only `write` may be called. Errors: as `add`.
+  void begin(std::string_view name, std::uint64_t alignment, std::uint64_t size);
+  void write(Bytes bytes);
+  std::uint32_t end();
 
   /// Writes the directory and end records. The file is then complete, but not published. With Sync::full, all other
   /// bytes are on the disk before the end record is written, which makes the new state valid (X3). Calls `before_valid`
@@ -55,6 +60,7 @@ class Writer {
   [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> sorted_sizes() const;
 
  private:
+  [[noreturn]] void refuse_size(std::string_view how) const;
   /// The name with this index; `added` for the index after the last entry.
   [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
 
@@ -64,6 +70,8 @@ class Writer {
   KeptDirectory kept_;
   std::uint64_t added_headers_ = 0;  // the size of the directory headers of `entries_`
   std::vector<PlacedEntry> entries_;
+  PlacedEntry begun_;                // the entry between `begin` and `end`
+  std::uint64_t begun_headers_ = 0;  // added_headers_ after it
   std::span<const DirectoryEntry> kept_entries_;
   WrittenNames names_;  // kept entries first, then added ones
 };

@@ -168,6 +168,43 @@ TEST_F(EditOrder, GraphsThatCannotBeReadGoTogether) {
   EXPECT_THAT(committed(without({"worse.onnx", "bad.onnx", "b.txt"})), ElementsAre("w", model_entry));
 }
 
+TEST_F(EditOrder, AddsGraphsAfterSideFiles) {
+  const Blob other = smallest_model(256, "other");
+  ArchiveEditor open = editor();
+  open.add("v", pattern(1024));
+  open.add_graph("f", smallest_model());
+  open.add_graph("e.onnx", SpanSource(other));
+  EXPECT_THAT(committed(std::move(open)),
+              ElementsAre("w", "v", "b.txt", "g.onnx", "h.onnx", "f.onnx", "e.onnx", model_entry));
+}
+
+TEST_F(EditOrder, ReplacesAGraphThatWasRemoved) {
+  const Blob other = smallest_model(256, "other");
+  ArchiveEditor open = editor();
+  open.remove("g.onnx");
+  open.add_graph("g", other);
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("w", "b.txt", "h.onnx", "g.onnx", model_entry));
+  const Archive archive = Archive::open(folder_ / "a");
+  EXPECT_EQ(copy_of(archive.bytes(archive.find("g.onnx").value())), other);
+}
+
+TEST_F(EditOrder, RefusesGraphsThatNoReaderTakes) {
+  const auto refusal_of_graph = [&](std::string_view name, const Blob& graph) {
+    return code_of([&] {
+      ArchiveEditor open = editor();
+      open.add_graph(name, graph);
+      open.commit(smallest_model());
+    });
+  };
+  EXPECT_EQ(refusal_of_graph("g", smallest_model()), Code::zip_name_duplicate);
+  EXPECT_EQ(refusal_of_graph("", smallest_model()), Code::usage_argument);
+  EXPECT_EQ(refusal_of_graph("x/y", smallest_model()), Code::usage_argument);
+  EXPECT_EQ(refusal_of_graph("__Meta", smallest_model()), Code::archive_name_reserved);
+  EXPECT_EQ(refusal_of_graph("bad", blob("\xff")), Code::wire_truncated);
+  EXPECT_EQ(refusal_of_graph("f", smallest_model(4096)), Code::onnx_external_out_of_range)
+      << "its link leaves the entry";
+}
+
 TEST_F(EditOrder, AModelThatDoesNotFitTheWeightsIsNotCommitted) {
   const Blob bytes = smallest_archive().bytes;
   const auto path = folder_.write_file("a", bytes);

@@ -10,6 +10,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -162,6 +163,29 @@ TEST(OwnName, IsThatOfTheArchivesFileInAnyCase) {
   const auto refused = [&](const std::string& file) { return refusal_of([&] { refuse_own_name(archive, file); }); };
   EXPECT_EQ(refused("folder/x.onnxar"), std::nullopt);
   EXPECT_EQ(refused("folder/W"), (ErrorContext{Code::usage_own_name, "w", 0}));
+}
+
+TEST(KeysOfAnArchive, DifferFromItsEntriesAndItsFile) {
+  const TempDir folder;
+  const Built built = built_with({zip_entry("w", pattern(4)), zip_entry("extra/a.txt", pattern(4))});
+  const auto path = folder.write_file("weights", built.bytes);
+  KeyMaker keys(Archive::open(path));
+  EXPECT_EQ(keys.make("w"), "w_2");
+  EXPECT_EQ(keys.make("W"), "W_3");
+  EXPECT_EQ(keys.make("extra"), "extra_2");
+  EXPECT_EQ(keys.make("weights"), "weights_2");
+  EXPECT_EQ(keys.make("v"), "v");
+  EXPECT_EQ(KeyMaker(opened(built.bytes)).make("weights"), "weights") << "memory has no name";
+}
+
+TEST(KeysOfAnArchive, DifferFromTheFileThatALinkLeadsTo) {
+  ONNXAR_NEEDS_SYMLINKS();
+  const TempDir folder;
+  folder.write_file("real", built_with({}).bytes);
+  make_symlink("real", folder / "link");
+  KeyMaker keys(Archive::open(folder / "link"));
+  EXPECT_EQ(keys.make("link"), "link_2");
+  EXPECT_EQ(keys.make("real"), "real_2");
 }
 
 // New names for entries.
