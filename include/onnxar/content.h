@@ -243,68 +243,117 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor)
 /// or a key of external_data that is given twice, nesting that is too deep. Errors: wire.*, onnx.*. Cost: O(model).
 void prove_model(const Archive& archive);
 
+/// Where a tensor is in a model.
+struct TensorPlace {
+  /// Names are unique only in one graph. 0: the main graph; every other graph (a branch, a body, training info) and
+  /// every function has a number of its own, in the order of the walk.
+  std::size_t graph = 0;
+  /// As StoredTensor::site, valid during the visit: `graph.initializer[3]`,
+  /// `graph.node[0].attr.then_branch.node[2].attr.value`, `functions[1].node[0].attr.value`.
+  std::string_view site;
+};
+
 namespace detail {
 
-/// Calls `visit` with every tensor. The recursion is as deep as the protobuf that parsed the model allowed.
+/// Appends a step to the text of a site, and returns the text before it. An empty `label`: the value of an attribute.
+std::string step_into(std::string& site, std::string_view label, std::optional<std::size_t> index,
+                      std::string_view attribute_name);
+
+/// Calls `visit` with every tensor and its place. The recursion is as deep as the protobuf that parsed the model
+/// allowed.
 template <typename Visit>
 class TensorWalk {
  public:
   explicit TensorWalk(Visit visit) : visit_(std::move(visit)) {}
 
   void model(const auto& model) {
-    graph(model.graph());
-    for (const auto& info : model.training_info()) {
-      graph(info.initialization());
-      graph(info.algorithm());
-    }
-    for (const auto& function : model.functions()) {
-      nodes(function.node());
-      if constexpr (requires { function.attribute_proto(); }) attributes(function.attribute_proto());  // ONNX 1.14
-    }
-  }
-
-  void graph(const auto& graph) {
-    nodes(graph.node());
-    for (const auto& tensor : graph.initializer()) visit_(tensor);
-    for (const auto& tensor : graph.sparse_initializer()) sparse(tensor);
-  }
-  void nodes(const auto& nodes) {
-    for (const auto& node : nodes) attributes(node.attribute());
-  }
-  void attributes(const auto& attributes) {
-    for (const auto& attribute : attributes) {
-      if (attribute.has_t()) visit_(attribute.t());
-      if (attribute.has_g()) graph(attribute.g());
-      if (attribute.has_sparse_tensor()) sparse(attribute.sparse_tensor());
-      for (const auto& tensor : attribute.tensors()) visit_(tensor);
-      for (const auto& subgraph : attribute.graphs()) graph(subgraph);
-      for (const auto& tensor : attribute.sparse_tensors()) sparse(tensor);
-    }
+    in("graph", [&] { graph(model.graph()); });
+    each("training_info", model.training_info(), [&](const auto& info) {
+      in("initialization", [&] { graph(info.initialization()); });
+      in("algorithm", [&] { graph(info.algorithm()); });
+    });
+    each("functions", model.functions(), [&](const auto& function) {
+      in_graph([&] {
+        nodes(function.node());
+        if constexpr (requires { function.attribute_proto(); }) {  // ONNX 1.14
+          attributes("attribute_proto", function.attribute_proto());
+        }
+      });
+    });
   }
 
  private:
+  void graph(const auto& graph) {
+    in_graph([&] {
+      nodes(graph.node());
+      each("initializer", graph.initializer(), [&](const auto& tensor) { visit(tensor); });
+      each("sparse_initializer", graph.sparse_initializer(), [&](const auto& tensor) { sparse(tensor); });
+    });
+  }
+  void nodes(const auto& nodes) {
+    each("node", nodes, [&](const auto& node) { attributes("attribute", node.attribute()); });
+  }
+  void attributes(std::string_view label, const auto& attributes) {
+    std::size_t i = 0;
+    for (const auto& given : attributes) in(label, [&] { attribute(given); }, i++, given.name());
+  }
+  void attribute(const auto& attribute) {
+    if (attribute.has_t()) visit(attribute.t());
+    if (attribute.has_g()) graph(attribute.g());
+    if (attribute.has_sparse_tensor()) sparse(attribute.sparse_tensor());
+    each("", attribute.tensors(), [&](const auto& tensor) { visit(tensor); });
+    each("", attribute.graphs(), [&](const auto& subgraph) { graph(subgraph); });
+    each("", attribute.sparse_tensors(), [&](const auto& tensor) { sparse(tensor); });
+  }
   void sparse(const auto& sparse) {
-    if (sparse.has_values()) visit_(sparse.values());
-    if (sparse.has_indices()) visit_(sparse.indices());
+    if (sparse.has_values()) in("values", [&] { visit(sparse.values()); });
+    if (sparse.has_indices()) in("indices", [&] { visit(sparse.indices()); });
+  }
+  void visit(const auto& tensor) { visit_(tensor, TensorPlace{graph_, site_}); }
+
+  void each(std::string_view label, const auto& messages, const auto& action) {
+    std::size_t i = 0;
+    for (const auto& message : messages) in(label, [&] { action(message); }, i++);
+  }
+  void in(std::string_view label, const auto& action, std::optional<std::size_t> index = {},
+          std::string_view attribute_name = {}) {
+    std::string before = step_into(site_, label, index, attribute_name);
+    action();
+    site_ = std::move(before);
+  }
+  void in_graph(const auto& action) {
+    const std::size_t outer = std::exchange(graph_, graphs_++);
+    action();
+    graph_ = outer;
   }
 
   Visit visit_;
+  std::string site_;
+  std::size_t graph_ = 0;
+  std::size_t graphs_ = 0;
 };
 
 }  // namespace detail
 
-/// Calls `visit(tensor, data)` for every tensor of a model, in its order, with the result of `resolve`: initializers,
-/// sparse values and indices, node attributes, subgraphs, function bodies and defaults, training info. For an
-/// onnx.proto of ONNX 1.10 or newer; before 1.14 it has no defaults of functions, so their tensors are not visited.
-/// Calls prove_model first. Errors: as both; usage.argument (an empty std::function); exceptions of `visit` pass
-/// through.
+/// Calls `visit(tensor, data)` or `visit(tensor, data, place)` for every tensor of a model, with the result of
+/// `resolve` and a TensorPlace: initializers, sparse values and indices, node attributes, subgraphs, function bodies
+/// and defaults, training info. A tensor of a branch may have the same name as one of the main graph, so the key of a
+/// map is the message's address, or `place.graph` and the name. For an onnx.proto of ONNX 1.10 or newer; before 1.14 it
+/// has no defaults of functions, so their tensors are not visited. Calls prove_model first. Throws what both throw;
+/// usage.argument (an empty std::function); exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
     if (!visit) throw Error(Code::usage_argument, "the function that is to visit the tensors is empty");
   }
   prove_model(archive);
-  detail::TensorWalk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); }).model(model);
+  detail::TensorWalk([&](const auto& tensor, const TensorPlace& place) {
+    if constexpr (std::is_invocable_v<const Visit&, decltype(tensor), std::optional<Bytes>, const TensorPlace&>) {
+      visit(tensor, resolve(archive, tensor), place);
+    } else {
+      visit(tensor, resolve(archive, tensor));
+    }
+  }).model(model);
 }
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;

@@ -192,6 +192,13 @@ auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& re
 
 }  // namespace
 
+std::string detail::step_into(std::string& site, std::string_view label, std::optional<std::size_t> index,
+                              std::string_view attribute_name) {
+  std::string before = site;
+  onnx::append_step(site, label, index, onnx::name_for_path(attribute_name));
+  return before;
+}
+
 std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
   std::vector<StoredTensor> found;
   walk_graph(archive, archive.model_entry(), options, [&](const onnx::TensorSite& site) {

@@ -34,6 +34,19 @@ void append_step(std::string& site, std::string_view step) {
   site += step;
 }
 
+void append_step(std::string& site, std::string_view label, std::optional<std::uint64_t> index, std::string_view name) {
+  const std::string subscript = index ? base::concat("[", *index, "]") : "";
+  if (label.empty()) {
+    // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`. An attribute has only one kind of value, so
+    // the field's name is redundant.
+    append_step(site, subscript);
+  } else if (name.empty()) {
+    append_step(site, base::concat(".", label, subscript));
+  } else {
+    append_step(site, base::concat(".", label == "attribute" ? "attr" : label, ".", name));
+  }
+}
+
 std::string_view name_for_path(std::string_view attribute) noexcept {
   const bool fits =
       attribute.size() <= longest_name_in_site && std::ranges::all_of(attribute, base::is_identifier_character);
@@ -159,8 +172,6 @@ class Walk {
   bool graph_seen_ = false;
 };
 
-std::string subscript(const Level& level) { return level.repeated ? base::concat("[", level.index, "]") : ""; }
-
 }  // namespace
 
 std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept try {
@@ -187,15 +198,8 @@ std::string path_of(std::span<const Level> levels, const std::string& root) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
     const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;
-    if (in_attribute) {
-      // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`. An attribute has only one kind of value, so
-      // the field's name is redundant.
-      append_step(text, subscript(level));
-    } else if (level.name.empty()) {
-      append_step(text, base::concat(".", level.label, subscript(level)));
-    } else {
-      append_step(text, base::concat(".", level.label == "attribute" ? "attr" : level.label, ".", level.name));
-    }
+    append_step(text, in_attribute ? std::string_view() : level.label,
+                level.repeated ? std::optional(level.index) : std::nullopt, level.name);
   }
   return text;
 }

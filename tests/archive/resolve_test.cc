@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "archive/opened.h"
 #include "archive/other_runtime.pb.h"
@@ -149,8 +150,8 @@ TYPED_TEST(Resolve, FaultOfAnEntryKeepsItsPlaceAndNamesTensorAndFile) {
   EXPECT_THAT(error.message(), StartsWith("tensor \"t\": "));
 }
 
-TYPED_TEST(Resolve, AllTensorsAreVisitedWhereverTheyAre) {
-  int made = 0;
+/// A model with tensors at every kind of site, named "0", "1", ..., each with the byte of that number of `w`.
+Message model_of_every_site(int& made) {
   const auto next = [&made] {
     const int i = made++;
     return tensor(std::to_string(i), dtype::uint8, {1}).external("w", static_cast<std::uint64_t>(i), 1);
@@ -162,11 +163,15 @@ TYPED_TEST(Resolve, AllTensorsAreVisitedWhereverTheyAre) {
            {attribute_t("t", next()), attribute_tensors("tensors", {next(), next()}),
             attribute_sparse_tensor("s", sparse()), attribute_sparse_tensors("m", {sparse(), sparse()}),
             attribute_g("body", inner), attribute_graphs("cases", {graph({.initializers = {next()}})})});
-  const Message whole = model(
+  return model(
       {.graph = graph({.nodes = {many}, .initializers = {next(), next()}, .sparse_initializers = {sparse()}}),
        .functions = {function({.nodes = {constant("y", next())}, .attribute_protos = {attribute_t("d", next())}})},
        .training = {training_info(graph({.initializers = {next()}}), graph({.nodes = {constant("y", next())}}))}});
-  const Archive archive = archive_with(whole);
+}
+
+TYPED_TEST(Resolve, AllTensorsAreVisitedWhereverTheyAre) {
+  int made = 0;
+  const Archive archive = archive_with(model_of_every_site(made));
   this->parse(archive);
   std::map<std::string, int> seen;
   resolve_all(archive, this->model_, [&](const auto& tensor, std::optional<Bytes> data) {
@@ -177,6 +182,43 @@ TYPED_TEST(Resolve, AllTensorsAreVisitedWhereverTheyAre) {
   });
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(made));
   for (const auto& [name, times] : seen) EXPECT_EQ(times, 1) << name;
+}
+
+TYPED_TEST(Resolve, TellsTheSiteOfEachTensor) {
+  int made = 0;
+  const Archive archive = archive_with(model_of_every_site(made));
+  this->parse(archive);
+  std::map<std::string, std::string> sites;
+  resolve_all(archive, this->model_, [&](const auto& tensor, std::optional<Bytes>, const TensorPlace& place) {
+    sites.emplace(tensor.name(), place.site);
+  });
+  EXPECT_EQ(sites.size(), static_cast<std::size_t>(made));
+  for (const StoredTensor& tensor : tensors(archive)) EXPECT_EQ(sites[tensor.name], tensor.site);
+}
+
+TYPED_TEST(Resolve, NumbersTheGraphsThatHaveTensors) {
+  const auto named_w = [] { return Messages{tensor("w", dtype::uint8, {1}).raw_data(pattern(1))}; };
+  const Message branches = node("If", {"c"}, {"y"},
+                                {attribute_g("then_branch", graph({.initializers = named_w()})),
+                                 attribute_g("else_branch", graph({.initializers = named_w()}))});
+  const Message body = constant("y", named_w().front());
+  const Archive archive =
+      archive_with(model({.graph = graph({.nodes = {branches}, .initializers = named_w()}),
+                          .functions = {function({.nodes = {body, body}}), function({.nodes = {body}})}}));
+  this->parse(archive);
+  std::map<std::size_t, std::vector<std::string>> sites;
+  resolve_all(archive, this->model_,
+              [&](const auto&, const auto&, const TensorPlace& place) { sites[place.graph].emplace_back(place.site); });
+  using Sites = std::vector<std::string>;
+  EXPECT_EQ(sites.at(0), Sites{"graph.initializer[0]"});
+  std::vector<Sites> others;
+  for (const auto& [number, found] : sites) {
+    if (number != 0) others.push_back(found);
+  }
+  EXPECT_EQ(others, (std::vector<Sites>{{"graph.node[0].attr.then_branch.initializer[0]"},
+                                        {"graph.node[0].attr.else_branch.initializer[0]"},
+                                        {"functions[0].node[0].attr.value", "functions[0].node[1].attr.value"},
+                                        {"functions[1].node[0].attr.value"}}));
 }
 
 TYPED_TEST(Resolve, WalkStopsAtTheFirstFault) {
