@@ -1,12 +1,18 @@
-"""Registers archives with onnx.save and onnx.load."""
+"""Makes functions of onnx take archives."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
+import sys
+import tempfile
+import types
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from onnxar import _model
+from onnxar import _edit, _model, _operations, _proto
 from onnxar._archive import open_archive
 from onnxar._errors import printable, usage
 from onnxar._options import load_options
@@ -26,29 +32,165 @@ class _Serializer:
     def deserialize_proto(self, serialized: bytes, proto: Any) -> Any:
         if proto.DESCRIPTOR.name != "ModelProto":
             raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
-        with open_archive(serialized) as archive:
-            lost = archive.side_files() + archive._handle.graphs()
-        if lost:
-            warnings.warn(
-                f"the archive has side files or graphs ({', '.join(map(printable, lost[:3]))}{', ...' if len(lost) > 3 else ''}), and "
-                "onnx.save does not write them; onnxar.save keeps those of the archive that it replaces",
-                stacklevel=4,
-            )
+        _warn_of_losses(serialized)
         proto.Clear()
         _model.load_into(proto, serialized, load_options(max_expansion=8, verify_data=True))
         return proto
 
 
+def _warn_of_losses(source: Any) -> None:
+    with open_archive(source) as archive:
+        lost = archive.side_files() + archive._handle.graphs()
+    if lost:
+        warnings.warn(
+            f"the archive has side files or graphs ({', '.join(map(printable, lost[:3]))}{', ...' if len(lost) > 3 else ''}), and "
+            "onnx.save does not write them; onnxar.save keeps those of the archive that it replaces",
+            stacklevel=4,
+        )
+
+
+def _is_path(file: Any) -> bool:
+    return isinstance(file, str | os.PathLike)
+
+
+def _is_archive(file: Any, name: str | None = None) -> bool:
+    """Returns true if onnx chooses the format of archives: by the name of the format, or else by the end of the file's name."""
+    if name is not None:
+        return name == _Serializer.supported_format
+    path: Any = file if _is_path(file) else getattr(file, "name", None)
+    return _is_path(path) and os.path.splitext(os.fspath(path))[1] in _Serializer.file_extensions
+
+
+def _load_model(original: Callable[..., Any]) -> Callable[..., Any]:
+    def load_model(f: Any, format: Any = None, load_external_data: bool = True) -> Any:
+        import onnx
+
+        if not _is_archive(f, format):
+            return original(f, format, load_external_data)
+        if not load_external_data and _is_path(f):
+            return _proto.parsed(onnx.ModelProto, _operations.link(f).model, os.fspath(f))
+        source = f if _is_path(f) else f.read()
+        _warn_of_losses(source)
+        return _model.load(source)
+
+    return load_model
+
+
+def _save_model(original: Callable[..., Any]) -> Callable[..., Any]:
+    def save_model(
+        proto: Any, f: Any, format: Any = None, *, save_as_external_data: bool = False, all_tensors_to_one_file: bool = True,
+        location: str | None = None, size_threshold: int = 1024, convert_attribute: bool = False,
+    ) -> None:  # fmt: skip
+        import onnx
+
+        if not _is_archive(f, format):
+            original(proto, f, format, save_as_external_data=save_as_external_data, all_tensors_to_one_file=all_tensors_to_one_file,
+                     location=location, size_threshold=size_threshold, convert_attribute=convert_attribute)  # fmt: skip
+            return
+        if isinstance(proto, bytes):
+            proto = _proto.parsed(onnx.ModelProto, proto, "")
+        if not _proto.is_model(proto):
+            raise usage(f"an archive holds a ModelProto, not a {type(proto).__name__}")
+        _unmark(proto)
+        # All data goes into the archive, so the names of data files mean nothing.
+        options: dict[str, Any] = {"threshold": size_threshold if save_as_external_data else 1024, "keep_side_files": False}
+        path: Any = f if _is_path(f) else getattr(f, "name", None)
+        if _is_path(path):
+            options["data_dir"] = os.path.dirname(os.path.abspath(path))  # of data that was not loaded, as for onnx.save
+        if _is_path(f):
+            options["overwrite"] = True
+        _model.save(proto, f, **options)
+
+    return save_model
+
+
+def _unmark(model: Any) -> None:
+    """Takes back what onnx.convert_model_to_external_data does: it marks tensors, whose data onnx.save then would write to files."""
+    for _, tensor in _proto.placed(model):
+        if tensor.data_location == _proto.EXTERNAL and tensor.HasField("raw_data"):
+            tensor.ClearField("external_data")
+            tensor.ClearField("data_location")
+
+
+def _check_model(original: Callable[..., Any]) -> Callable[..., Any]:
+    def check_model(model: Any, *options: Any, **named: Any) -> None:
+        if not _is_path(model) or not _is_archive(model):
+            original(model, *options, **named)
+            return
+        with _linked(model) as link:
+            original(_model.load(model) if link is None else link, *options, **named)
+
+    return check_model
+
+
+@contextlib.contextmanager
+def _linked(archive: Any) -> Iterator[str | None]:
+    """Yields a link beside the archive, where onnx requires external data to be; None if no file can be written there."""
+    link = _operations.link(archive)
+    try:
+        file = tempfile.NamedTemporaryFile(dir=link.folder, prefix=f".{os.path.basename(os.path.realpath(archive))}.", suffix=".onnx")
+    except OSError:
+        yield None
+        return
+    with file:
+        file.write(link.model)
+        file.flush()
+        yield file.name
+
+
+def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
+    def infer_shapes_path(model_path: Any, output_path: Any = "", *options: Any, **named: Any) -> None:
+        output = os.path.abspath(os.fspath(output_path) or model_path)
+        if not _is_archive(model_path) and not _is_archive(output):
+            original(model_path, output_path, *options, **named)
+        elif _is_archive(model_path) and _is_archive(output) and _is_same_file(model_path, output):
+            _infer_in(output, *options, **named)
+        else:
+            # Complete before it gets its name: nothing is left behind if onnx refuses the model.
+            with tempfile.TemporaryDirectory(dir=os.path.dirname(output), prefix=f".{os.path.basename(output)}.") as folder:
+                made = os.path.join(folder, os.path.basename(output))
+                if not _is_archive(model_path):
+                    plain = os.path.join(folder, "model.onnx")
+                    original(model_path, plain, *options, **named)
+                    _operations.pack(plain, made, data_dir=os.path.dirname(os.path.abspath(model_path)))
+                elif _is_archive(output):
+                    _operations.pack(model_path, made)
+                    _infer_in(made, *options, **named)
+                else:
+                    _operations.unpack(model_path, made)
+                    original(made, made, *options, **named)
+                os.replace(made, output)
+
+    return infer_shapes_path
+
+
+def _is_same_file(first: Any, second: Any) -> bool:
+    return os.path.exists(second) and os.path.samefile(first, second)
+
+
+def _infer_in(archive: str, *options: Any, **named: Any) -> None:
+    from onnx import shape_inference
+
+    with _edit.edit(archive) as e:
+        e.model.CopyFrom(shape_inference.infer_shapes(e.model, *options, **named))
+
+
 def register() -> None:
-    """Makes `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
+    """Makes functions of onnx take archives: files named `*.onnxar`, or with `format="onnxar"`. Files of other names are
+    treated as before.
 
-    Reached, by a name that ends in .onnxar or by `format="onnxar"`: onnx.load, onnx.load_model, onnx.save, onnx.save_model,
-    onnx.load_model_from_string; onnx.utils.extract_model with `check_model=False, infer_shapes=False`. Not reached, because
-    they read files themselves: onnx.checker.check_model and onnx.shape_inference.infer_shapes_path with a path. The page
-    "Use onnx's tools on archives" has the two lines that work instead.
+    - onnx.load, onnx.load_model: as `load`, at any size. With `load_external_data=False`, returns the model without its
+      weights, as `link` makes it: its tensors are in the archive's file, so onnx.load_external_data_for_model, and saving it
+      beside the archive, work.
+    - onnx.save, onnx.save_model: as `save` with `overwrite=True`, at any size. The data of all tensors goes into the archive,
+      also with `save_as_external_data=True`; of the arguments about external data only `size_threshold` counts. Data that
+      was not loaded is looked for in the folder of the output. The message keeps its data.
+    - onnx.checker.check_model, onnx.shape_inference.infer_shapes_path with paths; and so onnx.utils.extract_model.
+    - onnx.load_model_from_string with `format="onnxar"`.
 
-    onnx passes the whole file in memory; for large models, `onnxar.save` and `onnxar.load` need less memory. onnx.load
-    warns (UserWarning) about side files and graphs, which onnx.save does not write.
+    Modules that imported these functions by name before get them, too. Tools that open a file themselves are not reached:
+    the page "Use onnx's tools on archives" has the lines that work instead. onnx.load warns (UserWarning) about side files
+    and graphs, which onnx.save does not write.
 
     Example:
 
@@ -56,5 +198,28 @@ def register() -> None:
         model = onnx.load("model.onnxar")
     """
     import onnx
+    import onnx.checker
+    import onnx.shape_inference
 
     onnx.serialization.registry.register(_Serializer())
+    for module, name, make in (
+        (onnx, "load_model", _load_model),
+        (onnx, "save_model", _save_model),
+        (onnx.checker, "check_model", _check_model),
+        (onnx.shape_inference, "infer_shapes_path", _infer_shapes_path),
+    ):
+        original = getattr(module, name)
+        if not hasattr(original, "takes_archives"):
+            made: Any = functools.wraps(original)(make(original))
+            made.takes_archives = True
+            _put_everywhere(original, made)
+
+
+def _put_everywhere(original: Any, made: Any) -> None:
+    """Also in modules that imported the function by name, as ONNX Runtime's tools do."""
+    for module in list(sys.modules.values()):
+        if not isinstance(module, types.ModuleType):
+            continue
+        for name, value in list(vars(module).items()):
+            if value is original:
+                setattr(module, name, made)

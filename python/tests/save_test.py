@@ -332,7 +332,9 @@ class Registry(FolderTest):
         onnx.save(matmul_model(), self.folder / "m.onnxar")
         self.assertEqual([entry.name for entry in onnxar.open(self.folder / "m.onnxar").entries()][:2], ["scale", "w"])
         self.assertEqual(onnx.load(self.folder / "m.onnxar"), matmul_model())
-        self.assertEqual(onnx_ir.to_proto(onnx_ir.load(self.folder / "m.onnxar")).graph.node, matmul_model().graph.node)
+        lazy = onnx_ir.load(self.folder / "m.onnxar")
+        for name, array in arrays_of(matmul_model()).items():
+            np.testing.assert_array_equal(lazy.graph.initializers[name].const_value.numpy(), array)
         with self.assertRaises(onnxar.Error):
             onnx.save_tensor(onnx.TensorProto(), self.folder / "t.onnxar")
         (self.folder / "none.onnxar").write_bytes(b"no zip")

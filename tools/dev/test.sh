@@ -8,6 +8,7 @@ if [[ ${1-} == --large ]]; then
   peers
   stage "build release" build release
   stage "build the wheel" python_package
+  more_packages tools
   stage "test --large" run_tests large
 else
   python_environments > /dev/null &  # downloads while the compiler works; what failed is tried again below, with its errors

@@ -10,13 +10,6 @@ plain_build() {
   "$python" -B tests/install/plain.py build/plain build/release
 }
 
-# The packages of the wheel's tests, and model-signing.
-signing() {
-  environment build/signing_venv python/tests/signing_requirements.txt
-  build/python_venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-    > "$(build/signing_venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/package.pth"
-}
-
 tsan() {
   build tsan
   run_tests tsan
@@ -31,7 +24,8 @@ need verify "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@
 peers
 build/peers_venv/bin/python tests/onnxruntime/fetch.py build/onnxruntime
 [[ -x build/python_venv/bin/python ]] || stage "build the wheel" python_package
-signing
+more_packages signing
+more_packages tools
 stage "lint" run lint
 stage "build release" build release
 stage "the build without a preset" plain_build
