@@ -1,14 +1,36 @@
 #include "convert/replaced_files.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "onnxar/error.h"
 
 namespace onnxar {
+namespace {
+
+/// Refuses options that want two things of one entry.
+void expect_one_use(const ReplaceOptions& options, const Archive& archive) {
+  std::set<std::string_view> names;
+  const auto note = [&](const std::string& name) {
+    if (names.insert(name).second) return;
+    throw Error(
+        Code::usage_argument,
+        "is to be added, replaced or removed twice; name it once (what is added replaces the entry of its name)",
+        {name, std::nullopt}, archive.path());
+  };
+  for (const AddedFile& file : options.add) note(file.name);
+  for (const std::string& name : options.remove) note(name);
+}
+
+}  // namespace
 
 ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
+  expect_one_use(options, editor.archive());
   std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
   for (const AddedFile& file : options.add) {
     added_.push_back(added_file(file));

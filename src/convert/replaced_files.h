@@ -18,7 +18,7 @@ namespace onnxar {
 /// options must outlive it.
 class ReplacedFiles {
  public:
-  /// Errors: as ArchiveEditor::remove; those of opening the files.
+  /// Errors: usage.argument (an entry is named twice); as ArchiveEditor::remove; those of opening the files.
   ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options);
 
   /// The files to add: side files before graphs, as in every archive.

@@ -16,6 +16,11 @@ NAMES = (
 )  # fmt: skip
 GRAPHS = ("a.onnx", "junk.onnx", "empty", "external.onnx", "skeleton.onnx", "moved.onnx", "link.onnx", "p.onnxar", "folder", "missing")
 OUTPUTS = ("o.onnxar", "x", "folder", "folder/", "missing/o", "missing/o/", "x/", "p.onnxar", "x" * 256, "x" * 256 + "/")
+CONTRADICTIONS = (
+    ("--add", "x.txt=x", "--remove", "x.txt"), ("--add", "n.txt=x", "--remove", "n.txt"), ("--remove", "x.txt", "--remove", "x.txt"),
+    ("--add", "x.txt=x", "--add", "x.txt=x"), ("--add", "n.txt=x", "--add", "n.txt=x"), ("--add", "g.onnx=a.onnx", "--remove", "g.onnx"),
+    ("--model", "g", "--remove", "g.onnx"), ("--model", "g", "--add", "g.onnx=a.onnx"), ("--model", "n", "--remove", "n.onnx"),
+)  # fmt: skip
 
 Command = tuple[object, ...]
 
@@ -67,6 +72,9 @@ def with_outputs() -> Iterator[Command]:
     for pair in (("q.t", "q.t"), ("q.t", "Q.t"), ("q", "q/r.t")):
         yield "replace", "p.onnxar", *(word for name in pair for word in ("--add", f"{name}=x"))
         yield "pack", "a.onnx", "-o", "o", *(word for name in pair for word in ("--add", f"{name}=x"))
+    for options in CONTRADICTIONS:
+        for model in ((), ("a.onnx",)):
+            yield "replace", "p.onnxar", *model, *options
     yield "undo", "p.onnxar"
     yield "recover", "p.onnxar"
     yield "recover", "a.onnx"
@@ -125,6 +133,15 @@ class DryRun(ToolCase):
 
     def test_outputs(self) -> None:
         self.compare(with_outputs())
+
+    def test_contradictory_options_are_usage_errors(self) -> None:
+        for options in CONTRADICTIONS:
+            model = ("a.onnx",) if "--model" in options else ()
+            with self.subTest(options=options), self.nothing_changes():
+                for dry in ((), ("-n",)):
+                    done = run("replace", "p.onnxar", *model, *options, *dry, cwd=self.folder)
+                    self.assertEqual(self.outcome(done), (command_line.USAGE, "usage.argument"), done.stderr)
+                    self.assertIn("name it once", done.stderr)
 
     def test_refuses_before_it_writes(self) -> None:
         """A process that may write 100 bytes is refused for the name, not for what it cannot write."""
