@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/entry_source.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "base/checked.h"
 #include "base/folder.h"
 #include "base/keyed_hash.h"
-#include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/path_state.h"
 #include "base/text.h"
@@ -56,6 +57,30 @@ Archive open_archive(const fs::path& path, const LinkOptions& range) {
   return archive;
 }
 
+/// The bytes of an archive, to copy it. Compares the CRC-32s of the entries while they are read. The archive must
+/// outlive it. Errors: zip.data.crc, io.changed when read.
+class CopiedArchive final : public ByteSource {
+ public:
+  explicit CopiedArchive(const Archive& archive) : archive_(archive) {}
+  [[nodiscard]] std::uint64_t size() const override { return archive_.file().size(); }
+  void read(const ByteSink& sink) const override {
+    std::uint64_t at = 0;
+    for (const ArchiveEntry& entry : archive_.entries()) {
+      const std::uint64_t data = archive_.locate(entry).offset;
+      sink(base::section(archive_.file(), at, data - at));
+      EntrySource(archive_, entry).read(sink);
+      at = data + entry.size;
+    }
+    sink(base::section(archive_.file(), at));
+  }
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    visit({archive_.file(), true, ArchiveAccess::origin(archive_)});
+  }
+
+ private:
+  const Archive& archive_;
+};
+
 /// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges of the archive's
 /// file. What holds for all graphs is read once.
 class Linking {
@@ -88,8 +113,6 @@ class Linking {
   [[nodiscard]] const Archive& archive() const noexcept { return source_->archive(); }
   [[nodiscard]] const onnx::Rope& model() const noexcept { return model_; }
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
-  /// The bytes of the archive alone.
-  [[nodiscard]] base::MappedSource copied() const { return {archive().file(), ArchiveAccess::origin(archive())}; }
   [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
   [[nodiscard]] LinkReport report(const fs::path& written) const {
     return {tensors_, nested_, model_.size(), written, remarks_};
@@ -269,7 +292,7 @@ LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const L
   base::OutputTarget model = writable(hub_model_name);
   FileSet files(options.output, existing_of(options.output));
   // The archive first: a reader that finds the link finds it, too.
-  if (!is_there) write(files, writable(hub_data_name), linking.copied(), options.output);
+  if (!is_there) write(files, writable(hub_data_name), CopiedArchive(linking.archive()), options.output);
   write(files, model, linking.model(), options.output);
   files.publish();
   return linking.report(model.path);

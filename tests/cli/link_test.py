@@ -213,6 +213,20 @@ class Hub(LinkCase):
             told = self.succeeds("link", self.path, "--hub", self.hub, "-n").stderr
         self.assertTrue(told.startswith("would link 2 tensors"), told)
 
+    def test_damaged_entry_is_not_copied(self) -> None:
+        whole = self.path.read_bytes()
+        for entry in weights("a", "b"):
+            damaged = bytearray(whole)
+            damaged[whole.index(entry.data) + len(entry.data) - 1] ^= 1
+            self.path.write_bytes(damaged)
+            for there in (b"", b"before"):
+                if there:
+                    self.write("hub/model.onnx_data", there)
+                with self.nothing_changes():
+                    told = self.fails(FORMAT, "onnxar: error[zip.data.crc]", "link", self.path, "--hub", self.hub, "-f")
+                self.assertIn(f'"{entry.name}"', told)
+            self.copy.unlink()
+
     def test_output_that_exists(self) -> None:
         for name in ("model.onnx", "model.onnx_data"):
             there = self.write(f"hub/{name}", b"precious")
