@@ -80,12 +80,23 @@ std::uint64_t size_of_part(const fs::path& part) {
 
 /// Removes all of a key. False if another process works on it.
 bool clear_key(const OwnFolder& folder, const std::string& key, const std::vector<std::string>& names) {
-  try {
-    Workshop workshop(folder, key + std::string(stored_suffix));
+  const std::string file = key + std::string(stored_suffix);
+  const auto clear = [&] {
     for (const std::string& name : names) {
       if (!name.ends_with(".lock") && !is_part(name) && is_own(folder, name)) folder.remove(name);
     }
-    workshop.remove_lock();
+  };
+  try {
+    const fs::path part = folder.path_of(file + std::string(part_suffix));
+    if (base::link_status(part).type() == fs::file_type::not_found || Workshop::is_own(part)) {
+      Workshop workshop(folder, file);
+      clear();
+      workshop.remove_lock();
+    } else {  // someone else's, which stays
+      const OwnLock lock(folder, file);
+      clear();
+      lock.remove();
+    }
     return true;
   } catch (const Error&) {
     return false;

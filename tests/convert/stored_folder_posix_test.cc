@@ -17,6 +17,7 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class StoredFolderTest : public ::testing::Test {
@@ -130,6 +131,19 @@ TEST_F(StoredFolderTest, ReplacesAndClearsFilesOfZeros) {
   zero();
   EXPECT_EQ(clear_stored(cache_).removed, 1U);
   EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(StoredFolderTest, ClearLeavesFolderOfOthersBesideModel) {
+  stored();
+  const std::vector<std::string> all = names();
+  const auto is_stored = [](const std::string& name) { return name.ends_with(".onnxar"); };
+  const std::string file = *std::ranges::find_if(all, is_stored);
+  folder_.write_file("home/cache/" + file + ".part/data", "mine");
+  const ClearedFolder cleared = clear_stored(cache_);
+  EXPECT_EQ(cleared.removed, 1U);
+  EXPECT_EQ(cleared.busy, 0U);
+  EXPECT_THAT(names(), ElementsAre(file + ".part"));
+  EXPECT_EQ(folder_.read_text("home/cache/" + file + ".part/data"), "mine");
 }
 
 TEST_F(StoredFolderTest, ClearLeavesWhatIsBeingStored) {
