@@ -53,9 +53,9 @@ void expect_folder(const fs::path& path) {
 void expect_own(os::Handle file, std::uint64_t line_at, const fs::path& path) {
   base::examine(file, {}, path);
   std::error_code failed;
-  const bool is_shared = os::others_may_change(file, failed);
+  const os::Ownership ownership = os::ownership_of(file, failed);
   if (failed) throw base::system_error(failed, "cannot examine", path);
-  if (is_shared) refuse_shared(path);
+  if (ownership == os::Ownership::other_owner || ownership == os::Ownership::other_writers) refuse_shared(path);
   std::string line(own_line.size(), '\0');
   const std::size_t size = os::read_fully_at(file, std::as_writable_bytes(std::span(line)), line_at, failed);
   if (failed) throw base::system_error(failed, "cannot read", path);
@@ -78,15 +78,14 @@ std::string with_random_end(const std::string& name) {
 
 /// Opens the file of a lock, which is made if it is missing.
 os::File open_lock(const OwnFolder& folder, const std::string& name) {
-  std::error_code failed;
-  os::File file = os::create_new(folder.folder()->handle(), os::path_of(name), failed, os::Users::owner);
-  if (!failed) failed = write_text(file, {});
-  if (!failed) return file;
   const fs::path path = folder.path_of(name);
-  if (os::reason_of(failed) != os::Reason::exists) throw base::system_error(failed, "cannot make", path);
-  file = base::open_file(path, os::Access::read_and_write);
-  // Empty: its maker is about to write the line, or was killed before.
-  if (base::examine(file, {}, path).status.size != 0) expect_own(file, 0, path);
+  os::File file = folder.folder()->open_own(name);
+  // Empty: it is new, or its maker is about to write the line, or was killed before.
+  if (base::examine(file, {}, path).status.size != 0) {
+    expect_own(file, 0, path);
+  } else if (const std::error_code failed = write_text(file, {})) {
+    throw base::system_error(failed, "cannot write", path);
+  }
   return file;
 }
 

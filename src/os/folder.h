@@ -44,7 +44,7 @@ File create_new(Handle folder, const std::filesystem::path& name, std::error_cod
 File open_existing(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
 
 /// Why bytes that are written to a file, or were found in it, may be someone else's.
-enum class Ownership : std::uint8_t { own, not_regular, several_names, other_owner, other_writers };
+enum class Ownership : std::uint8_t { own, not_regular, other_owner, other_writers, several_names };
 /// The first reason that applies to an open file; `own` if it is a regular file with one name, this user or root owns
 /// it, and no other user may write to it. Access control lists are not read, nor owners on Windows, where files inherit
 /// the permissions of their folder.

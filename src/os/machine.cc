@@ -72,12 +72,7 @@ std::string machine() {
   return text;
 }
 
-bool others_may_change(const std::filesystem::path& /*path*/, Sticky /*sticky*/, std::error_code& failed) noexcept {
-  failed.clear();
-  return false;
-}
-
-bool others_may_change(Handle /*file*/, std::error_code& failed) noexcept {
+bool others_may_change(const std::filesystem::path& /*folder*/, Sticky /*sticky*/, std::error_code& failed) noexcept {
   failed.clear();
   return false;
 }
@@ -107,27 +102,13 @@ std::string machine() {
   return system + names.nodename + " " + names.release + " " + names.version + "\n";
 }
 
-namespace {
-
-bool is_shared(const struct stat& status, Sticky sticky) noexcept {
+bool others_may_change(const std::filesystem::path& folder, Sticky sticky, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::stat(folder.c_str(), &status) == 0);
   const bool is_own = status.st_uid == ::geteuid() || status.st_uid == 0;
   const bool is_open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   const bool is_sticky = sticky == Sticky::accept && (status.st_mode & S_ISVTX) != 0;
-  return !is_own || (is_open && !is_sticky);
-}
-
-}  // namespace
-
-bool others_may_change(const std::filesystem::path& path, Sticky sticky, std::error_code& failed) noexcept {
-  struct stat status{};
-  failed = outcome(::stat(path.c_str(), &status) == 0);
-  return failed || is_shared(status, sticky);
-}
-
-bool others_may_change(Handle file, std::error_code& failed) noexcept {
-  struct stat status{};
-  failed = outcome(::fstat(descriptor_of(file), &status) == 0);
-  return failed || is_shared(status, Sticky::refuse);
+  return failed || !is_own || (is_open && !is_sticky);
 }
 
 #endif

@@ -8,8 +8,6 @@
 #include <system_error>
 #include <vector>
 
-#include "os/file.h"
-
 namespace onnxar::os {
 
 /// The variables of the environment whose names begin with `prefix`, as `NAME=value`, sorted.
@@ -28,11 +26,9 @@ std::string boot();
 
 enum class Sticky : std::uint8_t { refuse, accept };
 
-/// Whether a user other than this one and root owns the file or folder, or may write to it. With Sticky::accept, a
-/// folder may be sticky as /tmp is: only owners rename what is in it. Access control lists are not read, nor anything
-/// on Windows, where files inherit the permissions of their folder.
-bool others_may_change(const std::filesystem::path& path, Sticky sticky, std::error_code& failed) noexcept;
-/// As above, for an open file.
-bool others_may_change(Handle file, std::error_code& failed) noexcept;
+/// Whether a user other than this one and root owns the folder, or may write to it (of files: `ownership_of`). With
+/// Sticky::accept, a folder may be sticky as /tmp is: only owners rename what is in it. Access control lists are not
+/// read, nor anything on Windows, where files inherit the permissions of their folder.
+bool others_may_change(const std::filesystem::path& folder, Sticky sticky, std::error_code& failed) noexcept;
 
 }  // namespace onnxar::os

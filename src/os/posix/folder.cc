@@ -241,9 +241,9 @@ Ownership ownership_of(Handle file, std::error_code& failed) noexcept {
   struct stat status{};
   failed = outcome(::fstat(descriptor_of(file), &status) == 0);
   if (failed || !S_ISREG(status.st_mode)) return Ownership::not_regular;
-  if (status.st_nlink > 1) return Ownership::several_names;  // 0: it was removed, and harms nothing
   if (status.st_uid != ::geteuid() && status.st_uid != 0) return Ownership::other_owner;
-  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? Ownership::other_writers : Ownership::own;
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return Ownership::other_writers;
+  return status.st_nlink > 1 ? Ownership::several_names : Ownership::own;  // 0: it was removed, and harms nothing
 }
 
 std::error_code rename_over(Handle folder, const fs::path& from, const fs::path& to) noexcept {
