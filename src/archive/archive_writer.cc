@@ -48,25 +48,28 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
                                           sync_of(options.output), options.verify_model));
 }
 
-void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
+void ArchiveWriter::reserve(std::uint64_t bytes) { parts_in(parts_).writer.reserve(bytes); }
 
 void ArchiveWriter::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
-void ArchiveWriter::add(std::string_view name, const FileRange& range) { parts_->writer.add(name, range); }
+void ArchiveWriter::add(std::string_view name, const FileRange& range) { parts_in(parts_).writer.add(name, range); }
 void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  parts_->writer.add(name, size, read);
+  parts_in(parts_).writer.add(name, size, read);
 }
-void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
+void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_in(parts_).writer.add(name, source); }
 
 void ArchiveWriter::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
-void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) { parts_->writer.add_graph(name, model); }
+void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
+  parts_in(parts_).writer.add_graph(name, model);
+}
 
-void ArchiveWriter::begin(std::string_view name, std::uint64_t size) { parts_->writer.begin(name, size); }
-void ArchiveWriter::write(Bytes bytes) { parts_->writer.write(bytes); }
-void ArchiveWriter::end() { parts_->writer.end(); }
+void ArchiveWriter::begin(std::string_view name, std::uint64_t size) { parts_in(parts_).writer.begin(name, size); }
+void ArchiveWriter::write(Bytes bytes) { parts_in(parts_).writer.write(bytes); }
+void ArchiveWriter::end() { parts_in(parts_).writer.end(); }
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {
-  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, {.written = parts_->verify_model});
+  Parts& parts = parts_in(parts_);
+  parts.writer.finish("finish", model, base::Sync::none, parts.sync, {.written = parts.verify_model});
 }
 
 std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size, std::uint64_t alignment) {

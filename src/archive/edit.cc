@@ -171,7 +171,7 @@ const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.ar
 std::size_t ArchiveEditor::kept_entries() const noexcept { return parts_->plan.kept(); }
 
 std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_size) const {
-  const Parts& parts = *parts_;
+  const Parts& parts = parts_in(parts_);
   parts.plan.check_removals();
   parts.plan.verify_moved();
   for (const auto& [name, size] : entries) {
@@ -182,24 +182,26 @@ std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_s
   return parts.plan.size_with(entries, model_size, parts.limits());
 }
 
-void ArchiveEditor::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
+void ArchiveEditor::reserve(std::uint64_t bytes) { parts_in(parts_).writer.reserve(bytes); }
 
 void ArchiveEditor::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
-void ArchiveEditor::add(std::string_view name, const FileRange& range) { parts_->writer.add(name, range); }
+void ArchiveEditor::add(std::string_view name, const FileRange& range) { parts_in(parts_).writer.add(name, range); }
 void ArchiveEditor::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  parts_->writer.add(name, size, read);
+  parts_in(parts_).writer.add(name, size, read);
 }
-void ArchiveEditor::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
+void ArchiveEditor::add(std::string_view name, const ByteSource& source) { parts_in(parts_).writer.add(name, source); }
 
 void ArchiveEditor::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
-void ArchiveEditor::add_graph(std::string_view name, const ByteSource& model) { parts_->writer.add_graph(name, model); }
+void ArchiveEditor::add_graph(std::string_view name, const ByteSource& model) {
+  parts_in(parts_).writer.add_graph(name, model);
+}
 
-void ArchiveEditor::begin(std::string_view name, std::uint64_t size) { parts_->writer.begin(name, size); }
-void ArchiveEditor::write(Bytes bytes) { parts_->writer.write(bytes); }
-void ArchiveEditor::end() { parts_->writer.end(); }
+void ArchiveEditor::begin(std::string_view name, std::uint64_t size) { parts_in(parts_).writer.begin(name, size); }
+void ArchiveEditor::write(Bytes bytes) { parts_in(parts_).writer.write(bytes); }
+void ArchiveEditor::end() { parts_in(parts_).writer.end(); }
 
 void ArchiveEditor::remove(std::string_view name) {
-  Parts& parts = *parts_;
+  Parts& parts = parts_in(parts_);
   parts.writer.attempt("remove", [&] {
     const Place place{std::string(name), std::nullopt};
     EditPlan& plan = parts.plan;
@@ -221,7 +223,7 @@ void ArchiveEditor::remove(std::string_view name) {
 
 void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
 void ArchiveEditor::commit(const ByteSource& model) {
-  Parts& parts = *parts_;
+  Parts& parts = parts_in(parts_);
   const bool verify = parts.options.verify_model;
   const auto prove = [&parts, verify](std::string_view name, Bytes written) {
     if (verify) prove_kept(parts.plan, written);

@@ -16,9 +16,17 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "zip/writer.h"
 
 namespace onnxar {
+
+/// Returns the parts of a writer. Throws usage.argument if it was moved from.
+template <typename Owned>
+auto& parts_in(const Owned& parts) {
+  if (!parts) throw Error(Code::usage_argument, "the writer was moved from; use the one that it was moved to");
+  return *parts;
+}
 
 /// The part that writing and editing an archive have in common: reserved names, the kinds of sources, the model's size.
 /// Errors name `target`. Admits one call at a time, and none after a call that failed (base::Steps).

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/entry_writer.h"
 #include "archive/graphs.h"
 #include "base/errors.h"
 #include "base/sources.h"
@@ -106,7 +107,7 @@ struct ModelWriter::Parts {
 ModelWriter::ModelWriter() : parts_(detail::own<Parts>()) { parts_->model.id = new_model_id(); }
 
 std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
-  return parts_->steps.take("add", [&] {
+  return parts_in(parts_).steps.take("add", [&] {
     if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
     // The archive's writer checks the length of a source, but the source may also go into a model or a data file.
@@ -125,7 +126,7 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
 ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output, const SaveOptions& save,
                                 const LoadOptions& load) const {
   try {
-    return parts_->steps.take("save", [&] {
+    return parts_in(parts_).steps.take("save", [&] {
       LoadedModel loaded = parts_->model;
       split_model(loaded, source_of(model, nullptr, load), ExternalPolicy::of(save), load);
       return save_model(loaded, output, save);
@@ -137,7 +138,7 @@ ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output
 
 ReplaceReport ModelWriter::replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
                                    const LoadOptions& load) const {
-  return parts_->steps.take("replace", [&] {
+  return parts_in(parts_).steps.take("replace", [&] {
     const auto open = [&](const Archive& target) { return source_for(target, model, file_links(options), load); };
     return replace_model_of(archive, parts_->model, open, options, load);
   });

@@ -192,6 +192,24 @@ TEST_F(FailedWriter, StaysFailedWhenItIsMoved) {
   expect_nothing_published();
 }
 
+TEST_F(FailedWriter, MovedFromWriterRefusesCalls) {
+  ArchiveWriter open = writer();
+  const ArchiveWriter moved = std::move(open);
+  // NOLINTBEGIN(bugprone-use-after-move): what is tested
+  EXPECT_EQ(code_of([&] { open.reserve(100); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { open.add("x", Bytes()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { open.add_graph("g", smallest_model()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_argument);
+  const auto path = folder_.write_file("edited", smallest_archive().bytes);
+  ArchiveEditor edit = ArchiveEditor::open(path);
+  const ArchiveEditor moved_edit = std::move(edit);
+  EXPECT_EQ(code_of([&] { edit.add("x", Bytes()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { edit.remove("x"); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { edit.commit(smallest_model()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { return edit.size_with({}, 10); }), Code::usage_argument);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 TEST_F(FailedWriter, TargetThatAppearedMeanwhileFailsItForGood) {
   ArchiveWriter open = ArchiveWriter::create(folder_ / "b");
   open.add("w", pattern(1024));
