@@ -154,14 +154,19 @@ void run_verbs(Bytes input) {
   const std::string path = put("in", input);
   const std::string out = scratch() / "out";
   const bool sound = ran([&](onnxar_options options, onnxar_report** report, onnxar_error** error) {
-    options.data = options.strict = 1;  // with warnings: names that are defined twice may be refused
+    options.data = 1;
     return onnxar_check(ONNXAR_C_ABI, path.c_str(), &options, report, error);
   });
+  std::string refusal;
   const bool unpacked = ran([&](onnxar_options options, onnxar_report** report, onnxar_error** error) {
     options.overwrite = options.no_sync = 1;
-    return onnxar_unpack(ONNXAR_C_ABI, path.c_str(), out.c_str(), &options, report, error);
+    const onnxar_status status = onnxar_unpack(ONNXAR_C_ABI, path.c_str(), out.c_str(), &options, report, error);
+    refusal = onnxar_error_code(*error);
+    return status;
   });
-  require(unpacked || !sound, "an archive that passes can be unpacked");
+  // Of a name that is defined twice, `check` only warns, and unpacking its data into the model is refused.
+  require(unpacked || !sound || refusal == "onnx.graph.duplicate",
+          "an archive that passes can be unpacked: " + refusal);
 }
 
 }  // namespace
