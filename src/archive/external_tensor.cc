@@ -48,6 +48,15 @@ onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
   return slice;
 }
 
+onnx::ExternalSlice exported_link(const onnx::TensorView& tensor) {
+  onnx::TensorView link = tensor;
+  link.raw_data.reset();
+  link.typed_data = false;
+  const bool is_unknown = link.external.length == "0" && link.has_elements() && link.expected_size() != 0;
+  if (is_unknown) link.external.length.reset();
+  return proved_link(link);
+}
+
 Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorView& tensor,
               const onnx::ExternalSlice& slice) {
   const Bytes whole = ArchiveAccess::place(archive, entry);

@@ -28,6 +28,10 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length);
 /// Parses the link of an external tensor, and proves everything that does not need the data. Errors: as `check_link`,
 /// `check_length`, onnx::parse_external_data.
 onnx::ExternalSlice proved_link(const onnx::TensorView& tensor);
+/// As `proved_link`, but takes two things that archives must not have and that ONNX's own programs accept in a `.onnx`
+/// file: a length of 0 for a tensor with elements, which counts as no length, and data in the model beside the link.
+/// The caller compares such data with the link's.
+onnx::ExternalSlice exported_link(const onnx::TensorView& tensor);
 
 /// Where the part of `entry` is that the link names. Without a length it has the size that data type and dims require
 /// or, if that is unknown, ends with the entry. Errors: onnx.external_data.out_of_range; as Archive::bytes.

@@ -115,6 +115,8 @@ Error ArchiveSource::with_place(const Error& error) const {
   return is_own && base::lies_in(model(), archive_.file()) ? with_model_change(placed, archive_) : placed;
 }
 
+onnx::ExternalSlice ArchiveSource::link_of(const onnx::TensorView& tensor) const { return proved_link(tensor); }
+
 Resolved ArchiveSource::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   const auto [entry, part] = part_named(archive_, site.tensor, slice);
   uses_.note(entry.index);

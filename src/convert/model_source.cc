@@ -1,5 +1,6 @@
 #include "convert/model_source.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "base/sha.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "onnx/typed_data.h"
 
 namespace onnxar {
 
@@ -119,13 +121,53 @@ Error ModelSource::with_tensor(const Error& error, const onnx::TensorSite& site)
   return with_place(base::annotate(error, {.prefix = describe(site)}));
 }
 
+namespace {
+
+/// True if `source` hands out exactly `expected`.
+bool has_bytes(const ByteSource& source, Bytes expected) {
+  bool is_same = source.size() == expected.size();
+  if (!is_same) return false;
+  source.read([&](Bytes piece) {
+    is_same = is_same && std::ranges::equal(piece, expected.first(piece.size()));
+    expected = expected.subspan(piece.size());
+  });
+  return is_same;
+}
+
+bool has_typed_bytes(const onnx::TensorSite& site, const ByteSource& linked) {
+  const auto typed = onnx::typed_data_source(site.model, site.tensor);
+  return typed && has_bytes(linked, base::gathered(*typed));
+}
+
+/// Proves that values in the message, which some versions of onnx leave beside the link, are the link's data.
+void prove_same_beside(const onnx::TensorSite& site, const ByteSource& linked) {
+  const onnx::TensorView& tensor = site.tensor;
+  const bool has_raw = tensor.raw_data && tensor.raw_data->size() != 0;
+  if (!has_raw && !tensor.typed_data) return;
+  const bool is_same = has_raw != tensor.typed_data &&
+                       (has_raw ? has_bytes(linked, tensor.raw_data->of(site.model)) : has_typed_bytes(site, linked));
+  if (is_same) return;
+  throw Error(Code::onnx_external_data_beside,
+              "the tensor's data is external, and the model also holds other data for it; ONNX Runtime takes the "
+              "external data: remove the data in the model, or external_data and data_location",
+              {"", tensor.range.begin});
+}
+
+}  // namespace
+
 Resolved ModelSource::resolve(const onnx::TensorSite& site) {
-  return errors_with_tensor(*this, site, [&] { return find(site, proved_link(site.tensor)); });
+  return errors_with_tensor(*this, site, [&] {
+    Resolved resolved = find(site, link_of(site.tensor));
+    prove_same_beside(site, *resolved.payload.source);
+    return resolved;
+  });
 }
 
 void ModelSource::prove_link(const onnx::TensorSite& site) {
-  errors_with_tensor(*this, site, [&] { static_cast<void>(proved_link(site.tensor)); });
+  errors_with_tensor(*this, site, [&] { static_cast<void>(link_of(site.tensor)); });
 }
+
+onnx::ExternalSlice ModelSource::link_of(const onnx::TensorView& tensor) const { return exported_link(tensor); }
 
 Payload ModelSource::payload_of(const onnx::TensorSite& site) {
   Resolved resolved = resolve(site);

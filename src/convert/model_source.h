@@ -194,7 +194,7 @@ class ModelSource {
   /// The number of bytes of all files that were used so far.
   [[nodiscard]] virtual std::uint64_t input_size() const = 0;
 
-  /// Finds the data of a tensor whose data_location is EXTERNAL.
+  /// Finds the data of a tensor whose data_location is EXTERNAL. Data in the model beside the link must be the same.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and its place.
   [[nodiscard]] Resolved resolve(const onnx::TensorSite& site);
   /// As `resolve`. With LoadOptions::verify_data, reading the payload compares the checksum of its link if the link
@@ -227,6 +227,8 @@ class ModelSource {
   /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` adds the place in
   /// the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
+  /// Parses and proves the link. Archives are stricter than other sources. Errors: as exported_link.
+  [[nodiscard]] virtual onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const;
 
   LoadOptions options_;
   std::filesystem::path path_;

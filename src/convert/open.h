@@ -74,6 +74,7 @@ class ArchiveSource final : public ModelSource {
 
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  [[nodiscard]] onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const override;
   /// Whether the user chose one graph, so that the others are left alone.
   [[nodiscard]] bool is_one_of_several() const;
   [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;

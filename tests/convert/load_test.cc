@@ -123,10 +123,34 @@ TEST_F(LoadedModelTest, SideFilesAreEntriesThatNoTensorNamesAndThatAreNoKeys) {
 TEST_F(LoadedModelTest, LinksThatContradictTheirTensorAreRefused) {
   folder_.write_file("w.bin", pattern(4096));
   expect_refused(tensor("s", dtype::string, {1}).external("w.bin", {}, 4), Code::onnx_external_string);
-  expect_refused(linked_floats("w", 2, "w.bin").raw_data(pattern(8)), Code::onnx_external_data_beside);
+  expect_refused(linked_floats("w", 2, "w.bin").raw_data(pattern(8, 1)), Code::onnx_external_data_beside);
   expect_refused(linked_floats("w", 2, "w.bin").float_data({1, 2}), Code::onnx_external_data_beside);
+  expect_refused(linked_floats("w", 2, "w.bin").raw_data(pattern(4)), Code::onnx_external_data_beside);
   expect_refused(tensor("w", dtype::float32, {2}).external("w.bin", {}, 4), Code::onnx_tensor_length);
   expect_refused(tensor("w", dtype::float32, {2}).external("w.bin", {}, 12), Code::onnx_tensor_length);
+}
+
+TEST_F(LoadedModelTest, TakesLinkBesideTheSameData) {
+  // onnx 1.16 to 1.23.0 leave raw_data beside the link; empty raw_data is no data.
+  folder_.write_file("w.bin", pattern(1200));
+  folder_.write_file("zeros.bin", Blob(8));
+  for (const TensorBuilder& each :
+       {linked_floats("w", 300, "w.bin").raw_data(pattern(1200)), linked_floats("w", 300, "w.bin").raw_data({}),
+        linked_floats("w", 2, "zeros.bin").float_data({0, 0})}) {
+    const LoadedModel model = load_onnx(model_of({each}));
+    EXPECT_EQ(model.payloads.size(), 1U);
+    onnx::walk_tensors(model.skeleton, [](const onnx::TensorSite& site) {
+      EXPECT_FALSE(site.tensor.raw_data);
+      EXPECT_FALSE(site.tensor.typed_data);
+    });
+  }
+}
+
+TEST_F(LoadedModelTest, TakesZeroLengthAsNone) {
+  folder_.write_file("w.bin", pattern(1200));
+  const LoadedModel model = load_onnx(model_of({tensor("w", dtype::float32, {300}).external("w.bin", {}, 0)}));
+  ASSERT_EQ(model.payloads.size(), 1U);
+  EXPECT_EQ(model.payloads[0].size(), 1200U);
 }
 
 TEST_F(LoadedModelTest, LinksThatLeadNowhereAreRefused) {
