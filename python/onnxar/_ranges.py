@@ -83,7 +83,7 @@ def name_of(source: Any) -> str:
 
 def shown(address: str) -> str:
     """Returns an address without name, password and query, which may have secrets."""
-    return re.sub(r"""(://[^\s?'"]*)\?[^\s'")]*""", r"\1", re.sub(r"://[^/\s@]*@", "://", address))
+    return re.sub(r"""(://[^\s?'"]*)\?[^\s'")]*""", r"\1", re.sub(r"://[^/\s]*@", "://", address))
 
 
 @contextlib.contextmanager

@@ -230,6 +230,7 @@ class Refusals(RangesTest):
 
     def test_the_address_is_shown_without_secrets(self):
         self.assertEqual(_ranges.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
+        self.assertEqual(_ranges.shown("https://user:PASS@WORD@host/a"), "https://host/a")
 
 
 class Functions(RangesTest):

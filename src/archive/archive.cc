@@ -157,8 +157,7 @@ Bytes Archive::model() const& { return bytes_at(parts_->model); }
 Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
   const auto found = find(location);
   if (!found) {  // M9
-    throw Error(Code::onnx_external_missing,
-                base::concat("the model refers to ", base::quoted(location), ", which is not an entry of the archive"),
+    throw Error(Code::onnx_external_missing, base::concat("the archive has no entry ", base::quoted(location)),
                 {std::string(location), std::nullopt}, parts_->opened->path);
   }
   const Bytes whole = ArchiveAccess::place(*this, *found);

@@ -63,6 +63,17 @@ std::string with_advice(std::string_view message, std::string_view advice) {
   return advice.empty() ? std::string(message) : base::concat(message, "; ", advice);
 }
 
+/// Returns the path, without name, password and query if it is an address: errors are logged.
+std::filesystem::path without_secrets(std::filesystem::path path) {
+  std::string text = os::text_of(path);
+  const std::size_t scheme = text.find("://");
+  if (scheme == std::string::npos) return path;
+  const std::size_t begin = scheme + 3;
+  const std::size_t at = text.substr(0, text.find('/', begin)).rfind('@');
+  if (at != std::string::npos && at >= begin) text.erase(begin, at + 1 - begin);
+  return os::path_of(text.substr(0, text.find('?', begin)));
+}
+
 std::string whole_line(Code code, const std::string& message, const Place& place, const std::filesystem::path& path,
                        Hint hint, std::string_view advice) {
   const std::string file = path.empty() ? std::string() : escaped_path(path) + ": ";
@@ -166,16 +177,19 @@ std::string_view to_string(Severity severity) noexcept {
 std::string to_string(const Finding& finding) { return to_string(finding, to_string(finding.advice)); }
 
 std::string to_string(const Finding& finding, std::string_view advice) {
-  return base::concat(to_string(finding.severity), "[", id(finding.code), "] ", where(finding.place),
-                      with_advice(finding.message, advice));
+  const std::string severity(to_string(finding.severity));
+  const std::string line = whole_line(finding.code, finding.message, finding.place, {}, finding.advice.hint, advice);
+  const bool begins_with_kind = !advice.empty() && tells_kind(finding.advice.hint);  // the code is behind it
+  return begins_with_kind ? base::concat(severity, ": ", line)
+                          : base::concat(severity, "[", id(finding.code), "] ", line);
 }
 
 Error::Error(Code code, const std::string& message, Place place, std::filesystem::path path, Advice advice)
-    : std::runtime_error(whole_line(code, message, place, path, advice.hint, to_string(advice))),
+    : std::runtime_error(whole_line(code, message, place, without_secrets(path), advice.hint, to_string(advice))),
       code_(code),
       place_(std::move(place)),
       message_(message),
-      path_(std::move(path)),
+      path_(without_secrets(std::move(path))),
       advice_(std::move(advice)) {}
 
 std::string Error::line(std::string_view advice) const {
@@ -224,8 +238,10 @@ Error annotate(const Error& error, Annotation added) {
 
 void refuse_address_space(std::uint64_t number, const std::filesystem::path& path) {
   throw Error(Code::io_address_space,
-              concat("a size of ", number, " does not fit in the addresses of this ", 8 * sizeof(void*),
-                     "-bit program; use a 64-bit one"),
+              concat("a size of ", number, " does not fit in the addresses of this program; ",
+                     sizeof(void*) < sizeof(std::uint64_t)
+                         ? "use a 64-bit one"
+                         : "if the size is right, raise the process's limit of addresses (`ulimit -v`)"),
               {}, path);
 }
 

@@ -171,7 +171,11 @@ Error changed_while_read(const std::filesystem::path& path) {
 }
 
 Error being_edited(const std::filesystem::path& path) {
-  return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
+  return {Code::archive_busy,
+          "the archive is being edited, by another process or by an editor of this one; try again when that edit has "
+          "ended",
+          {},
+          path};
 }
 
 os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,

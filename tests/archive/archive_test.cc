@@ -11,6 +11,7 @@
 
 #include "archive/allocations.h"
 #include "archive/opened.h"
+#include "onnx/error_of.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -160,6 +161,8 @@ TEST(Resolve, LocationsThatNameNoEntryAreRefused) {
     EXPECT_EQ(refusal_of([&] { return archive.resolve(location); }),
               (ErrorContext{Code::onnx_external_missing, std::string(location)}));
   }
+  // The caller may ask for any name, so the message blames no model.
+  EXPECT_EQ(error_of([&] { static_cast<void>(archive.resolve("v")); }).message(), "the archive has no entry \"v\"");
 }
 
 TEST(Resolve, AllocatesNothingFromTheFirstUseOn) {

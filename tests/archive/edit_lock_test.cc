@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "onnx/error_of.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
@@ -56,6 +57,15 @@ bool is_busy(const fs::path& path) {
            const ArchiveEditor editor = ArchiveEditor::open(path, without_proof);
            return editor.archive().size();
          }) == Code::archive_busy;
+}
+
+TEST(EditLock, NamesEditorOfThisProcess) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a.onnxar", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(path, without_proof);
+  const Error error = error_of([&] { static_cast<void>(ArchiveEditor::open(path, without_proof)); });
+  EXPECT_EQ(error.code(), Code::archive_busy);
+  EXPECT_NE(error.message().find("by an editor of this one"), std::string::npos);
 }
 
 TEST(EditLock, KeepsEditsOfOtherProcessesOutAndReadersIn) {

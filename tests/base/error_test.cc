@@ -36,6 +36,16 @@ std::string with_underscores(std::string_view id) {
   return text;
 }
 
+TEST(ErrorPath, HidesSecretsOfAddresses) {
+  const auto shown = [](const char* path) { return Error(Code::io_failed, "", {}, path).path(); };
+  EXPECT_EQ(shown("ftp://user:PASS@WORD@host/a@b?token=secret"), "ftp://host/a@b");
+  EXPECT_EQ(shown("gs://user:secret@bucket"), "gs://bucket");
+  EXPECT_EQ(shown("https://host/a?X-Signature=a/b@c"), "https://host/a");
+  EXPECT_EQ(shown("user@host/a?b"), "user@host/a?b");
+  const Error error = Error(Code::io_failed, "cannot open").with_path("s3://key:secret@host/a");
+  EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
+}
+
 TEST(Catalogue, IdsAreUniqueLowerCaseWordsPartedByDots) {
   const std::regex form("[a-z][a-z0-9]*(\\.[a-z][a-z0-9_]*){1,2}");
   std::set<std::string_view> ids;

@@ -40,6 +40,13 @@ echo "by CMake package"
 "$work/cmake/consumer" "$work/by-cmake.onnxar"
 keeps_sections "$work/cmake/consumer"
 
+echo "what find_package says of an unknown component"
+mkdir "$work/unknown"
+printf 'cmake_minimum_required(VERSION 3.25)\nproject(unknown LANGUAGES NONE)\nfind_package(onnxar REQUIRED COMPONENTS onnx)\n' \
+  > "$work/unknown/CMakeLists.txt"
+told=$("$cmake" -S "$work/unknown" -B "$work/unknown/build" -DCMAKE_PREFIX_PATH="$prefix" 2>&1 || true)
+[[ $told == *'There is no component `onnx`'* ]] || { echo "it says: $told"; exit 1; }
+
 echo "by pkg-config"
 read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-model)
 "$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"

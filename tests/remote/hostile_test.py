@@ -45,6 +45,23 @@ class Bodies(RemoteCase):
         self.assertIn("error[remote.", done.stderr)
 
 
+class Secrets(RemoteCase):
+    def test_messages_hide_names_and_passwords(self) -> None:
+        for address in ("ftp://user:PASS@WORD@host/a.onnxar", "gs://user:PASSWORD@bucket/a", "http://user:PASS@WORD@127.0.0.1:1/a"):
+            for verb in ("ls", "check", "show", "cat"):
+                with self.subTest(address=address, verb=verb):
+                    done = run(verb, address, *["--model"] * (verb == "cat"))
+                    self.assertNotIn("PASS", done.stderr)
+                    self.assertNotIn("WORD", done.stderr)
+                    self.assertEqual(done.returncode, USAGE if "http" in address else IO)
+
+    def test_messages_hide_password_of_proxy(self) -> None:
+        for proxy in ("http://user:PASS WORD@127.0.0.1:1", "ftp://user:PASSWORD@127.0.0.1:1", "http://user:PASSWORD@127.0.0.1:99999"):
+            with self.subTest(proxy=proxy):
+                said = self.refused("remote.unreachable", IO, "ls", "http://127.0.0.2:1/a", "--timeout", "1", env={**os.environ, "http_proxy": proxy})
+                self.assertNotIn("PASS", said)
+
+
 class Heads(RemoteCase):
     def test_other_ranges_than_were_asked_for_are_refused(self) -> None:
         size = len(self.data)
