@@ -101,6 +101,8 @@ void Answer::add_line(std::string_view line) {
     status = static_cast<int>(take_number(rest).value_or(0));
     return;
   }
+  is_complete = is_complete || trimmed(line).empty();
+  if (is_complete) return;  // trailers, which follow the body, do not count (RFC 9110, 6.5.1)
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   const std::string name = base::folded_copy(line.substr(0, colon));

@@ -50,8 +50,10 @@ struct Answer {
   std::optional<std::chrono::seconds> retry_after = {};
   std::optional<std::uint64_t> length = {};  ///< Content-Length
   Version version = {};
+  bool is_complete = false;  ///< the empty line after the head was taken
 
   /// Takes a line of the head. A status line begins a new answer: those before, such as `100 Continue`, do not count.
+  /// Lines after the head are ignored.
   void add_line(std::string_view line);
   [[nodiscard]] std::optional<ContentRange> range() const;
   /// Whether the body is a part of the file, or all of it.

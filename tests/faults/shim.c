@@ -9,7 +9,7 @@
 //   PATH"
 //                 for each descriptor that is still open, "mapped PATH" for each mapping, and "end"
 //   FAULTS_AT     NUMBER:ERRNO   the call fails and has no effect; a close takes place, as in the kernel
-//                 NUMBER:short   it reads or writes only half of the bytes
+//                 NUMBER:short   it reads or writes only half of the bytes; the status of an open file has the size -1
 //                 NUMBER:kill    the process is killed before the call
 //                 NUMBER:limit   from this call on the process may open no more files than it has open
 //                 NUMBER+:...    so do all calls from this one on, of the kinds in FAULTS_KINDS
@@ -429,7 +429,10 @@ int lstat(const char* path, struct stat* status) {
 }
 
 int fstat(int descriptor, struct stat* status) {
-  return meet_file("stat", descriptor) == fail ? -1 : REAL(fstat)(descriptor, status);
+  const enum action action = meet_file("stat", descriptor);
+  const int result = action == fail ? -1 : REAL(fstat)(descriptor, status);
+  if (action == cut_short) status->st_size = -1;
+  return result;
 }
 
 int fstatat(int folder, const char* path, struct stat* status, int flags) {

@@ -10,7 +10,7 @@ import unittest
 from collections.abc import Callable
 
 from faults import cases
-from faults.judging import LIMIT, Failure, judge
+from faults.judging import LIMIT, SHORT, Failure, judge
 from faults.proofs import prove_outputs
 from faults.running import Call, Case, Good, Run, Stage, good_run
 from support import command_line
@@ -74,6 +74,16 @@ class Stories(unittest.TestCase):
     def test_files_of_a_set_are_withdrawn_if_their_folder_is_not_synced(self) -> None:
         self.refuses("unpack, data beside", "EIO", of("sync", "/out"))
         self.refuses("unpack, into a folder", "EIO", of("sync", "/out"))
+
+    def test_negative_size_is_refused(self) -> None:
+        good = self.good("pack")
+        texts = []
+        for call in good.run.calls:
+            if call.kind == "stat":
+                run = Failure(good, call, SHORT, False).run()
+                good.stage.restore(run)
+                texts.append(run.stderr)
+        self.assertIn("Value too large", "".join(texts))
 
     def test_permissions_of_the_old_file_are_not_lost(self) -> None:
         self.refuses("pack, replacing", "EIO", of("chmod"))

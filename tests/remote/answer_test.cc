@@ -50,6 +50,13 @@ TEST(Answer, IsTheLastOne) {
   EXPECT_EQ(answer.version.etag, "");
 }
 
+TEST(Answer, IgnoresTrailers) {
+  const Answer answer = answer_of({"HTTP/1.1 206 Partial Content", "ETag: \"a\"", "Content-Range: bytes 0-1/2", "",
+                                   "ETag: \"b\"", "Content-Range: x"});
+  EXPECT_EQ(answer.version.etag, "\"a\"");
+  EXPECT_EQ(answer.range()->size, 2U);
+}
+
 TEST(Version, DiffersWhereBothTell) {
   const Version first{"\"a\"", "then", 10};
   EXPECT_TRUE(first.agrees({"\"a\"", "later", 10}));

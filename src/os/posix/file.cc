@@ -38,7 +38,8 @@ std::int64_t nanoseconds(const timespec& time) noexcept { return time.tv_sec * 1
 
 }  // namespace
 
-FileStatus file_status(const struct stat& status) noexcept {
+FileStatus file_status(const struct stat& status, std::error_code& failed) noexcept {
+  if (!failed && status.st_size < 0) failed = error_of(EOVERFLOW);  // of a faulty file system
 #ifdef __APPLE__
   const timespec &modified = status.st_mtimespec, &changed = status.st_ctimespec;
 #else
@@ -69,19 +70,19 @@ File duplicate(Handle file, std::error_code& failed) noexcept {
 FileStatus status_of(Handle file, std::error_code& failed) noexcept {
   struct stat status{};
   failed = outcome(::fstat(descriptor_of(file), &status) == 0);
-  return file_status(status);
+  return file_status(status, failed);
 }
 
 FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept {
   struct stat status{};
   failed = outcome(::stat(path.c_str(), &status) == 0);
-  return file_status(status);
+  return file_status(status, failed);
 }
 
 FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept {
   struct stat status{};
   failed = outcome(::lstat(path.c_str(), &status) == 0);
-  return file_status(status);
+  return file_status(status, failed);
 }
 
 std::filesystem::path real_path(const std::filesystem::path& path, std::error_code& failed) {

@@ -273,7 +273,7 @@ std::error_code take_mode(Handle file, Handle model) noexcept {
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   struct stat status{};
   failed = outcome(::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0);
-  return file_status(status);
+  return file_status(status, failed);
 }
 
 fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed) {

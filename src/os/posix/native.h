@@ -44,7 +44,7 @@ File opened_by(const Call& call, std::error_code& failed) noexcept {
   return file_of(static_cast<int>(uninterrupted(call)), failed);
 }
 
-FileStatus file_status(const struct stat& status) noexcept;
+FileStatus file_status(const struct stat& status, std::error_code& failed) noexcept;
 
 /// Follows the rule of a kernel with fs.protected_symlinks set: in a sticky, world-writable folder, only links that
 /// `user` or the folder's owner made are followed. A different user could have placed one there as a trap.

@@ -127,6 +127,7 @@ FileStatus status_of(Handle file, std::error_code& failed) noexcept {
                    ::GetFileInformationByHandleEx(native, FileBasicInfo, &times, sizeof(times)) != 0);
   if (failed) return {};
   const FileIdentity identity = identity_of(native, failed);
+  if (!failed && found.EndOfFile.QuadPart < 0) failed = error_of(ERROR_FILE_TOO_LARGE);  // of a faulty file system
   if (failed) return {};
   return {kind_of(file, times.FileAttributes), identity, static_cast<std::uint64_t>(found.EndOfFile.QuadPart),
           nanoseconds_of(times.LastWriteTime), nanoseconds_of(times.ChangeTime)};
