@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "archive/foreign_zip.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/little_endian.h"
@@ -13,6 +15,8 @@
 #include "onnx/fields.h"
 #include "onnx/wire.h"
 #include "onnxar/archive.h"
+#include "onnxar/options.h"
+#include "zip/foreign_directory.h"
 #include "zip/format.h"
 
 namespace onnxar {
@@ -20,25 +24,94 @@ namespace {
 
 using namespace std::string_view_literals;
 
+/// What the bytes at `offset` tell. Letters of text are compared without case.
 struct Magic {
   std::size_t offset;
   std::string_view bytes;
-  Hint hint;
   std::string_view kind;
 };
 
 constexpr std::array magics = {
-    Magic{0, "\x93NUMPY"sv, Hint::kind_other, "a NumPy array (.npy); `numpy.savez` makes a file of weights of it"},
-    Magic{0, "GGUF"sv, Hint::kind_other, "a GGUF file, which holds weights without an ONNX graph"},
-    Magic{0, "\x1f\x8b"sv, Hint::kind_other, "compressed with gzip; `gunzip` it first"},
-    Magic{0, "\x28\xb5\x2f\xfd"sv, Hint::kind_other, "compressed with zstd; `unzstd` it first"},
-    Magic{0, "\x89HDF\r\n\x1a\n"sv, Hint::kind_other, "an HDF5 file; export its model to ONNX first"},
-    Magic{4, "TFL3"sv, Hint::kind_other, "a TensorFlow Lite model; convert it to ONNX first"},
-    Magic{4, "ORTM"sv, Hint::kind_other, "a model in ONNX Runtime's own format; start from its .onnx file"},
-    Magic{0, "\x80\x02"sv, Hint::kind_other, "a Python pickle; export its model to ONNX first"},
+    Magic{0, "\x93NUMPY"sv, "a NumPy array (.npy); `numpy.savez` makes a file of weights of it"},
+    Magic{0, "GGUF"sv, "a GGUF file, which holds weights without an ONNX graph"},
+    Magic{0, "\x1f\x8b"sv, "compressed with gzip; `gunzip` it first"},
+    Magic{0, "\xfd\x37zXZ\0"sv, "compressed with xz; `unxz` it first"},
+    Magic{4, "1AY&SY"sv, "compressed with bzip2; `bunzip2` it first"},
+    Magic{0, "7z\xbc\xaf\x27\x1c"sv, "a 7z archive; unpack it first"},
+    Magic{0, "Rar!\x1a\x07"sv, "a rar archive; unpack it first"},
+    Magic{257, "ustar"sv, "a tar archive; unpack it first (`tar -xf`)"},
+    Magic{0, "\x28\xb5\x2f\xfd"sv, "compressed with zstd; `unzstd` it first"},
+    Magic{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file; export its model to ONNX first"},
+    Magic{4, "TFL3"sv, "a TensorFlow Lite model; convert it to ONNX first"},
+    Magic{4, "ORTM"sv, "a model in ONNX Runtime's own format; start from its .onnx file"},
+    Magic{0, "\x80\x02"sv, "a Python pickle; export its model to ONNX first"},
+    Magic{0, "\x80\x03"sv, "a Python pickle; export its model to ONNX first"},
+    Magic{0, "\x80\x04"sv, "a Python pickle; export its model to ONNX first"},
+    Magic{0, "\x80\x05"sv, "a Python pickle; export its model to ONNX first"},
+    Magic{0, "\xff\xfe"sv, "text in UTF-16; save it in UTF-8 first"},
+    Magic{0, "\xfe\xff"sv, "text in UTF-16; save it in UTF-8 first"},
+    Magic{0, "version https://git-lfs.github.com/spec/"sv,
+          "a pointer of Git LFS, not the file itself; run `git lfs pull` to get it"},
 };
 
-/// The kinds of zip files are told by the name of their first entry.
+/// What the begin of a text tells, after white space and a byte order mark.
+constexpr std::array text_magics = {
+    Magic{0, "<!doctype html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
+    Magic{0, "<html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
+    Magic{0, "<?xml"sv, "XML, not an ONNX model"},
+    Magic{0, "{\""sv, "JSON; ONNX's Python package makes a .onnx file of a model in JSON (onnx.load, format=\"json\")"},
+};
+
+/// Other kinds of zip files have an entry with such a name, or with a name that begins or ends so.
+constexpr std::array zip_magics = {
+    Magic{0, "[Content_Types].xml"sv, "a document of Office"},
+    Magic{0, "META-INF/"sv, "a Java archive (.jar)"},
+    Magic{0, "model.weights.h5"sv, "a Keras model; export it with `model.export(format=\"onnx\")`"},
+    Magic{0, "mimetype"sv, "a document (OpenDocument or EPUB)"},
+};
+
+Advice other(std::string_view kind) { return {Hint::kind_other, std::string(kind)}; }
+
+/// Returns the kind of the first row that `begin` matches.
+Advice kind_in(std::span<const Magic> rows, std::string_view begin) {
+  for (const Magic& magic : rows) {
+    if (begin.size() < magic.offset + magic.bytes.size()) continue;
+    if (std::ranges::equal(begin.substr(magic.offset, magic.bytes.size()), magic.bytes, {}, base::folded, base::folded))
+      return other(magic.kind);
+  }
+  return {};
+}
+
+/// Finds the model of a foreign zip. Errors: zip.*, archive.model.missing.
+ForeignModel foreign_model_in(Bytes file) {
+  const auto directory = zip::ForeignDirectory::read(file, {});
+  ZipExpansion expansion(file.size(), LoadOptions().max_expansion);
+  return find_foreign_model(file, directory, expansion);
+}
+
+/// Returns the verb that makes an archive of a foreign zip with this fault; Hint::none if each verb would refuse it.
+Advice advice_on_foreign_zip(Bytes file, Code code) {
+  try {
+    const ForeignModel model = foreign_model_in(file);
+    // Only `pack` converts what PyTorch wrote, and takes the model of a folder out of it.
+    if (model.dialect == Dialect::pytorch || !model.folder.empty()) return {Hint::pack_it};
+    return {is_portable_name_fault(code) ? Hint::pack_names_entries : Hint::repack_plain_zip};
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// Tells the kind of a zip file without a model by the names of its entries.
+Advice kind_by_entries(Bytes file) {
+  const auto directory = zip::ForeignDirectory::read(file, {});
+  for (const zip::ForeignEntry& entry : directory.entries()) {
+    if (Advice kind = kind_in(zip_magics, entry.name); kind.hint != Hint::none) return kind;
+  }
+  return other("a zip file without an ONNX model");
+}
+
+/// Tells the kind of a zip file: NumPy's and PyTorch's by the name of the first entry, so that a damaged one is known
+/// as well.
 Advice kind_of_zip(Bytes file) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
   constexpr std::size_t name_length_at = 26;
@@ -47,10 +120,18 @@ Advice kind_of_zip(Bytes file) {
   const std::string_view name = begin.substr(zip::local_file_header_size, length);
   if (name.ends_with(".npy")) return {Hint::kind_weights, "a NumPy file of arrays (.npz)"};
   if (name.ends_with("/data.pkl")) {
-    return {Hint::kind_other, "a PyTorch checkpoint; export its model with `torch.onnx.export`"};
+    return other("a PyTorch checkpoint; export its model with `torch.onnx.export`");
+  }
+  try {
+    static_cast<void>(foreign_model_in(file));
+  } catch (const Error& error) {
+    const bool has_none = error.code() == Code::archive_model_missing && error.entry().empty();
+    if (has_none) return kind_by_entries(file);
   }
   return {};
 }
+
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 bool is_white_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -70,6 +151,24 @@ bool has_graph(Bytes file) {
   return found;
 }
 
+/// Whether the bytes begin as a GraphDef (of nodes, which begin with a name) or a SavedModel of TensorFlow. A
+/// ModelProto without a graph may begin as the second.
+bool looks_like_tensorflow(Bytes file) {
+  try {
+    onnx::Cursor cursor(file, {0, file.size()});
+    onnx::Field field;
+    if (!cursor.next(field) || field.number != 1) return false;
+    const bool is_saved_model = field.type == onnx::Type::varint && field.number_value == 1;
+    if (is_saved_model && (!cursor.next(field) || field.number != 2)) return false;
+    if (field.type != onnx::Type::length_delimited) return false;
+    onnx::Cursor inner(file, field.value);
+    return inner.next(field) && field.type == onnx::Type::length_delimited &&
+           field.number <= (is_saved_model ? 2U : 1U);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool is_plain_model(Bytes file) {
   try {
     return has_graph(file);
@@ -81,13 +180,14 @@ bool is_plain_model(Bytes file) {
 Advice advice_on_other_kind(Bytes file) {
   if (looks_like_zip(file)) return kind_of_zip(file);
   if (looks_like_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
-  const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 16)));
-  for (const Magic& magic : magics) {
-    if (begin.size() > magic.offset && begin.substr(magic.offset).starts_with(magic.bytes)) {
-      return {magic.hint, std::string(magic.kind)};
-    }
-  }
-  return is_text(file) ? Advice{Hint::kind_other, "text, but not a model in protobuf's text format"} : Advice{};
+  std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
+  if (Advice kind = kind_in(magics, begin); kind.hint != Hint::none) return kind;
+  if (begin.starts_with(byte_order_mark)) begin.remove_prefix(byte_order_mark.size());
+  while (!begin.empty() && is_white_space(begin.front())) begin.remove_prefix(1);
+  const bool is_object = begin.starts_with('{') && begin.find_first_not_of(" \t\r\n", 1) == begin.find('"');
+  if (Advice kind = kind_in(text_magics, is_object ? "{\""sv : begin); kind.hint != Hint::none) return kind;
+  if (is_text(file)) return other("text, but not a model in protobuf's text format");
+  return looks_like_tensorflow(file) ? other("a TensorFlow model (.pb); convert it with tf2onnx first") : Advice{};
 }
 
 bool is_text_of_model(Bytes file) {
@@ -120,7 +220,6 @@ bool looks_like_safetensors(Bytes file) noexcept {
 }
 
 bool looks_like_text(Bytes bytes) noexcept {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   constexpr std::size_t nearby = 256;
   std::string_view text = as_text(bytes);
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
@@ -145,7 +244,9 @@ Error with_kind(const Error& error, Bytes file) { return base::annotate(error, {
 void refuse_other_kind(Bytes file) {
   const Advice advice = advice_on_other_kind(file);
   if (advice.hint == Hint::none || looks_like_zip(file)) return;
-  base::annotated([&advice] { return base::Annotation{.advice = advice}; }, [file] { return has_graph(file); });
+  const auto added = [&advice] { return base::Annotation{.advice = advice}; };
+  if (base::annotated(added, [file] { return has_graph(file); })) return;
+  throw Error(Code::onnx_model_invalid, "it has no field `graph` of an ONNX model", {"", 0}, {}, advice);
 }
 
 bool is_portable_name_fault(Code code) noexcept {
@@ -188,9 +289,8 @@ Error with_foreign_hint(const Error& error, Bytes file) {
   if (is_no_archive) return with_kind(error, file);
   if (!is_foreign_fault(error.code())) return error;
   const Advice other = advice_on_kind(file);  // not every zip holds a model
-  if (other.hint != Hint::none) return base::annotate(error, {.advice = other});
-  const bool is_name = is_portable_name_fault(error.code());
-  return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
+  return base::annotate(error,
+                        {.advice = other.hint != Hint::none ? other : advice_on_foreign_zip(file, error.code())});
 }
 
 /// The first bytes of a file that is not an archive, which tell its kind. All of it if it is small.

@@ -15,8 +15,9 @@ Advice advice_on_kind(Bytes file);
 /// Adds advice_on_kind to an error, unless the error has advice.
 Error with_kind(const Error& error, Bytes file);
 
-/// Refuses bytes that are not a protobuf message, and adds advice_on_kind to the error, which alone would only name the
-/// first byte that is wrong. Does nothing for bytes of unknown kind. Errors: wire.*.
+/// Refuses bytes that are not a model, and adds advice_on_kind to the error, which alone would only name the first byte
+/// that is wrong. Does nothing for bytes of unknown kind. Errors: wire.*; onnx.model.invalid (a message without a
+/// graph).
 void refuse_other_kind(Bytes file);
 
 /// Whether the file begins as safetensors: with the length of a JSON object, and the object.

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
+import pickle
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -15,6 +20,7 @@ from support import wire_writer as wire
 from support.archives import linked, model_of, weights
 from support.archives import Archive
 from support.command_line import DONE, FORMAT, FOUND, IO, USAGE, ToolCase, run
+from support.wire_writer import block, scalar
 
 READERS = "unpack check show dump extract freeze diff".split()  # verbs that take any model
 ARCHIVES = "ls replace link undo recover cat".split()  # verbs that take archives
@@ -28,6 +34,33 @@ SAFETENSORS, NPZ = f"this is a safetensors file, {FREEZE}", f"this is a NumPy fi
 NPY = "this is a NumPy array (.npy)"
 GGUF = "this is a GGUF file"
 TEXT = "this is text, but not a model in protobuf's text format"
+ZIP = "this is a zip file without an ONNX model"
+# name -> content and what the error begins with
+OTHERS: dict[str, tuple[bytes, str]] = {
+    "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 123\n", "a pointer of Git LFS"),
+    "json": (b'{\n  "irVersion": "8", "graph": {"name": "g"}}', "JSON"),
+    "html": (b"\xef\xbb\xbf\n<!DOCTYPE HTML>\n<html><head><title>\xc3\x89</title>", "a web page (HTML)"),
+    "bare_html": (b"<html><body>Not found</body></html>", "a web page (HTML)"),
+    "utf16": ("ir_version: 8".encode("utf-16"), "text in UTF-16"),
+    "7z": (b"7z\xbc\xaf\x27\x1c\0\4" + bytes(100), "a 7z archive"),
+    "rar": (b"Rar!\x1a\x07\x01\0" + bytes(60), "a rar archive"),
+    "xz": (lzma.compress(bytes(1000)), "compressed with xz"),
+    "bz2": (bz2.compress(bytes(1000)), "compressed with bzip2"),
+    "gz": (gzip.compress(bytes(1000)), "compressed with gzip"),
+    "tar": (b"m.onnx".ljust(257, b"\0") + b"ustar\x0000" + bytes(760), "a tar archive"),
+    "pb": (block(1, block(1, "x") + block(2, "Placeholder")) + block(4, scalar(1, 1)), "a TensorFlow model (.pb)"),
+    "saved_model": (scalar(1, 1) + block(2, block(1, block(4, "serve")) + block(2, b"")), "a TensorFlow model (.pb)"),
+    "ort": (struct.pack("<I", 32) + b"ORTM" + bytes(100), "a model in ONNX Runtime's own format"),
+    "pickle": (pickle.dumps([1], protocol=4), "a Python pickle"),
+}
+# the names of the entries, and what the error begins with
+OTHER_ZIPS = {
+    "docx": (["[Content_Types].xml", "word/document.xml"], "a document of Office"),
+    "jar": (["META-INF/MANIFEST.MF", "A.class"], "a Java archive"),
+    "keras": (["metadata.json", "config.json", "model.weights.h5"], "a Keras model"),
+    "pt": (["archive/data.pkl", "archive/data/0"], "a PyTorch checkpoint"),
+    "zip": (["notes.txt"], "a zip file without an ONNX model"),
+}
 FOLDER = "is a folder; name a file"
 CUT = "this zip file was cut short"
 NO_MODEL = "it holds no ONNX model"
@@ -52,7 +85,7 @@ TABLE: dict[str, dict[str, Said]] = {
     "plain": row(OK, OK, PACK, PACK),
     "external": row(OK, OK, PACK, PACK),
     "foreign_zip": row(OK, REPACK, REPACK, OK, recover=AGAIN),
-    "zip_without_model": row(NO_MODEL, REPACK, REPACK, NO_MODEL, recover=AGAIN),
+    "zip_without_model": row(NO_MODEL, ZIP, ZIP, NO_MODEL),
     "safetensors": every(SAFETENSORS),
     "npz": every(NPZ),
     "npy": every(NPY),
@@ -162,6 +195,27 @@ class Kinds(ToolCase):
             return
         self.assertIn(done.returncode, (FOUND, USAGE, IO, FORMAT), told)
         self.assertIn(sentence, told)
+
+    def test_errors_begin_with_kind(self) -> None:
+        good = self.write("good.onnxar", self.archive_file())
+        files = {name: (self.write(f"other.{name}", content), kind) for name, (content, kind) in OTHERS.items()}
+        for name, (entries, kind) in OTHER_ZIPS.items():
+            files[name] = (self.write(f"other.{name}", self.zip_of(**{entry.replace(".", "__"): b"hello" for entry in entries})), kind)
+        for name, (path, kind) in files.items():
+            for verb in ALL:
+                with self.subTest(name=name, verb=verb):
+                    done = run(*self.command(verb, path, good))
+                    told = done.stdout.decode() if verb == "check" else done.stderr
+                    self.assertRegex(told, r"error: (\S+: )?this is " + re.escape(kind))
+
+    def test_repack_is_advised_only_where_it_succeeds(self) -> None:
+        two = self.zip_of(a__onnx=wire.plain(wire.tensor("w")), b__onnx=wire.plain(wire.tensor("w")))
+        pytorch = self.zip_of(**{"__MODEL_PROTO": wire.plain(wire.tensor("w", seed=b"__EXTERNAL"))})
+        for name, content in {"two.zip": two, "pytorch.zip": pytorch}.items():
+            with self.subTest(name=name):
+                path = self.write(name, content)
+                refused = run("repack", path, "-o", self.output, "-n").returncode != DONE
+                self.assertEqual("repack` makes" not in run("ls", path).stderr, refused)
 
     def test_a_protobuf_message_is_never_taken_for_another_kind(self) -> None:
         # The signature of zstd is also field 5 (model_version) and the begin of a field 31 of four bytes.
