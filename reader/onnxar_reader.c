@@ -901,8 +901,9 @@ static const struct {
   uint32_t bits, field;
 } types[] = {{0, 0}, {32, 4}, {8, 5},   {8, 5},   {16, 5},  {16, 5}, {32, 5},   {64, 7}, {0, 6},
              {8, 5}, {16, 5}, {64, 10}, {32, 11}, {64, 11}, {64, 4}, {128, 10}, {16, 5}, {8, 5},
-             {8, 5}, {8, 5},  {8, 5},   {4, 5},   {4, 5},   {4, 5},  {8, 5},    {2, 5},  {2, 5}};
-enum { STRING = 8, COMPLEX64 = 14, COMPLEX128 = 15, TYPES = 27 };
+             {8, 5}, {8, 5},  {8, 5},   {4, 5},   {4, 5},   {4, 5},  {8, 5},    {2, 5},  {2, 5},
+             {6, 5}, {6, 5}};
+enum { STRING = 8, COMPLEX64 = 14, COMPLEX128 = 15, TYPES = 29 };
 
 /* The wire type of a value of a typed field that is not packed; 3, which there is not, for other fields. */
 static uint32_t wire_type_of(uint32_t number) {
@@ -978,7 +979,7 @@ static int count_elements(walker* w) {
   w->bytes = w->out.elements;
   w->has_bytes = bits != 0 || is_empty;
   if (bits >= 8 && multiply(&w->bytes, bits / 8)) is_too_much = 1;
-  if (bits == 4 || bits == 2) w->bytes = w->bytes / (8 / bits) + (w->bytes % (8 / bits) != 0);
+  if (bits != 0 && bits < 8) w->bytes = w->bytes / 8 * bits + (w->bytes % 8 * bits + 7) / 8;
   return bits != 0 && is_too_much && !is_empty ? refuse_at(w, "M17", (const byte*)w->out.message) : 1;
 }
 

@@ -44,6 +44,8 @@ enum class DataType : std::int32_t {
   float8e8m0 = 24,
   uint2 = 25,
   int2 = 26,
+  float6e2m3 = 27,
+  float6e3m2 = 28,
 };
 
 /// As in onnx.proto, such as "FLOAT"; the number for an unknown type.

@@ -20,6 +20,7 @@ _OF_NUMPY = {
 _OF_ML_DTYPES = {
     16: "bfloat16", 17: "float8_e4m3fn", 18: "float8_e4m3fnuz", 19: "float8_e5m2", 20: "float8_e5m2fnuz", 21: "uint4",
     22: "int4", 23: "float4_e2m1fn", 24: "float8_e8m0fnu", 25: "uint2", 26: "int2",
+    27: "float6_e2m3fn", 28: "float6_e3m2fn",
 }  # fmt: skip
 _NUMBER = {name: number for number, name in (_OF_NUMPY | _OF_ML_DTYPES).items()}
 
@@ -92,21 +93,27 @@ def _too_much(what: str, name: str) -> Error:
 
 def unpacked(packed: np.ndarray[Any, Any], bits: int, count: int) -> np.ndarray[Any, Any]:
     """Returns one byte per element, with zeros above its bits. This is the form of ml_dtypes, also for signed types."""
-    values = np.empty((packed.size, 8 // bits), np.uint8)
-    for place in range(8 // bits):  # a few passes over all bytes: a short axis takes six times as long
+    if bits == 6:  # four elements are three bytes
+        packed = np.concatenate([packed, np.zeros(-packed.size % 3, np.uint8)]).reshape(-1, 3).astype(np.uint32)
+        packed = packed[:, 0] | packed[:, 1] << 8 | packed[:, 2] << 16
+    per_word = 4 if bits == 6 else 8 // bits
+    values = np.empty((packed.size, per_word), np.uint8)
+    for place in range(per_word):  # a few passes over all bytes: a short axis takes six times as long
         values[:, place] = packed >> (bits * place) & ((1 << bits) - 1)
     return values.reshape(-1)[:count]
 
 
 def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     """The reverse of `unpacked`. Pads the last byte with zeros."""
-    per_byte, mask = 8 // bits, (1 << bits) - 1
+    per_word, mask = 4 if bits == 6 else 8 // bits, (1 << bits) - 1
     values = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    joined = np.zeros(-(-values.size // per_byte), np.uint8)
-    for place in range(per_byte):
-        part = values[place::per_byte] & mask
-        joined[: part.size] |= part << (bits * place)
-    return joined
+    joined = np.zeros(-(-values.size // per_word), np.uint32 if bits == 6 else np.uint8)
+    for place in range(per_word):
+        part = values[place::per_word] & mask
+        joined[: part.size] |= part.astype(joined.dtype) << (bits * place)
+    if bits < 6:
+        return joined
+    return joined.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3].reshape(-1)[: -(-values.size * 6 // 8)]
 
 
 def raw_bytes(array: np.ndarray[Any, Any], number: int) -> np.ndarray[Any, Any]:

@@ -13,7 +13,7 @@ PAIR_KEY, PAIR_VALUE = 1, 2
 OPSET_VERSION = 2
 OPSET = 21
 # The first IR version that has a data type. Version 10 has all other types.
-IR_VERSION, IR_VERSION_OF_TYPE = 10, {23: 11, 24: 12, 25: 13, 26: 13}
+IR_VERSION, IR_VERSION_OF_TYPE = 10, {23: 11, 24: 12, 25: 13, 26: 13, 27: 14, 28: 14}
 
 
 def varint(value: int) -> bytes:

@@ -88,6 +88,7 @@ KNOWN_KEYS = frozenset({b"location", b"offset", b"length", b"checksum"})
 BITS = {
     **dict.fromkeys((25, 26), 2),  # UINT2, INT2
     **dict.fromkeys((21, 22, 23), 4),  # UINT4, INT4, FLOAT4E2M1
+    **dict.fromkeys((27, 28), 6),  # FLOAT6E2M3, FLOAT6E3M2
     **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),  # UINT8, INT8, BOOL, FLOAT8*
     **dict.fromkeys((4, 5, 10, 16), 16),  # UINT16, INT16, FLOAT16, BFLOAT16
     **dict.fromkeys((1, 6, 12), 32),  # FLOAT, INT32, UINT32
@@ -139,7 +140,7 @@ class Tensor:
             return None
         if self.data_type in (14, 15):  # COMPLEX
             return 2 * self.values
-        return self.values if BITS.get(self.data_type, 8) >= 8 else self.size
+        return self.size if BITS.get(self.data_type) in (2, 4) else self.values
 
     @property
     def held(self) -> dict[int, int]:

@@ -45,10 +45,10 @@ _SIZES = struct.Struct("<2Q")
 
 # What NumPy has for an element in raw_data, by the number of its type: unsigned numbers
 # for types that it lacks, and bytes of several elements for those below 8 bits.
-_NAMES = "- f4 u1 i1 u2 i2 i4 i8 - ? f2 f8 u4 u8 c8 c16 u2" + " u1" * 10
+_NAMES = "- f4 u1 i1 u2 i2 i4 i8 - ? f2 f8 u4 u8 c8 c16 u2" + " u1" * 12
 _DTYPES = {i: np.dtype(f"<{n}") for i, n in enumerate(_NAMES.split()) if n != "-"}
 _MOST_DIMS = 1024
-_PER_BYTE = {21: 2, 22: 2, 23: 2, 25: 4, 26: 4}
+_BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2, 27: 6, 28: 6}
 _INNER = {"Graph", "Function", "Node", "Attribute", "SparseTensor", "Tensor"}
 _INNER |= {"TrainingInfo"}  # messages that are tensors or may hold some
 _KEYS = ("location", "offset", "length", "checksum")  # of external data
@@ -147,7 +147,7 @@ class Archive:
         """The values in the mapped file: bits, flat below 8, of types that NumPy lacks."""
         data, dtype = self.data(tensor), _DTYPES.get(tensor.data_type)
         _require(dtype is not None, "M19", f"{tensor.name!r} has an unknown type")
-        shape = (-1,) if tensor.data_type in _PER_BYTE else tuple(tensor.dims)
+        shape = (-1,) if tensor.data_type in _BITS else tuple(tensor.dims)
         return np.frombuffer(data, dtype).reshape(shape)
 
     def load_tensors(self, message: Message) -> None:
@@ -236,8 +236,8 @@ def _size(tensor: TensorProto) -> int | None:
     """The bytes that type and dimensions need; None for a type that is not known."""
     fits = len(tensor.dims) <= _MOST_DIMS and min(tensor.dims, default=0) >= 0
     dtype, count = _DTYPES.get(tensor.data_type), math.prod(tensor.dims) if fits else 0
-    size = -(-count // _PER_BYTE.get(tensor.data_type, 1))
-    size *= dtype.itemsize if dtype else 0
+    bits = _BITS.get(tensor.data_type, 8 * dtype.itemsize if dtype else 0)
+    size = -(-count * bits // 8)
     fits = fits and (dtype is None or max(count, size) < 1 << 64)
     _require(fits, "M17", f"the dimensions of {tensor.name!r} are not possible")
     return size if dtype or not count else None

@@ -216,6 +216,7 @@ def lengths() -> Iterator[Invalid]:
         ("int4", 22, (2049,), 1024, "2049 values of 4 bits in 1024 bytes."),
         ("int4_more", 22, (2046,), 1024, "2046 values of 4 bits in 1024 bytes."),
         ("uint2", 25, (4097,), 1024, "4097 values of 2 bits in 1024 bytes."),
+        ("float6", 27, (1366,), 1024, "1366 values of 6 bits in 1024 bytes."),
         ("bool", 9, (8,), 1, "8 truth values in a byte."),
     ):
         tensor = wire.linked("w", length=length, kind=kind, dims=dims)
@@ -296,6 +297,7 @@ def typed_lengths() -> Iterator[Invalid]:
         ("complex128", 15, (1,), wire.block(10, bytes(8)), "One of two numbers of COMPLEX128"),
         ("int4", 22, (3,), packed(5, 1), "One of two bytes of three INT4s"),
         ("uint2", 25, (5,), packed(5, 1), "One of two bytes of five UINT2s"),
+        ("float6", 28, (4,), packed(5, 1, 1, 1), "Three of four FLOAT6E3M2s, which fill three bytes"),
         ("bool", 9, (8,), packed(5, 255), "One of eight BOOLs"),
         ("string", 8, (2,), wire.block(6, "a"), "One of two STRINGs"),
     ):

@@ -9,7 +9,7 @@
 namespace onnxar {
 namespace {
 
-/// Unpacks elements of 2 or 4 bits to one byte each. The first element is in the lowest bits of a byte (onnx.proto,
+/// Unpacks elements of 2, 4 or 6 bits to one byte each. The first element is in the lowest bits of a byte (onnx.proto,
 /// TensorProto.int32_data).
 class SpreadSource final : public ByteSource {
  public:
@@ -22,12 +22,12 @@ class SpreadSource final : public ByteSource {
   [[nodiscard]] std::uint64_t size() const override { return count_; }
 
   void read(const ByteSink& sink) const override {
-    std::uint64_t left = count_;
+    Unpacking state{count_};
     std::vector<std::byte> piece;
     packed_->read([&](Bytes bytes) {
       for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), step))) {
         piece.clear();
-        for (const std::byte byte : bytes.first(std::min(bytes.size(), step))) spread(byte, left, piece);
+        for (const std::byte byte : bytes.first(std::min(bytes.size(), step))) spread(byte, state, piece);
         sink(piece);
       }
     });
@@ -36,12 +36,19 @@ class SpreadSource final : public ByteSource {
  private:
   static constexpr std::size_t step = 64U << 10U;
 
-  void spread(std::byte byte, std::uint64_t& left, std::vector<std::byte>& piece) const {
+  /// The elements that are left, and the bits of the next one that were read.
+  struct Unpacking {
+    std::uint64_t left;
+    unsigned value = 0, bits = 0;
+  };
+
+  void spread(std::byte byte, Unpacking& state, std::vector<std::byte>& piece) const {
     const unsigned mask = (1U << bits_) - 1;
     const unsigned sign = is_signed_ ? 1U << (bits_ - 1) : 0;
-    for (unsigned shift = 0; shift < 8 && left != 0; shift += bits_, --left) {
-      const unsigned value = (std::to_integer<unsigned>(byte) >> shift) & mask;
-      piece.push_back(static_cast<std::byte>((value ^ sign) - sign));  // extends the sign
+    state.value |= std::to_integer<unsigned>(byte) << state.bits;
+    for (state.bits += 8; state.bits >= bits_ && state.left != 0; state.bits -= bits_, --state.left) {
+      piece.push_back(static_cast<std::byte>(((state.value & mask) ^ sign) - sign));  // extends the sign
+      state.value >>= bits_;
     }
   }
 
@@ -75,6 +82,8 @@ NumpyType numpy_type(DataType type) {
     case DataType::uint4:
     case DataType::uint2:
     case DataType::float4e2m1:
+    case DataType::float6e2m3:
+    case DataType::float6e3m2:
     case DataType::float8e4m3fn:
     case DataType::float8e4m3fnuz:
     case DataType::float8e5m2:

@@ -45,6 +45,8 @@ std::optional<Layout> layout_of(DataType type) {
     case DataType::float8e4m3fn: return Layout{4, 3, 7, Special::nan_only};
     case DataType::float8e4m3fnuz: return Layout{4, 3, 8, Special::negative_zero_nan};
     case DataType::float4e2m1: return Layout{2, 1, 1, Special::none};
+    case DataType::float6e2m3: return Layout{2, 3, 1, Special::none};
+    case DataType::float6e3m2: return Layout{3, 2, 3, Special::none};
     default: return std::nullopt;
   }
 }
@@ -172,7 +174,7 @@ class DataComparison {
   std::optional<DataDifference> run(Bytes before, Bytes after) {
     // Most pieces of most tensors are equal, and memcmp detects that at the speed of memory. A piece is small enough to
     // remain in the cache for the comparison of its elements, and it has whole elements of every type.
-    constexpr std::size_t step = 64U << 10U;
+    constexpr std::size_t step = 48U << 10U;
     for (std::size_t at = 0; at < before.size(); at += step) {
       const std::size_t size = std::min(step, before.size() - at);
       if (std::memcmp(before.data() + at, after.data() + at, size) == 0) continue;
@@ -208,7 +210,9 @@ class DataComparison {
       case DataType::float8e5m2:
       case DataType::float8e5m2fnuz:
       case DataType::float8e8m0: return whole<std::uint8_t>(a, b, first, [this](auto bits) { return narrow(bits); });
-      case DataType::float4e2m1: return packed(a, b, first, [this](unsigned bits) { return narrow(bits); });
+      case DataType::float4e2m1:
+      case DataType::float6e2m3:
+      case DataType::float6e3m2: return packed(a, b, first, [this](unsigned bits) { return narrow(bits); });
       case DataType::uint4:
       case DataType::uint2: return packed(a, b, first, [](unsigned bits) { return bits; });
       case DataType::int4:
@@ -262,11 +266,12 @@ class DataComparison {
   void packed(Bytes a, Bytes b, std::uint64_t first, const Decode& decode) {
     const unsigned bits = bits_per_element(type_);
     const unsigned mask = (1U << bits) - 1;
+    unsigned left = 0, right = 0, held = 0;  // bits that were read, and how many
     for (std::size_t at = 0; at < a.size(); ++at) {
-      for (unsigned shift = 0; shift < 8 && first < found_.elements; shift += bits, ++first) {
-        const unsigned left = (std::to_integer<unsigned>(a[at]) >> shift) & mask;
-        const unsigned right = (std::to_integer<unsigned>(b[at]) >> shift) & mask;
-        if (left != right) add(first, decode(left), decode(right));
+      left |= std::to_integer<unsigned>(a[at]) << held;
+      right |= std::to_integer<unsigned>(b[at]) << held;
+      for (held += 8; held >= bits && first < found_.elements; held -= bits, left >>= bits, right >>= bits, ++first) {
+        if (((left ^ right) & mask) != 0) add(first, decode(left & mask), decode(right & mask));
       }
     }
   }

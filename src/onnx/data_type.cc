@@ -14,13 +14,13 @@ struct TypeRow {
 };
 
 /// Indexed by the type's number. Sources: onnx.proto (TensorProto.DataType), onnx/checker.cc (sizes of raw data).
-constexpr std::array<TypeRow, 27> types = {{
+constexpr std::array<TypeRow, 29> types = {{
     {"UNDEFINED", 0},      {"FLOAT", 32},    {"UINT8", 8},        {"INT8", 8},           {"UINT16", 16},
     {"INT16", 16},         {"INT32", 32},    {"INT64", 64},       {"STRING", 0},         {"BOOL", 8},
     {"FLOAT16", 16},       {"DOUBLE", 64},   {"UINT32", 32},      {"UINT64", 64},        {"COMPLEX64", 64},
     {"COMPLEX128", 128},   {"BFLOAT16", 16}, {"FLOAT8E4M3FN", 8}, {"FLOAT8E4M3FNUZ", 8}, {"FLOAT8E5M2", 8},
     {"FLOAT8E5M2FNUZ", 8}, {"UINT4", 4},     {"INT4", 4},         {"FLOAT4E2M1", 4},     {"FLOAT8E8M0", 8},
-    {"UINT2", 2},          {"INT2", 2},
+    {"UINT2", 2},          {"INT2", 2},      {"FLOAT6E2M3", 6},   {"FLOAT6E3M2", 6},
 }};
 
 const TypeRow* row(DataType type) noexcept {
@@ -56,9 +56,8 @@ std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::in
   }
   if (!count) return std::nullopt;
   if (bits >= 8) return base::checked_multiply(*count, bits / 8);
-  // Rounds up without `count + per_byte - 1`, which could wrap.
-  const unsigned per_byte = 8 / bits;
-  return *count / per_byte + (*count % per_byte == 0 ? 0 : 1);
+  // Eight elements are `bits` bytes. Only the rest is multiplied and rounded up, so that nothing wraps.
+  return *count / 8 * bits + (*count % 8 * bits + 7) / 8;
 }
 
 }  // namespace onnxar

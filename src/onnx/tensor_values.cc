@@ -110,7 +110,7 @@ std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
   const auto own = typed_field_of(tensor.type);
   if (!own) return std::nullopt;
   const std::uint64_t held = count_values(model, tensor, own->number);
-  // A string has no fixed size. With one byte per element, payload_size gives the number of elements. An overflow means
+  // Where a value is an element, payload_size of one byte per element returns the number of elements. An overflow means
   // more values than any tensor holds.
   const auto bytes = own->width == 0 ? payload_size(DataType::uint8, tensor.dims) : tensor.expected_size();
   const std::uint64_t width = std::max<std::uint64_t>(own->width, 1);

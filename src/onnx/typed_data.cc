@@ -21,6 +21,7 @@ struct Encoding {
   Type type;               // of one value: fixed32 and fixed64 are raw bytes already
   std::size_t width;       // of one value in raw data, in bytes
   std::int64_t low, high;  // the range of a varint as a signed number; 64-bit values of either sign are all valid
+  unsigned bits = 0;       // of one value in raw data if they are not whole bytes
 };
 
 constexpr std::int64_t low64 = std::numeric_limits<std::int64_t>::min();
@@ -51,12 +52,14 @@ std::optional<Encoding> encoding_of(DataType type) {
     case float8e4m3fnuz:
     case float8e5m2:
     case float8e5m2fnuz:
-    case float8e8m0:
-    case uint4:  // below 8 bits each value holds one byte of packed elements
+    case float8e8m0: return int32_data(1, 0, 0xff);
+    case uint4:  // each value holds one byte of packed elements; onnx 1.16 takes the highest bit for a sign
     case int4:
     case float4e2m1:
     case uint2:
-    case int2: return int32_data(1, 0, 0xff);
+    case int2: return int32_data(1, -0x80, 0xff);
+    case float6e2m3:  // each value holds one element
+    case float6e3m2: return Encoding{tensor_field::int32_data, Type::varint, 1, 0, 0x3f, 6};
     default: return std::nullopt;
   }
 }
@@ -91,8 +94,9 @@ class TypedSource final : public ByteSource {
     std::vector<std::byte> buffer;
     buffer.reserve(
         base::in_memory(std::min<std::uint64_t>(size_, piece_size) + sizeof(std::uint64_t)));  // most tensors are small
+    Packing held;
     const auto put = [&](std::uint64_t value) {
-      base::append(buffer, value, encoding_.width);
+      append(buffer, value, held);
       if (buffer.size() < piece_size) return;
       sink(buffer);
       buffer.clear();
@@ -101,7 +105,13 @@ class TypedSource final : public ByteSource {
       each_value(field, put);
       return true;
     });
+    if (held.bits != 0) buffer.push_back(static_cast<std::byte>(held.value));
     if (!buffer.empty()) sink(buffer);
+  }
+
+  /// The number of values whose raw bytes are `size()` bytes.
+  [[nodiscard]] std::uint64_t values(const TensorView& tensor) const {
+    return encoding_.bits == 0 ? size_ / encoding_.width : payload_size(DataType::uint8, tensor.dims).value_or(0);
   }
 
   /// Calls `put` with every value of a run. REQUIRES: the run ends with a whole value.
@@ -127,6 +137,21 @@ class TypedSource final : public ByteSource {
  private:
   static constexpr std::size_t piece_size = 1U << 20U;
 
+  /// The lowest bits of a byte that is not full yet.
+  struct Packing {
+    unsigned value = 0, bits = 0;
+  };
+
+  void append(std::vector<std::byte>& out, std::uint64_t value, Packing& held) const {
+    if (encoding_.bits == 0) return base::append(out, value, encoding_.width);
+    held.value |= static_cast<unsigned>(value) << held.bits;
+    held.bits += encoding_.bits;
+    if (held.bits < 8) return;
+    out.push_back(static_cast<std::byte>(held.value));
+    held.value >>= 8U;
+    held.bits -= 8;
+  }
+
   Bytes model_;
   Range tensor_;
   Encoding encoding_;
@@ -134,10 +159,10 @@ class TypedSource final : public ByteSource {
 };
 
 /// Whether every run is whole, every value is in range, and their number is the one that the shape calls for (W9).
-bool converts_exactly(Bytes model, Range tensor, const Encoding& encoding, const TypedSource& source) {
+bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& encoding, const TypedSource& source) {
   std::uint64_t count = 0;
   bool in_range = true;
-  const bool whole = visit_runs(model, tensor, encoding, [&](const Field& field) {
+  const bool whole = visit_runs(model, tensor.range, encoding, [&](const Field& field) {
     const bool packed_fixed = field.type == Type::length_delimited && encoding.type != Type::varint;
     if (packed_fixed) {
       count += field.value.size() / encoding.width;  // every bit pattern is valid, so the values are not read
@@ -150,7 +175,7 @@ bool converts_exactly(Bytes model, Range tensor, const Encoding& encoding, const
     });
     return in_range;
   });
-  return whole && count == source.size() / encoding.width;
+  return whole && count == source.values(tensor);
 }
 
 /// The bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
@@ -170,7 +195,8 @@ std::optional<Range> raw_run(Bytes model, Range tensor, const Encoding& encoding
 std::optional<TypedField> typed_field_of(DataType type) {
   if (type == DataType::string) return TypedField{tensor_field::string_data, 0};
   const auto encoding = encoding_of(type);
-  return encoding ? std::optional(TypedField{encoding->field, encoding->width}) : std::nullopt;
+  if (!encoding) return std::nullopt;
+  return TypedField{encoding->field, encoding->bits == 0 ? encoding->width : 0};
 }
 
 void refuse_conversion(const TensorView& tensor) {
@@ -189,7 +215,7 @@ std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorVie
   if (!encoding || !size || !is_only_field(tensor, encoding->field)) return nullptr;
   if (const auto raw = packed_raw_bytes(model, tensor)) return std::make_shared<SpanSource>(*raw);
   auto source = std::make_shared<TypedSource>(model, tensor.range, *encoding, *size);
-  return converts_exactly(model, tensor.range, *encoding, *source) ? source : nullptr;
+  return converts_exactly(model, tensor, *encoding, *source) ? source : nullptr;
 }
 
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {

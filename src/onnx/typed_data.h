@@ -23,7 +23,8 @@ std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorVie
 /// The raw bytes as a view of `model`, if they are one packed run of fixed-width values; empty otherwise.
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
 
-/// The typed field of a data type, and the number of raw bytes of one value: 0 for strings, which have no raw bytes.
+/// The typed field of a data type, and the number of raw bytes of one value: 0 where each value is an element whose raw
+/// bytes are not whole (types of 6 bits), or that has none (strings).
 struct TypedField {
   std::uint32_t number;
   std::size_t width;

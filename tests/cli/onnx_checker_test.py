@@ -21,7 +21,7 @@ from support import command_line
 from support.command_line import DONE, FOUND, ToolCase, run
 
 UNKNOWN = 99  # a data type that no schema has
-NEWEST = 26  # the last data type of onnx.proto of ONNX 1.20, the schema that the format is made for
+NEWEST = 28  # the last data type of onnx.proto of ONNX 1.23, the schema that the format is made for
 TYPES = {**{number: name for name, number in TensorProto.DataType.items()}, UNKNOWN: "UNKNOWN"}
 SHAPES = ([3], [], [0], [2, 0], [5])
 TYPED = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")
@@ -32,6 +32,7 @@ BITS = {
     **dict.fromkeys((4, 5, 10, 16), 16),
     **dict.fromkeys((21, 22, 23), 4),
     **dict.fromkeys((25, 26), 2),
+    **dict.fromkeys((27, 28), 6),
     15: 128,
 }
 COUNTS = ("exact", "short", "long", "empty")
@@ -60,7 +61,7 @@ def size_of(kind: int, dims: list[int]) -> int:
 def exact_count(kind: int, dims: list[int], field: str) -> int:
     """The name in onnx.proto."""
     values = size_of(2, dims)
-    if field == "raw_data" or BITS.get(kind, 8) < 8:
+    if field == "raw_data" or BITS.get(kind, 8) < 6:
         return size_of(kind, dims)
     return values * 2 if kind in (14, 15) else values
 

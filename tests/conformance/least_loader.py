@@ -11,7 +11,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 NONE_16, NONE_32 = 0xFFFF, 0xFFFFFFFF
-BITS = (0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2)  # by data type
+BITS = (0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2, 6, 6)  # by data type
 PLAIN = re.compile("0|[1-9][0-9]{0,19}")
 
 

@@ -41,6 +41,13 @@ TEST(NumpyElements, SmallElementsGetOneByteEachFromTheLowestBitsOn) {
   EXPECT_EQ(spread(DataType::uint2, {std::byte{0xE4}}, 4), (std::vector<int>{0, 1, 2, 3}));
 }
 
+TEST(NumpyElements, SixBitsCrossBytes) {
+  const Blob packed = {std::byte{0xC1}, std::byte{0x0F}, std::byte{0x56},
+                       std::byte{0xEA}};  // the last 2 bits are unused
+  EXPECT_EQ(spread(DataType::float6e2m3, packed, 5), (std::vector<int>{0x01, 0x3f, 0x20, 0x15, 0x2a}));
+  EXPECT_EQ(spread(DataType::float6e3m2, packed, 3), (std::vector<int>{0x01, 0x3f, 0x20}));
+}
+
 TEST(NumpyElements, SignsAreExtended) {
   EXPECT_EQ(spread(DataType::int4, {std::byte{0xF7}, std::byte{0x08}}, 3), (std::vector<int>{7, -1, -8}));
   EXPECT_EQ(spread(DataType::int2, {std::byte{0xE4}}, 4), (std::vector<int>{0, 1, -2, -1}));

@@ -123,5 +123,23 @@ TEST(DataDifference, PackedElementsAndTheirPadding) {
   EXPECT_FALSE(compared(dtype::uint4, 1, raw<std::uint8_t>({0x01}), raw<std::uint8_t>({0xf1})));
 }
 
+TEST(DataDifference, SixBitsCrossBytes) {
+  // 7.5 and 28 are the largest values; the third element is in the second and third byte.
+  const Blob zeros(3, std::byte{0});
+  EXPECT_EQ(numbers(dtype::float6e2m3, 1, zeros, raw<std::uint8_t>({0x1f, 0, 0})).max_absolute, 7.5);
+  EXPECT_EQ(numbers(dtype::float6e3m2, 1, zeros, raw<std::uint8_t>({0x1f, 0, 0})).max_absolute, 28.0);
+  EXPECT_EQ(numbers(dtype::float6e2m3, 1, zeros, raw<std::uint8_t>({0x01, 0, 0})).max_absolute, 0.125);
+  EXPECT_EQ(numbers(dtype::float6e3m2, 1, zeros, raw<std::uint8_t>({0x01, 0, 0})).max_absolute, 0.0625);
+  const DataDifference third = numbers(dtype::float6e2m3, 4, zeros, raw<std::uint8_t>({0x00, 0xf0, 0x01}));
+  EXPECT_EQ(third.first, 2U);
+  EXPECT_EQ(third.differing, 1U);
+  EXPECT_EQ(third.max_absolute, 7.5);
+  // In a later piece of the comparison, which has whole elements.
+  const Blob large(150'000, std::byte{0});
+  Blob changed = large;
+  changed.back() = std::byte{0x7c};
+  EXPECT_EQ(numbers(dtype::float6e2m3, 200'000, large, changed).first, 199'999U);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -74,7 +74,7 @@ TEST(NpyDescription, TypesThatOnnxLacksAreRefused) {
 }
 
 TEST(NumpyTypes, EveryTypeHasItsForm) {
-  constexpr std::array<std::pair<DataType, std::string_view>, 27> forms = {{
+  constexpr std::array<std::pair<DataType, std::string_view>, 29> forms = {{
       {DataType::undefined, ""},       {DataType::string, ""},
       {DataType::float16, "<f2"},      {DataType::float32, "<f4"},
       {DataType::float64, "<f8"},      {DataType::complex64, "<c8"},
@@ -88,7 +88,8 @@ TEST(NumpyTypes, EveryTypeHasItsForm) {
       {DataType::uint2, "|u1"},        {DataType::float4e2m1, "|u1"},
       {DataType::float8e4m3fn, "|u1"}, {DataType::float8e4m3fnuz, "|u1"},
       {DataType::float8e5m2, "|u1"},   {DataType::float8e5m2fnuz, "|u1"},
-      {DataType::float8e8m0, "|u1"},
+      {DataType::float8e8m0, "|u1"},   {DataType::float6e2m3, "|u1"},
+      {DataType::float6e3m2, "|u1"},
   }};
   for (const auto& [type, form] : forms) {
     EXPECT_EQ(numpy_type(type).descr, form) << to_string(type);

@@ -32,7 +32,8 @@ const std::vector<Row>& all_types() {
       {21, "UINT4", 4},      {20, "FLOAT8E5M2FNUZ", 8},
       {22, "INT4", 4},       {23, "FLOAT4E2M1", 4},
       {24, "FLOAT8E8M0", 8}, {25, "UINT2", 2},
-      {26, "INT2", 2},
+      {26, "INT2", 2},       {27, "FLOAT6E2M3", 6},
+      {28, "FLOAT6E3M2", 6},
   };
   return rows;
 }
@@ -42,7 +43,7 @@ std::optional<std::uint64_t> size_of(DataType type, const std::vector<std::int64
 }
 
 TEST(DataType, EveryTypeHasItsNameAndSize) {
-  EXPECT_EQ(all_types().size(), 27U);
+  EXPECT_EQ(all_types().size(), 29U);
   for (const Row& row : all_types()) {
     const auto type = static_cast<DataType>(row.number);
     EXPECT_EQ(to_string(type), row.name);
@@ -57,7 +58,7 @@ TEST(DataType, ShapesAreListsInBrackets) {
 }
 
 TEST(DataType, ATypeThatIsNotKnownYetIsCarriedByItsNumber) {
-  for (const std::int32_t number : {27, 28, 1000, -1, std::numeric_limits<std::int32_t>::min()}) {
+  for (const std::int32_t number : {29, 30, 1000, -1, std::numeric_limits<std::int32_t>::min()}) {
     const auto type = static_cast<DataType>(number);
     EXPECT_EQ(to_string(type), std::to_string(number));
     EXPECT_EQ(bits_per_element(type), 0U);
@@ -98,6 +99,7 @@ TEST(PayloadSize, IsThatOfTheProductOfTheDimensions) {
            Case{DataType::uint8, {largest_dim, 2}, 0xfffffffffffffffe},
            Case{DataType::float64, {(1LL << 61) - 1}, 0xfffffffffffffff8},
            Case{DataType::uint4, {largest_dim}, 1ULL << 62U},
+           Case{DataType::float6e2m3, {largest_dim, 2}, 0xbfffffffffffffff},
            Case{DataType::uint2, {largest_dim, 2}, 1ULL << 62U},
        }) {
     EXPECT_EQ(size_of(type, dims), size) << to_string(type) << shape_text(dims);

@@ -48,11 +48,11 @@ constexpr std::array varint_types = {
     VarintType{dtype::float8e5m2, int32_data, 1, 0, 255},
     VarintType{dtype::float8e5m2fnuz, int32_data, 1, 0, 255},
     VarintType{dtype::float8e8m0, int32_data, 1, 0, 255},
-    VarintType{dtype::uint4, int32_data, 1, 0, 255, 2},
-    VarintType{dtype::int4, int32_data, 1, 0, 255, 2},
-    VarintType{dtype::float4e2m1, int32_data, 1, 0, 255, 2},
-    VarintType{dtype::uint2, int32_data, 1, 0, 255, 4},
-    VarintType{dtype::int2, int32_data, 1, 0, 255, 4},
+    VarintType{dtype::uint4, int32_data, 1, -128, 255, 2},
+    VarintType{dtype::int4, int32_data, 1, -128, 255, 2},
+    VarintType{dtype::float4e2m1, int32_data, 1, -128, 255, 2},
+    VarintType{dtype::uint2, int32_data, 1, -128, 255, 4},
+    VarintType{dtype::int2, int32_data, 1, -128, 255, 4},
 };
 
 Values typical_values(const VarintType& row) { return {row.low, row.high, 0, 1, row.high / 2, row.low / 2}; }
@@ -168,6 +168,21 @@ TEST(TypedData, ElementsBelowEightBitsFillTheLastByte) {
   EXPECT_EQ(converted(typed(dtype::uint2, {13}, three_bytes)), std::nullopt);
 }
 
+TEST(TypedData, ElementsOfSixBitsArePacked) {
+  const Values values = {0x01, 0x3f, 0x20, 0x15, 0x2a};  // from the lowest bits on: 3f0 01, 15 8 0f, 2a
+  const Blob expected = little_endian({0xc1, 0x0f, 0x56, 0x2a}, 1);
+  for (const std::uint64_t type : {dtype::float6e2m3, dtype::float6e3m2}) {
+    for (const Message& data : all_forms(int32_data, values)) {
+      EXPECT_EQ(converted(typed(type, {5}, data)), expected) << type;
+      EXPECT_EQ(converted(typed(type, {4}, data)), std::nullopt) << type;
+      EXPECT_EQ(converted(typed(type, {6}, data)), std::nullopt) << type;
+    }
+    for (const std::int64_t value : {-1, 0x40}) {
+      EXPECT_EQ(converted(typed(type, {1}, varints(int32_data, {value}, Repeated::packed))), std::nullopt) << value;
+    }
+  }
+}
+
 // A NaN with a payload, a negative zero and a denormal: bits that arithmetic would change.
 const std::vector<std::uint32_t> awkward_floats = {0x7fa00001, 0x80000000, 0x00000001, 0x3f800000};
 const std::vector<std::uint64_t> awkward_doubles = {0x7ff4000000000001, 0x8000000000000000, 1, 0x3ff0000000000000};
@@ -262,7 +277,7 @@ TEST(TypedData, AnotherWireTypeIsNotConverted) {
 }
 
 TEST(TypedData, TypesWithoutATypedFieldAreNotConverted) {
-  for (const std::uint64_t type : {dtype::undefined, dtype::string, std::uint64_t{27}}) {
+  for (const std::uint64_t type : {dtype::undefined, dtype::string, std::uint64_t{99}}) {
     EXPECT_EQ(converted(typed(type, {1}, Message().varint(tensor_field::int32_data, 1))), std::nullopt) << type;
   }
   EXPECT_EQ(converted(tensor("w", dtype::string, {1}).string_data({"x"})), std::nullopt);

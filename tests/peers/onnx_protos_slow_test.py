@@ -1,11 +1,13 @@
-"""resolve_all and link_tensor compile with the classes that protoc makes of the onnx.proto of real onnx packages.
+"""resolve_all and link_tensor compile with the classes that protoc makes of the onnx.proto of real onnx packages, and the
+library knows each data type of the newest.
 
-Usage: CXX=c++ onnx_protos_slow_test.py, with pip and onnx
+Usage: CXX=c++ onnx_protos_slow_test.py, with pip
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,11 +15,9 @@ import unittest
 import zipfile
 from pathlib import Path
 
-import onnx
-
-INCLUDE = Path(__file__).resolve().parents[2] / "include"
+ROOT = Path(__file__).resolve().parents[2]
 # The oldest that content.h promises, the last without FunctionProto.attribute_proto, and some after it, each with a
-# Python that it has a wheel for. The newest is the installed package.
+# Python that it has a wheel for.
 RELEASES = {"1.10.2": "39", "1.12.0": "310", "1.13.1": "310", "1.16.0": "312"}
 PLATFORMS = [f"--platform={name}_x86_64" for name in ("manylinux2014", "manylinux_2_17", "manylinux_2_12", "manylinux2010")]
 PROGRAM = """#include <onnxar/content.h>
@@ -31,11 +31,17 @@ void link(runtime::TensorProto& tensor) { onnxar::link_tensor(tensor, "key", 0, 
 """
 
 
-def proto_of(release: str, folder: Path) -> str:
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--implementation=cp", *PLATFORMS]
-    subprocess.run([*command, f"--python-version={RELEASES[release]}", f"onnx=={release}", "-d", folder], check=True)
-    (wheel,) = folder.glob(f"onnx-{release}-*.whl")
+def proto_of(folder: Path, *wanted: str) -> str:
+    """The schema in the wheel that pip downloads for these words."""
+    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
+    subprocess.run([*command, *wanted, "-d", folder], check=True)
+    (wheel,) = folder.glob("onnx-*.whl")
     return zipfile.ZipFile(wheel).read("onnx/onnx-ml.proto").decode()
+
+
+def data_types(proto: str) -> dict[str, int]:
+    (body,) = re.findall(r"enum DataType \{(.*?)\}", re.sub(r"//.*", "", proto), re.DOTALL)
+    return {name: int(number) for name, number in re.findall(r"(\w+) = (\d+);", body)}
 
 
 class OnnxProtos(unittest.TestCase):
@@ -43,18 +49,21 @@ class OnnxProtos(unittest.TestCase):
         """In a package of its own, as a runtime's copy may be."""
         (folder / "runtime.proto").write_text(proto.replace("\npackage onnx;", "\npackage runtime;"))
         subprocess.run(["protoc", f"--proto_path={folder}", f"--cpp_out={folder}", "runtime.proto"], check=True)
-        command = [os.environ.get("CXX") or "c++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{INCLUDE}", f"-I{folder}", "-"]
+        command = [os.environ.get("CXX") or "c++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{ROOT / 'include'}", f"-I{folder}", "-"]
         done = subprocess.run(command, input=PROGRAM, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[:2000])
 
     def test_older_releases_compile(self) -> None:
-        for release in RELEASES:
+        for release, python in RELEASES.items():
             with self.subTest(release=release), tempfile.TemporaryDirectory() as folder:
-                self.compiles_with(proto_of(release, Path(folder)), Path(folder))
+                wanted = (f"onnx=={release}", "--implementation=cp", *PLATFORMS, f"--python-version={python}")
+                self.compiles_with(proto_of(Path(folder), *wanted), Path(folder))
 
-    def test_newest_release_compiles(self) -> None:
+    def test_newest_release_compiles_and_its_types_are_known(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            self.compiles_with((Path(onnx.__file__).parent / "onnx-ml.proto").read_text(), Path(folder))
+            newest = proto_of(Path(folder), "onnx")
+            self.compiles_with(newest, Path(folder))
+        self.assertEqual(data_types(newest), data_types((ROOT / "proto/onnxar/onnx.proto").read_text()))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,9 @@ std::string_view family(DataType type) {
     case DataType::uint4:
     case DataType::int2:
     case DataType::uint2:
-    case DataType::float4e2m1: return "small";
+    case DataType::float4e2m1:
+    case DataType::float6e2m3:
+    case DataType::float6e3m2: return "small";
     case DataType::undefined:
     case DataType::string: break;
   }
