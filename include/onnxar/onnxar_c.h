@@ -12,7 +12,7 @@
  * Status    A function that can fail returns a status, and writes its results only if that is ONNXAR_OK. If `error` is
  *           not NULL, it is set to NULL or to a description of the failure, which the caller frees. ONNXAR_USAGE: an
  *           argument is NULL that must not be, or another `abi`. No C++ exception leaves a function.
- * Free      Functions that free, close or release accept NULL. All other pointers that a call gives are views.
+ * Free      Functions that free, close, release or count accept NULL. All other pointers that a call gives are views.
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until their function free.
@@ -21,9 +21,8 @@
  * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
  *           Callbacks run on the call's thread, except `release`. None may throw. Do not end a thread during a call.
- * ABI       ONNXAR_C_ABI changes if callers have to be recompiled; a library refuses callers of another ABI. Within one
- *           ABI, functions may be added, and structs that begin with `struct_size` may get members at their end, where
- *           0 means what older callers get. All other structs stay as they are (docs/abi.md).
+ * ABI       A library refuses callers of another ONNXAR_C_ABI. Within one, functions may be added, and structs that
+ *           begin with `struct_size` may get members at their end, where 0 means what older callers get (docs/abi.md).
  * The file  If it is renamed over, removed, or edited by this library, an open archive does not change. If it is
  *           shortened (`onnxar undo` does that), access to the bytes that were cut off raises SIGBUS. With `copy_in` an
  *           archive does not depend on its file. Offsets count from the archive's first byte.
@@ -36,13 +35,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 #if defined(_WIN32)
 typedef void* onnxar_native_handle; /* a HANDLE of an open file, which the library borrows */
 #else
 typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #endif
-
 /* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
 #define ONNXAR_C_ABI 1
 #define ONNXAR_HAVE_TENSORS 1      /* added to this ABI: onnxar_tensors, except onnxar_lookup */
@@ -50,9 +47,9 @@ typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #define ONNXAR_HAVE_GRAPHS 1       /* added to this ABI: several models in one archive, and the option `graph` */
 #define ONNXAR_HAVE_DIGEST 1       /* added to this ABI: onnxar_digest */
 #define ONNXAR_HAVE_STORED 1       /* added to this ABI: onnxar_stored */
+#define ONNXAR_HAVE_EDITING 1      /* added to this ABI: edit, begin, keys_for, get_tensor_entry, pack_memory */
 #define ONNXAR_TERMINATED SIZE_MAX /* as a length of text: up to its NUL */
 #define ONNXAR_TO_END UINT64_MAX   /* as a length of bytes: up to the end */
-
 typedef int32_t onnxar_status;
 enum {
   ONNXAR_OK = 0,
@@ -68,17 +65,15 @@ typedef struct onnxar_error onnxar_error;     /* a failure */
 typedef struct onnxar_tensors onnxar_tensors; /* the list of a model's tensors */
 typedef struct onnxar_digest onnxar_digest;   /* of an archive's content */
 typedef struct onnxar_stored onnxar_stored;   /* a model as ONNX Runtime optimised it */
-typedef struct onnxar_writer onnxar_writer;   /* an archive that is being written */
+typedef struct onnxar_writer onnxar_writer;   /* an archive that is being written or edited */
 typedef struct onnxar_keys onnxar_keys;       /* makes names of entries */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
-
-typedef struct onnxar_bytes { /* a view; numbers of tensors are little-endian on every host */
+typedef struct onnxar_bytes {                 /* a view; numbers of tensors are little-endian on every host */
   const void* data;
   size_t size;
 } onnxar_bytes;
 /* The pages of a mapping are read: each at its first access; in the background; before the call returns. */
 enum { ONNXAR_PREFETCH_NONE = 0, ONNXAR_PREFETCH_WILL_NEED = 1, ONNXAR_PREFETCH_POPULATE = 2 };
-
 /* How to open. Each struct of options may be NULL, which means the same as zeros in all but `struct_size`. */
 typedef struct onnxar_open_options {
   size_t struct_size;          /* sizeof(onnxar_open_options) */
@@ -97,9 +92,8 @@ typedef struct onnxar_entry {
   uint32_t crc32;
   uint32_t reserved; /* 0 */
 } onnxar_entry;
-/* Of an entry's bytes. */
 typedef struct onnxar_location {
-  uint64_t offset;    /* of the first byte, from the archive's first byte; a multiple of `alignment` */
+  uint64_t offset;    /* of the entry's first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
 } onnxar_location;
 /* Of the library at run time: "1.0.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
@@ -125,7 +119,6 @@ onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, vo
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
 /* An archive must not be used after this. Its views stay valid while an owner exists. */
 void onnxar_close(onnxar_archive* archive);
-
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 /* The number of entries, including the model; 0 for NULL. */
 uint64_t onnxar_count(const onnxar_archive* archive);
@@ -159,7 +152,6 @@ onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxa
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
-
 /* --- several models ----------------------------------------------------------------------------------------------- */
 /* The first further graph (an entry NAME.onnx) from the index `from` on: begin with 0, and continue after the last one.
  * Code usage.no_such_entry: no more graphs. */
@@ -169,7 +161,6 @@ onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, on
  * share the memory, and are closed separately. Code usage.no_such_entry. */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
-
 /* --- tensors, without protobuf ------------------------------------------------------------------------------------ */
 typedef struct onnxar_tensor {
   const char* name; /* TensorProto.name, unchanged */
@@ -185,7 +176,6 @@ typedef struct onnxar_tensor {
  * Cost: O(model); no weight is read. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
 void onnxar_tensors_free(onnxar_tensors* tensors);
-/* 0 for NULL. */
 uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
 /* Code usage.no_such_tensor. */
 onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
@@ -194,11 +184,14 @@ onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, o
  * a link that leads nowhere, or data whose length does not fit type and dims; code onnx.tensor.strings. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
+/* The entry that has the tensor's data, which may be a part of it. If the data is in the model, that is the entry of
+ * the model (or of the graph, in a view by onnxar_open_graph). Reads no data. ONNXAR_FORMAT: as above. */
+onnxar_status onnxar_get_tensor_entry(const onnxar_tensors* tensors, uint64_t index, onnxar_entry* entry,
+                                      onnxar_error** error);
 /* By name; of several, the initializer of the main graph counts. Code usage.no_such_tensor, with similar names in the
  * message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1), for these messages O(tensors). */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
-
 /* --- digest ------------------------------------------------------------------------------------------------------- */
 /* One SHA-256 for the names and bytes of all entries except the side file onnxar.sig (spec/digest.md). Reads all bytes
  * in `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
@@ -208,7 +201,6 @@ onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads,
 const char* onnxar_digest_hex(const onnxar_digest* digest);
 const char* onnxar_digest_manifest(const onnxar_digest* digest);
 void onnxar_digest_free(onnxar_digest* digest);
-
 /* --- sessions of ONNX Runtime that start from a stored model ------------------------------------------------------ */
 typedef struct onnxar_session_source {
   onnxar_bytes model; /* for CreateSessionFromArray */
@@ -234,7 +226,6 @@ onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* arc
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
 /* Views of `source` end; sessions do not need them. */
 void onnxar_stored_free(onnxar_stored* stored);
-
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 typedef struct onnxar_writer_options {
   size_t struct_size;      /* sizeof(onnxar_writer_options) */
@@ -253,6 +244,16 @@ typedef size_t (*onnxar_read_callback)(void* context, void* buffer, size_t size)
  * except by a NULL argument, all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error);
+/* Begins an edit of an archive, which appends: old weights are neither read nor moved. The functions below add entries
+ * and graphs, and onnxar_finish a model that names old and new entries; then the edit counts (onnxar_undo takes it
+ * back). A writer that fails or is freed before leaves the archive as it was. `before`, unless NULL, is set to the
+ * archive before the edit, to be closed as any other. Code archive.busy: another edit goes on, until its writer is
+ * freed; opening fails with it while bytes are appended. `options` must not set alignment and overwrite. */
+onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
+                          onnxar_archive** before, onnxar_error** error);
+/* Removes a side file, a graph, or an entry that no tensor names and no weight follows; to replace one, then add it.
+ * Comes before all that writes. Code usage.no_such_entry; usage.argument: it cannot be removed in place. */
+onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length, onnxar_error** error);
 /* Reserves disk space for `bytes` in all, so that a full disk is noticed at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
 /* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Weights
@@ -261,6 +262,12 @@ onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_le
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                                 onnxar_read_callback read, void* context, onnxar_error** error);
+/* Adds an entry of `size` bytes that come in pieces, by any number of calls of onnxar_write. The file is the same as
+ * with onnxar_add. Code usage.argument: another call before onnxar_end; io.source_size: more or fewer bytes. */
+onnxar_status onnxar_begin(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
+                           onnxar_error** error);
+onnxar_status onnxar_write(onnxar_writer* writer, const void* data, size_t size, onnxar_error** error);
+onnxar_status onnxar_end(onnxar_writer* writer, onnxar_error** error);
 /* Adds a further model, a serialised ModelProto, as the graph NAME.onnx. `name` may lack the ".onnx". */
 onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length, const void* model,
                                size_t size, onnxar_error** error);
@@ -270,11 +277,12 @@ onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t siz
 void onnxar_writer_free(onnxar_writer* writer);
 /* Makes names of entries from names of tensors: C identifiers that differ by more than ASCII case. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
+/* As above, for an edit of this archive: the keys differ from the names of its entries and of its file. */
+onnxar_status onnxar_keys_for(const onnxar_archive* archive, onnxar_keys** keys, onnxar_error** error);
 /* A new key for a tensor of this name. */
 onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length, const char** key,
                               onnxar_error** error);
 void onnxar_keys_free(onnxar_keys* keys);
-
 /* --- verbs -------------------------------------------------------------------------------------------------------- */
 /* A file that becomes an entry beside the weights. Its name is not a C identifier, since those are keys of tensors. */
 typedef struct onnxar_added_file {
@@ -314,6 +322,9 @@ typedef struct onnxar_options {
  * may be NULL, except for onnxar_check. Models in protobuf's text format are refused: code usage.no_text_parser. */
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error);
+/* As onnxar_pack, of a model in memory: an archive, or a ModelProto, whose external data is in external_data_dir. */
+onnxar_status onnxar_pack_memory(uint32_t abi, const void* model, size_t size, const char* archive,
+                                 const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 /* Packs several models: the first becomes the model, each other one a graph, and equal tensors share an entry. A `name`
  * is that among the graphs; NULL: the file's. */
 onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count, const char* archive,
@@ -329,6 +340,9 @@ onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, 
  * must not. */
 onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                              onnxar_report** report, onnxar_error** error);
+/* As onnxar_replace, of a ModelProto in memory. */
+onnxar_status onnxar_replace_memory(uint32_t abi, const char* archive, const void* model, size_t size,
+                                    const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
                           onnxar_error** error);
 onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
@@ -338,7 +352,6 @@ onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, 
 /* `which`: a tensor's name, key or site, or a pattern of names; with a pattern, `output` ends in "/". */
 onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
                              const onnxar_options* options, onnxar_report** report, onnxar_error** error);
-
 /* The numbers of a report; 0 for a verb that does not have the number. */
 enum {
   ONNXAR_REPORT_FILE_BYTES = 1,        /* size of the output, or of the archive after the call */
@@ -349,7 +362,6 @@ enum {
   ONNXAR_REPORT_ENTRIES = 6,           /* pack: that hold tensors; replace: new ones; repack undo recover: all */
   ONNXAR_REPORT_DISCARDS_STATES = 7    /* replace: 1 if no entry stays in place, so `undo` cannot take the edit back */
 };
-
 /* A result of onnxar_check, or a warning or note of another verb. */
 typedef struct onnxar_finding {
   int32_t severity; /* 0: error, 1: warning, 2: note */
@@ -367,7 +379,6 @@ onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, on
 /* 1 if no finding is an error, else 0. */
 int onnxar_passed(const onnxar_report* report);
 void onnxar_report_free(onnxar_report* report);
-
 /* --- errors ------------------------------------------------------------------------------------------------------- */
 /* For NULL these give ONNXAR_OK, "" and 0. Text that does not apply is "". This interface adds the codes "c.memory",
  * "c.internal" and "c.callback" to those of error_codes.inc. The ids of hints are in error_hints.inc. */
@@ -382,7 +393,6 @@ const char* onnxar_error_path(const onnxar_error* error);       /* the file in q
 /* 1 if a place in the file is known, else 0. If 1, it is written to `offset`, which may be NULL. */
 int onnxar_error_offset(const onnxar_error* error, uint64_t* offset);
 void onnxar_error_free(onnxar_error* error);
-
 #ifdef __cplusplus
 }
 #endif

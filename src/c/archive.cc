@@ -19,10 +19,6 @@
 #include "onnxar/error.h"
 #include "os/names.h"
 
-struct onnxar_archive {  // NOLINT(readability-identifier-naming): a name of C
-  onnxar::Archive archive;
-};
-
 struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
   std::shared_ptr<const void> share;
   std::atomic<std::size_t> count = 1;
@@ -348,6 +344,16 @@ ONNXAR_C_EXPORT onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, u
   return guarded(error, [&] {
     check_given("tensors", tensors, "bytes", bytes);
     *bytes = c_bytes(bytes_of_tensor(*tensors, index));
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_get_tensor_entry(const onnxar_tensors* tensors, uint64_t index,
+                                                      onnxar_entry* entry, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_given("tensors", tensors, "entry", entry);
+    const Archive& archive = tensors->archive;
+    const std::optional<ArchiveEntry> found = tensor_entry(archive, tensor_of(tensors, index));
+    *entry = c_entry(found ? *found : archive.model_entry());
   });
 }
 

@@ -12,10 +12,15 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/onnxar_c.h"
 #include "onnxar/version.h"
+
+struct onnxar_archive {  // NOLINT(readability-identifier-naming): a name of C
+  onnxar::Archive archive;
+};
 
 // Marks the functions that the shared library exports. All code is compiled with hidden visibility.
 #if defined(_WIN32)

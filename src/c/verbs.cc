@@ -138,6 +138,16 @@ ONNXAR_C_EXPORT onnxar_status onnxar_pack(uint32_t abi, const char* model, const
   });
 }
 
+ONNXAR_C_EXPORT onnxar_status onnxar_pack_memory(uint32_t abi, const void* model, size_t size, const char* archive,
+                                                 const onnxar_options* options, onnxar_report** report,
+                                                 onnxar_error** error) {
+  return run_verb(abi, report, error, [&] {
+    check_given("archive", archive);
+    const VerbOptions given(options, Verb::pack);
+    return report_of(pack(bytes_of(model, size, "model"), os::path_of(archive), given.save(), given.load()));
+  });
+}
+
 ONNXAR_C_EXPORT onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count,
                                                  const char* archive, const onnxar_options* options,
                                                  onnxar_report** report, onnxar_error** error) {
@@ -198,6 +208,16 @@ ONNXAR_C_EXPORT onnxar_status onnxar_replace(uint32_t abi, const char* archive, 
     }
     return report_of(model == nullptr ? replace(os::path_of(archive), replacing)
                                       : replace(os::path_of(archive), os::path_of(model), replacing, given.load()));
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_replace_memory(uint32_t abi, const char* archive, const void* model, size_t size,
+                                                    const onnxar_options* options, onnxar_report** report,
+                                                    onnxar_error** error) {
+  return run_verb(abi, report, error, [&] {
+    check_given("archive", archive);
+    const VerbOptions given(options, Verb::replace);
+    return report_of(replace(os::path_of(archive), bytes_of(model, size, "model"), given.replace(), given.load()));
   });
 }
 

@@ -1,19 +1,24 @@
-// Writing archives, and the keys of their entries.
+// Writing and editing archives, and the keys of their entries.
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "base/text.h"
 #include "c/boundary.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
 #include "os/names.h"
 
 struct onnxar_writer {  // NOLINT(readability-identifier-naming): a name of C
-  onnxar::ArchiveWriter writer;
+  std::variant<onnxar::ArchiveWriter, onnxar::ArchiveEditor> writer;
 };
 
 struct onnxar_keys {  // NOLINT(readability-identifier-naming): a name of C
@@ -27,19 +32,42 @@ namespace {
 constexpr std::size_t first_writer_options = offsetof(onnxar_writer_options, reserved) + sizeof(std::int32_t);
 static_assert(sizeof(void*) != 8 || first_writer_options == 40);
 
-WriterOptions writer_options_of(const onnxar_writer_options* given) {
+onnxar_writer_options checked(const onnxar_writer_options* given) {
   const onnxar_writer_options known = known_part(given, first_writer_options);
   // A later version may give this padding a meaning, so a caller that leaves it uninitialised is told now.
   if (known.reserved != 0) {
     throw Error(Code::usage_argument, "`reserved` of the options of a writer is set; set it to 0");
   }
+  return known;
+}
+
+OutputOptions output_of(const onnxar_writer_options& options) {
+  return {.overwrite = options.overwrite != 0, .sync = options.no_sync == 0, .threads = thread_count(options.threads)};
+}
+
+WriterOptions writer_options_of(const onnxar_writer_options& given) {
   WriterOptions options;
   // 0 is not an alignment, so it means the default.
-  if (known.alignment != 0) options.alignment = known.alignment;
-  options.output = {
-      .overwrite = known.overwrite != 0, .sync = known.no_sync == 0, .threads = thread_count(known.threads)};
-  options.verify_model = known.no_verify_model == 0;
+  if (given.alignment != 0) options.alignment = given.alignment;
+  options.output = output_of(given);
+  options.verify_model = given.no_verify_model == 0;
   return options;
+}
+
+EditOptions edit_options_of(const onnxar_writer_options& given) {
+  if (given.alignment != 0 || given.overwrite != 0) {
+    throw Error(Code::usage_argument,
+                base::concat("`", given.alignment != 0 ? "alignment" : "overwrite",
+                             "` is for new archives, and an edit keeps what the archive has; set it to 0"));
+  }
+  return {.output = output_of(given), .verify_model = given.no_verify_model == 0};
+}
+
+/// Calls `action` with the ArchiveWriter or the ArchiveEditor. Errors: usage.argument (NULL).
+template <typename Action>
+void use(onnxar_writer* writer, const Action& action) {
+  check_argument(writer != nullptr, "writer");
+  std::visit(action, writer->writer);
 }
 
 StreamReader stream_of(onnxar_read_callback read, void* context) {
@@ -61,22 +89,40 @@ ONNXAR_C_EXPORT onnxar_status onnxar_create(uint32_t abi, const char* path, cons
                                             onnxar_writer** writer, onnxar_error** error) {
   return guarded(abi, error, [&] {
     check_given("path", path, "writer", writer);
-    *writer = new onnxar_writer{ArchiveWriter::create(os::path_of(path), writer_options_of(options))};
+    *writer = new onnxar_writer{ArchiveWriter::create(os::path_of(path), writer_options_of(checked(options)))};
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options,
+                                          onnxar_writer** writer, onnxar_archive** before, onnxar_error** error) {
+  return guarded(abi, error, [&] {
+    check_given("path", path, "writer", writer);
+    ArchiveEditor editor = ArchiveEditor::open(os::path_of(path), edit_options_of(checked(options)));
+    std::unique_ptr<onnxar_archive> archive;
+    if (before != nullptr) archive.reset(new onnxar_archive{editor.archive().graph(model_entry_name)});
+    *writer = new onnxar_writer{std::move(editor)};
+    if (before != nullptr) *before = archive.release();
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length,
+                                            onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(writer != nullptr, "writer");
+    auto* editor = std::get_if<ArchiveEditor>(&writer->writer);
+    if (editor == nullptr) throw Error(Code::usage_argument, "a new archive has nothing to remove");
+    editor->remove(text_of(name, name_length, "name"));
   });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error) {
-  return guarded(error, [&] {
-    check_argument(writer != nullptr, "writer");
-    writer->writer.reserve(bytes);
-  });
+  return guarded(error, [&] { use(writer, [&](auto& used) { used.reserve(bytes); }); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data,
                                          size_t size, onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(writer != nullptr, "writer");
-    writer->writer.add(text_of(name, name_length, "name"), bytes_of(data, size, "data"));
+    use(writer, [&](auto& used) { used.add(text_of(name, name_length, "name"), bytes_of(data, size, "data")); });
   });
 }
 
@@ -85,23 +131,42 @@ ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const cha
                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_given("writer", writer, "read", read);
-    writer->writer.add(text_of(name, name_length, "name"), size, stream_of(read, context));
+    use(writer, [&](auto& used) { used.add(text_of(name, name_length, "name"), size, stream_of(read, context)); });
   });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_begin(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
+                                           onnxar_error** error) {
+  return guarded(error,
+                 [&] { use(writer, [&](auto& used) { used.begin(text_of(name, name_length, "name"), size); }); });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_write(onnxar_writer* writer, const void* data, size_t size, onnxar_error** error) {
+  return guarded(error, [&] { use(writer, [&](auto& used) { used.write(bytes_of(data, size, "data")); }); });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_end(onnxar_writer* writer, onnxar_error** error) {
+  return guarded(error, [&] { use(writer, [](auto& used) { used.end(); }); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length,
                                                const void* model, size_t size, onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(writer != nullptr, "writer");
-    writer->writer.add_graph(text_of(name, name_length, "name"), bytes_of(model, size, "model"));
+    use(writer,
+        [&](auto& used) { used.add_graph(text_of(name, name_length, "name"), bytes_of(model, size, "model")); });
   });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size,
                                             onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(writer != nullptr, "writer");
-    writer->writer.finish(bytes_of(model, size, "model"));
+    use(writer, [bytes = bytes_of(model, size, "model")](auto& used) {
+      if constexpr (std::is_same_v<decltype(used), ArchiveEditor&>) {
+        used.commit(bytes);
+      } else {
+        used.finish(bytes);
+      }
+    });
   });
 }
 
@@ -111,6 +176,13 @@ ONNXAR_C_EXPORT onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** key
   return guarded(abi, error, [&] {
     check_argument(keys != nullptr, "keys");
     *keys = new onnxar_keys;
+  });
+}
+
+ONNXAR_C_EXPORT onnxar_status onnxar_keys_for(const onnxar_archive* archive, onnxar_keys** keys, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_given("archive", archive, "keys", keys);
+    *keys = new onnxar_keys{KeyMaker(archive->archive), {}};
   });
 }
 

@@ -89,6 +89,37 @@ static inline onnxar_options no_options(void) {
   return options;
 }
 
+static inline int same_files(const char* one, const char* other) {
+  const File a = read_file(one), b = read_file(other);
+  const int equal = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+  free(a.data);
+  free(b.data);
+  return equal;
+}
+
+static inline void write_file(const char* path, const char* data, size_t size) {
+  FILE* stream = fopen(path, "wb");
+  CHECK(stream != NULL && fwrite(data, 1, size, stream) == size && fclose(stream) == 0);
+}
+
+static inline void copy_file(const char* from, const char* to) {
+  const File file = read_file(from);
+  write_file(to, file.data, file.size);
+  free(file.data);
+}
+
+static inline int passes(const char* path) {
+  onnxar_options options = {0};
+  onnxar_report* report = NULL;
+  int passed;
+  options.struct_size = sizeof options;
+  options.data = 1;
+  CHECK(onnxar_check(ONNXAR_C_ABI, path, &options, &report, NULL) == ONNXAR_OK);
+  passed = onnxar_passed(report);
+  onnxar_report_free(report);
+  return passed;
+}
+
 /* The tests of writing.c. */
 void check_reading_entries(void);
 void check_lookup(void);
@@ -99,6 +130,11 @@ void check_verbs(void);
 #ifdef ONNXAR_HAVE_GRAPHS
 /* The tests of graphs.c. */
 void check_graphs(void);
+#endif
+
+#ifdef ONNXAR_HAVE_EDITING
+/* The tests of editing.c. */
+void check_editing(void);
 #endif
 
 #ifdef ONNXAR_HAVE_STORED

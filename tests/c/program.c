@@ -1,6 +1,6 @@
 /* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; writing.c has those that write,
- * graphs.c those for several models, stored.c those for sessions. program_test.py makes the files that it reads and
- * runs it:
+ * graphs.c those for several models, stored.c those for sessions, editing.c those for edits. program_test.py makes the
+ * files that it reads and runs it:
  *
  *   program FOLDER
  *
@@ -400,6 +400,9 @@ int main(int argc, char** argv) {
 #endif
 #ifdef ONNXAR_HAVE_STORED
   check_stored();
+#endif
+#ifdef ONNXAR_HAVE_EDITING
+  check_editing();
 #endif
   check_threads();
   if (failures == 0) printf("onnxar %s, C ABI %d: all as it should be\n", onnxar_version(), ONNXAR_C_ABI);

@@ -11,39 +11,6 @@
 
 #define ABI ONNXAR_C_ABI
 
-/* --- files -------------------------------------------------------------------------------------------------------- */
-
-static int same_files(const char* one, const char* other) {
-  const File a = read_file(one), b = read_file(other);
-  const int equal = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-  free(a.data);
-  free(b.data);
-  return equal;
-}
-
-static void write_file(const char* path, const char* data, size_t size) {
-  FILE* stream = fopen(path, "wb");
-  CHECK(stream != NULL && fwrite(data, 1, size, stream) == size && fclose(stream) == 0);
-}
-
-static void copy_file(const char* from, const char* to) {
-  const File file = read_file(from);
-  write_file(to, file.data, file.size);
-  free(file.data);
-}
-
-static int passes(const char* path) {
-  onnxar_options options = {0};
-  onnxar_report* report = NULL;
-  int passed;
-  options.struct_size = sizeof options;
-  options.data = 1;
-  CHECK(onnxar_check(ABI, path, &options, &report, NULL) == ONNXAR_OK);
-  passed = onnxar_passed(report);
-  onnxar_report_free(report);
-  return passed;
-}
-
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static void check_is_archive(void) {
