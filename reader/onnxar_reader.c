@@ -83,14 +83,12 @@ static const struct {
     {"P6", "archive.model.missing", "there is no entry __MODEL_PROTO"},
     {"P7", "archive.model.not_last", "__MODEL_PROTO is not the last entry"},
     {"P8 G2", "archive.model.too_large", "the model is larger than the limit, or than 2^31 - 1 bytes"},
-    {"L1 L15", "zip.local.header",
-     "there is no local header of at most 65535 bytes here that ends before what follows"},
+    {"L1 L15", "zip.local.header", "there is no local header of at most 65535 bytes that ends before what follows"},
     {"L2", "zip.local.name", "the local header has another name"},
     {"L3", "zip.local.field", "a field of the local header differs from the directory's"},
     {"L8", "zip.local.size", "a size in the local header differs from the directory's"},
     {"L10", "zip.padding.record", "the padding is not an alignment and zeros"},
-    {"L11 L12", "zip.padding.alignment",
-     "the alignment that the padding record states is not allowed, or not the data's"},
+    {"L11 L12", "zip.padding.alignment", "the alignment of the padding record is not allowed, or not the data's"},
     {"T1", "zip.data.crc", "the data has another CRC-32 than stated"},
     {"T2", "archive.tail.prefix", "the superseded bytes after the data do not end in an archive"},
     {"M1", "onnx.model.invalid", "this is not an ONNX model: it has no graph"},
@@ -259,7 +257,6 @@ static int read_zip64_end(const byte* record, uint64_t at, struct end* end, faul
   }
   return 1;
 }
-
 /* Steps 1 to 10, of the first `size` bytes of the file. */
 static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
   enum { ALL = END_SIZE + LOCATOR_SIZE + ZIP64_END_SIZE };
@@ -285,7 +282,6 @@ static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
   if (end->offset > ends_at || ends_at - end->offset != end->size) return refuse(e, "E8", NULL, at);
   return 1;
 }
-
 /* Words E1 better where an end record is near the end: as E2, or as E3 if its comment ends with the file. */
 static void word_missing_end(reader* r, fault* e) {
   const uint64_t size = r->source.size, most = END_SIZE + 0xFFFF;
@@ -434,7 +430,6 @@ static int read_wide(const byte* header, const struct header* extras, uint64_t v
   }
   return 1;
 }
-
 /* Steps 18 to 23. The rule that is broken, or NULL. */
 static const char* broken_by_fields(const byte* header) {
   const uint32_t flags = u16(header + 8), attributes = u32(header + 38);
@@ -468,7 +463,6 @@ static const char* broken_by_extras(struct entry* entry) {
   entry->alignment = (uint16_t)extras.alignment;
   return NULL;
 }
-
 /* Steps 15 to 30 of the header at `at`, of which `left` bytes are in the directory. */
 static int read_header(reader* r, struct entry* entry, const byte* at, size_t left, fault* e) {
   const char* broken;
@@ -580,7 +574,6 @@ static int index_names(onnxar_reader* r, fault* e) {
   const struct entry *entry = &r->entries[r->names[worst]], *before = &r->entries[r->names[worst - 1]];
   return refuse_header(r, e, has_name(before, name_of(entry), length_of(entry)) ? "N10" : "N11", entry);
 }
-
 /* Step 38. */
 static int check_folders(reader* r, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
@@ -626,7 +619,6 @@ static int push_cut(reader* r, struct cuts* heap, uint64_t at, size_t zeros, siz
   heap->items[place] = cut;
   return 1;
 }
-
 static struct cut pop_cut(struct cuts* heap) {
   const struct cut first = heap->items[0], last = heap->items[--heap->count];
   size_t place = 0;
@@ -838,7 +830,6 @@ static const char* read_pair(const field* message, struct text pair[2], const by
   return NULL;
 }
 enum { MODEL, TRAINING, FUNCTION, GRAPH, NODE, ATTRIBUTE, SPARSE, TENSOR };
-
 /* The fields that lead to tensors. `slot` numbers those of one message; `site` is what begins with the field, or -1. */
 static const struct step {
   int parent, child, is_repeated, slot, site;
@@ -858,22 +849,21 @@ static const struct step {
     {SPARSE, TENSOR, 0, 1, OAR_SPARSE_INDICES, 2, "indices"},
     /* clang-format on */
 };
-
 /* A message that the walk is in. */
 struct frame {
-  const byte* end;
+  const byte *begin, *end;
   const struct step* step; /* that led to it */
   uint32_t index;          /* among those of this step in the message above */
   uint32_t counts[6];      /* of the fields that led on, by slot */
+  size_t graph;            /* the number of the graph that it is in */
   int message, site;
 };
 enum { DIMS = 1, DATA_TYPE = 2, FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, NAME = 8, RAW_DATA = 9 };
 enum { DOUBLE_DATA = 10, EXTERNAL_DATA = 13, DATA_LOCATION = 14, TYPED_FIELDS = 12 };
 enum { LOCATION, OFFSET, LENGTH, CHECKSUM, KEYS };
-
 struct onnxar_reader_walk {
   reader* r;
-  size_t index; /* of the entry */
+  size_t index, graphs; /* of the entry; the number of graphs so far, without the main graph */
   const byte *begin, *at;
   byte* block;              /* the model, if the file is read */
   int depth, has_failed;    /* of the message that the walk is in: 0 is the model, -1 its end */
@@ -904,7 +894,6 @@ static const struct {
              {8, 5}, {8, 5},  {8, 5},   {4, 5},   {4, 5},   {4, 5},  {8, 5},    {2, 5},  {2, 5},
              {6, 5}, {6, 5}};
 enum { STRING = 8, COMPLEX64 = 14, COMPLEX128 = 15, TYPES = 29 };
-
 /* The wire type of a value of a typed field that is not packed; 3, which there is not, for other fields. */
 static uint32_t wire_type_of(uint32_t number) {
   static const byte own[TYPED_FIELDS] = {3, 3, 3, 3, 5, 0, 2, 0, 3, 3, 1, 0};
@@ -982,7 +971,6 @@ static int count_elements(walker* w) {
   if (bits != 0 && bits < 8) w->bytes = w->bytes / 8 * bits + (w->bytes % 8 * bits + 7) / 8;
   return bits != 0 && is_too_much && !is_empty ? refuse_at(w, "M17", (const byte*)w->out.message) : 1;
 }
-
 /* Step i: the packed runs of typed data, in fields that were read before. */
 static int count_runs(walker* w, const byte* at, const byte* end) {
   for (const byte* tag = at; w->has_runs && at < end; tag = at) {
@@ -999,7 +987,6 @@ static int count_runs(walker* w, const byte* at, const byte* end) {
   }
   return 1;
 }
-
 /* Steps a to i of a tensor. */
 static int read_tensor(walker* w, const field* message) {
   static const char none[] = "";
@@ -1111,10 +1098,13 @@ static int enter(walker* w, const struct step* step, const field* part, const by
   if (index > 0 && !step->is_repeated) return refuse_at(w, "M7", tag);
   if (w->depth == DEEPEST) return refuse_at(w, "M6", tag);
   memset(child, 0, sizeof *child);
+  child->begin = part->data;
   child->end = part->data + part->length;
   child->step = step;
   child->index = index;
   child->message = step->child;
+  child->graph = step->child == GRAPH || step->child == FUNCTION ? ++w->graphs : parent->graph;
+  if (step == steps) child->graph = 0; /* the main graph, wherever it is in the bytes */
   child->site = step->site > parent->site || step->site == OAR_SPARSE_INDICES ? step->site : parent->site;
   return 1;
 }
@@ -1136,6 +1126,7 @@ static int walk_on(walker* w) {
     if (step->child == TENSOR) {
       if (!read_tensor(w, &part) || !judge_tensor(w)) return -1;
       w->out.site = frame[1].site;
+      w->out.graph = frame[1].graph;
       return 1;
     }
     w->at = part.data;
@@ -1143,7 +1134,6 @@ static int walk_on(walker* w) {
   }
   return w->frames[0].counts[0] > 0 ? 0 : refuse_at(w, "M1", w->begin) - 1;
 }
-
 int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tensor, fault* e) {
   const int result = walk->has_failed ? -1 : walk_on(walk);
   walk->has_failed = result < 0;
@@ -1181,6 +1171,23 @@ const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* siz
   *size = (size_t)(walk->frames[0].end - walk->begin);
   return walk->begin;
 }
+const char* onnxar_reader_walk_output(const onnxar_reader_walk* walk, size_t* length) {
+  const struct frame* node = &walk->frames[walk->depth > 0 && !walk->has_failed ? walk->depth - 1 : 0];
+  struct text name = {NULL, 0};
+  const byte *at = node->begin, *blamed;
+  int is_constant = 0, is_foreign = 0;
+  field part;
+  if (node->message != NODE || node[2].step->child != TENSOR || node[2].step->is_repeated) return NULL;
+  while (at < node->end && !read_field(&at, node->end, &part, &blamed)) {
+    const struct text text = {part.data, part.length};
+    if (part.wire_type != 2) continue;
+    if (part.number == 2 && !name.at) name = text; /* output */
+    if (part.number == 4) is_constant = is_text(text, "Constant");
+    if (part.number == 7) is_foreign = text.length > 0 && !is_text(text, "ai.onnx");
+  }
+  *length = name.length;
+  return is_constant && !is_foreign ? (const char*)name.at : NULL;
+}
 int onnxar_reader_next_field(const void** message, size_t* size, onnxar_reader_field* out) {
   const byte *at = (const byte*)*message, *end = at + *size, *blamed;
   if (*size == 0) return 0;
@@ -1207,7 +1214,6 @@ size_t onnxar_reader_copy_values(const onnxar_reader_tensor* tensor, void* buffe
   }
   return copied;
 }
-
 /* Text that is cut where its room ends; `length` is that of all text. */
 struct writer {
   char* at;
@@ -1252,7 +1258,6 @@ const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
   put(&out, '\0');
   return buffer;
 }
-
 struct crc {
   uint32_t value, after[8][256]; /* what a byte makes of the register, and then so many zeros */
 };
@@ -1297,7 +1302,6 @@ static int check_crc(reader* r, size_t index, struct crc* crc, fault* e) {
   if (rest > 0) return 0;
   return ~crc->value == crc_of(entry) ? 1 : refuse(e, "T1", entry, data_of(r, index));
 }
-
 /* Adds the states in the tails of an archive whose local headers are proved; `tail` is NULL for the file itself. */
 static int push_tails(reader* r, struct cuts* heap, const size_t* tail, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
@@ -1322,7 +1326,6 @@ static int check_state(reader* r, struct cut cut, struct cuts* heap, fault* e) {
   drop_state(&state);
   return result;
 }
-
 /* Step 61. Goes from the end of the file to its front, so that it comes to each state and to each run of zeros once;
  * the first tail with a broken state counts, of at most eight that are found: each may cost as much as the file. */
 static int check_tails(reader* r, fault* e) {
@@ -1343,7 +1346,6 @@ static int check_tails(reader* r, fault* e) {
   if (!result || broken == r->count) return result;
   return refuse(e, "T2", &r->entries[broken], data_of(r, broken) + r->entries[broken].size);
 }
-
 /* The model could be added to the archive as the graph of this name. */
 static int is_free(reader* r, struct text own) {
   byte name[LONGEST_NAME];
@@ -1360,7 +1362,6 @@ static int is_free(reader* r, struct text own) {
   }
   return 1;
 }
-
 /* G4 of the model, or G3 of a graph, after its walk came to the end. Damaged pairs are passed over. */
 static int check_metadata(walker* w) {
   const byte *at = w->begin, *end = w->frames[0].end, *blamed, *named = NULL;
@@ -1378,7 +1379,6 @@ static int check_metadata(walker* w) {
   }
   return named && !is_free(w->r, own) ? refuse_at(w, "G4", named) : 1;
 }
-
 /* Steps 62 to 64 of the model or a graph. */
 static int check_model_bytes(reader* r, size_t index, fault* e) {
   walker* w;
@@ -1474,26 +1474,25 @@ static int finish_opening(onnxar_reader* r, const void* memory, onnxar_reader** 
   onnxar_reader_close(r);
   return -1;
 }
-static int open_source(onnxar_reader_source source, const void* memory, const onnxar_reader_options* options,
-                       onnxar_reader** archive, fault* e) {
-  onnxar_reader* r = new_reader(options, e);
+/* `missing` says what the caller did not give; or it is NULL. */
+static int open_source(const onnxar_reader_source* source, const void* memory, const char* missing,
+                       const onnxar_reader_options* options, onnxar_reader** archive, fault* e) {
+  onnxar_reader* r = missing ? NULL : new_reader(options, e);
   *archive = NULL;
+  if (missing) fail(e, "usage.argument", missing);
   if (!r) return -1;
-  r->source = source;
+  r->source = *source;
   return finish_opening(r, memory, archive, e);
 }
 int onnxar_reader_open_memory(const void* data, size_t size, const onnxar_reader_options* options,
                               onnxar_reader** archive, fault* e) {
   const onnxar_reader_source source = {size, NULL, NULL};
-  if (data || size == 0) return open_source(source, data, options, archive, e);
-  *archive = NULL;
-  return fail(e, "usage.argument", "there is no data") - 1;
+  return open_source(&source, data, data || size == 0 ? NULL : "there is no data", options, archive, e);
 }
 int onnxar_reader_open_source(const onnxar_reader_source* source, const onnxar_reader_options* options,
                               onnxar_reader** archive, fault* e) {
-  if (source && source->read) return open_source(*source, NULL, options, archive, e);
-  *archive = NULL;
-  return fail(e, "usage.argument", "there is no function that reads") - 1;
+  const char* missing = source && source->read ? NULL : "there is no function that reads";
+  return open_source(source, NULL, missing, options, archive, e);
 }
 
 #ifndef OAR_NO_STDIO

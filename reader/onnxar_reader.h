@@ -54,11 +54,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 #ifndef OAR_API
 #define OAR_API
 #endif
-
 #define OAR_NO_OFFSET UINT64_MAX /* an error that has no place in the file */
 #define OAR_NOT_FOUND SIZE_MAX   /* instead of the index of an entry */
 #define OAR_MESSAGE_SIZE 1300    /* room for each line of onnxar_reader_message */
@@ -191,8 +189,8 @@ typedef struct onnxar_reader_tensor {
   int field; /* OAR_TYPED: float_data 4, int32_data 5, string_data 6, int64_data 7, double_data 10, uint64_data 11 */
   const void* message; /* the serialised TensorProto */
   size_t message_size;
+  size_t graph; /* names differ only in one graph. 0: the main graph; each subgraph and function has its own number */
 } onnxar_reader_tensor;
-
 typedef struct onnxar_reader_walk onnxar_reader_walk;
 
 /* Begins a walk through a model, which is closed before the archive. `index`: onnxar_reader_model, or a graph. */
@@ -205,6 +203,9 @@ OAR_API void onnxar_reader_walk_close(onnxar_reader_walk* walk);
 OAR_API int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tensor, onnxar_reader_error* error);
 /* Writes where the last tensor is, `graph.node[3].attribute[0].t`, cut as by snprintf. Returns the whole length. */
 OAR_API size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, size_t size);
+/* The output of the Constant node whose value the last tensor is: nodes refer to the weight by it, and the tensor may
+ * have no name. NULL if it is elsewhere, or there was no tensor. Like `name` not terminated, and as long valid. */
+OAR_API const char* onnxar_reader_walk_output(const onnxar_reader_walk* walk, size_t* length);
 /* The serialised ModelProto; valid until the walk is closed. */
 OAR_API const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* size);
 

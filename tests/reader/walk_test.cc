@@ -1,5 +1,7 @@
 // The walk through a model: sites, names, dimensions, values, fields.
 #include <bit>
+#include <map>
+#include <utility>
 
 #include "reader/reading.h"
 #include "support/samples.h"
@@ -84,6 +86,91 @@ TEST(ReaderWalk, FindsTensorsAtEverySite) {
       {"functions[0].attribute_proto[2].sparse_tensor.indices", OAR_SPARSE_INDICES, "si"},
   };
   EXPECT_EQ(seen_in(model(parts)), expected);
+}
+
+TEST(ReaderWalk, NumbersTheGraphsThatHaveTensors) {
+  const auto named_w = [] { return graph({.initializers = {floats("w", 1)}}); };
+  const Message branches =
+      node("If", {}, {}, {attribute_g("then_branch", named_w()), attribute_g("else_branch", named_w())});
+  const Message body = constant("y", floats("w", 1));
+  ModelParts parts;
+  parts.graph = graph({.nodes = {branches, body}, .initializers = {floats("w", 1)}});
+  parts.functions = {function({.nodes = {body, body}}), function({.nodes = {body}})};
+  parts.training = {training_info(named_w(), named_w())};
+  std::vector<std::pair<std::size_t, std::string>> all;
+  const auto visit = [&all](const onnxar_reader_walk* walk, const onnxar_reader_tensor& tensor) {
+    all.emplace_back(tensor.graph, site_of(walk));
+  };
+  EXPECT_EQ(walk(archive_of_model(model(parts)), visit), std::nullopt);
+  std::map<std::size_t, std::vector<std::string>> by_graph;
+  for (const auto& [number, site] : all) by_graph[number].push_back(site);
+  using Sites = std::vector<std::string>;
+  EXPECT_EQ(by_graph[0], (Sites{"graph.node[1].attribute[0].t", "graph.initializer[0]"}));
+  by_graph.erase(0);
+  std::vector<Sites> others;
+  for (const auto& [number, sites] : by_graph) others.push_back(sites);
+  EXPECT_EQ(others, (std::vector<Sites>{{"graph.node[0].attribute[0].g.initializer[0]"},
+                                        {"graph.node[0].attribute[1].g.initializer[0]"},
+                                        {"training_info[0].initialization.initializer[0]"},
+                                        {"training_info[0].algorithm.initializer[0]"},
+                                        {"functions[0].node[0].attribute[0].t", "functions[0].node[1].attribute[0].t"},
+                                        {"functions[1].node[0].attribute[0].t"}}));
+}
+
+TEST(ReaderWalk, MainGraphIsNumberZeroWhereverItIs) {
+  const Message late = Message()
+                           .message(model_field::functions, function({.nodes = {constant("y", floats("f", 1))}}))
+                           .message(model_field::graph, graph({.initializers = {floats("w", 1)}}));
+  std::map<std::string, std::size_t> graphs;
+  const auto visit = [&graphs](const onnxar_reader_walk*, const onnxar_reader_tensor& tensor) {
+    graphs.emplace(name_of(tensor), tensor.graph);
+  };
+  EXPECT_EQ(walk(archive_of_model(late), visit), std::nullopt);
+  EXPECT_EQ(graphs, (std::map<std::string, std::size_t>{{"f", 1}, {"w", 0}}));
+}
+
+TEST(ReaderWalk, NamesAConstantByItsOutput) {
+  const auto node_of = [](std::string_view type, const char* domain, const Messages& attributes) {
+    return node(type, {}, {"out", "second"}, attributes).string(node_field::domain, domain);
+  };
+  const auto t = [](std::string_view name) { return Messages{attribute_t("value", floats(name, 1))}; };
+  const Message then = graph({.nodes = {node_of("Constant", "", t("in a branch"))}});
+  const Message whole = model(
+      {.graph = graph({.nodes = {node_of("Constant", "", t("a")), node_of("Constant", "ai.onnx", t("b")),
+                                 node_of("Constant", "mine", t("other domain")), node_of("Other", "", t("other type")),
+                                 node_of("Constant", "", {attribute_tensors("v", {floats("several", 1)})}),
+                                 node("If", {}, {"y"}, {attribute_g("then_branch", then)})},
+                       .initializers = {floats("w", 1)}})});
+  std::map<std::string, std::string> outputs;
+  const auto visit = [&outputs](const onnxar_reader_walk* walk, const onnxar_reader_tensor& tensor) {
+    std::size_t length = 0;
+    const char* name = onnxar_reader_walk_output(walk, &length);
+    outputs.emplace(name_of(tensor), name == nullptr ? "none" : std::string(name, length));
+  };
+  EXPECT_EQ(walk(archive_of_model(whole), visit), std::nullopt);
+  EXPECT_EQ(outputs, (std::map<std::string, std::string>{{"a", "out"},
+                                                         {"b", "out"},
+                                                         {"other domain", "none"},
+                                                         {"other type", "none"},
+                                                         {"several", "none"},
+                                                         {"in a branch", "out"},
+                                                         {"w", "none"}}));
+}
+
+TEST(ReaderWalk, GivesNoOutputOutsideOfATensor) {
+  const Blob bytes = archive_of_model(model(
+      {.graph = graph({.nodes = {constant("y", floats("a", 1)), constant("z", linked_floats("b", 1, "none"))}})}));
+  const Reader archive = opened(bytes);
+  onnxar_reader_walk* walk = nullptr;
+  onnxar_reader_tensor tensor = {};
+  ASSERT_EQ(onnxar_reader_walk_open(archive.get(), 1, &walk, nullptr), 0);
+  const ReaderWalk owner(walk);
+  std::size_t length = 7;
+  EXPECT_EQ(onnxar_reader_walk_output(walk, &length), nullptr);
+  EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, nullptr), 1);
+  EXPECT_NE(onnxar_reader_walk_output(walk, &length), nullptr);
+  EXPECT_EQ(onnxar_reader_walk_next(walk, &tensor, nullptr), -1);
+  EXPECT_EQ(onnxar_reader_walk_output(walk, &length), nullptr);
 }
 
 TEST(ReaderWalk, SitesAreCutAsBySnprintf) {

@@ -60,6 +60,7 @@ pub struct onnxar_reader_tensor {
     pub field: c_int,
     pub message: *const c_void,
     pub message_size: usize,
+    pub graph: usize,
 }
 
 extern "C" {
@@ -107,4 +108,5 @@ extern "C" {
         error: *mut onnxar_reader_error,
     ) -> c_int;
     pub fn onnxar_reader_walk_site(walk: *const onnxar_reader_walk, buffer: *mut c_char, size: usize) -> usize;
+    pub fn onnxar_reader_walk_output(walk: *const onnxar_reader_walk, length: *mut usize) -> *const c_char;
 }

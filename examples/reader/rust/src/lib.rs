@@ -231,6 +231,20 @@ impl<'a> Tensor<'a, '_> {
         String::from_utf8_lossy(&site).into_owned()
     }
 
+    /// The number of its graph: 0 for the main graph. Subgraphs and functions may use the same names again.
+    pub fn graph(&self) -> usize {
+        self.raw.graph
+    }
+
+    /// The output of the Constant node whose value it is, by which nodes refer to it.
+    pub fn output(&self) -> Option<Cow<'_, str>> {
+        let mut length = 0;
+        // SAFETY: the walk stands at this tensor, and the name is valid as long as the walk.
+        let name = unsafe { ffi::onnxar_reader_walk_output(self.walk.raw, &mut length) };
+        // SAFETY: as above.
+        (!name.is_null()).then(|| String::from_utf8_lossy(unsafe { slice::from_raw_parts(name.cast::<u8>(), length) }))
+    }
+
     /// TensorProto.DataType.
     pub fn data_type(&self) -> i32 {
         self.raw.data_type
