@@ -111,8 +111,7 @@ class ArchiveWriter {
 class KeyMaker {
  public:
   KeyMaker();
-  /// Reserves the names of all entries of this archive, which is edited, and that of its file. Throws io.* if the file
-  /// cannot be examined. Cost: O(entries).
+  /// Reserves the names of all entries of this archive, which is edited, and that of its file. Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
   /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can only clash with a
   /// whole name or with the first folder of one: `extra/a.txt` excludes `extra`.

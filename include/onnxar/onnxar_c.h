@@ -247,8 +247,8 @@ onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_
 /* Begins an edit of an archive, which appends: old weights are neither read nor moved. The functions below add entries
  * and graphs, and onnxar_finish a model that names old and new entries; then the edit counts (onnxar_undo takes it
  * back). A writer that fails or is freed before leaves the archive as it was. `before`, unless NULL, is set to the
- * archive before the edit, to be closed as any other. Code archive.busy: another edit goes on, until its writer is
- * freed; opening fails with it while bytes are appended. `options` must not set alignment and overwrite. */
+ * archive before the edit, to be closed, on Windows before the writer is freed. Code archive.busy: another edit
+ * goes on; opening fails with it while bytes are appended. `options` must not set alignment and overwrite. */
 onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
                           onnxar_archive** before, onnxar_error** error);
 /* Removes a side file, a graph, or an entry that no tensor names and no weight follows; to replace one, then add it.
@@ -273,7 +273,7 @@ onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t n
                                size_t size, onnxar_error** error);
 /* Writes the serialised ModelProto, verifies its links, and publishes the file. The caller still frees the writer. */
 onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
-/* Frees the writer. An archive that was not finished leaves no file. */
+/* An archive that was not finished leaves no file. */
 void onnxar_writer_free(onnxar_writer* writer);
 /* Makes names of entries from names of tensors: C identifiers that differ by more than ASCII case. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);

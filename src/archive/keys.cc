@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <system_error>
 
 #include "base/keyed_hash.h"
-#include "base/open_file.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "os/file.h"
 #include "os/names.h"
 #include "zip/names.h"
 
@@ -91,8 +92,8 @@ KeyMaker::KeyMaker(const Archive& archive) : KeyMaker() {
   for (const ArchiveEntry& entry : archive.entries()) reserve(entry.name);
   // In a link, an entry with the name of the archive's file could be taken for the file (K8).
   reserve(os::text_of(archive.path().filename()));
-  if (archive.path().empty() || !base::status_if_there(archive.path())) return;  // memory, or at an address
-  reserve(os::text_of(base::real_path(archive.path()).filename()));
+  std::error_code failed;  // of an archive that is not a file of this machine
+  reserve(os::text_of(os::real_path(archive.path(), failed).filename()));
 }
 
 void KeyMaker::reserve(std::string_view name) {

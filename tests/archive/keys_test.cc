@@ -9,6 +9,7 @@
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
@@ -176,6 +177,12 @@ TEST(KeysOfAnArchive, DifferFromItsEntriesAndItsFile) {
   EXPECT_EQ(keys.make("weights"), "weights_2");
   EXPECT_EQ(keys.make("v"), "v");
   EXPECT_EQ(KeyMaker(opened(built.bytes)).make("weights"), "weights") << "memory has no name";
+}
+
+TEST(KeysOfAnArchive, NeedNoFileOfThisMachine) {
+  KeyMaker keys(Archive::open(by_ranges(built_with({zip_entry("w", pattern(4))}).bytes)));
+  EXPECT_EQ(keys.make("w"), "w_2");
+  EXPECT_EQ(keys.make("v"), "v");
 }
 
 TEST(KeysOfAnArchive, DifferFromTheFileThatALinkLeadsTo) {
