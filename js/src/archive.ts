@@ -107,7 +107,7 @@ export class Archive {
     return this.#place(this.#header(name));
   }
 
-  /** The bytes of an entry, or of a part of it. One read of the source, if the archive is as writers write it. */
+  /** Bytes of an entry, of memory a view. One read of the source, if the archive is as writers write it. */
   async bytes(name: string, begin = 0, end?: number, signal?: AbortSignal): Promise<Uint8Array> {
     const header = this.#header(name);
     const stop = end ?? header.size;
@@ -160,10 +160,11 @@ export class Archive {
     return tensors;
   }
 
-  /** The data of a tensor; undefined if it is in typed fields of the model, as strings always are. */
-  async tensorBytes(tensor: Tensor): Promise<Uint8Array | undefined> {
-    if (tensor.offset === undefined) return undefined;
-    return this.bytes(tensor.entry ?? tensor.graph, tensor.offset, tensor.offset + tensor.length!);
+  /** Returns the data of a tensor, all of its own `buffer`; undefined if it is in typed fields, as strings always are. */
+  async tensorBytes({ graph, entry = graph, offset, length }: Tensor): Promise<Uint8Array | undefined> {
+    if (offset === undefined) return undefined;
+    const bytes = await this.bytes(entry, offset, offset + length!);
+    return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
   }
 
   /**

@@ -18,6 +18,7 @@ export async function browserPlace(): Promise<Place> {
 
 /** Pieces that are Blobs each. Together they are a Blob, of which the browser reads what is used. */
 abstract class BlobPlace {
+  abstract note(folder: string, note: Note): Promise<void>;
   protected abstract blob(folder: string, index: number): Promise<Blob | undefined>;
   protected abstract indices(folder: string): Promise<number[]>;
 
@@ -27,6 +28,11 @@ abstract class BlobPlace {
       if ((await this.blob(folder, index))?.size === lengthOf(note, index)) there.push(index);
     }
     return there;
+  }
+
+  async adopt(folder: string, note: Note): Promise<string> {
+    await this.note(folder, note);
+    return folder;
   }
 
   /** Among all tabs of an origin, where there are Web Locks. */
@@ -85,10 +91,21 @@ class FilePlace extends BlobPlace implements Place {
   }
 
   async create(note: Note): Promise<string> {
+    const all: string[] = [];
+    for await (const name of this.#root.keys()) all.push(name);
+    for (const name of all.filter(isFolder)) await this.#clean(name);
     const folder = newFolder();
     await this.#root.getDirectoryHandle(folder, { create: true });
     await this.note(folder, note);
     return folder;
+  }
+
+  /** Deletes a folder that has nothing, or an empty note: a tab was closed while it made the folder, or deleted it. */
+  async #clean(folder: string): Promise<void> {
+    if ((await this.#file(folder, NOTE))?.size === 0) {
+      await (await this.#root.getDirectoryHandle(folder)).removeEntry(NOTE).catch(() => undefined);
+    }
+    await this.#root.removeEntry(folder).catch(() => undefined); // not if it has a file
   }
 
   async note(folder: string, note: Note): Promise<void> {

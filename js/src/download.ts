@@ -53,27 +53,13 @@ export class Download implements Source {
     for (const index of pieces) this.#add(index);
   }
 
-  /**
-   * Gets what is missing, and once more what has a wrong CRC-32. The pieces that come once more may also hold entries that
-   * were right, which are checked again.
-   */
+  /** Gets what is missing, and compares all CRC-32s. Pieces of entries whose data is wrong are dropped: throws then. */
   async run(): Promise<void> {
-    const names = this.#archive.entries.map(({ name }) => name);
-    this.#unchecked = [...names];
-    if ((await this.#round()).size === 0) return;
-    this.#unchecked = names.filter((name) => {
-      const { begin, end } = this.#archive.extent(name);
-      return !this.#isThere(begin, end);
-    });
-    for (const error of (await this.#round()).values()) throw error;
-  }
-
-  /** Gives the errors of entries whose data is wrong, whose pieces are dropped. */
-  async #round(): Promise<Map<string, OnnxarError>> {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, ...(this.#options.signal ? [this.#options.signal] : [])]);
     const damaged = new Map<string, OnnxarError>();
     const missing = this.#missing();
+    this.#unchecked = this.#archive.entries.map(({ name }) => name);
     let checking = Promise.resolve();
     const check = (): Promise<void> => (checking = checking.then(() => this.#check(damaged, signal)));
     const worker = async (): Promise<void> => {
@@ -90,7 +76,7 @@ export class Download implements Source {
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     ended.signal.throwIfAborted();
     for (const name of damaged.keys()) await this.#drop(name);
-    return damaged;
+    for (const error of damaged.values()) throw error;
   }
 
   /** One after the other, so that a size that a server claims takes no memory. */

@@ -94,6 +94,8 @@ const OTHERS = {
   taken: ['io.changed', 'another process took over the download, because this one stood still; call get again'],
   timeout: ['remote.timeout', 'the server is too slow'],
   full: ['io.disk_full', 'there is not enough room'],
+  missing: ['io.not_found', 'there is no such file'],
+  file: ['io.not_a_file', 'it is a folder, a pipe or a device, and has to be a file'],
   closed: ['io.permission', 'this page may not keep files; read the archive by its URL instead'],
   http: ['io.http', 'the server refused'],
   cut: ['io.short_read', 'the source gave another number of bytes than it was asked for'],

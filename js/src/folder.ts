@@ -1,23 +1,24 @@
 import { OnnxarError } from './error.js';
 import { FolderLock } from './lock.js';
-import { NOTE, isFolder, newFolder, parsed, pieceCount, randomName, written } from './place.js';
+import { NOTE, isFolder, newFolder, parsed, pieceCount, written } from './place.js';
 import type { Bytes, LockOptions, Note, Place } from './place.js';
 import { builtin } from './source.js';
 
 interface NodeFile {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
   write(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesWritten: number }>;
-  writeFile(text: string): Promise<void>;
+  writeFile(text: string, encoding?: 'latin1'): Promise<void>;
   stat(): Promise<{ size: number }>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 interface NodeFiles {
+  copyFile(from: string, to: string, mode: number): Promise<void>;
   mkdir(path: string, options?: object): Promise<unknown>;
   open(path: string, flags: string): Promise<NodeFile>;
   readdir(path: string): Promise<string[]>;
   readdir(path: string, options: object): Promise<{ name: string; isDirectory(): boolean }[]>;
-  readFile(path: string, encoding: 'utf8'): Promise<string>;
+  readFile(path: string, encoding: 'utf8' | 'latin1'): Promise<string>;
   rename(from: string, to: string): Promise<void>;
   rmdir(path: string): Promise<void>;
   statfs(path: string): Promise<{ bavail: number; bsize: number }>;
@@ -26,7 +27,8 @@ interface NodeFiles {
 
 const ARCHIVE = 'model.onnxar';
 const PIECES = 'pieces';
-const DRAFT = /^note\.[0-9a-f]{32}$/;
+const CLONE = 2; // COPYFILE_FICLONE: without new blocks, where the file system can
+const DRAFT = 'note.draft';
 
 /**
  * The archive itself, which runtimes map, and beside it a file with a byte for each piece: 1 if it is there. Both are made
@@ -49,7 +51,7 @@ export class NodePlace implements Place {
     work: (signal: AbortSignal | undefined) => Promise<T>,
     options: LockOptions,
   ): Promise<T | undefined> {
-    await this.#files.mkdir(this.#root, { recursive: true });
+    await this.#files.mkdir(this.#root, { recursive: true }).catch(notAFolder(this.#root));
     return this.#lock.locked(name, work, options);
   }
 
@@ -64,19 +66,51 @@ export class NodePlace implements Place {
   }
 
   async create(note: Note): Promise<string> {
+    for (const name of await this.#files.readdir(this.#root)) if (isFolder(name)) await this.#clean(name);
+    return this.#make(note, async (at) => {
+      for (const name of [ARCHIVE, PIECES]) await (await this.#files.open(at(name), 'wx')).close();
+    });
+  }
+
+  /** A process that only stands still may still write to its file: a copy takes the place of that. */
+  async adopt(folder: string, note: Note): Promise<string> {
+    const { by } = (await this.notes()).get(folder) ?? {};
+    if (await this.#lock.hasEnded(by)) {
+      await this.note(folder, note);
+      return folder;
+    }
+    const copy = await this.#make(note, async (at) => {
+      const marks = await this.#files.readFile(this.#at(folder, PIECES), 'latin1'); // first: what they say is there
+      await this.#files.copyFile(this.#at(folder, ARCHIVE), at(ARCHIVE), CLONE);
+      await this.#with(at(PIECES), 'wx', (file) => file.writeFile(marks, 'latin1'));
+    });
+    await this.delete(folder);
+    return copy;
+  }
+
+  async #make(note: Note, fill: (at: (name: string) => string) => Promise<void>): Promise<string> {
     const folder = newFolder();
     await this.#files.mkdir(this.#at(folder));
-    await this.note(folder, note); // first: a folder without it is never deleted
-    for (const name of [ARCHIVE, PIECES]) await (await this.#files.open(this.#at(folder, name), 'wx')).close();
+    await this.note(folder, note); // first: a folder without it is not the store's
+    await fill((name) => this.#at(folder, name));
     return folder;
+  }
+
+  /** Deletes a folder that has nothing, or the draft of a note: a process was killed while it made or deleted it. */
+  async #clean(folder: string): Promise<void> {
+    const all = await this.#files.readdir(this.#at(folder)).catch(() => [NOTE]);
+    if (all.join() !== '' && all.join() !== DRAFT) return;
+    const text = await this.#files.readFile(this.#at(folder, DRAFT), 'utf8').catch(() => undefined);
+    if (text === '' || parsed(text)) await this.#files.unlink(this.#at(folder, DRAFT));
+    await this.#files.rmdir(this.#at(folder)).catch(() => undefined); // not if it has a file
   }
 
   async note(folder: string, note: Note): Promise<void> {
     if (note.complete) await this.#with(this.#at(folder, ARCHIVE), 'r+', (file) => file.sync());
-    const draft = this.#at(folder, `note.${randomName()}`);
+    const draft = this.#at(folder, DRAFT); // of a process that was killed, perhaps
     try {
-      await this.#with(draft, 'wx', async (file) => {
-        await file.writeFile(written(note));
+      await this.#with(draft, 'w', async (file) => {
+        await file.writeFile(written({ ...note, by: await this.#lock.self() }));
         await file.sync();
       });
       await this.#files.rename(draft, this.#at(folder, NOTE));
@@ -137,8 +171,7 @@ export class NodePlace implements Place {
   /** Deletes the files that a store makes, the note last, and then the folder, unless somebody put a file into it. */
   async delete(folder: string): Promise<void> {
     const all = await this.#files.readdir(this.#at(folder));
-    const drafts = all.filter((name) => DRAFT.test(name));
-    for (const name of [PIECES, ARCHIVE, ...drafts, NOTE]) {
+    for (const name of [PIECES, ARCHIVE, DRAFT, NOTE]) {
       if (all.includes(name)) await this.#files.unlink(this.#at(folder, name));
     }
     await this.#files.rmdir(this.#at(folder)).catch(() => undefined);
@@ -158,7 +191,7 @@ export class NodePlace implements Place {
     return this.#with(this.#at(folder, PIECES), 'r+', write).then(() => undefined);
   }
 
-  async #with<T>(path: string, flags: 'r' | 'r+' | 'wx', use: (file: NodeFile) => Promise<T>): Promise<T> {
+  async #with<T>(path: string, flags: 'r' | 'r+' | 'w' | 'wx', use: (file: NodeFile) => Promise<T>): Promise<T> {
     const file = await this.#files.open(path, flags);
     try {
       return await use(file);
@@ -167,6 +200,13 @@ export class NodePlace implements Place {
     }
   }
 }
+
+/** A file, or a link that leads nowhere, is where the folder has to be. */
+const notAFolder = (path: string) => (error: { code?: string }) => {
+  if (!['EEXIST', 'ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) throw error;
+  const what = `${path} is no folder, or below none, and none can be made there; give a store another folder`;
+  throw new OnnxarError('argument', '', undefined, what);
+};
 
 /** Gives how many bytes there were. */
 async function fill(bytes: Uint8Array, file: NodeFile, begin: number): Promise<number> {

@@ -8,7 +8,7 @@ import { builtin } from './source.js';
 const BEAT = 3_000; // ms after which a holder says again that it runs
 const LEASE = 30_000; // ms after which one that did not is taken to have ended
 const LONGEST_PAUSE = 250; // ms
-const LOCK = /^onnxar-([0-9a-f]{32})-([0-9a-f]{8})-(\d+)-[0-9a-f]{32}\.lock$/;
+const LOCK = /^onnxar-([0-9a-f]{32})-([0-9a-f]{8}-\d+)-[0-9a-f]{32}\.lock$/;
 
 interface NodeFiles {
   readdir(path: string): Promise<string[]>;
@@ -33,7 +33,7 @@ export class FolderLock {
   readonly #files = (builtin('fs') as { promises: NodeFiles }).promises;
   readonly #process = builtin('process') as NodeProcess;
   readonly #root: string;
-  #host: Promise<string> | undefined;
+  #self: Promise<string> | undefined;
 
   /** The folder must exist. */
   constructor(root: string) {
@@ -60,13 +60,25 @@ export class FolderLock {
     }
   }
 
+  /** The computer and the thread. */
+  self(): Promise<string> {
+    return (this.#self ??= this.#hostName().then((host) => `${host}-${this.#thread()}`));
+  }
+
+  /** Whether another thread, which `self` gave there, is known to have ended. */
+  async hasEnded(other: string | undefined): Promise<boolean> {
+    const self = await this.self();
+    const [host, thread] = (other ?? '').split('-');
+    return other === self || (self.startsWith(`${host}-`) && !(await this.#runs(Number(thread))));
+  }
+
   /** The file of the lock; undefined if others have it and `isTry` is set. */
   async #take(key: string, isTry: boolean, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const host = await (this.#host ??= this.#hostName());
+    const self = await this.self();
     for (let ms = 20; ; ms = Math.min(2 * ms, LONGEST_PAUSE)) {
       signal?.throwIfAborted();
       if (!(await this.#isHeld(key))) {
-        const own = `onnxar-${key}-${host}-${this.#process.pid}-${randomName()}.lock`;
+        const own = `onnxar-${key}-${self}-${randomName()}.lock`;
         await this.#files.writeFile(this.#at(own), '', { flag: 'wx' });
         if ((await this.#touch(own)) && !(await this.#isHeld(key, own))) return own;
         await this.#delete(own);
@@ -80,27 +92,28 @@ export class FolderLock {
   async #isHeld(key: string, own?: string): Promise<boolean> {
     let isHeld = false;
     for (const name of await this.#files.readdir(this.#root)) {
-      const [, other, host, pid] = LOCK.exec(name) ?? [];
+      const [, other, holder] = LOCK.exec(name) ?? [];
       if (other === undefined || name === own) continue;
-      if (await this.#hasEnded(name, host!, Number(pid))) await this.#delete(name);
+      if (await this.#isLeft(name, holder!)) await this.#delete(name);
       else isHeld ||= other === key;
     }
     return isHeld;
   }
 
-  async #hasEnded(name: string, host: string, pid: number): Promise<boolean> {
-    if (host === (await this.#host) && !(await this.#runs(pid))) return true;
+  async #isLeft(name: string, holder: string): Promise<boolean> {
+    if (holder !== (await this.self()) && (await this.hasEnded(holder))) return true;
     const stats = await this.#files.stat(this.#at(name)).catch(() => undefined);
     return !stats || Math.abs(Date.now() - stats.mtimeMs) > LEASE;
   }
 
-  async #runs(pid: number): Promise<boolean> {
+  /** Linux takes the number of a thread as that of a process. */
+  async #runs(thread: number): Promise<boolean> {
     try {
-      this.#process.kill(pid, 0);
+      this.#process.kill(thread, 0);
     } catch (error) {
       return (error as { code?: string }).code !== 'ESRCH';
     }
-    const state = await this.#files.readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const state = await this.#files.readFile(`/proc/${thread}/stat`, 'utf8').catch(() => '');
     return !/\) [ZX] /.test(state); // killed, and its parent did not notice
   }
 
@@ -115,6 +128,16 @@ export class FolderLock {
 
   async #delete(name: string): Promise<void> {
     await this.#files.rm(this.#at(name), { force: true }).catch(() => undefined); // it ends by its age
+  }
+
+  /** The number of this thread in Linux, so that a lock ends with a worker; elsewhere of the process. */
+  #thread(): number {
+    try {
+      const { readlinkSync } = builtin('fs') as { readlinkSync(path: string): string };
+      return Number(/\d+$/.exec(readlinkSync('/proc/thread-self'))![0]);
+    } catch {
+      return this.#process.pid;
+    }
   }
 
   /** What numbers of processes are unique in: a computer, or a container in it. */

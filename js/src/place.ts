@@ -11,6 +11,8 @@ export interface Note {
   complete: boolean;
   /** When it was last asked for, in ms. */
   used: number;
+  /** In Node: which thread of which computer wrote it. */
+  by?: string;
 }
 
 export interface LockOptions {
@@ -29,6 +31,8 @@ export interface Place {
   notes(): Promise<Map<string, Note>>;
   /** Makes a folder. Gives its name. */
   create(note: Note): Promise<string>;
+  /** The folder in which a download goes on that another began, and that only this one writes to. Writes the note. */
+  adopt(folder: string, note: Note): Promise<string>;
   /** Writes another note into a folder that is there. */
   note(folder: string, note: Note): Promise<void>;
   /** The pieces that are there; undefined if the folder is damaged. Costs as much as there are, whatever the size. */
@@ -63,9 +67,10 @@ export function written(note: Note): string {
 export function parsed(text: string | undefined): Note | undefined {
   if (!text?.startsWith(MARK)) return undefined;
   try {
-    const { url, size, piece, version, complete, used } = JSON.parse(text) as Record<keyof Note, unknown>;
+    const { url, size, piece, version, complete, used, by } = JSON.parse(text) as Record<keyof Note, unknown>;
     const isNote = typeof url === 'string' && isCount(size) && isCount(piece) && isCount(used);
-    return isNote ? { url, size, piece, version: String(version), complete: complete === true, used } : undefined;
+    const rest = { version: String(version), complete: complete === true, by: String(by) };
+    return isNote ? { url, size, piece, used, ...rest } : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { OnnxarError } from './error.js';
+import { OnnxarError, type Rule } from './error.js';
 import { openUrl } from './url.js';
 import { Waiting, inPieces } from './waiting.js';
 
@@ -20,6 +20,7 @@ export interface Source {
 }
 
 interface Stats {
+  isFile?(): boolean;
   readonly size: bigint;
   readonly mtimeNs: bigint;
   readonly ino: bigint;
@@ -114,6 +115,7 @@ class HandleSource implements Source {
   readonly #state: string;
 
   constructor(handle: FileHandleLike, stats: Stats, path?: string) {
+    if (stats.isFile?.() === false) throw new OnnxarError('file');
     this.#handle = handle;
     this.size = Number(stats.size);
     this.#state = stateOf(stats);
@@ -157,7 +159,11 @@ const stateOf = ({ size, mtimeNs, ino }: Stats): string => `${size} ${mtimeNs} $
 interface NodeFiles {
   fstatSync(fd: number, options: { bigint: true }): Stats;
   readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): number;
-  promises: { open(path: string): Promise<FileHandleLike>; realpath(path: string): Promise<string> };
+  constants: { O_NONBLOCK?: number };
+  promises: {
+    open(path: string, flags: number): Promise<FileHandleLike & { close(): Promise<void> }>;
+    realpath(path: string): Promise<string>;
+  };
 }
 
 /** A module of Node; undefined elsewhere. No import, so that bundlers for browsers have nothing to resolve. */
@@ -174,11 +180,32 @@ async function openFileUrl(url: string): Promise<Source> {
 
 /** A file of Node. The path of the source has no symbolic links. */
 export async function openPath(path: string): Promise<Source & { close(): Promise<void> }> {
-  const files = (builtin('fs') as NodeFiles).promises;
-  const real = await files.realpath(path);
-  const handle = await files.open(real);
-  return new HandleSource(handle, await handle.stat({ bigint: true }), real);
+  const { promises: files, constants } = builtin('fs') as NodeFiles;
+  try {
+    const real = await files.realpath(path);
+    const handle = await files.open(real, constants.O_NONBLOCK ?? 0); // a FIFO does not wait for its other end
+    try {
+      return new HandleSource(handle, await handle.stat({ bigint: true }), real);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  } catch (error) {
+    const rule = FAILURES[(error as { code: string }).code];
+    throw rule
+      ? new OnnxarError(rule, '', undefined, `${(error as Error).message}; look at path and permissions`)
+      : error;
+  }
 }
+
+/** Errors of Node that have a code of this package. */
+const FAILURES: Record<string, Rule | undefined> = {
+  ENOENT: 'missing',
+  ENOTDIR: 'missing',
+  EACCES: 'closed',
+  EPERM: 'closed',
+  ENXIO: 'file', // a socket
+};
 
 export function exactly(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length !== length) throw new OnnxarError('cut', '', undefined, `${bytes.length} bytes came, not ${length}`);

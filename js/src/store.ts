@@ -92,8 +92,8 @@ export class Store {
       if (kept && !options.refresh) return await this.#use(place, kept, options.onProgress);
       return await this.#fetch(place, name, options);
     } catch (error) {
-      if (!isChanged(error)) throw error;
-      return await this.#fetch(place, name, options); // the pieces of the old file are of no use
+      if (!isChanged(error) && !isDamaged(error)) throw error;
+      return await this.#fetch(place, name, options); // what is right of it stays
     }
   }
 
@@ -111,7 +111,11 @@ export class Store {
   async delete(url: string | URL): Promise<void> {
     const name = absolute(url);
     const place = await this.#place();
-    await locked(place, name, () => deleteOthers(place, name), {});
+    try {
+      await locked(place, name, () => deleteOthers(place, name), {});
+    } catch (error) {
+      throw isReadOnly(error) ? new OnnxarError('closed', '', undefined, `${shown(name)}: ${unwritten}`) : error;
+    }
   }
 
   async #use(place: Place, [folder, note]: Found, onProgress?: OnProgress): Promise<Blob | URL> {
@@ -144,6 +148,7 @@ export class Store {
       return whole;
     } catch (error) {
       if (isFull(error)) throw tooFull(url, size);
+      if (hasName(error, 'EFBIG')) throw tooLarge(url, size);
       if (isChanged(error) && !(error instanceof OnnxarError)) throw new OnnxarError('changed');
       throw error;
     } finally {
@@ -168,9 +173,7 @@ export class Store {
     const missing = note.size - bytesOf(note, pieces);
     const reserve = async (): Promise<string> => {
       await this.#makeRoom(place, folder, missing, note);
-      if (folder === undefined) return place.create(note);
-      await place.note(folder, note);
-      return folder;
+      return folder === undefined ? place.create(note) : place.adopt(folder, note);
     };
     const reserved = (await locked(place, ROOM, reserve, { signal }))!;
     download.begin(archive, reserved, note, pieces);
@@ -283,13 +286,20 @@ const hasName = (error: unknown, ...names: string[]): boolean => {
 };
 const isReadOnly = (error: unknown): boolean => hasName(error, 'EROFS', 'EACCES', 'EPERM');
 const unwritten = "the store's folder cannot be written; give another, or read the archive by its URL";
-const isFull = (error: unknown): boolean => hasName(error, 'QuotaExceededError', 'ENOSPC');
+const isFull = (error: unknown): boolean => hasName(error, 'QuotaExceededError', 'ENOSPC', 'EDQUOT');
+/** Bytes came that are not those of the file; asked for again, they may be. */
+const isDamaged = (error: unknown): boolean => error instanceof OnnxarError && error.rule !== '';
 /** The file at the server, or what was kept of it. */
 const isChanged = (error: unknown): boolean => hasName(error, 'io.changed', 'NotFoundError', 'ENOENT');
 
 function tooFull(url: string, missing: number, room?: number): OnnxarError {
   const there = room === undefined ? '' : `, and there is room for ${Math.max(room, 0)}`;
   const what = `${shown(url)} needs ${missing} bytes${there}; delete others, or read it by its URL`;
+  return new OnnxarError('full', '', undefined, what);
+}
+
+function tooLarge(url: string, size: number): OnnxarError {
+  const what = `${shown(url)} has ${size} bytes, more than the system lets a file have; give another folder`;
   return new OnnxarError('full', '', undefined, what);
 }
 

@@ -1,6 +1,15 @@
 // The store in Node, where it is a folder. test/store_browser.test.mjs has the faults.
 import assert from 'node:assert/strict';
-import { mkdtempSync, promises, readFileSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import {
+  mkdtempSync,
+  promises,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -209,4 +218,76 @@ test('what is no archive is not kept', async () => {
   server.files.a = { bytes: Buffer.alloc(100_000) };
   await assert.rejects(made().get(url), { code: 'zip.end.missing' });
   assert.deepEqual(await made().list(), []);
+});
+
+test('a wrong bit in the first answer is asked for again in the same get', async () => {
+  const archive = await open(one);
+  const model = await archive.offset('__MODEL_PROTO');
+  for (const place of [
+    one.length - 30,
+    one.length - 10,
+    model + 100,
+    model - 1000,
+    (await archive.offset('w29')) - 20,
+  ]) {
+    let count = 0;
+    const flipped = Object.assign(Buffer.from(one), { [place]: one[place] ^ 1 });
+    server.files.a = { etag: '"1"', get: () => (count++ === 0 ? flipped : one) };
+    Object.defineProperty(server.files.a, 'bytes', { get: server.files.a.get });
+    same(await made().get(url), one);
+    await made().delete(url);
+  }
+});
+
+test('bytes that are wrong each time are refused', async () => {
+  server.files.a.bytes = Object.assign(Buffer.from(one), { 1000: one[1000] ^ 1 });
+  await assert.rejects(made().get(url), { code: 'zip.data.crc' });
+});
+
+test('a file or a link in the place of the folder is a usage error that names it', async () => {
+  for (const [name, make] of [
+    ['file', (path) => writeFileSync(path, 'x')],
+    ['dangling', (path) => symlinkSync('nowhere/x', path)],
+    ['loop', (path) => symlinkSync('loop', path)],
+    ['file/below', () => undefined],
+  ]) {
+    make(join(folder, name));
+    const store = new Store({ folder: join(folder, name) });
+    for (const call of [() => store.get(url), () => store.delete(url)]) {
+      await assert.rejects(call, {
+        code: 'usage.argument',
+        message: new RegExp(`${name} is no folder.*another folder`),
+      });
+    }
+    assert.deepEqual(await store.list(), []);
+  }
+});
+
+test('a file that is larger than the system allows is told, and nothing is deleted for it', async () => {
+  await made().get(url);
+  server.files.b = server.files.a;
+  const { open: opens } = promises;
+  promises.open = async (path, flags) => {
+    const file = await opens(path, flags);
+    if (String(path).endsWith('model.onnxar') && flags === 'r+') {
+      file.write = () => Promise.reject(Object.assign(new Error('EFBIG: file too large, write'), { code: 'EFBIG' }));
+    }
+    return file;
+  };
+  try {
+    await assert.rejects(made().get(at('b')), { code: 'io.disk_full', message: /more than the system lets.*folder/ });
+  } finally {
+    promises.open = opens;
+  }
+  assert.deepEqual(
+    (await made().list()).map((kept) => [kept.url, kept.complete]).filter(([, complete]) => complete),
+    [[url, true]],
+  );
+});
+
+test('a store that cannot be written refuses to delete', async () => {
+  await made().get(url);
+  await unwritable('EACCES', async () => {
+    await assert.rejects(made().delete(url), { code: 'io.permission' });
+  });
 });

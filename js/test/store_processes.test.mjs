@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { FolderLock } from '../dist/lock.js';
 import { Store } from '../dist/store.js';
 import { weights } from './support/archive.mjs';
@@ -169,8 +170,44 @@ test('a process may be killed before each operation on files', { timeout: 300_00
       (await made().list()).map(({ complete }) => complete),
       [true],
     );
+    assert.equal(names().length, 4, 'one folder with its three files is there, and nothing of the killed process');
     if (at % 2 === 0) await made(options).delete(url);
   }
+});
+
+test('a process that stands still does not write to the file that another completes', { timeout: 60_000 }, async () => {
+  server.fault = () => ({ delay: 20 });
+  const first = other(['get']);
+  await until(() => ranges() > 20);
+  first.child.kill('SIGSTOP');
+  const [[file, lock], before] = [[kept()('model.onnxar'), names().find((name) => name.endsWith('.lock'))], ranges()];
+  const inode = fs.statSync(file).ino;
+  const opened = fs.openSync(file, 'r+'); // as the other has it open
+  fs.utimesSync(join(folder, lock), 1, 1);
+  const done = await made().get(url);
+  assert.ok(ranges() - before <= Math.ceil(one.length / piece) - 10, 'pieces of the other process are used');
+  assert.notEqual(fs.statSync(fileURLToPath(done)).ino, inode);
+  fs.writeSync(opened, Buffer.alloc(1000), 0, 1000, 0);
+  fs.closeSync(opened);
+  first.child.kill('SIGCONT');
+  await first.ended;
+  same(done);
+  same(await made().get(url));
+});
+
+test('the lock of a worker that was terminated is free at once', { skip: process.platform !== 'linux' }, async () => {
+  const code = `import { FolderLock } from ${JSON.stringify(new URL('../dist/lock.js', import.meta.url).href)};
+    import { parentPort } from 'node:worker_threads';
+    const held = new FolderLock(${JSON.stringify(folder)});
+    await held.locked('x', async () => { parentPort.postMessage(1); await new Promise((done) => setTimeout(done, 1e6)); }, {});`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
+  await once(worker, 'message');
+  const lock = new FolderLock(folder);
+  const get = () => lock.locked('x', async () => 'mine', { isTry: true });
+  assert.equal(await get(), undefined);
+  await worker.terminate();
+  assert.equal(await get(), 'mine');
+  assert.deepEqual(fs.readdirSync(folder), []);
 });
 
 test('a file that is longer than the archive is got again', async () => {
@@ -296,4 +333,20 @@ test('losing the lock aborts the work', async () => {
   const alive = setInterval(() => undefined, 1000);
   await assert.rejects(lost, { code: 'io.changed' });
   clearInterval(alive);
+});
+
+test('what a process left that was killed while it made a folder is deleted by the next', async () => {
+  const at = (digit, ...rest) => join(folder, `onnxar-${digit.repeat(32)}`, ...rest);
+  const draft = JSON.stringify({ onnxar: 'store 1', url, size: 1, piece: 1, version: 'x', complete: false, used: 1 });
+  for (const digit of ['a', 'b', 'c', 'd', 'e']) fs.mkdirSync(at(digit));
+  fs.writeFileSync(at('b', 'note.draft'), '');
+  fs.writeFileSync(at('c', 'note.draft'), draft);
+  fs.writeFileSync(at('d', 'note.draft'), 'of another program');
+  fs.writeFileSync(at('e', 'thesis.txt'), '');
+  await made().get(url);
+  await made().delete(url);
+  assert.deepEqual(
+    fs.readdirSync(folder).sort(),
+    [at('d'), at('e')].map((path) => path.slice(folder.length + 1)),
+  );
 });
