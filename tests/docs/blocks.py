@@ -5,11 +5,7 @@ A block is run as its language says. One that cannot run has a marker in the lin
     <!-- not run: it installs packages; ./dev newcomer runs it -->
     <!-- run by ./dev serve -->
 
-What a block takes for granted, and a reader has, is made by code that the page does not show:
-
-    <!-- first python:
-    size = 4096
-    -->
+All that a block needs is shown: by the quick start, or on its page before it.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^(?:```([\w{}-]*)\n(.*?)^```|<!-- first (\w+):\n(.*?)^-->)$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([\w{}-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARKER = re.compile(r"<!-- (not run: .{10,}|run by \S.*) -->\n\Z")
 GENERATED = "<!-- Generated from here on"  # by docs/tools/pages.py, from sources whose examples other tests run
 SHOWN = {"text", "console", "json"}  # what a program prints, or a file holds
@@ -52,8 +48,7 @@ def blocks_of(page: Path) -> list[Block]:
     for fence in FENCE.finditer(text):
         marker = MARKER.search(text, 0, fence.start())
         line = text.count("\n", 0, fence.start()) + 1
-        language, code = (fence[3], fence[4]) if fence[3] else (fence[1], fence[2])
-        found.append(Block(page, line, language, code, marker[1] if marker else ""))
+        found.append(Block(page, line, fence[1], fence[2], marker[1] if marker else ""))
     return found
 
 

@@ -1,5 +1,6 @@
 """Every code block of the documents does what it says: shell and Python blocks are run, C++ and C compiled (and run if
-they are programs). A block that cannot run has a marker with its reason; the markers are counted.
+they are programs). The README is played with a model; all other pages, as a reader would, in the folder that the quick
+start leaves. A block that cannot run has a marker with its reason; the markers are counted.
 
 Usage: ONNXAR=onnxar ONNXAR_BUILD=build/release ONNXAR_PACKAGE_PYTHON=python PYTHONPATH=tests blocks_slow_test.py [PAGE...]
 """
@@ -19,8 +20,8 @@ NOT_RUN = 22  # the blocks with a marker, in all
 
 
 class Blocks(unittest.TestCase):
-    def play(self, page: Path, folder: Path) -> None:
-        story = Story.in_folder(folder)
+    def play(self, page: Path, folder: Path, left: Path | None) -> None:
+        story = Story.in_folder(folder, left)
         for block in code(page):
             if not block.reason:
                 with self.subTest(block.place):
@@ -34,10 +35,13 @@ class Blocks(unittest.TestCase):
             self.fail(f"{page}: fragments: {failed}")
 
     def test_every_block_runs(self) -> None:
-        for page in pages():
-            if any(not block.reason for block in code(page)) and (not ONLY or str(page.relative_to(ROOT)) in ONLY):
-                with self.subTest(page.name), tempfile.TemporaryDirectory() as folder:
-                    self.play(page, Path(folder))
+        begun = ROOT / "docs/quickstart.md"
+        with tempfile.TemporaryDirectory() as left:
+            self.play(begun, Path(left), None)
+            for page in pages():
+                if page != begun and any(not block.reason for block in code(page)) and (not ONLY or str(page.relative_to(ROOT)) in ONLY):
+                    with self.subTest(page.name), tempfile.TemporaryDirectory() as folder:
+                        self.play(page, Path(folder), None if page == ROOT / "README.md" else Path(left))
 
     def test_a_block_is_in_a_language_that_is_run_or_says_why_it_is_not(self) -> None:
         found = [block for page in pages() for block in code(page)]

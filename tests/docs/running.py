@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,14 +105,19 @@ class Story:
         self.environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
                             "XDG_CACHE_HOME": str(commands / "cache")}
         for name in ("examples", "reader"):
+            (folder / name).unlink(missing_ok=True)
             (folder / name).symlink_to(ROOT / name)
         self.worker: Worker | None = None
         self.fragments: list[Block] = []
 
     @classmethod
-    def in_folder(cls, folder: Path) -> Story:
-        """With a model, and with the tool, the wheel and the libraries that the environment names."""
-        model(folder)
+    def in_folder(cls, folder: Path, left: Path | None = None) -> Story:
+        """With a model, or the files in the folder of another page that was played, and with the tool, the wheel and the
+        libraries that the environment names."""
+        if left is None:
+            model(folder)
+        else:
+            shutil.copytree(left, folder, ignore=lambda _, names: [name for name in names if name.startswith(".")], symlinks=True, dirs_exist_ok=True)
         compiler = Compiler(Path(os.environ["ONNXAR_BUILD"]).absolute())
         return cls(folder, Path(os.environ["ONNXAR"]), Path(os.environ["ONNXAR_PACKAGE_PYTHON"]), compiler)
 
@@ -151,9 +157,5 @@ class Story:
 
 
 def model(folder: Path) -> None:
-    """What every page begins with: a model, its tokenizer, and the folder of examples."""
-    script = HERE / "fixture.py"
-    run([sys.executable, "-B", script, folder / "model.onnx"], folder)
-    (folder / "tokenizer.json").write_text('{"version": "1.0"}\n')
-
-
+    """What the first line of the quick start makes: a model and its tokenizer."""
+    run([sys.executable, "-B", ROOT / "examples/make_model.py", folder / "model.onnx"], folder)

@@ -189,7 +189,7 @@ def write_large(root: Path, path: Path) -> None:
 def write_docs(root: Path, folder: Path, made: Path) -> None:
     """The model that the blocks of all documents have, and the classifier."""
     folder.mkdir(exist_ok=True)
-    subprocess.run([sys.executable, "-B", root / "tests/docs/fixture.py", made / "docs.onnx"], check=True)
+    subprocess.run([sys.executable, "-B", root / "examples/make_model.py", made / "docs.onnx"], check=True)
     subprocess.run([os.environ["ONNXAR"], "pack", made / "docs.onnx", "-o", folder / "model.onnxar", "-f", "-q"], check=True)
     shutil.copyfile(folder.parent / "classifier.onnxar", folder / "classifier.onnxar")
 

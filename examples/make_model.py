@@ -1,12 +1,13 @@
-"""Writes the small model that every page of the documents begins with: y = relu(x @ encoder.weight) @ decoder.weight, with
-an embedding that is not used.
+"""Writes the small model that the samples of the documents use: y = relu(x @ encoder.weight) @ decoder.weight, with an
+embedding that is not used. Also writes a file `tokenizer.json` beside it.
 
-Usage: fixture.py OUT.onnx
+Usage: make_model.py OUT.onnx
 """
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -26,6 +27,7 @@ def main() -> None:
     graph = helper.make_graph(nodes, "two_layers", [row("x", 64)], [row("y", 16)], weights)
     model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, sys.argv[1])
+    Path(sys.argv[1]).with_name("tokenizer.json").write_text('{"version": "1.0"}\n')
 
 
 if __name__ == "__main__":
