@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sysconfig
 import tempfile
@@ -30,12 +31,24 @@ TEMPORARY = "onnxar_"  # prefix of the names of temporary folders
 
 @functools.cache
 def executable() -> str:
-    """Returns the path of the command that was installed with the package. Others on PATH are ignored."""
+    """Returns the path of the command that was installed with the package. Others on PATH are ignored. Throws `io.permission` if
+    the system does not run it: programs that unzip a wheel, such as Python's zipfile, make no file executable."""
+    if not (path := _installed()):
+        raise fault("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")
+    if not os.access(path, os.X_OK):
+        raise fault("io.permission", f"the command of the package cannot be executed; run `chmod +x {shlex.quote(path)}`, or install the wheel with pip", path=path)
+    return path
+
+
+def _installed() -> str:
+    """Returns the path of the command, or an empty text if it is missing."""
     import importlib.metadata  # imported late: takes as long as the rest of the package
 
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for file in importlib.metadata.files("onnxar") or []:
-            if file.name == "onnxar" and ".." in file.parts and os.path.isfile(path := os.path.abspath(str(file.locate()))):
+            # Of a wheel that was unzipped, the command stays in `onnxar-1.0.0.data/scripts`.
+            is_command = file.name == "onnxar" and (".." in file.parts or file.parts[-2:-1] == ("scripts",))
+            if is_command and os.path.isfile(path := os.path.abspath(str(file.locate()))):
                 return path
     above = pathlib.Path(__file__).parents
     target = above[1] / "bin"  # where `pip install --target` puts it
@@ -44,7 +57,7 @@ def executable() -> str:
     for folder in (*prefix, pathlib.Path(sysconfig.get_path("scripts")), target):
         if (folder / "onnxar").is_file():
             return str(folder / "onnxar")
-    raise fault("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")
+    return ""
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,43 @@ class Installed(unittest.TestCase):
     def test_numpy_is_all_it_requires(self):
         required = [each for each in importlib.metadata.requires("onnxar") if "extra ==" not in each]
         self.assertEqual([re.match(r"\w+", each)[0] for each in required], ["numpy"])
+
+
+@unittest.skipIf(os.name == "nt", "Windows has no such permission")
+class Unzipped(unittest.TestCase):
+    """A wheel that `zipfile` unpacked, which makes no file executable."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+        shutil.copytree(pathlib.Path(onnxar.__file__).parent, self.folder / "onnxar")
+        scripts, info = self.folder / "onnxar-1.0.0.data/scripts", self.folder / "onnxar-1.0.0.dist-info"
+        scripts.mkdir(parents=True)
+        info.mkdir()
+        self.command = scripts / "onnxar"
+        shutil.copyfile(COMMAND, self.command)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: onnxar\nVersion: 1.0.0\n")
+        (info / "RECORD").write_text("onnxar/__init__.py,,\nonnxar-1.0.0.data/scripts/onnxar,,\n")
+        onnxar.numpy.save_file({"w": numpy.zeros(4)}, self.folder / "m.onnxar")
+
+    def printed(self, *words: str) -> str:
+        done = subprocess.run([sys.executable, "-B", *words], capture_output=True, text=True, cwd=self.folder,
+                              env={**os.environ, "PYTHONPATH": str(self.folder)})  # fmt: skip
+        return done.stdout + done.stderr
+
+    def test_command_that_cannot_be_executed_is_named(self):
+        self.command.chmod(0o644)
+        for words in (("-c", "import onnxar; onnxar.show('m.onnxar')"), ("-m", "onnxar", "--version")):
+            with self.subTest(words):
+                said = self.printed(*words)
+                self.assertIn("cannot be executed", said)
+                self.assertIn(f"chmod +x {self.command}", said)
+
+    def test_command_beside_the_package_is_run(self):
+        self.command.chmod(0o755)
+        program = "import onnxar, onnxar._command as c; print(onnxar.show('m.onnxar').parameters, c.executable())"
+        self.assertIn(f"4 {self.command}", self.printed("-c", program))
 
 
 class Typed(unittest.TestCase):
