@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxar import _core, _dtypes, _proto
-from onnxar._errors import Error, fault, printable, usage
+from onnxar._errors import Error, fault, printable, unreadable, usage
 from onnxar._losses import left_out_of
 from onnxar._options import Path
 
@@ -34,6 +34,8 @@ def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
         external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
         is_large = tensor.nbytes >= _proto.LARGE_FROM and not _lacks_data(tensor)
         moves = tensor.dtype != onnx_ir.DataType.STRING and (is_large or external)
+        if moves:
+            _expect_size(tensor)
         if not moves and isinstance(tensor, _stored_class()):
             tensor.verify()  # its data goes into the message
         return _linked(tensor, writer) if moves else tensor
@@ -68,6 +70,23 @@ def _lacks_data(tensor: Any) -> bool:
     import onnx_ir
 
     return isinstance(tensor, onnx_ir.serde.TensorProtoTensor) and not _proto.has_data(tensor.raw)
+
+
+def _expect_size(tensor: Any) -> None:
+    """Refuses a tensor whose dims claim more data than it has, for which the writer would reserve room. Errors: onnx.tensor.length;
+    onnx.external_data.*; io.*."""
+    import onnx_ir
+
+    there = tensor.nbytes
+    if isinstance(tensor, onnx_ir.serde.TensorProtoTensor) and there > _proto.most_memory():
+        there = tensor.raw.ByteSize()
+    elif isinstance(tensor, onnx_ir.ExternalTensor):
+        try:
+            there = os.path.getsize(tensor.path) - (tensor.offset or 0)
+        except OSError as error:
+            raise unreadable(error, os.fspath(tensor.path)) from error
+    if there < tensor.nbytes:
+        raise fault("onnx.tensor.length", f"it has at most {max(there, 0)} bytes of data, and its type and dims take {tensor.nbytes}", tensor.name or "")
 
 
 def verify_links(model: onnx_ir.Model) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ _KEYED = {
     "attribute_proto": ("name",),
 }  # fmt: skip
 CHANGING = {"functions", "attribute", "attribute_proto"}  # without one of these, the model may compute something else
-_PLAIN = {"TypeProto"}  # has none of these
+_HOLDERS = {"GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "ValueInfoProto", "TensorProto", "TensorAnnotation"}
 _OF_VALUES = {"value_info": "name", "quantization_annotation": "tensor_name"}
 
 
@@ -43,22 +44,35 @@ def left_out_of(proto: onnx.ModelProto, tensors: Sequence[tuple[_proto.Steps, on
 
 def _dropped(message: Any, steps: _proto.Steps = ()) -> Iterator[tuple[str, str]]:
     """Yields what onnx_ir drops of a message and of those in it: the field, and a text that names the element."""
-    where = _proto.site_of(steps) or "the model"
-    names = _values_of(message) if message.DESCRIPTOR.name in ("GraphProto", "FunctionProto") else None
-    for field in message.DESCRIPTOR.fields:
-        if field.message_type is None or field.message_type.name in _PLAIN or not _proto.may_have(message, field):
+    for field, is_repeated in _fields_of(message.DESCRIPTOR):
+        if not is_repeated:
+            if message.HasField(field):
+                yield from _dropped(getattr(message, field), (*steps, (field, None)))
             continue
-        value = getattr(message, field.name)
-        is_repeated = hasattr(value, "extend")
-        several = list(value) if is_repeated else [value]
-        if key := _KEYED.get(field.name):
-            how = "several of" if field.name in CHANGING else "all but the last of"
-            yield from ((field.name, f"{how} {field.name} named {text!r} in {where}") for text in _repeated(several, key))
-        if names is not None and (of := _OF_VALUES.get(field.name)):
-            yield from ((field.name, f"the {field.name} of {getattr(each, of)!r} in {where}, which has no such value")
-                        for each in several if getattr(each, of) not in names)  # fmt: skip
-        for index, each in enumerate(several):
-            yield from _dropped(each, (*steps, (field.name, index if is_repeated else None)))
+        several = getattr(message, field)
+        if not several:
+            continue
+        if field in _KEYED:
+            yield from ((field, text) for text in _lost_keys(message, field, several, _proto.site_of(steps) or "the model"))
+        if several[0].DESCRIPTOR.name in _HOLDERS:
+            for index, each in enumerate(several):
+                yield from _dropped(each, (*steps, (field, index)))
+
+
+@functools.cache
+def _fields_of(descriptor: Any) -> list[tuple[str, bool]]:
+    """Returns the fields to look at, and whether they are repeated. A walk over all of them takes as long as onnx_ir itself."""
+    wanted = (field for field in descriptor.fields if field.name in _KEYED or (field.message_type and field.message_type.name in _HOLDERS))
+    message = descriptor._concrete_class()
+    return [(field.name, hasattr(getattr(message, field.name), "extend")) for field in wanted if field.message_type]
+
+
+def _lost_keys(message: Any, field: str, several: Sequence[Any], where: str) -> Iterator[str]:
+    how = "several of" if field in CHANGING else "all but the last of"
+    yield from (f"{how} {field} named {text!r} in {where}" for text in _repeated(several, _KEYED[field]))
+    if of := _OF_VALUES.get(field):
+        names = _values_of(message)
+        yield from (f"the {field} of {name!r} in {where}, which has no such value" for each in several if (name := getattr(each, of)) not in names)
 
 
 def _repeated(messages: Sequence[Any], key: Sequence[str]) -> list[str]:

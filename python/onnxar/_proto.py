@@ -121,12 +121,6 @@ class Descent:
         return self._messages[-1]
 
 
-def may_have(message: Any, field: Any) -> bool:
-    """Returns whether a field that holds messages is set, without a copy of other fields."""
-    value = getattr(message, field.name)
-    return bool(len(value)) if _is_repeated(value) else bool(message.HasField(field.name))
-
-
 def has_data(tensor: Any) -> bool:
     """Returns whether a TensorProto has data in one of its fields, or outside the model."""
     return tensor.HasField("raw_data") or tensor.data_location == EXTERNAL or any(len(getattr(tensor, name)) for name in _TYPED)
@@ -189,14 +183,14 @@ def with_weights(
         return use(skeleton(model, known, measured), known)
 
     try:
-        return used(measured=dry_run or raw_size(model) > _most_memory())
+        return used(measured=dry_run or raw_size(model) > most_memory())
     except Error as error:
         if error.code not in ("io.source_size", "io.disk_full"):
             raise
     return used(measured=True)
 
 
-def _most_memory() -> int:
+def most_memory() -> int:
     """Returns how many bytes this process has had in memory at a time at most; 0 if the system does not tell."""
     try:
         import resource

@@ -15,7 +15,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignor
 from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
 from onnxar._cache import FOLDER, Cache, SessionOptions, Unfit, settings_of, warn
-from onnxar._errors import Error, usage
+from onnxar._errors import Error, fault, usage
 from onnxar._options import Path
 from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
@@ -58,7 +58,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
     the weights that they have in common.
 
     A session of a file can be pickled, for pools of processes: by the path, the arguments, and a link, so that the other process
-    refuses another version of the archive (onnx.link.stale). Options that are pickled are `onnxar.onnxruntime.SessionOptions`.
+    refuses another version of the archive (io.changed). Options that are pickled are `onnxar.onnxruntime.SessionOptions`.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         source = path_or_bytes if isinstance(path_or_bytes, Link) else _source(path_or_bytes)
         if isinstance(source, Link) and (graph or cache or _version() < FIRST_WITH_FOLDER):
             raise usage("a session with graph or cache, and one of ONNX Runtime before 1.21, is made from the archive's path, not from a link")
-        self._arguments = (source, sess_options, providers, provider_options, graph, cache, kwargs)
+        kept = os.path.abspath(source) if isinstance(source, str) else source
+        self._arguments = (kept, sess_options, providers, provider_options, graph, cache, kwargs)
         self._source: tuple[_core.StoredModel, str, SessionOptions, str] | None = None
         if (cache or cache == "") and self._begin_cached(source, sess_options, providers, provider_options, graph, cache, kwargs):
             return
@@ -108,9 +109,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         return self._source is not None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors: usage.argument (an archive in memory; options that do not tell what was set); onnx.link.stale, io.changed."""
+        """Errors: usage.argument (an archive in memory; options that do not tell what was set); io.changed."""
         source, options, *others = self._arguments
-        if not isinstance(source, str | os.PathLike | Link):
+        if not isinstance(source, str | Link):
             raise usage("a session of an archive in memory cannot be pickled; make it from the archive's path")
         if options is not None and not isinstance(options, SessionOptions):
             raise usage("a session can be pickled with options that tell what was set: make them with onnxar.onnxruntime.SessionOptions()")
@@ -118,8 +119,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             self._source[0].verify_archive()
         if isinstance(source, Link):
             return _restarted, (source, source, options, *others)
-        path = os.path.abspath(source)
-        return _restarted, (self._link or _operations.link(path, graph=self._arguments[4]), path, options, *others)
+        return _restarted, (self._link or _operations.link(source, graph=self._arguments[4]), source, options, *others)
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[Any, Any]] | None = None) -> None:
         def begin() -> None:
@@ -201,8 +201,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 def _restarted(
     link: Link, source: Any, options: Any, providers: Any, provider_options: Any, graph: str, cache: Any, kwargs: dict[str, Any]
 ) -> InferenceSession:  # fmt: skip
-    """Makes a session that was pickled. Errors: as the session; onnx.link.stale."""
-    _operations.verify_link(link)
+    """Makes a session that was pickled. Errors: as the session; io.changed."""
+    if source is not link and _operations.link(source, graph=graph).model != link.model:  # an edit leaves links valid
+        raise fault("io.changed", "the archive was edited or replaced since the session was pickled; make a new session", path=source)
     return InferenceSession(source, options, providers, provider_options, graph=graph, cache=cache, **kwargs)
 
 
