@@ -394,7 +394,7 @@ def put(
             raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)
         parent, _, last = target.rpartition("/")
         renames = RENAMING & set(_protocols(system))
-        upload = f"{parent}/.{last}.{secrets.token_hex(4)}.part" if renames else target  # for this upload alone
+        upload = f"{parent}/{hidden_name(last)}.part" if renames else target  # for this upload alone
         try:
             if renames:
                 system.makedirs(parent, exist_ok=True)
@@ -407,6 +407,11 @@ def put(
             raise
         if renames:
             system.mv(upload, target)
+
+
+def hidden_name(name: str) -> str:
+    """Returns a new name for a file that is being written. One may have 255 bytes, so a long `name` is cut."""
+    return f".{os.fsencode(name)[:200].decode(errors='ignore')}.{secrets.token_hex(4)}"
 
 
 def _expect_same(local: _core.Archive, system: Any, path: str, name: str) -> None:

@@ -15,13 +15,12 @@ import contextlib
 import functools
 import os
 import pathlib
-import secrets
 import threading
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from onnxar import _bundle, _core, _weights
+from onnxar import _bundle, _core, _ranges, _weights
 from onnxar._archive import Archive, open_archive
 from onnxar._errors import Error, fault, unreadable, usage
 from onnxar._guard import SIGNATURE, Guarded
@@ -196,8 +195,7 @@ def _exists(path: str, entry: str = "") -> Error:
 def _publish(path: str, data: bytes, overwrite: bool) -> None:
     """Writes a file as a whole. Errors: output.exists, io.*."""
     folder, name = os.path.split(path)
-    # A name may have 255 bytes, so a long one is cut.
-    temporary = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.{secrets.token_hex(4)}")
+    temporary = os.path.join(folder, _ranges.hidden_name(name))
     try:
         try:
             with open(temporary, "xb") as file:

@@ -198,6 +198,13 @@ class Obstore(RangesTest):
 
 
 class Uploads(RangesTest):
+    def test_name_may_have_255_bytes(self):
+        for name in ("\u00e4" * 120 + "m" * 8 + ".onnxar", "m" * 248 + ".onnxar"):
+            address = f"file://{self.folder}/target/{name}"
+            onnxar.put(self.path, address)
+            self.assertEqual((self.folder / "target" / name).read_bytes(), self.data)
+            self.assertEqual(onnxar.check(address), [])
+
     def test_an_archive_is_at_the_address_afterwards(self):
         onnxar.put(self.path, "memory://other/m.onnxar")
         self.assertEqual(self.memory.cat("/other/m.onnxar"), self.data)

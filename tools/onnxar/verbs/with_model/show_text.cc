@@ -224,7 +224,8 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
   lines("largest", texts_of(inspection.largest, [](const auto& large) { return text_of(large); }), most);
   print_cost(inspection.cost, inspection.graph.inputs);
   print_storage(inspection.storage);
-  lines("graphs", texts_of(inspection.graphs, [](const auto& graph) { return text_of(graph); }), most);
+  lines("graphs", texts_of(inspection.graphs, [](const auto& graph) { return text_of(graph); }),
+        inspection.graphs.size());
   lines("metadata",
         texts_of(inspection.metadata,
                  [](const auto& entry) {
