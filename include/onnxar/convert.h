@@ -212,6 +212,8 @@ struct ReplaceReport {
 /// name among them. A link to a whole entry keeps its checksum, which is compared unless the old models state it. The
 /// conditions of ArchiveEditor::remove hold for side files and graphs that are replaced or removed. No link stays
 /// unread, whatever LoadOptions::load_external_data says. After an error the archive is unchanged, byte for byte.
+/// The report warns (archive.entry.shared) if tensors of more names take a part of an entry than tensors did before: a
+/// model that was merged from two archives takes data of the one for both.
 ///
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); zip.data.crc (of the old model, or of the graph that is replaced: the new one may be made from

@@ -282,7 +282,8 @@ def replace(
     (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed. Copies of bytes that
     tensors of `model` share take at most `max_expansion` times its files. If no entry stays in place, as in an archive
     without weights, the file is rewritten, and `undo` cannot take that back: the report has `discards_states`, also of a
-    dry run. An archive whose model is damaged, or whose graph that is replaced is, is refused.
+    dry run. A UserWarning says that more tensors take the data of an entry than before, as in a model that was merged from two
+    archives. An archive whose model is damaged, or whose graph that is replaced is, is refused.
     Errors: zip.data.crc, archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*.
     Other arguments: as `onnxar.pack`.
 

@@ -7,6 +7,7 @@ import functools
 import pathlib
 import types
 import typing
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -275,6 +276,9 @@ def report(kind: type[Report], fields: Mapping[str, Any]) -> Report:
     values = dict(fields)
     if "remarks" in values:
         values["remarks"] = [Finding(*row) for row in values["remarks"]]
+    for remark in values.get("remarks", []):
+        if kind is ReplaceReport and remark.code == "archive.entry.shared":  # weights may be missing, so no caller must miss it
+            warnings.warn(remark.message, stacklevel=3)
     return kind(**values)
 
 

@@ -10,7 +10,7 @@ import sys
 import unittest
 from typing import ClassVar
 
-from onnx_tools import ARCHIVE, ROUTES, TOOLS
+from onnx_tools import ARCHIVE, EXPECTED, ROUTES, TOOLS
 from support import FolderTest
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/onnx-tools.md"
@@ -46,7 +46,7 @@ class Table(FolderTest):
                     folder = self.folder / "run"
                     shutil.rmtree(folder, ignore_errors=True)
                     folder.mkdir()
-                    subprocess.run(["cp", "--reflink=auto", base / ARCHIVE, folder], check=True)
+                    subprocess.run(["cp", "--reflink=auto", base / ARCHIVE, base / EXPECTED, folder], check=True)
                     said = self.run_program(tool, route, str(folder))
                     self.assertEqual(not said, self.expected(cell), f"{cell}: {said[-2000:]}")
 

@@ -24,6 +24,7 @@
 #include "convert/files_beside.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
+#include "convert/new_sharing.h"
 #include "convert/open.h"
 #include "convert/replaced_files.h"
 #include "convert/save.h"
@@ -106,6 +107,7 @@ class ReplacePlan {
   [[nodiscard]] onnx::Rope take_proto() noexcept { return std::move(proto_); }
   /// Moves the remarks to the report, and adds the number of tensors in entries. Call it once.
   void add_to(ReplaceReport& report) {
+    sharing_.warn(archive_, remarks_);
     std::ranges::move(remarks_, std::back_inserter(report.remarks));
     report.tensors_outside = tensors_outside_;
   }
@@ -181,6 +183,7 @@ class ReplacePlan {
     const onnx::ExternalLink& link = *payload.kept_link;
     if (archive_.find(link.location)->index < kept_) {
       checksums_.prove(payload);
+      sharing_.note(site, link);
       return link;
     }
     throw Error(Code::usage_argument,
@@ -212,6 +215,7 @@ class ReplacePlan {
   Expansion expansion_;  // counts the bytes that are written
   Expansion read_;       // counts the bytes that are compared with entries
   onnx::DuplicateNames duplicates_;
+  NewSharing sharing_;
   KeyMaker keys_;  // avoids names of removed entries, too: they mean those entries in earlier states of the file
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<SideFile> new_weights_;

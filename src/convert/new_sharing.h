@@ -1,0 +1,34 @@
+// Tensors of a new model that begin to share data of an archive: a sign that the model was merged from two archives.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onnx/external_data.h"
+#include "onnx/sites.h"
+#include "onnxar/archive.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+/// Compares how many tensors take a range of an entry before and after an edit. Archives of similar models have entries
+/// of the same names, so a graph that was merged from two of them takes data of the one for both.
+class NewSharing {
+ public:
+  /// Notes a tensor of the new model that takes data of the archive by the name of its entry.
+  void note(const onnx::TensorSite& site, const onnx::ExternalLink& link);
+
+  /// Adds a warning (archive.entry.shared) to `remarks` if more tensors take some range than in all graphs of `archive`
+  /// before. Tensors of one name count once. Cost: O(model + graphs) if any range has several tensors.
+  void warn(const Archive& archive, std::vector<Finding>& remarks) const;
+
+ private:
+  using Range = std::pair<std::string, std::string>;  // the entry and the offset, as in a link
+
+  std::map<Range, std::set<std::string>> names_;  // of the tensors
+};
+
+}  // namespace onnxar
