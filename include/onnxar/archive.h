@@ -134,7 +134,7 @@ class Archive {
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
-  /// Reads by ranges: first the end and the directory, then what is used. `bytes`, `model` and `resolve` keep what they
+  /// Reads in ranges: first the end and the directory, then what is used. `bytes`, `model` and `resolve` keep what they
   /// read, `copy` and `verify` do not. Prefetch::populate reads everything; `copy_in` has no effect. Promises of
   /// constant time and of no allocation hold for bytes that were read before. All members also throw the errors of
   /// `file`.

@@ -1,4 +1,4 @@
-// Bytes: views, owners, sources, and files that are read by ranges.
+// Bytes: views, owners, sources, and files that are read in ranges.
 //
 //   const onnxar::ByteSpan owned = onnxar::ByteSpan::own(std::vector<std::byte>(100));
 //   const onnxar::ByteSpan view = onnxar::ByteSpan::borrow(owned.bytes());  // the caller keeps `owned` alive
@@ -194,7 +194,7 @@ class SpanSource final : public ByteSource {
   Bytes bytes_;
 };
 
-// --- Files that are read by ranges -----------------------------------------------------------------------------------
+// --- Files that are read in ranges -----------------------------------------------------------------------------------
 
 struct RangeTarget {
   std::uint64_t offset = 0;  ///< bytes

@@ -50,7 +50,7 @@ struct ListedEntry {
   std::uint64_t offset = 0;  ///< of the first byte, absolute
   std::uint64_t size = 0;    ///< bytes
   std::uint32_t crc32 = 0;
-  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0 if unknown (archive read by ranges)
+  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0 if unknown (archive read in ranges)
   std::uint64_t header_offset = 0;  ///< absolute
   std::uint64_t padding = 0;        ///< bytes of the padding record
   std::vector<TensorInfo> tensors;  ///< with data in this entry: of the model if it has any here, else of graphs[0]

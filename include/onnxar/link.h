@@ -7,7 +7,7 @@
 // file name, with offset and length in that file. It is an `.onnx` file beside the archive, or bytes for sessions that
 // are made from memory. Unmodified ONNX Runtime, onnx and onnx_ir load it.
 //
-// An edit keeps links valid. Writing the archive anew breaks them, and a runtime would read wrong weights without
+// An edit keeps links valid. Writing the archive again breaks them, and a runtime would read wrong weights without
 // noticing: so a link records the state of the archive (spec/links.md), and this library refuses it if that differs.
 //
 // A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h).
@@ -110,7 +110,7 @@ bool verify_link(Bytes model, const std::filesystem::path& folder, const std::fu
 /// An initializer of the main graph.
 struct RuntimeTensor {
   TensorInfo info;
-  Bytes bytes;  ///< in the archive's mapping, or its memory if it is read by ranges
+  Bytes bytes;  ///< in the archive's mapping, or its memory if it is read in ranges
 };
 
 /// A model for a runtime that takes initializers by name.

@@ -1,4 +1,4 @@
-// Archives on a server: read by ranges over HTTP and HTTPS, from S3, or downloaded. In onnxar::remote, which loads
+// Archives on a server: read in ranges over HTTP and HTTPS, from S3, or downloaded. In onnxar::remote, which loads
 // the system's libcurl (7.74 or later) when it is first used.
 //
 //   const onnxar::Archive archive = onnxar::Archive::open(onnxar::open_remote("https://host/model.onnxar"));

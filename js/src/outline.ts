@@ -64,7 +64,7 @@ const TYPES = (
 ).split(' ');
 const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
 
-/** The fields of a type, one of which counts: tensor, sequence, map, opaque, sparse tensor, optional. */
+/** The fields of a type; one counts: tensor, sequence, map, opaque, sparse tensor, optional. */
 const KINDS = [1, 4, 5, 7, 8, 9];
 
 /** Names of a file may be those that every other object has, such as `constructor`. */
@@ -81,7 +81,7 @@ export class Model {
   readonly #most: number;
   /** The names of the initializers of the graph itself. */
   readonly #weights = new Set<string>();
-  /** Where the number that was read last ends, and its lower 32 bits, of which an int32 and an enum consist. */
+  /** Where the number that was read last ends, and its lower 32 bits, the bits of an int32 or an enum. */
   #next = 0;
   #low = 0;
   #copies = 1;

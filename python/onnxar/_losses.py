@@ -1,4 +1,4 @@
-"""What onnx_ir has no place for: it keeps one of several elements with the same name, and what belongs to a value of the graph."""
+"""Names what onnx_ir has no place for: it keeps one of several elements with the same name, and what belongs to a value of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person meets first: completion, tables, names of outputs, and messages that say what to do."""
+"""Tests what a person meets first: completion, tables, names of outputs, and messages that say what to do."""
 
 from __future__ import annotations
 

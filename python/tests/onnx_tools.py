@@ -203,7 +203,7 @@ def onnxmltools_load_model(path: str, made: str) -> Made:
     return onnxmltools.load_model(path)
 
 
-# By the row of the table in docs/onnx-tools.md: what takes a path, and what takes a message.
+# Tools by the row of the table in docs/onnx-tools.md: what takes a path, and what takes a message.
 TOOLS: dict[str, tuple[Any, Any]] = {
     "onnx.checker.check_model": (check_model, check_model),
     "onnx.shape_inference": (infer_shapes_path, infer_shapes),

@@ -51,7 +51,7 @@ class Table(FolderTest):
                     self.assertEqual(not said, self.expected(cell), f"{cell}: {said[-2000:]}")
 
     def expected(self, cell: str) -> bool:
-        """Whether the tool works: the cell says no, yes, or yes for small models. Numbers of notes follow."""
+        """Returns whether the tool works: the cell says no, yes, or yes for small models. Numbers of notes follow."""
         known = re.fullmatch(rf"(yes|no|{BELOW}|)( \[\d\])?", cell)
         self.assertIsNotNone(known, cell)
         return known[1] in (("yes", BELOW) if self.MIB < 2048 else ("yes",))

@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// What the bytes at `offset` tell. Letters of text are compared without case.
+/// Returns what the bytes at `offset` say. Letters of text are compared without case.
 struct Magic {
   std::size_t offset;
   std::string_view bytes;
@@ -54,7 +54,7 @@ constexpr std::array magics = {
           "a pointer of Git LFS, not the file itself; run `git lfs pull` to get it"},
 };
 
-/// What the begin of a text tells, after white space and a byte order mark.
+/// Returns what the begin of a text says, after white space and a byte order mark.
 constexpr std::array text_magics = {
     Magic{0, "<!doctype html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
     Magic{0, "<html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
@@ -151,7 +151,7 @@ bool has_graph(Bytes file) {
   return found;
 }
 
-/// Whether the bytes begin as a GraphDef (of nodes, which begin with a name) or a SavedModel of TensorFlow. A
+/// True if the bytes begin as a GraphDef (of nodes, which begin with a name) or a SavedModel of TensorFlow. A
 /// ModelProto without a graph may begin as the second.
 bool looks_like_tensorflow(Bytes file) {
   try {

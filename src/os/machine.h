@@ -26,7 +26,7 @@ std::string boot();
 
 enum class Sticky : std::uint8_t { refuse, accept };
 
-/// Whether a user other than this one and root owns the folder, or may write to it (of files: `ownership_of`). With
+/// True if a user other than this one and root owns the folder, or may write to it (of files: `ownership_of`). With
 /// Sticky::accept, a folder may be sticky as /tmp is: only owners rename what is in it. Access control lists are not
 /// read, nor anything on Windows, where files inherit the permissions of their folder.
 bool others_may_change(const std::filesystem::path& folder, Sticky sticky, std::error_code& failed) noexcept;

@@ -28,7 +28,7 @@ ZIPS = ["repack"]
 
 PACK = "this is a plain .onnx model, not an archive: `onnxar pack` makes an archive of it"
 REPACK = "this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it"
-AGAIN = "fetch it again, or make it anew with `onnxar pack` or `onnxar repack`"
+AGAIN = "fetch it again, or make it again with `onnxar pack` or `onnxar repack`"
 FREEZE = "which holds weights and no graph: `onnxar freeze MODEL --weights FILE` fills them into a model"
 SAFETENSORS, NPZ = f"this is a safetensors file, {FREEZE}", f"this is a NumPy file of arrays (.npz), {FREEZE}"
 NPY = "this is a NumPy array (.npy)"
