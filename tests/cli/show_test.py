@@ -70,7 +70,7 @@ class Summary(ShowCase):
         shown = self.shown(self.archive("w"))
         keys = (
             "path form producer domain model_version doc_string ir_version opsets metadata graph functions training_infos "
-            "parameters statistics tensors by_type by_site largest cost storage files remarks"
+            "parameters statistics tensors by_type by_site largest cost storage graphs files remarks"
         )
         self.assertEqual(list(shown), keys.split())
         self.assertEqual((shown["form"], shown["ir_version"], shown["producer"]["name"]), ("archive", 8, "zoo"))
