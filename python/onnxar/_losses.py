@@ -1,4 +1,4 @@
-"""Names what onnx_ir has no place for: it keeps one of several elements with the same name, and what belongs to a value of the graph."""
+"""Lists what onnx_ir drops: all but one of several elements with one key, and what is said of values that the graph lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what a person meets first: completion, tables, names of outputs, and messages that say what to do."""
+"""Completion, tables, names of outputs, and messages, as a person in a notebook meets them."""
 
 from __future__ import annotations
 
