@@ -157,11 +157,26 @@ def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
                     _operations.pack(model_path, made)
                     _infer_in(made, *options, **named)
                 else:
-                    _operations.unpack(model_path, made)
-                    original(made, made, *options, **named)
+                    with _plain(model_path, made, os.path.dirname(output)) as plain:
+                        original(plain, made, *options, **named)
                 os.replace(made, output)
 
     return infer_shapes_path
+
+
+@contextlib.contextmanager
+def _plain(archive: Any, made: str, folder: str) -> Iterator[str]:
+    """Yields `made`, which the archive is unpacked to. An archive too large for one message becomes a link, if it is in the folder of
+    the output: as for onnx, which does not copy external data."""
+    import onnx
+
+    is_large = os.path.getsize(archive) > onnx.checker.MAXIMUM_PROTOBUF
+    with contextlib.ExitStack() as stack:
+        beside = is_large and _is_same_file(os.path.dirname(os.path.realpath(archive)), folder)
+        link = stack.enter_context(_linked(archive)) if beside else None
+        if link is None:
+            _operations.unpack(archive, made)
+        yield link or made
 
 
 def _is_same_file(first: Any, second: Any) -> bool:

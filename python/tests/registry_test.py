@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 import onnx
@@ -61,6 +62,15 @@ class Registry(ArchiveTest):
                 self.assertLessEqual({"product", "sum"}, {value.name for value in found.graph.value_info})
                 np.testing.assert_array_equal(onnx.numpy_helper.to_array(found.graph.initializer[0]), weights(64, 64))
         self.assertEqual(self.names(), {"m.onnxar", "plain.onnx", "other.onnxar", "made.onnx"})
+
+    def test_shapes_of_large_archive_go_to_a_link(self):
+        """A plain model of it could not be read. float16 of ONNX Runtime and of onnxconverter_common ask for one."""
+        onnxar.save(matmul_model(), self.path, overwrite=True)
+        with unittest.mock.patch.object(onnx.checker, "MAXIMUM_PROTOBUF", 1000):
+            onnx.shape_inference.infer_shapes_path(self.path, self.folder / "made.onnx")
+        self.assertEqual(self.names(), {"m.onnxar", "made.onnx"})
+        self.assertTrue(onnxar.verify_link(self.folder / "made.onnx"))
+        self.assertLessEqual({"product", "sum"}, {value.name for value in onnx.load(self.folder / "made.onnx").graph.value_info})
 
     def test_refused_shapes_leave_nothing_behind(self):
         model = matmul_model()
