@@ -889,10 +889,9 @@ static int next_field(walker* w, const byte** at, const byte* end, field* out) {
 /* The bits of an element, 0 if unknown, and the typed field, by data type; the first row is for unknown types. */
 static const struct {
   uint32_t bits, field;
-} types[] = {{0, 0}, {32, 4}, {8, 5},   {8, 5},   {16, 5},  {16, 5}, {32, 5},   {64, 7}, {0, 6},
-             {8, 5}, {16, 5}, {64, 10}, {32, 11}, {64, 11}, {64, 4}, {128, 10}, {16, 5}, {8, 5},
-             {8, 5}, {8, 5},  {8, 5},   {4, 5},   {4, 5},   {4, 5},  {8, 5},    {2, 5},  {2, 5},
-             {6, 5}, {6, 5}};
+} types[] = {{0, 0},  {32, 4},  {8, 5},   {8, 5},   {16, 5}, {16, 5},   {32, 5}, {64, 7}, {0, 6}, {8, 5},
+             {16, 5}, {64, 10}, {32, 11}, {64, 11}, {64, 4}, {128, 10}, {16, 5}, {8, 5},  {8, 5}, {8, 5},
+             {8, 5},  {4, 5},   {4, 5},   {4, 5},   {8, 5},  {2, 5},    {2, 5},  {6, 5},  {6, 5}};
 enum { STRING = 8, COMPLEX64 = 14, COMPLEX128 = 15, TYPES = 29 };
 /* The wire type of a value of a typed field that is not packed; 3, which there is not, for other fields. */
 static uint32_t wire_type_of(uint32_t number) {
