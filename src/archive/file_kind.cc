@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Returns what the bytes at `offset` say. Letters of text are compared without case.
+/// Gives the kind of a file with these bytes at `offset`. Letters are compared without case.
 struct Magic {
   std::size_t offset;
   std::string_view bytes;
@@ -54,7 +54,7 @@ constexpr std::array magics = {
           "a pointer of Git LFS, not the file itself; run `git lfs pull` to get it"},
 };
 
-/// Returns what the begin of a text says, after white space and a byte order mark.
+/// Lists kinds of text by their first bytes, after white space and a byte order mark.
 constexpr std::array text_magics = {
     Magic{0, "<!doctype html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
     Magic{0, "<html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},

@@ -59,7 +59,7 @@ class OnnxProtos(unittest.TestCase):
                 wanted = (f"onnx=={release}", "--implementation=cp", *PLATFORMS, f"--python-version={python}")
                 self.compiles_with(proto_of(Path(folder), *wanted), Path(folder))
 
-    def test_newest_release_compiles_with_known_types(self) -> None:
+    def test_knows_newest_release_and_its_types(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             newest = proto_of(Path(folder), "onnx")
             self.compiles_with(newest, Path(folder))
