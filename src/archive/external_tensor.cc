@@ -98,6 +98,9 @@ Finding no_data(const onnx::TensorSite& site, Place place) {
   const std::string amount = size ? base::concat(*size, " bytes") : "elements";
   std::string message =
       base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount));
+  if (const auto location = site.tensor.external.location) {  // ONNX Runtime and onnx do not follow it either
+    message += base::concat("; its link to ", base::quoted(*location), " counts only if data_location is EXTERNAL");
+  }
   return {Severity::warning,
           Code::onnx_tensor_no_data,  // R11
           std::move(place),

@@ -94,6 +94,13 @@ TEST_F(CheckTest, FaultsOfATensorAreAtItsPlace) {
   EXPECT_THAT(checked(model_of({tensor("none", dtype::float32, {3, 0})})), IsEmpty());
 }
 
+TEST_F(CheckTest, SaysWhyLinkIsNotFollowed) {
+  const auto findings = checked(model_of({linked_floats("w", 256, "w.bin").data_location(0)}));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].code, Code::onnx_tensor_no_data);
+  EXPECT_NE(findings[0].message.find("link to \"w.bin\" counts only if data_location is EXTERNAL"), std::string::npos);
+}
+
 TEST_F(CheckTest, FaultsOfALinkToAFileAreAtItsTensor) {
   const Row rows[] = {
       {"raw data beside", linked_floats("w", 256, "w.bin").raw_data(pattern(1024, 9)), Severity::error,
