@@ -237,7 +237,7 @@ class Refusing(Case):
         self.assertIn("name its folder in `external_data_dir`", str(error))
         plain = self.path.with_name("plain.zip")
         with zipfile.ZipFile(plain, "w") as file:
-            file.writestr("w", "weight")
+            file.writestr("model.onnx", wire.plain())
         error = self.refused(FORMAT, "zip.padding.alignment", "open_path", abi, os.fsencode(plain), None, c.byref(c.c_void_p()))
         self.assertEqual(error.hint, ("repack.plain_zip", ""))
         self.assertTrue(error.message.endswith(": onnxar_repack makes an archive of it"), error.message)

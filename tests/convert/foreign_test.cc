@@ -196,11 +196,14 @@ TEST_F(ForeignTest, AnArchiveIsReadAsOne) {
 }
 
 TEST_F(ForeignTest, OtherZipsAreRefusedUnlessAskedFor) {
-  for (const Files& files : {pytorch_files(), tf2onnx_files(), model_and_files()}) {
+  const auto hint_for = [this](const Files& files) {
     const Error error = refusal(zip_of(files).bytes, LoadOptions());
     EXPECT_EQ(error.code(), Code::zip_padding_alignment) << error.what();
-    EXPECT_EQ(error.advice().hint, Hint::repack_plain_zip);
-  }
+    return error.advice().hint;
+  };
+  EXPECT_EQ(hint_for(pytorch_files()), Hint::pack_it);  // `repack` refuses it
+  EXPECT_EQ(hint_for(tf2onnx_files()), Hint::repack_plain_zip);
+  EXPECT_EQ(hint_for(model_and_files()), Hint::repack_plain_zip);
 }
 
 // --- bad input -----------------------------------------------------------------------------------
