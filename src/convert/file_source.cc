@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "archive/external_tensor.h"
 #include "base/checked.h"
 #include "base/folder.h"
 #include "base/open_file.h"
@@ -136,6 +137,11 @@ Resolved FileSource::find(const onnx::TensorSite& site, const onnx::ExternalSlic
   }
   ExternalFiles::Part part = files_->resolve(slice, site.tensor.expected_size(), place);
   return {onnxar::payload_of(std::move(part.bytes), part.file), part.is_whole};
+}
+
+/// A model in memory has no files that data beside a link could be compared with.
+onnx::ExternalSlice FileSource::link_of(const onnx::TensorView& tensor) const {
+  return files_ ? exported_link(tensor) : proved_link(tensor);
 }
 
 const Archive* FileSource::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {

@@ -197,6 +197,10 @@ class ModelCheck {
       add(Severity::warning, Code::onnx_external_unknown_key, site,
           concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
     }
+    if (site.tensor.raw_data || site.tensor.typed_data) {  // of a `.onnx` file; an archive was refused
+      add(Severity::warning, Code::onnx_external_data_beside, site,
+          "the model also holds the link's data, which onnx's checker refuses; `pack` drops it");
+    }
     if (external.checksum && !parse_checksum(*external.checksum)) {  // R13
       add(Severity::warning, Code::onnx_external_checksum, site, no_checksum(*external.checksum));
     }

@@ -155,6 +155,8 @@ class FileSource final : public ModelSource {
   using ModelSource::add_remark;
 
  private:
+  [[nodiscard]] onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const override;
+
   std::optional<ExternalFiles> files_;
   ModelMarker marker_;
   EntryPayloads payloads_;                 // of `linked_`

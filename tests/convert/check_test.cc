@@ -105,6 +105,8 @@ TEST_F(CheckTest, FaultsOfALinkToAFileAreAtItsTensor) {
   const Row rows[] = {
       {"raw data beside", linked_floats("w", 256, "w.bin").raw_data(pattern(1024, 9)), Severity::error,
        Code::onnx_external_data_beside},
+      {"the same data beside", linked_floats("w", 256, "w.bin").raw_data(pattern(1024)), Severity::warning,
+       Code::onnx_external_data_beside},
       {"small data", linked_floats("w", 1, "w.bin"), Severity::warning, Code::onnx_external_small, 4},
       {"an offset of 65", linked_floats("w", 256, "w.bin", 65), Severity::warning, Code::onnx_external_unaligned, 2048},
   };
