@@ -222,8 +222,10 @@ struct EarlierState {
 EarlierState undo(const std::filesystem::path& path, const OutputOptions& options = {});
 
 /// Cuts off what an interrupted edit left. The last whole state is the longest prefix of the file in which `check`
-/// finds no error, nor in the CRC-32s of the entries that the state added. A whole archive stays as it is. Otherwise as
-/// `undo`. Errors: archive.* (.unrecoverable: no such prefix); io.*. Cost: O(headers), and reading these entries.
+/// finds no error, nor in the CRC-32s of the entries that the state added. A whole archive stays as it is. Edits that
+/// are complete but damaged are cut off only with `overwrite`. Otherwise as `undo`. Errors: archive.* (.unrecoverable:
+/// no such prefix, or a complete edit would be lost); io.*. Cost: O(headers), and reading these entries and what is
+/// cut.
 EarlierState recover(const std::filesystem::path& path, const OutputOptions& options = {});
 
 // --- Any zip file ----------------------------------------------------------------------------------------------------

@@ -316,8 +316,9 @@ def replace(
         return report(ReplaceReport, _core.replace_bytes(archive, bytes(source), save, load, names, append_external, graph))
 
 
-def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
+def recover(archive: Path, *, overwrite: bool = False, sync: bool = True, dry_run: bool = False) -> EarlierState:
     """Cuts off the remains of an interrupted edit after the last complete state. A complete archive is not changed.
+    Edits that are complete but damaged are cut off only with `overwrite`.
     Errors: archive.busy, archive.unrecoverable, io.*.
     Other arguments: as `onnxar.pack`.
 
@@ -325,7 +326,7 @@ def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> Earli
 
         onnxar.recover("model.onnxar")
     """
-    return report(EarlierState, _core.recover(file_of(archive, "recover"), sync, dry_run))
+    return report(EarlierState, _core.recover(file_of(archive, "recover"), overwrite, sync, dry_run))
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:

@@ -194,8 +194,9 @@ void bind_conversions(nb::module_& module) {
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("save"),
              nb::arg("max_expansion"));
   module.def("extract", extract_tensors);
-  module.def("recover", [](const Path& path, bool sync, bool dry_run) {
-    return fields_of(without_gil([&] { return recover(path, {.sync = sync, .dry_run = dry_run}); }));
+  module.def("recover", [](const Path& path, bool overwrite, bool sync, bool dry_run) {
+    const OutputOptions options{.overwrite = overwrite, .sync = sync, .dry_run = dry_run};
+    return fields_of(without_gil([&] { return recover(path, options); }));
   });
   module.def("undo", [](const Path& path, bool sync, bool dry_run) {
     return fields_of(without_gil([&] { return undo(path, {.sync = sync, .dry_run = dry_run}); }));

@@ -179,6 +179,19 @@ class Operations(FolderTest):
         onnxar.recover(self.archive)
         self.assertEqual(self.archive.read_bytes(), before)
 
+    def test_recover_loses_complete_edits_only_if_asked(self):
+        before = self.archive.read_bytes()
+        self.model.producer_name = "edited"
+        onnxar.replace(self.archive, self.model)
+        damaged = bytearray(self.archive.read_bytes())
+        damaged[damaged.index(b"edited", len(before))] ^= 1
+        self.archive.write_bytes(damaged)
+        error = self.refused("archive.unrecoverable", onnxar.recover, self.archive)
+        self.assertIn("overwrite=True", str(error))
+        self.assertEqual(self.archive.read_bytes(), damaged)
+        self.assertEqual(onnxar.recover(self.archive, overwrite=True).size, len(before))
+        self.assertEqual(self.archive.read_bytes(), before)
+
     def test_an_open_archive_sees_nothing_of_an_edit(self):
         with onnxar.open(self.archive) as archive:
             self.model.producer_name = "edited"

@@ -140,18 +140,17 @@ EarlierState state_of(const Archive& archive) {
       .size = archive.file().size(), .entries = archive.size(), .model_size = model.size, .model_crc32 = model.crc32};
 }
 
-/// Returns the state that `file` ends with, if its container has no error and the CRC-32 of its model is right.
-std::optional<EarlierState> whole_state(Bytes file) {
-  std::optional<EarlierState> state;
-  passes([&] {
-    const Archive archive = Archive::open(file, nullptr, without_limits);
-    const auto is_error = [](const Finding& finding) { return finding.severity == Severity::error; };
-    if (std::ranges::any_of(check_container(archive), is_error)) return false;
-    archive.verify(archive.entry(archive.size() - 1));
-    state = state_of(archive);
-    return true;
-  });
-  return state;
+/// Returns the state that `file` ends with. Throws its first fault: of its container, of its model, or of another entry
+/// at or after `begin`.
+EarlierState proved_state(Bytes file, std::uint64_t begin) {
+  const Archive archive = Archive::open(file, nullptr, without_limits);
+  for (const Finding& finding : check_container(archive)) {
+    if (finding.severity == Severity::error) throw Error(finding.code, finding.message, finding.place);
+  }
+  std::size_t i = archive.size() - 1;
+  archive.verify(archive.entry(i));
+  while (i > 0 && archive.entry(i - 1).header_offset >= begin) archive.verify(archive.entry(--i));
+  return state_of(archive);
 }
 
 /// Whether the container of a state has no error. `sound` holds the ends of the earlier states without errors. A gap
@@ -203,8 +202,24 @@ EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState 
   return state;
 }
 
+/// Returns the message of an error about a state of a file, without the path.
+std::string text_of(const Error& error) { return Error(error.code(), error.message(), error.finding().place).what(); }
+
+/// Returns what is wrong with the last complete state of the file, of which the first `whole` bytes are whole; empty if
+/// no complete state ends after them.
+std::string fault_of_last(Bytes file, std::uint64_t whole) {
+  const auto end = zip::last_end_after(file, whole);
+  if (!end) return {};
+  try {
+    proved_state(file.first(base::in_memory(*end)), whole);
+  } catch (const Error& error) {
+    return text_of(error);
+  }
+  return "an earlier state is damaged";
+}
+
 /// The state that `recover` restores, with the size of the file. Errors: archive.unrecoverable, io.*.
-EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path) {
+EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path, bool overwrite) {
   const auto mapping = base::MappedFile::map(file, path);
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
@@ -215,35 +230,54 @@ EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path
     const auto at = std::ranges::lower_bound(ends, end);
     auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at), zeros);
     if (!state) continue;
+    const std::string fault = overwrite ? std::string() : fault_of_last(bytes, end);
+    if (!fault.empty()) {
+      throw Error(
+          Code::archive_unrecoverable,
+          concat("the last edit is complete but damaged, so nothing was cut: ", fault, "; the last whole state has ",
+                 end, " of ", bytes.size(), " bytes and ", state->entries, " entries"),
+          {"", end}, path, {Hint::recover_overwrite});
+    }
     state->file_size = bytes.size();
     return *state;
   }
+  const std::string fault = fault_of_last(bytes, 0);
   const Advice other = advice_on_kind(bytes);
-  throw Error(Code::archive_unrecoverable, "no prefix of the file is a complete archive, so nothing can be recovered",
+  throw Error(Code::archive_unrecoverable,
+              concat("no prefix of the file is a whole archive, so nothing can be recovered",
+                     fault.empty() ? "" : "; the last state is damaged: ", fault),
               {}, path, other.hint == Hint::none ? Advice{Hint::make_anew} : other);
 }
 
 /// The state that `undo` restores, with the size of the file. Errors: usage.nothing_to_undo, archive.unrecoverable,
 /// those of opening.
 EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path& path) {
-  const Archive archive = open_locked(file, path, without_limits);
-  const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
-  if (ends.size() < 2 || ends.back() != archive.file().size()) {
-    throw Error(Code::usage_nothing_to_undo,
-                "the file holds no earlier state: the archive was not edited since it was written, or the edit kept no "
-                "entry in place and rewrote the file",
-                {}, path);
-  }
-  // Verified before anything is cut: the last edit may be the only whole state of a damaged file.
-  const std::uint64_t end = ends[ends.size() - 2];
-  auto state = whole_state(archive.file().first(base::in_memory(end)));
-  if (!state) {
+  std::optional<Archive> archive;
+  std::optional<std::uint64_t> end;
+  try {
+    archive = open_locked(file, path, without_limits);
+    const std::vector<std::uint64_t> tails = tails_of(*archive);
+    if (tails.empty()) {
+      throw Error(Code::usage_nothing_to_undo,
+                  "the file holds no earlier state: the archive was not edited since it was written, or the edit kept "
+                  "no entry in place and rewrote the file",
+                  {}, path);
+    }
+    end = tails.back();  // what the last edit appended begins here
+    // Verified before anything is cut: the last edit may be the only whole state of a damaged file. Of its data, only
+    // the model is read.
+    EarlierState state = proved_state(archive->file().first(base::in_memory(*end)), *end);
+    state.file_size = archive->file().size();
+    return state;
+  } catch (const Error& error) {
+    // A gap remains where the end of an earlier state is damaged.
+    const bool is_of_earlier = archive ? kind(error.code()) == Kind::format : error.code() == Code::zip_entry_gap;
+    if (!is_of_earlier) throw;
     throw Error(Code::archive_unrecoverable,
-                base::concat("the state before the last edit, the first ", end, " bytes, is damaged; nothing was cut"),
-                {"", end}, path);
+                concat("the state before the last edit cannot be restored, because it is damaged, so nothing was cut: ",
+                       text_of(error)),
+                {"", end ? end : error.offset()}, path, {Hint::repack_keeps});
   }
-  state->file_size = archive.file().size();
-  return *state;
 }
 
 /// Locks the file for `cut`. A dry run, and a file without anything to cut, need no right to write.
@@ -256,12 +290,12 @@ os::File lock_for_cutting(const std::filesystem::path& path, const OutputOptions
 EarlierState recover(const std::filesystem::path& path, const OutputOptions& options) {
   try {
     os::File file = lock_for_cutting(path, options);
-    const EarlierState state = last_whole_state(file, path);
+    const EarlierState state = last_whole_state(file, path, options.overwrite);
     return cut(std::move(file), path, state, options);
   } catch (const Error& error) {
     if (error.code() != Code::io_permission || options.dry_run) throw;
     // Without the right to write: a complete archive needs nothing to be cut.
-    const EarlierState state = recover(path, {.dry_run = true});
+    const EarlierState state = recover(path, {.overwrite = options.overwrite, .dry_run = true});
     if (state.size != state.file_size) throw;
     return state;
   }

@@ -40,7 +40,7 @@ constexpr std::size_t member_count = 20;
 const Member (&members())[member_count] {
   using enum Verb;
   static constexpr Member all[member_count] = {
-      ONNXAR_C_MEMBER(overwrite, pack, unpack, repack, link, extract),
+      ONNXAR_C_MEMBER(overwrite, pack, unpack, repack, recover, link, extract),
       ONNXAR_C_MEMBER(no_sync, pack, unpack, repack, replace, undo, recover, link, extract),
       ONNXAR_C_MEMBER(dry_run, pack, unpack, repack, replace, undo, recover, link, extract),
       ONNXAR_C_MEMBER(checksum_sha1, pack),

@@ -261,6 +261,15 @@ std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes e
   }
 }
 
+/// Returns the end of the state that ends at `position`, or nothing if its end records break a rule.
+std::optional<EndOfArchive> end_at(Bytes file, std::uint64_t position) {
+  try {
+    return read_end(file.first(base::in_memory(position)));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 class Walk {
  public:
   explicit Walk(Bytes file) : file_(file) {}
@@ -313,13 +322,9 @@ class Walk {
     return true;
   }
 
-  /// Leaves the checks of end records to read_end, so that a state is judged as when the file ended here.
   [[nodiscard]] bool ends_here() const {
-    try {
-      return read_end(file_.first(base::in_memory(position_))).directory_offset == *directory_;
-    } catch (const Error&) {
-      return false;
-    }
+    const auto end = end_at(file_, position_);
+    return end && end->directory_offset == *directory_;
   }
 
   Bytes file_;
@@ -331,5 +336,13 @@ class Walk {
 }  // namespace
 
 std::vector<std::uint64_t> state_ends(Bytes file) { return Walk(file).run(); }
+
+std::optional<std::uint64_t> last_end_after(Bytes file, std::uint64_t from) {
+  for (std::uint64_t end = file.size(); end >= from + end_record_size; --end) {
+    const auto record = parse_end_record(base::section(file, end - end_record_size));
+    if (record && record->comment_length == 0 && end_at(file, end)) return end;
+  }
+  return std::nullopt;
+}
 
 }  // namespace onnxar::zip

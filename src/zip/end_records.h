@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -56,5 +57,10 @@ void check_limits(const EndOfArchive& end, const Limits& limits);
 /// count. Checks nothing else: every state that is an archive is in the list, but not every state in the list is an
 /// archive. Throws std::bad_alloc only. Cost: O(headers); reads no data.
 std::vector<std::uint64_t> state_ends(Bytes file);
+
+/// Returns the last offset in the file at which end records end that keep the rules of `read_end`, if they begin at or
+/// after `from`. Finds states that `state_ends` cannot reach because a record before them is damaged. Bytes of data may
+/// look like end records, so the answer says only that a complete state may end there. Cost: O(bytes after `from`).
+std::optional<std::uint64_t> last_end_after(Bytes file, std::uint64_t from);
 
 }  // namespace onnxar::zip

@@ -80,10 +80,10 @@ TEST_F(EarlierStateTest, ArchiveInAnEntryIsNotAState) {
 TEST_F(EarlierStateTest, StateWhoseDataIsWrongIsNotGoneBackTo) {
   Blob bytes = second_.bytes;
   flip_bit(bytes, second_.entry("b").data_offset + 5);
-  expect_recovered(bytes, first_);
+  expect_recovered_by_force(bytes, first_, "the data has CRC-32");
   bytes = third_.bytes;
   flip_bit(bytes, third_.entry(model_entry).data_offset);
-  expect_recovered(bytes, second_);
+  expect_recovered_by_force(bytes, second_, "the data has CRC-32");
 }
 
 TEST_F(EarlierStateTest, ADamagedWeightOfTheFirstStateIsNotCalledWhole) {
@@ -129,7 +129,30 @@ TEST_F(EarlierStateTest, LookingThroughDamagedStatesCostsEachOfThemOnce) {
 TEST_F(EarlierStateTest, AStateThatBuildsOnABrokenOneIsNotGoneBackTo) {
   Blob bytes = third_.bytes;
   put_u32(bytes, second_.end_offset + 12, 1);  // the size of its directory
-  expect_recovered(bytes, first_);
+  expect_recovered_by_force(bytes, first_, "after the data belong to no entry");
+}
+
+TEST_F(EarlierStateTest, NoFlippedBitLosesCompleteEdits) {
+  for (std::size_t at = 0; at < third_.end_offset; ++at) {
+    Blob bytes = third_.bytes;
+    flip_bit(bytes, at);
+    start_with(bytes);
+    const auto error = error_if_any([&] { recover(path_, unsynced); });
+    ASSERT_TRUE(!error || error->code() == Code::archive_unrecoverable) << at;
+    ASSERT_EQ(now(), bytes) << at;
+  }
+}
+
+TEST_F(EarlierStateTest, InterruptedEditHidesNoDamage) {
+  // Each time an edit of the third state was interrupted, and the second state is what has to be decided about.
+  Blob torn = third_.bytes;
+  truncate(torn, torn.size() - 1);
+  Blob bytes = torn;
+  flip_bit(bytes, second_.entry("b").data_offset);
+  expect_recovered_by_force(bytes, first_, "the data has CRC-32");
+  bytes = torn;
+  flip_bit(bytes, second_.entry("b").header_offset);  // the walk from the front ends here
+  expect_recovered_by_force(bytes, first_, "local");
 }
 
 TEST_F(EarlierStateTest, DryRunCutsNothing) {
@@ -175,6 +198,25 @@ TEST_F(EarlierStateTest, DamagedStateIsNotGoneBackTo) {
     flip_bit(bytes, damage);
     SCOPED_TRACE(damage);
     expect_not_undone(bytes, Code::archive_unrecoverable);
+  }
+}
+
+TEST_F(EarlierStateTest, UndoNamesDamageOfStateBefore) {
+  // The old model and all after it: only the directory that the edit replaced says that there was an edit.
+  for (std::size_t at = first_.entry(model_entry).header_offset; at < first_.bytes.size(); ++at) {
+    Blob bytes = second_.bytes;
+    flip_bit(bytes, at);
+    start_with(bytes);
+    const auto error = error_if_any([&] { undo(path_, unsynced); });
+    if (!error) continue;  // a byte that no rule covers, such as a time
+    ASSERT_NE(error->code(), Code::usage_nothing_to_undo) << at;
+    ASSERT_EQ(now(), bytes) << at;
+    if (error->code() != Code::archive_unrecoverable) continue;  // the archive cannot be opened
+    ASSERT_TRUE(error->offset()) << at;
+    if (!error_of_opening()) {
+      ASSERT_EQ(error->offset(), first_.bytes.size()) << at;
+    }
+    ASSERT_EQ(error->advice().hint, Hint::repack_keeps);
   }
 }
 

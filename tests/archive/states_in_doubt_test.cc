@@ -19,11 +19,11 @@ class StatesInDoubt : public StatesTest {};
 TEST_F(StatesInDoubt, AStateAfterOneWhoseModelHasABrokenHeaderIsNotGoneBackTo) {
   Blob bytes = third_.bytes;  // lists neither the model of the second state nor its directory, but needs both whole
   flip_bit(bytes, second_.entry(model_entry).header_offset + 10);
-  expect_recovered(bytes, first_);
+  expect_recovered_by_force(bytes, first_, "not the end of an earlier state");
   const Built second = edited(first_, "second");  // so that the state ends after the first entry of the next one
   bytes = edited(second, "third").bytes;
   flip_bit(bytes, second.entry(model_entry).header_offset + 10);
-  expect_recovered(bytes, first_);
+  expect_recovered_by_force(bytes, first_, "not the end of an earlier state");
 }
 
 TEST_F(StatesInDoubt, AnEmptyEntryWithAWrongCrcIsDamage) {
@@ -36,9 +36,9 @@ TEST_F(StatesInDoubt, AnEditThatIsDamagedInTheMiddleIsNotUndone) {
   // The directory is whole, so the archive opens. But the walk over the states ends at the header of the new model.
   Blob bytes = third_.bytes;
   flip_bit(bytes, third_.entry(model_entry).header_offset);
-  expect_not_undone(bytes, Code::usage_nothing_to_undo);
+  expect_not_undone(bytes, Code::archive_unrecoverable);
   EXPECT_EQ(Archive::open(path_).size(), 3U);
-  expect_recovered(bytes, second_);
+  expect_recovered_by_force(bytes, second_, "local");
 }
 
 TEST_F(StatesInDoubt, AStateAfterOneWithABrokenEndIsNotGoneBackTo) {
@@ -52,7 +52,7 @@ TEST_F(StatesInDoubt, ADirectoryWithoutANewModelIsNotAnEdit) {
   const Bytes directory = Bytes(first_.bytes).subspan(first_.directory_offset);
   bytes.insert(bytes.end(), directory.begin(), directory.end());
   put_u32(bytes, bytes.size() - 6, static_cast<std::uint32_t>(first_.bytes.size()));
-  expect_recovered(bytes, first_);
+  expect_recovered_by_force(bytes, first_, "__MODEL_PROTO");
 }
 
 TEST_F(StatesInDoubt, AWrongCrcIsOnlyForgivenInTheFirstState) {
@@ -60,7 +60,7 @@ TEST_F(StatesInDoubt, AWrongCrcIsOnlyForgivenInTheFirstState) {
   ZipEntry entry = zip_entry("c", data);
   const std::uint32_t crc = bitwise_crc32(Bytes(data).subspan(1000));  // as of a sum that was begun anew
   entry.in_both([crc](HeaderFields& header) { header.crc = crc; });
-  expect_recovered(edited(first_, "next", {entry}).bytes, first_);
+  expect_recovered_by_force(edited(first_, "next", {entry}).bytes, first_, "the data has CRC-32");
 }
 
 TEST_F(StatesInDoubt, AnEditIsNotUndoneIfTheStateBeforeHasABrokenHeader) {

@@ -1,11 +1,14 @@
 // An archive, edited twice, and going back from what became of it.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 #include "archive/opened.h"
+#include "onnx/error_of.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "support/refusal.h"
@@ -32,6 +35,22 @@ class StatesTest : public ::testing::Test {
     EXPECT_EQ(found.size, state.bytes.size());
     EXPECT_EQ(now(), state.bytes);
     EXPECT_EQ(recover(path_, unsynced).size, state.bytes.size()) << "there is nothing left to cut";
+    EXPECT_EQ(now(), state.bytes);
+  }
+  /// Expects that the state is restored by force only, since complete edits are lost; the error says why with `fault`.
+  void expect_recovered_by_force(const Blob& bytes, const Built& state, const std::string& fault) {
+    start_with(bytes);
+    for (const OutputOptions& options : {unsynced, OutputOptions{.sync = false, .dry_run = true}}) {
+      const Error error = error_of([&] { recover(path_, options); });
+      EXPECT_EQ(error.code(), Code::archive_unrecoverable);
+      EXPECT_EQ(error.advice().hint, Hint::recover_overwrite);
+      EXPECT_EQ(error.offset(), state.bytes.size());
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(fault));
+      EXPECT_EQ(now(), bytes);
+    }
+    EXPECT_EQ(recover(path_, {.overwrite = true, .sync = false, .dry_run = true}).size, state.bytes.size());
+    EXPECT_EQ(now(), bytes);
+    EXPECT_EQ(recover(path_, {.overwrite = true, .sync = false}).size, state.bytes.size());
     EXPECT_EQ(now(), state.bytes);
   }
   void expect_unrecoverable(const Blob& bytes) {

@@ -409,6 +409,24 @@ static void check_edits(void) {
   CHECK(same_files("torn.onnxar", "a.onnxar"));
 }
 
+static void check_recover_of_damaged_edits(void) {
+  onnxar_options options = no_options();
+  const File before = read_file("a.onnxar");
+  File file;
+
+  copy_file("a.onnxar", "damaged.onnxar");
+  CHECK(onnxar_replace(ABI, "damaged.onnxar", "inline.onnx", NULL, NULL, NULL) == ONNXAR_OK);
+  file = read_file("damaged.onnxar");
+  file.data[before.size] ^= 1; /* the first byte of what the edit appended */
+  write_file("damaged.onnxar", file.data, file.size);
+  free(file.data);
+  free(before.data);
+  REFUSED(ONNXAR_FORMAT, "archive.unrecoverable", onnxar_recover(ABI, "damaged.onnxar", NULL, NULL, &error));
+  options.overwrite = 1;
+  CHECK(onnxar_recover(ABI, "damaged.onnxar", &options, NULL, NULL) == ONNXAR_OK);
+  CHECK(same_files("damaged.onnxar", "a.onnxar"));
+}
+
 /* Each verb reports up to its total; an answer other than 0 ends it, and leaves no output. */
 static void check_progress_of_verbs(void) {
   const onnxar_added_file note = {"note.txt", "b.bin"};
@@ -514,6 +532,7 @@ void check_verbs(void) {
   check_findings();
   check_repack_and_link();
   check_edits();
+  check_recover_of_damaged_edits();
   check_progress_of_verbs();
   check_options_of_verbs();
   check_null_arguments_of_verbs();

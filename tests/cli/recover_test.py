@@ -59,6 +59,20 @@ class Torn(ToolCase):
         self.assertEqual(self.succeeds("recover", "-q", "--no-sync", self.path).stderr, "")
         self.assertEqual(self.path.read_bytes(), self.before)
 
+    def test_complete_but_damaged_edit_needs_force(self) -> None:
+        damaged = bytearray(self.whole)
+        damaged[len(self.before) + 40] ^= 1  # in the header of what the edit added
+        self.path.write_bytes(damaged)
+        with self.nothing_changes():
+            for dry in ((), ("-n",)):
+                line = Fault("archive.unrecoverable", None, len(self.before)).line(self.path)
+                told = self.fails(FORMAT, line, "recover", *dry, self.path)
+                for part in ("--force", "onnxar repack", f"{len(self.before)} of {len(self.whole)} bytes", "\"new\""):
+                    self.assertIn(part, told)
+            self.succeeds("recover", "-n", "-f", self.path)
+        self.succeeds("recover", "--force", self.path)
+        self.assertEqual(self.path.read_bytes(), self.before)
+
     def test_edit_that_is_whole_stays(self) -> None:
         self.path.write_bytes(self.whole)
         with self.nothing_changes():
