@@ -1,18 +1,17 @@
 """Sphinx's configuration. `./dev docs` gathers the documents in build/docs/source first (tools/assemble.py)."""
 
-import onnxar
+import re
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[1] / "include/onnxar/version.h"
 
 project = "onnxar"
 copyright = "the authors of onnxar. Apache-2.0"  # noqa: A001 Sphinx's name
-version = release = onnxar.__version__
+version = release = ".".join(re.findall(r"define ONNXAR_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", HEADER.read_text()))
 root_doc = "docs/index"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser"]
 myst_heading_anchors = 4
-
-autodoc_typehints = "signature"
-autodoc_mock_imports = ["onnx", "onnx_ir", "onnxruntime", "ml_dtypes", "torch"]
-default_role = "code"  # docstrings quote code with single backticks
 
 html_theme = "furo"
 html_title = f"onnxar {release}"

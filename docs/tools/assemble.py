@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("*.md", "packaging/*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "src/*.md", "upstream/*/*.md")
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
+LISTED = re.compile(r"^## (.*)\n\n((?:- .*\n)+)", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -61,23 +62,25 @@ class Tree:
         title = "" if text.startswith("# ") else f"# {page.stem.capitalize()}\n\n"  # a page of a template without one
         self.write(page, title + "".join(parts))
 
-    def change(self, page: str, old: str, new: str) -> None:
-        path = self.source / page
-        path.write_text(path.read_text().replace(old, new, 1))
-
-    def list_others(self) -> None:
-        """Pages of docs/ that the index does not name follow its last entry of guides."""
+    def write_index(self) -> None:
+        """The lists of links become Sphinx's tables of contents. Pages of docs/ that none names follow the last one."""
         index = (ROOT / "docs/index.md").read_text()
-        names = [page.relative_to("docs").with_suffix("").as_posix() for page in self.pages if page.parts[0] == "docs"]
-        others = [name for name in names if name != "index" and not re.search(rf"^{re.escape(name)}$", index, re.MULTILINE)]
-        self.change("docs/index.md", "\nabi\n", "\n" + "\n".join(["abi", *others]) + "\n")
+        names = set(re.findall(r"^- \[.*\]\((.*)\.md\)$", index, re.MULTILINE))
+        others = [page.relative_to("docs").with_suffix("").as_posix() for page in self.pages if page.parts[0] == "docs"]
+        index += "".join(f"- [{name}]({name}.md)\n" for name in others if name not in {*names, "index"})
+        self.write(Path("docs/index.md"), LISTED.sub(table_of_contents, index))
+
+
+def table_of_contents(found: re.Match[str]) -> str:
+    entries = re.sub(r"^- \[(.*)\]\((.*)\.md\)$", r"\1 <\2>", found[2], flags=re.MULTILINE)
+    return f"```{{toctree}}\n:caption: {found[1]}\n:maxdepth: 1\n\n{entries}```\n"
 
 
 def main() -> None:
     tree = Tree(Path(sys.argv[1]).absolute())
     for page in tree.pages:
         tree.add(page)
-    tree.list_others()
+    tree.write_index()
     if tree.faults:
         sys.exit("\n".join(tree.faults))
 

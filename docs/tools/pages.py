@@ -13,6 +13,7 @@ from pathlib import Path
 import api_pages
 import command_page
 import error_page
+import python_page
 
 DOCS = Path(__file__).resolve().parents[1]
 MARK = "<!-- Generated from here on: change the sources and run ./dev docs -->\n"
@@ -23,6 +24,7 @@ def generated(tool: str) -> Iterator[tuple[Path, str]]:
     made = {
         "api/c.md": api_pages.c(),
         "api/cpp.md": api_pages.cpp(),
+        "api/python.md": python_page.page(),
         "command-line.md": command_page.page(tool),
         "errors.md": error_page.page(),
     }

@@ -21,6 +21,7 @@ import assemble  # noqa: E402
 import command_page  # noqa: E402
 import error_page  # noqa: E402
 import pages  # noqa: E402
+import python_page  # noqa: E402
 
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -124,6 +125,20 @@ class Reference(unittest.TestCase):
         hidden = ["  void g() = delete;", "", " private:", "  int x;", "};", ""]
         text = api_pages.declarations("\n".join(["/* top */", "#pragma once", *code, *hidden]), "cpp")
         self.assertEqual(text, "### A\n\n```cpp\n/// A.\nclass A {\n public:\n  /// F.\n  int f(int a,\n        int b);\n};\n```\n")
+
+
+class PythonReference(unittest.TestCase):
+    def test_every_public_name_is_on_the_page(self) -> None:
+        page = python_page.page()
+        names = [name for name, _ in python_page.exported()]
+        self.assertGreater(len(names), 50)
+        for name in names:
+            self.assertIn(f"\n### {name}", page)
+        for module in python_page.MODULES:
+            self.assertIn(f"\n## onnxar.{module}\n", page)
+
+    def test_code_in_docstrings_stays_and_stars_are_no_emphasis(self) -> None:
+        self.assertEqual(python_page.plain("`io.*`; zip.*; io.*"), "`io.*`; zip.\\*; io.\\*")
 
 
 class Picture(unittest.TestCase):

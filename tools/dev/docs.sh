@@ -2,11 +2,9 @@
 #     write the reference pages, and build the documentation into build/docs/html/docs; warnings and dead links are
 #     errors; --external: also other sites
 local venv=build/docs_venv sphinx
-need docs "${build_packages[@]}" "${library_packages[@]}" "${wheel_packages[@]}" python3-venv
+need docs "${build_packages[@]}" "${library_packages[@]}" python3-venv
 build release --target onnxar
-python_package
 environment "$venv" docs/requirements.txt
-"$venv/bin/pip" install -q --disable-pip-version-check --no-deps --force-reinstall build/wheel/onnxar-*.whl
 say "the pages"
 "$venv/bin/python" -B docs/tools/pages.py build/release/tools/onnxar
 "$venv/bin/python" -B docs/tools/assemble.py build/docs
