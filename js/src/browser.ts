@@ -35,6 +35,10 @@ abstract class BlobPlace {
     return folder;
   }
 
+  leave(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Among all tabs of an origin, where there are Web Locks. */
   async locked<T>(
     name: string,

@@ -75,7 +75,7 @@ export class NodePlace implements Place {
   /** A process that only stands still may still write to its file: a copy takes the place of that. */
   async adopt(folder: string, note: Note): Promise<string> {
     const { by } = (await this.notes()).get(folder) ?? {};
-    if (await this.#lock.hasEnded(by)) {
+    if (by === '' || (await this.#lock.hasEnded(by))) {
       await this.note(folder, note);
       return folder;
     }
@@ -86,6 +86,10 @@ export class NodePlace implements Place {
     });
     await this.delete(folder);
     return copy;
+  }
+
+  leave(folder: string, note: Note): Promise<void> {
+    return this.note(folder, { ...note, by: '' });
   }
 
   async #make(note: Note, fill: (at: (name: string) => string) => Promise<void>): Promise<string> {
@@ -110,7 +114,7 @@ export class NodePlace implements Place {
     const draft = this.#at(folder, DRAFT); // of a process that was killed, perhaps
     try {
       await this.#with(draft, 'w', async (file) => {
-        await file.writeFile(written({ ...note, by: await this.#lock.self() }));
+        await file.writeFile(written({ by: await this.#lock.self(), ...note }));
         await file.sync();
       });
       await this.#files.rename(draft, this.#at(folder, NOTE));

@@ -11,7 +11,7 @@ export interface Note {
   complete: boolean;
   /** When it was last asked for, in ms. */
   used: number;
-  /** In Node: which thread of which computer wrote it. */
+  /** In Node: which thread of which computer writes to the folder; '' if none does. */
   by?: string;
 }
 
@@ -33,6 +33,8 @@ export interface Place {
   create(note: Note): Promise<string>;
   /** The folder in which a download goes on that another began, and that only this one writes to. Writes the note. */
   adopt(folder: string, note: Note): Promise<string>;
+  /** Says that nothing is written to the folder any more, until it is adopted. */
+  leave(folder: string, note: Note): Promise<void>;
   /** Writes another note into a folder that is there. */
   note(folder: string, note: Note): Promise<void>;
   /** The pieces that are there; undefined if the folder is damaged. Costs as much as there are, whatever the size. */

@@ -141,7 +141,10 @@ export class Store {
       }
       const folder = await this.#begin(place, download, archive, note, before?.[0], options.signal);
       options.signal?.throwIfAborted();
-      await this.#run(download, place, url);
+      await this.#run(download, place, url).catch(async (error: unknown) => {
+        await place.leave(folder, note).catch(() => undefined);
+        throw error;
+      });
       const whole = await unlessDamaged(place, folder, note, archive);
       await place.note(folder, { ...note, complete: true, used: Date.now() });
       await deleteOthers(place, url, folder).catch(() => undefined); // a file that is in use stays in Windows

@@ -195,6 +195,14 @@ test('a process that stands still does not write to the file that another comple
   same(await made().get(url));
 });
 
+test('what a process that runs has left is used where it is', async () => {
+  await half();
+  const inode = fs.statSync(kept()('model.onnxar')).ino;
+  const [where] = (await other(['get']).ended).lines;
+  assert.equal(fs.statSync(fileURLToPath(where)).ino, inode);
+  same(where);
+});
+
 test('the lock of a worker that was terminated is free at once', { skip: process.platform !== 'linux' }, async () => {
   const code = `import { FolderLock } from ${JSON.stringify(new URL('../dist/lock.js', import.meta.url).href)};
     import { parentPort } from 'node:worker_threads';
