@@ -9,9 +9,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/little_endian.h"
@@ -133,6 +135,27 @@ std::vector<FileChange> compare_side_files(const std::filesystem::path& before, 
   std::vector<FileChange> found;
   for (auto& [name, change] : changes) found.push_back(std::move(change));
   return found;
+}
+
+void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load, const Difference& found) {
+  const Archive archive = archive_at(path, load);
+  std::set<std::string> changed;  // sites of tensors, and names of entries
+  for (const TensorChange& tensor : found.tensors) {
+    if (tensor.data) changed.insert({tensor.before->site, tensor.after->site});
+  }
+  for (const FileChange& file : found.files) {
+    if (file.change == Change::changed) changed.insert(file.name);
+  }
+  // Its sites are not those of the model, so all that it names counts.
+  if (const auto graph = find_graph(archive, load.graph); graph && !load.graph.empty()) changed.emplace(graph->name);
+  archive.verify(archive.model_entry());
+  const auto is_changed = [&changed](const std::string& text) { return changed.contains(text); };
+  for (const ListedEntry& entry : ls(archive, load).entries) {
+    if (is_changed(entry.name) || std::ranges::any_of(entry.graphs, is_changed) ||
+        std::ranges::any_of(entry.tensors, is_changed, &TensorInfo::site)) {
+      archive.verify(*archive.find(entry.name));
+    }
+  }
 }
 
 namespace {

@@ -60,6 +60,10 @@ std::vector<float> values_of_narrow_float(DataType type);
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load, const std::set<std::string>& changed_graphs);
 
+/// Compares the CRC-32s of the archive's model, and of the entries whose data or bytes are different in the two models:
+/// damage is no difference. Errors: zip.data.crc, io.changed; as `compare_side_files`.
+void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load, const Difference& found);
+
 /// Compares the raw bytes of `elements` elements of a type. For an unknown type, each byte is an element. Padding bits
 /// of the last byte are ignored. Returns an empty optional if the data is equal. REQUIRES: both have the same,
 /// sufficient number of bytes.

@@ -111,7 +111,8 @@ struct Difference {
 /// The files may have any form. Weights stay in their mappings, and bytes that tensors share are compared only once.
 /// `progress` counts the bytes of both. Errors: as Model::load and Model::payload (data that cannot be converted is
 /// compared as it is); onnx.model.expansion (overlapping tensors: more than LoadOptions::max_expansion times the
-/// existing bytes). Cost: O(fields + bytes).
+/// existing bytes); zip.data.crc (what differs is damaged: CRC-32s of an archive's model, and of what differs, are
+/// compared). Cost: O(fields + bytes).
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
                               const LoadOptions& load = {}, const ProgressCallback& progress = {});
 

@@ -68,17 +68,25 @@ class Diff(ToolCase):
         )
 
     def test_after_one_flipped_bit(self) -> None:
-        archive = self.folder / "a.onnxar"
-        self.succeeds("pack", self.saved("m.onnx"), "-o", archive)
-        data = bytearray(archive.read_bytes())
-        entry = self.listing(archive)["entries"][0]
-        data[entry["offset"] + 4 * 512 + 3] ^= 0x80  # the sign of 512
-        lines, report = self.different(archive, self.write("flipped.onnxar", data))
+        flipped = np.arange(600, dtype=np.float32)
+        flipped[512] *= -1
+        archives = [self.folder / "a.onnxar", self.folder / "b.onnxar"]
+        for archive, model in zip(archives, (self.saved("m.onnx"), self.saved("n.onnx", weight=flipped))):
+            self.succeeds("pack", model, "-o", archive)
+        lines, report = self.different(*archives)
         told = "changed graph.initializer[0] (w): 1 of 600 elements differ, the first is 512; at most 1024, relatively 2"
         self.assertEqual(lines, [told])
         self.assertEqual(report["graph"], [])
         expected = {"elements": 600, "differing": 1, "first": 512, "max_absolute": 1024.0, "max_relative": 2.0, "not_finite": 0}
         self.assertEqual(report["tensors"][0]["data"], expected)
+
+    def test_damage_is_not_a_difference(self) -> None:
+        archive = self.folder / "a.onnxar"
+        self.succeeds("pack", self.saved("m.onnx"), "-o", archive)
+        data = bytearray(archive.read_bytes())
+        data[self.listing(archive)["entries"][0]["offset"]] ^= 1
+        damaged = self.write("damaged.onnxar", data)
+        self.fails(FORMAT, f"onnxar: error[zip.data.crc] {damaged}: ", "diff", archive, damaged)
 
     def test_numbers_are_numpys(self) -> None:
         random = np.random.default_rng(7)

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "model/front_end.h"
+#include "onnx/error_of.h"
 #include "onnxar/convert.h"
 #include "support/model_samples.h"
 #include "support/refusal.h"
@@ -92,12 +95,15 @@ TEST_F(DiffTest, AModelIsTheSameAsItselfInEveryForm) {
 
 TEST_F(DiffTest, OneFlippedBitIsFoundInItsPlace) {
   const Message whole = model_of({floats("v", 70000), floats("w", 70000, 1)});
-  pack(folder_.write_file("m.onnx", whole.view()), folder_ / "a", saved_as(Format::archive));
-  Blob bytes = folder_.read_file("a");
+  Blob bytes = whole.view();
   const Blob weight = pattern(280000, 1);
   const auto at = std::search(bytes.begin(), bytes.end(), weight.begin(), weight.end()) - bytes.begin();
   bytes.at(static_cast<std::size_t>(at) + std::size_t{4} * 65432) ^= std::byte{1};
-  const Difference difference = diff(folder_ / "a", folder_.write_file("b", bytes));
+  folder_.write_file("m.onnx", whole.view());
+  folder_.write_file("n.onnx", bytes);
+  for (const char* const name : {"m", "n"})
+    pack(folder_ / (std::string(name) + ".onnx"), folder_ / name, saved_as(Format::archive));
+  const Difference difference = diff(folder_ / "m", folder_ / "n");
   EXPECT_THAT(difference.graph, IsEmpty());
   ASSERT_THAT(difference.tensors, SizeIs(1));
   EXPECT_EQ(difference.tensors[0].before->name, "w");
@@ -106,6 +112,35 @@ TEST_F(DiffTest, OneFlippedBitIsFoundInItsPlace) {
   EXPECT_EQ(difference.tensors[0].data->elements, 70000U);
   EXPECT_EQ(difference.tensors[0].data->differing, 1U);
   EXPECT_EQ(difference.tensors[0].data->first, 65432U);
+}
+
+TEST_F(DiffTest, DamagedDataIsNotADifference) {
+  const Message weight = linked_floats("w", 300, "w");
+  const Built whole = archive_of(model_of({weight, linked_floats("v", 300, "v")}),
+                                 {zip_entry("v", pattern(1200, 3)), zip_entry("w", pattern(1200)),
+                                  zip_entry("a.json", blob("{}")), zip_entry("g.onnx", model_of({weight}).view())});
+  const auto path = folder_.write_file("whole", whole.bytes);
+  for (const std::string_view entry :
+       {std::string_view("v"), std::string_view("w"), std::string_view("a.json"), model_entry}) {
+    Blob bytes = whole.bytes;
+    flip_bit(bytes, whole.entry(entry).data_offset + whole.data_of(entry).size() - 1);
+    const auto damaged = folder_.write_file("damaged", bytes);
+    for (const auto& [before, after] : {std::pair(path, damaged), std::pair(damaged, path)}) {
+      const Error error = error_of([&] { static_cast<void>(diff(before, after)); });
+      EXPECT_EQ(error.code(), Code::zip_data_crc) << error.what();
+      EXPECT_EQ(error.entry(), entry);
+      EXPECT_EQ(error.path(), damaged);
+    }
+    if (entry == model_entry) continue;  // a damaged model is not loaded
+    EXPECT_TRUE(diff(damaged, damaged).none()) << entry;
+  }
+  Blob bytes = whole.bytes;
+  flip_bit(bytes, whole.entry("w").data_offset);
+  const auto damaged = folder_.write_file("damaged", bytes);
+  const auto graph = folder_.write_file("graph", model_of({floats("w", 300)}).view());
+  LoadOptions load;
+  load.graph = "g";
+  EXPECT_EQ(code_of([&] { return diff(damaged, graph, load).none(); }), Code::zip_data_crc);
 }
 
 TEST_F(DiffTest, AReplacedModelDiffersInItsGraphAlone) {
