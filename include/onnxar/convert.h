@@ -218,9 +218,9 @@ struct ReplaceReport {
 /// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
 /// taken for the other); zip.data.crc (of the old model, or of the graph that is replaced: the new one may be made from
 /// it; of entries that move); usage.argument (a graph that stays has a tensor in the bytes of the old model; a
-/// location with two meanings); io.changed; archive.* (.graph.name: the model's name is taken); onnx.external_data.* (a
-/// link that leads nowhere; .checksum); as `pack`. Cost: O(both models + graphs + directory + data added or summed);
-/// data of equal size and CRC is compared.
+/// location with two meanings; two of `add`, `remove` and `graph` mean one entry); io.changed; archive.* (.graph.name:
+/// the model's name is taken); onnx.external_data.* (a link that leads nowhere; .checksum); as `pack`. Cost: O(both
+/// models + graphs + directory + data added or summed); data of equal size and CRC is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
 /// Replaces by a serialised ModelProto, whose data files are in `load.external_data_dir`.

@@ -94,7 +94,8 @@ std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const 
 /// Writes a copy of the archive as `model.onnx_data` into an existing folder, and a link to it as `model.onnx`: the
 /// names that hubs of models expect. Blocks are shared, not copied, where the file system can. If the archive is that
 /// `model.onnx_data`, only the link is written. Both are complete before the first appears; the link appears last.
-/// Errors: as `link`, also if the archive is that `model.onnx`; usage.own_name (an entry is named `model.onnx_data`).
+/// Errors: as `link`, also if the archive is that `model.onnx`; usage.own_name (an entry is named `model.onnx_data`);
+/// zip.data.crc (of an entry that is copied).
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 
