@@ -293,7 +293,7 @@ typedef struct onnxar_added_file {
  * ONNXAR_USAGE. Flags are 0 or not 0. */
 typedef struct onnxar_options {
   size_t struct_size;      /* sizeof(onnxar_options) */
-  int32_t overwrite;       /* pack unpack repack link extract: replace existing outputs; recover: lose damaged edits */
+  int32_t overwrite;       /* pack unpack repack recover link extract: replace outputs, or lose damaged edits */
   int32_t no_sync;         /* all except check: do not sync files and folders */
   int32_t dry_run;         /* all except check: find the faults, write nothing */
   int32_t checksum_sha1;   /* pack: links carry the SHA-1 of their data */

@@ -143,7 +143,7 @@ def set_link(tensor: Any, location: str, size: int) -> None:
 _Tree = dict[str, dict[int | None, "_Tree"]]
 LARGE_FROM = 1024  # bytes of data; the fields of a link take about 100
 DEEPEST = 100  # protobuf's limit for nested messages; a link is one more below its tensor
-_RAW_DATA = 9
+_RAW_DATA, _DATA_LOCATION = 9, 14
 # The fields of a tensor that may stand beside its raw_data. The last two count for nothing there, and are dropped with it.
 # One with other fields stays in the message, where the library judges it.
 _BESIDE_RAW_DATA = {"dims", "data_type", "name", "doc_string", "metadata_props", "external_data", "data_location"}
@@ -273,15 +273,14 @@ def _with_link(tensor: Any, writer: _core.ModelWriter, measured: bool) -> _Piece
         size = length if size in (None, length) else 0
     if any(field.name not in _BESIDE_RAW_DATA for field, _ in beside) or tensor.data_type in _NOT_MOVED or size < LARGE_FROM:
         return [bytes_of(tensor)]
-    without = _tensor_of(tensor, (each for each in beside if external or each[0].name not in _OF_LINK))
     if external:  # refused for having both, also without the bytes
+        without = _tensor_of(tensor, beside)
         without.raw_data = b""
-    else:
-        set_link(without, writer.add(size, _RawData(tensor, size).write_to), size)
-    return [bytes_of(without)]
-
-
-_OF_LINK = {"external_data", "data_location"}
+        return [bytes_of(without)]
+    # As the library writes it: the fields of the link follow a data_location of DEFAULT, and the last one counts.
+    link = _core.link_fields(writer.add(size, _RawData(tensor, size).write_to), size)
+    before = _tensor_of(tensor, (each for each in beside if each[0].name != "external_data" and each[0].number <= _DATA_LOCATION), unknown=False)
+    return [bytes_of(before) + link + bytes_of(_tensor_of(tensor, (each for each in beside if each[0].number > _DATA_LOCATION)))]
 
 
 def _around_raw_data(tensor: Any) -> _Pieces:

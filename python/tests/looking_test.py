@@ -298,7 +298,7 @@ class Process(LookingTest):
         (modules / "onnxar-1.dist-info").mkdir()
         (modules / "onnxar-1.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: onnxar\nVersion: 1\n")
         command.parent.mkdir()
-        command.touch()
+        command.touch(0o755)
         done = subprocess.run([sys.executable, "-c", "import onnxar; print(onnxar._command.executable())"], check=True, capture_output=True,
                               text=True, env={**os.environ, "PYTHONPATH": str(modules)})  # fmt: skip
         self.assertEqual(done.stdout.strip(), str(command))

@@ -29,7 +29,7 @@ class Parts(FolderTest):
         self.assertEqual((self.folder / "saved").read_bytes(), (self.folder / "packed").read_bytes())
         self.assertEqual(model.SerializeToString(), before)
         self.assertEqual([remark.code for remark in saved.remarks], [remark.code for remark in packed.remarks])
-        self.assertEqual(dataclasses.replace(saved, remarks=packed.remarks, model_path=packed.model_path), packed)
+        self.assertEqual(dataclasses.replace(saved, remarks=packed.remarks, model_path=packed.model_path, reencoded=packed.reencoded), packed)
         return saved
 
     def test_every_site_gives_the_archive_of_the_serialised_model(self):
@@ -51,20 +51,21 @@ class Parts(FolderTest):
                 loaded = onnxar.load(self.folder / "saved").graph.initializer[0]
                 self.assertEqual(loaded.SerializeToString(), plain(tensor).SerializeToString())
 
-    def test_drops_defaults_from_inline_data(self):
+    def test_inline_data_keeps_no_old_link(self):
         tensors = [tensor for _, tensor in spellings(512)]
         model = helper.make_model(helper.make_graph([], "g", [], [], tensors))
         onnxar.save(model, self.folder / "m.onnxar", threshold=1 << 20)
         inside = onnxar.load(self.folder / "m.onnxar").graph.initializer
-        self.assertEqual([each.SerializeToString() for each in inside], [plain(each).SerializeToString() for each in tensors])
+        self.assertEqual([plain(each).SerializeToString() for each in inside], [plain(each).SerializeToString() for each in tensors])
+        self.assertFalse([each for each in inside if each.external_data or each.data_location != TensorProto.DEFAULT])
 
     def test_refuses_data_inside_and_outside(self):
         tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[512], raw_data=bytes(2048), data_location=TensorProto.EXTERNAL)
         tensor.external_data.add(key="location", value="w.data")
         model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
-        for save in (lambda: onnxar.save(model), lambda: onnxar.save(model.SerializeToString()), lambda: onnxar.pack(model, self.folder / "m"),
-                     lambda: onnxar.freeze(model, self.folder / "m")):  # fmt: skip
+        for save in (lambda: onnxar.save(model), lambda: onnxar.save(model.SerializeToString()), lambda: onnxar.pack(model, self.folder / "m")):
             self.refused("onnx.external.data_beside", save)
+        self.refused("onnx.external_data.missing", lambda: onnxar.freeze(model, self.folder / "m"))  # looks for the data first
 
     def test_pieces_equal_the_serialised_model(self):
         models = [every_site(1024), helper.make_model(helper.make_graph([], "g", [], [], list(tensors_of_all_kinds())))]
