@@ -99,7 +99,10 @@ ONNXAR_C_EXPORT onnxar_status onnxar_edit(uint32_t abi, const char* path, const 
     check_given("path", path, "writer", writer);
     ArchiveEditor editor = ArchiveEditor::open(os::path_of(path), edit_options_of(checked(options)));
     std::unique_ptr<onnxar_archive> archive;
-    if (before != nullptr) archive.reset(new onnxar_archive{editor.archive().graph(model_entry_name)});
+    if (before != nullptr) {
+      // NOLINTNEXTLINE(modernize-make-unique): make_unique of an aggregate needs a newer clang
+      archive.reset(new onnxar_archive{editor.archive().graph(model_entry_name)});
+    }
     *writer = new onnxar_writer{std::move(editor)};
     if (before != nullptr) *before = archive.release();
   });

@@ -38,7 +38,7 @@ class SpreadSource final : public ByteSource {
 
   /// The elements that are left, and the bits of the next one that were read.
   struct Unpacking {
-    std::uint64_t left;
+    std::uint64_t left = 0;
     unsigned value = 0, bits = 0;
   };
 

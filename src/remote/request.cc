@@ -283,7 +283,7 @@ std::string Request::failure() const {
   if (result_ == Result::ok) return "the bytes that it announced do not come";
   // libcurl repeats a proxy's address that it cannot use, with its password.
   const std::string_view words = words_.data();
-  const bool has_secret = words.find('@') != words.npos || words.starts_with("Unsupported proxy");
+  const bool has_secret = words.find('@') != std::string_view::npos || words.starts_with("Unsupported proxy");
   if (!words.empty() && !has_secret) return std::string(words);
   const char* const proxy = has_secret ? " (see http_proxy, HTTPS_PROXY and ALL_PROXY)" : "";
   return concat(curl::functions().easy_strerror(result_), proxy);

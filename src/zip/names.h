@@ -199,7 +199,11 @@ class WrittenNames {
       throw Error(Code::zip_name_prefix, "an entry has the name of this entry's folder", place);
     }
     if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is a folder of another entry", place);
-    if (const auto taken = index_.insert(index, name_of)) throw name_clash(name_of(*taken), place);
+    if (const auto taken = index_.insert(index, name_of)) {
+      if (name_of(*taken) != name) throw name_clash(name_of(*taken), place);
+      throw Error(Code::zip_name_duplicate,
+                  "the archive has an entry of this name; use another name, or remove it first", place);
+    }
     note_folders(name);
   }
 

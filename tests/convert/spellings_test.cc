@@ -35,7 +35,7 @@ TEST_F(Spellings, ComesBackByteForByteOrIsReported) {
   const auto whole = [](const Message& tensor) { return model_of({floats("first", 300), tensor}); };
   const struct {
     Message model;
-    bool comes_back;
+    bool comes_back = false;
   } spellings[] = {
       {whole(w), true},
       {whole(TensorBuilder(w).packed_dims()), true},

@@ -85,8 +85,9 @@ void refuse_options_as_values(const CLI::App& app, Words words) {
       const CLI::Option* const option = is_option(value) ? verb->get_option_no_throw(name) : nullptr;
       if (option == nullptr || std::ranges::count(option->results(), value) == 0) continue;
       if (verb->get_option_no_throw(value) == nullptr) continue;
-      throw Error(Code::usage_argument, name + " was given the option " + value + " as its value; `" + name + "=" +
-                                            value + "` says that this is meant");
+      std::string message = name;
+      message.append(" was given the option ").append(value).append(" as its value; `").append(name).append("=");
+      throw Error(Code::usage_argument, message.append(value).append("` says that this is meant"));
     }
   }
 }
