@@ -286,7 +286,7 @@ class Archive(Arrays):
 
     def _missing(self, name: object) -> NotFoundError:
         """Returns the error for a text that is not a key, with what it may mean instead."""
-        keys, code = self._keys_of(name), "usage.no_such_entry"
+        keys, code = self._keys_of(name), "usage.no_such_tensor"
         if len(keys) > 1:
             more = ", ..." if len(keys) > MOST_CANDIDATES else ""
             code = "usage.ambiguous_tensor"
@@ -336,7 +336,7 @@ class Archive(Arrays):
 
     def tensor(self, name: str) -> Array:
         """Returns the tensor that a text means: by its name, else its entry, else its node's output, else its site (see the class). Errors:
-        usage.no_such_entry, usage.ambiguous_tensor."""
+        usage.no_such_tensor, usage.ambiguous_tensor."""
         return self._array(self._handle, *self._find(name))
 
     def _array(self, handle: _core.Archive, key: str, stored: _core.StoredTensor) -> Array:
@@ -348,7 +348,7 @@ class Archive(Arrays):
     def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
         """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Those of an archive that is not a local
         file are read together, in a few requests. `verify` compares the CRC-32 of the model and of their entries. Errors:
-        usage.no_such_entry (no key matches); zip.data.crc; io.*; remote.*."""
+        usage.no_such_tensor (no key matches); zip.data.crc; io.*; remote.*."""
         keys = [key for key in self if fnmatch.fnmatchcase(key, pattern)]
         if not keys:
             raise self._missing(pattern)
@@ -612,12 +612,17 @@ def _part_of(data: Any, offset: int, length: int | None) -> memoryview:
 
 def _open_part(path: str, offset: int, length: int | None, *how: Any) -> _core.Archive:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open_without_waiting) as file:
             return _core.Archive.open_part(_native_handle(file.fileno()), offset, length, *how)
     except Error as error:
         raise make_error(error.code, error.message, error.entry, error.offset, path) from error
     except OSError as error:
         raise unreadable(error, path) from error
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Opens a file. A pipe would wait for a writer, and is refused later."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _native_handle(descriptor: int) -> int:

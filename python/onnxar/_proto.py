@@ -271,12 +271,8 @@ def _with_link(tensor: Any, writer: _core.ModelWriter, measured: bool) -> _Piece
     if size is None or measured:
         length = len(tensor.raw_data)
         size = length if size in (None, length) else 0
-    if any(field.name not in _BESIDE_RAW_DATA for field, _ in beside) or tensor.data_type in _NOT_MOVED or size < LARGE_FROM:
+    if external or any(field.name not in _BESIDE_RAW_DATA for field, _ in beside) or tensor.data_type in _NOT_MOVED or size < LARGE_FROM:
         return [bytes_of(tensor)]
-    if external:  # refused for having both, also without the bytes
-        without = _tensor_of(tensor, beside)
-        without.raw_data = b""
-        return [bytes_of(without)]
     # As the library writes it: the fields of the link follow a data_location of DEFAULT, and the last one counts.
     link = _core.link_fields(writer.add(size, _RawData(tensor, size).write_to), size)
     before = _tensor_of(tensor, (each for each in beside if each[0].name != "external_data" and each[0].number <= _DATA_LOCATION), unknown=False)

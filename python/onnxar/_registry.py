@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shutil
+import stat
 import sys
 import tempfile
 import types
@@ -16,6 +18,7 @@ from onnxar import _edit, _model, _operations, _proto
 from onnxar._archive import open_archive
 from onnxar._errors import printable, usage
 from onnxar._options import load_options
+from onnxar._sources import is_remote
 
 
 class _Serializer:
@@ -61,16 +64,25 @@ def _is_archive(file: Any, name: str | None = None) -> bool:
     return _is_path(path) and os.path.splitext(os.fspath(path))[1] in _Serializer.file_extensions
 
 
+def _is_data_file(path: Any) -> bool:
+    """Returns whether onnx reads the archive as external data of a model beside the path. It refuses links of both kinds, and in the
+    folder of a symbolic link another file may have the name of the archive."""
+    if is_remote(path):
+        return False
+    status = os.lstat(path)
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
 def _load_model(original: Callable[..., Any]) -> Callable[..., Any]:
     def load_model(f: Any, format: Any = None, load_external_data: bool = True) -> Any:
         import onnx
 
         if not _is_archive(f, format):
             return original(f, format, load_external_data)
-        if not load_external_data and _is_path(f):
-            return _proto.parsed(onnx.ModelProto, _operations.link(f).model, os.fspath(f))
         source = f if _is_path(f) else f.read()
         _warn_of_losses(source)
+        if not load_external_data and _is_path(f) and _is_data_file(f):
+            return _proto.parsed(onnx.ModelProto, _operations.link(f).model, os.fspath(f))
         return _model.load(source)
 
     return load_model
@@ -117,7 +129,7 @@ def _check_model(original: Callable[..., Any]) -> Callable[..., Any]:
         if not _is_path(model) or not _is_archive(model):
             original(model, *options, **named)
             return
-        with _linked(model) as link:
+        with _linked(model) if _is_data_file(os.path.realpath(model)) else contextlib.nullcontext() as link:
             original(_model.load(model) if link is None else link, *options, **named)
 
     return check_model
@@ -140,10 +152,13 @@ def _linked(archive: Any) -> Iterator[str | None]:
 
 def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
     def infer_shapes_path(model_path: Any, output_path: Any = "", *options: Any, **named: Any) -> None:
-        output = os.path.abspath(os.fspath(output_path) or model_path)
-        if not _is_archive(model_path) and not _is_archive(output):
+        if is_remote(model_path) or is_remote(output_path):
+            raise usage("infer_shapes_path takes the paths of files; `with onnxar.edit(...)` of a downloaded archive infers its shapes")
+        target = os.fspath(output_path) or model_path
+        output = os.path.realpath(target)
+        if not _is_archive(model_path) and not _is_archive(target):
             original(model_path, output_path, *options, **named)
-        elif _is_archive(model_path) and _is_archive(output) and _is_same_file(model_path, output):
+        elif _is_archive(model_path) and _is_archive(target) and _is_same_file(model_path, output):
             _infer_in(output, *options, **named)
         else:
             # Complete before it gets its name: nothing is left behind if onnx refuses the model.
@@ -153,12 +168,14 @@ def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
                     plain = os.path.join(folder, "model.onnx")
                     original(model_path, plain, *options, **named)
                     _operations.pack(plain, made, data_dir=os.path.dirname(os.path.abspath(model_path)))
-                elif _is_archive(output):
+                elif _is_archive(target):
                     _operations.pack(model_path, made)
                     _infer_in(made, *options, **named)
                 else:
                     with _plain(model_path, made, os.path.dirname(output)) as plain:
                         original(plain, made, *options, **named)
+                if os.path.exists(output):
+                    shutil.copymode(output, made)
                 os.replace(made, output)
 
     return infer_shapes_path
