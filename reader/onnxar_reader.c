@@ -1102,8 +1102,8 @@ static int enter(walker* w, const struct step* step, const field* part, const by
   child->step = step;
   child->index = index;
   child->message = step->child;
-  child->graph = step->child == GRAPH || step->child == FUNCTION ? ++w->graphs : parent->graph;
-  if (step == steps) child->graph = 0; /* the main graph, wherever it is in the bytes */
+  child->graph = parent->graph;
+  if ((step->child == GRAPH || step->child == FUNCTION) && step != steps) child->graph = ++w->graphs; /* not the main */
   child->site = step->site > parent->site || step->site == OAR_SPARSE_INDICES ? step->site : parent->site;
   return 1;
 }

@@ -108,7 +108,10 @@ TEST(ReaderWalk, NumbersTheGraphsThatHaveTensors) {
   EXPECT_EQ(by_graph[0], (Sites{"graph.node[1].attribute[0].t", "graph.initializer[0]"}));
   by_graph.erase(0);
   std::vector<Sites> others;
-  for (const auto& [number, sites] : by_graph) others.push_back(sites);
+  for (const auto& [number, sites] : by_graph) {
+    EXPECT_EQ(number, others.size() + 1) << "as resolve_all numbers them";
+    others.push_back(sites);
+  }
   EXPECT_EQ(others, (std::vector<Sites>{{"graph.node[0].attribute[0].g.initializer[0]"},
                                         {"graph.node[0].attribute[1].g.initializer[0]"},
                                         {"training_info[0].initialization.initializer[0]"},
