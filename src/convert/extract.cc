@@ -91,7 +91,7 @@ class Selection {
       if (!std::ranges::binary_search(candidates, number++) || sites.size() == most_candidates) return;
       sites.push_back(site.path());
     });
-    throw ambiguous_tensor(which_, candidates.size(), sites);
+    throw ambiguous_tensor(which_, candidates.size(), "name one of them by its site", sites);
   }
 
   [[noreturn]] void refuse_unknown() const {
@@ -127,7 +127,14 @@ class Extractor {
         options_(options),
         files_(options.output, existing_of(options.output)) {}
 
+  /// Gives an initializer of the main graph its file name. Called for all tensors before `add`, so that such a tensor,
+  /// and no other one of its name, has the plain name.
+  void claim(const onnx::TensorSite& site) {
+    if (to_folder_ && site.is_main_initializer()) claimed_.push_back(file_name_of(info_of(site)));
+  }
+
   void add(const onnx::TensorSite& site) try {
+    const std::string name = name_for(site);
     if (skips_strings_ && site.tensor.type == DataType::string) {
       skipped_.emplace_back().tensor = info_of(site);
       return;
@@ -146,7 +153,7 @@ class Extractor {
     }
     ExtractedTensor& row = extracted_.emplace_back();
     row.tensor = info_of(site);
-    row.path = path_for(row.tensor);
+    row.path = to_folder_ ? output_ / os::path_of(name) : output_;
     row.file_bytes = header.size() + bytes->size();
     if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
     contents_.push_back({std::move(header), std::move(bytes)});
@@ -207,10 +214,14 @@ class Extractor {
                           : files_.make_folder(base::Folder::open(base::folder_of(path)), os::text_of(path.filename()));
   }
 
-  fs::path path_for(const TensorInfo& tensor) {
-    if (!to_folder_) return output_;
-    const std::string name = keys_.make(tensor.label());
-    return output_ / os::path_of(concat(name, options_.raw ? ".bin" : npy_suffix));
+  std::string file_name_of(const TensorInfo& tensor) {
+    return concat(keys_.make(tensor.label()), options_.raw ? ".bin" : npy_suffix);
+  }
+
+  /// The name of the file in the folder; empty if the output is a file.
+  std::string name_for(const onnx::TensorSite& site) {
+    if (!to_folder_) return {};
+    return site.is_main_initializer() ? claimed_[next_claimed_++] : file_name_of(info_of(site));
   }
 
   static std::uint64_t elements_of(const onnx::TensorView& tensor) {
@@ -264,6 +275,8 @@ class Extractor {
   bool skips_strings_;
   const ExtractOptions& options_;
   KeyMaker keys_;
+  std::vector<std::string> claimed_;  // names of files, in the order of the tensors
+  std::size_t next_claimed_ = 0;
   std::vector<ExtractedTensor> extracted_, skipped_;
   std::vector<Content> contents_;  // by index in extracted_
   FileSet files_;
@@ -289,12 +302,13 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
                   {}, output);
     }
     Extractor extractor(*source, output, to_folder, selection.skips_strings(), options);
-    std::size_t number = 0;
-    onnx::walk_tensors(source->model(),
-                       [&](const onnx::TensorSite& site) {
-                         if (std::ranges::binary_search(chosen, number++)) extractor.add(site);
-                       },
-                       {options.load.max_depth});
+    for (const auto action : {&Extractor::claim, &Extractor::add}) {
+      std::size_t number = 0;
+      const auto visit = [&](const onnx::TensorSite& site) {
+        if (std::ranges::binary_search(chosen, number++)) (extractor.*action)(site);
+      };
+      onnx::walk_tensors(source->model(), visit, {options.load.max_depth});
+    }
     extractor.write();
     return std::move(extractor).publish();
   } catch (const Error& error) {

@@ -55,6 +55,17 @@ TEST_F(ExtractTest, APatternGivesAFolderOfFilesOrNothing) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/A_w_2.bin", "out/a_w.bin"));
 }
 
+TEST_F(ExtractTest, MainInitializerHasPlainFileName) {
+  const Message branch = graph({.initializers = {tensor("w", dtype::uint8, {1}).raw_data(blob("b"))}});
+  ModelParts parts;
+  parts.graph = graph({.nodes = {node("If", {}, {}, {attribute_g("then_branch", branch)})},
+                       .initializers = {tensor("w", dtype::uint8, {1}).raw_data(blob("m"))}});
+  const auto path = folder_.write_file("m", model(parts).view());
+  EXPECT_THAT(extract(path, "*", folder_ / "out/", unsynced(true)), SizeIs(2));
+  EXPECT_EQ(folder_.read_text("out/w.bin"), "m");
+  EXPECT_EQ(folder_.read_text("out/w_2.bin"), "b");
+}
+
 TEST_F(ExtractTest, ASyncThatFailsLeavesNoFile) {
   if (!folders_are_synced()) GTEST_SKIP() << "this system syncs no folders";
   const auto path = folder_.write_file("m", model_of({floats("a", 4), floats("b", 4)}).view());
