@@ -229,7 +229,6 @@ void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
   prepare(name);
   write(name, source);
 }
-
 void EntryWriter::write(std::string_view name, const ByteSource& source) { writer().add(name, alignment_, source); }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {

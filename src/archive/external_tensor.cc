@@ -85,12 +85,12 @@ std::string describe(const onnx::TensorSite& site) {
   return base::concat("tensor ", base::quoted(site.tensor.name), " (", site.path(), ")");
 }
 
-Error ambiguous_tensor(std::string_view text, std::size_t count, std::span<const std::string> sites) {
+Error ambiguous_tensor(std::string_view text, std::size_t count, std::string_view advice,
+                       std::span<const std::string> sites) {
   std::string list;
   for (const std::string& site : sites) list += (list.empty() ? "" : ", ") + escaped(site);
-  return {Code::usage_ambiguous_tensor,
-          base::concat(count, " tensors match ", base::quoted(text), "; name one of them by its site: ", list,
-                       count > sites.size() ? ", ..." : "")};
+  return {Code::usage_ambiguous_tensor, base::concat(count, " tensors match ", base::quoted(text), "; ", advice, ": ",
+                                                     list, count > sites.size() ? ", ..." : "")};
 }
 
 Finding no_data(const onnx::TensorSite& site, Place place) {

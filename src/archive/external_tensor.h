@@ -56,9 +56,10 @@ std::string describe(const onnx::TensorSite& site);
 
 /// How many of the sites an error lists.
 inline constexpr std::size_t most_candidates = 20;
-/// Returns the error for a text that means `count` tensors, with the sites of the first `most_candidates`. Code:
-/// usage.ambiguous_tensor.
-Error ambiguous_tensor(std::string_view text, std::size_t count, std::span<const std::string> sites);
+/// Returns the error for a text that means `count` tensors, with `advice` and the sites of the first `most_candidates`.
+/// Code: usage.ambiguous_tensor.
+Error ambiguous_tensor(std::string_view text, std::size_t count, std::string_view advice,
+                       std::span<const std::string> sites);
 
 /// The warning that a tensor with elements has no data (R11). `place` is that of the tensor in the input.
 /// REQUIRES: site.tensor.lacks_data()

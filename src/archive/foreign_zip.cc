@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "archive/opening.h"
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/wire.h"
@@ -184,7 +184,7 @@ auto errors_with_change(const std::filesystem::path& path, const base::MappedFil
   try {
     return action();
   } catch (const Error& error) {
-    throw with_change(error.with_path(path), file, path);
+    throw base::with_change(error.with_path(path), file, path);
   }
 }
 
@@ -213,7 +213,7 @@ class VerifiedSource final : public ByteSource {
     } catch (const Error& error) {
       const bool is_of_entry = error.code() == Code::zip_data_inflate || error.code() == Code::zip_data_crc;
       if (!is_of_entry) throw;  // it comes from the sink, and has the sink's path
-      throw with_change(error.with_path(path_), file_, path_);
+      throw base::with_change(error.with_path(path_), file_, path_);
     }
   }
 

@@ -273,9 +273,4 @@ Error with_change(const Error& error, const Archive& archive) {
   return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
 }
 
-Error with_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
-  const bool changed = kind(error.code()) == Kind::format && file.is_changed();
-  return changed ? changed_while_read(path) : error;
-}
-
 }  // namespace onnxar

@@ -78,8 +78,6 @@ Error with_change(const Error& error, const Archive& archive);
 /// undo and a second edit can restore the same directory, and then only the file's times show that the model's bytes
 /// were different.
 Error with_model_change(const Error& error, const Archive& archive);
-/// Returns `error`, or io.changed if it is an error of the format and the mapped file, of any format, was changed.
-Error with_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
 
 // Converts OutputOptions to the options of output files.
 

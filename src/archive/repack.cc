@@ -59,7 +59,7 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
 Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
   const bool holds_no_model = error.code() == Code::archive_model_missing;
   const Error known = holds_no_model ? with_kind(error, mapping.bytes()) : with_recover_hint(error, mapping.bytes());
-  return with_change(with_edit(known.with_path(path), path), mapping, path);
+  return base::with_change(with_edit(known.with_path(path), path), mapping, path);
 }
 
 }  // namespace

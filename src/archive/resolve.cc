@@ -118,7 +118,8 @@ const StoredTensor* TensorIndex::find(std::string_view name) const& {
     if (sites.size() == most_candidates) break;
     if (tensor.name == name && is_initializer(tensor) == is_initializer(first)) sites.push_back(tensor.site);
   }
-  throw ambiguous_tensor(name, found->second.count, sites).with_path(parts_->path);
+  throw ambiguous_tensor(name, found->second.count, "list the tensors, and choose one by its site", sites)
+      .with_path(parts_->path);
 }
 
 namespace {

@@ -85,7 +85,8 @@ TEST_F(TensorIndexTest, RefusesNameOfTwoInitializers) {
   const Error error = error_of([&] { return index.find("w"); });
   EXPECT_EQ(error.code(), Code::usage_ambiguous_tensor);
   EXPECT_EQ(error.message(),
-            "2 tensors match \"w\"; name one of them by its site: graph.initializer[0], graph.initializer[2]");
+            "2 tensors match \"w\"; list the tensors, and choose one by its site: graph.initializer[0], "
+            "graph.initializer[2]");
   EXPECT_EQ(error.path(), archive_->path());
   EXPECT_EQ(index.find("v")->site, "graph.initializer[1]");
 }
