@@ -120,7 +120,7 @@ class Edit(Arrays):
 
     def __getitem__(self, name: str) -> Array:
         """Returns the array that was set, else the one in the archive before the edit, whatever was done to `model`. Its CRC-32 is
-        compared: what is written instead has a new one. Errors: usage.no_such_entry, usage.ambiguous_tensor; zip.data.crc."""
+        compared: what is written instead has a new one. Errors: usage.no_such_tensor, usage.ambiguous_tensor; zip.data.crc."""
         if name in self._set:
             return self._set[name]
         array = self.archive[name]
@@ -139,7 +139,7 @@ class Edit(Arrays):
     def __setitem__(self, name: str, array: Any) -> None:
         """Gives the tensor of this key new data of the same type and shape (see `put`). Keys are those of `archive` and the names
         of tensors that were added since. The array is written when the block ends; do not
-        change it until then. Errors: usage.no_such_entry; usage.ambiguous_tensor; usage.argument (type, shape)."""
+        change it until then. Errors: usage.no_such_tensor; usage.ambiguous_tensor; usage.argument (type, shape)."""
         array, message = _weights.checked(name, array), self._find(name)
         if message is None:
             raise self._gone(name) if name in self.archive._tensors else self._not_there(name)

@@ -24,6 +24,7 @@ FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this
 # Failures because of a model alone. Others also come of a full disk, or want of memory.
 LASTING = (errors.InvalidGraph, errors.NotImplemented)
 
+_ARGUMENTS = {"enable_fallback", "disabled_optimizers", "read_config_from_model"}  # the further ones of ONNX Runtime
 _UNSIGNED = {8: 2, 16: 4}  # the number of ONNX's type of so many bits
 
 # Weights in memory, by the options that they were given to. ONNX Runtime does not keep them, and reads them for each session.
@@ -72,6 +73,8 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         cache: bool | Path = False,
         **kwargs: Any,
     ) -> None:
+        if unknown := kwargs.keys() - _ARGUMENTS:  # ONNX Runtime ignores them, so a misspelt graph= would run another model
+            raise TypeError(f"InferenceSession has no argument {' and '.join(map(repr, sorted(unknown)))}")
         source = path_or_bytes if isinstance(path_or_bytes, Link) else _source(path_or_bytes)
         if isinstance(source, Link) and (graph or cache or _version() < FIRST_WITH_FOLDER):
             raise usage("a session with graph or cache, and one of ONNX Runtime before 1.21, is made from the archive's path, not from a link")

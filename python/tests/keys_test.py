@@ -55,7 +55,7 @@ class Keys(FolderTest):
             self.assertEqual((archive.info("c0").output, archive.info("named").output, archive.info("a").output), ("c0", "c1", ""))
             self.assertEqual(archive.get_slice("c0").shape, (BIG,))
             self.assertNotIn("c0", archive)
-            self.assertIn("an output", self.refused("usage.no_such_entry", archive.__getitem__, "c0").message)
+            self.assertIn("an output", self.refused("usage.no_such_tensor", archive.__getitem__, "c0").message)
         with onnxar.edit(self.path) as e:
             e.put("c0", np.full(BIG, 7, np.float32))
         self.assertEqual(onnxar.load(self.path).graph.node[0].attribute[0].t.raw_data, np.full(BIG, 7, np.float32).tobytes())
@@ -199,7 +199,7 @@ class Keys(FolderTest):
         self.save(model_of(["layer.0/w"]))
         for text in ("graph.initializer[0]", "layer_0_w"):
             with onnxar.edit(self.path) as e:
-                error = self.refused("usage.no_such_entry", e.__setitem__, text, np.zeros(BIG, np.float32))
+                error = self.refused("usage.no_such_tensor", e.__setitem__, text, np.zeros(BIG, np.float32))
                 self.assertIn("'layer.0/w'", str(error))
 
 

@@ -45,9 +45,9 @@ class Notebooks(ArchiveTest):
 
     def test_unknown_key_of_an_edit_mentions_put(self):
         with onnxar.edit(self.path) as e:
-            error = self.refused("usage.no_such_entry", e.__setitem__, "new", np.ones(3, np.float32))
+            error = self.refused("usage.no_such_tensor", e.__setitem__, "new", np.ones(3, np.float32))
             self.assertIn("put() adds a tensor", error.message)
-            error = self.refused("usage.no_such_entry", e.__setitem__, "graph.initializer[0]", np.ones(3, np.float32))
+            error = self.refused("usage.no_such_tensor", e.__setitem__, "graph.initializer[0]", np.ones(3, np.float32))
             self.assertNotIn("put()", error.message)
 
     def test_help_shows_the_name_open(self):

@@ -54,6 +54,12 @@ class RuntimeTest(ArchiveTest):
 
 
 class Sessions(RuntimeTest):
+    def test_unknown_arguments_are_refused(self):
+        for name in ("grapf", "provider"):
+            with self.assertRaisesRegex(TypeError, f"InferenceSession has no argument '{name}'"):
+                onnxar.onnxruntime.InferenceSession(self.path, providers=CPU, **{name: "x"})
+        self.outputs(onnxar.onnxruntime.InferenceSession(self.path, providers=CPU, enable_fallback=0, disabled_optimizers=["ConstantFolding"]))
+
     def test_a_session_gives_what_the_inline_model_gives_with_and_without_prepacking(self):
         for disabled in ("0", "1"):
             options = quiet(disable_prepacking=disabled)

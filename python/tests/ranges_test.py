@@ -71,7 +71,7 @@ class Reading(RangesTest):
 
     def test_a_pattern_that_matches_nothing_is_refused(self):
         with onnxar.open(ADDRESS) as archive:
-            self.assertIsInstance(self.refused("usage.no_such_entry", archive.load, "layer9.*"), KeyError)
+            self.assertIsInstance(self.refused("usage.no_such_tensor", archive.load, "layer9.*"), KeyError)
 
     def test_loading_compares_checksums_if_asked_to(self):
         damaged = bytearray(self.data)

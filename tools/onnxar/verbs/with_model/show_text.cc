@@ -230,7 +230,9 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
         texts_of(inspection.metadata,
                  [](const auto& entry) {
                    constexpr std::size_t longest = 100;
-                   return escaped(entry.first) + " = " + escaped(entry.second.substr(0, longest));
+                   const std::size_t size = entry.second.size();
+                   return escaped(entry.first) + " = " + escaped(entry.second.substr(0, longest)) +
+                          (size > longest ? "... (" + grouped(size) + " bytes)" : "");
                  }),
         most);
 }
