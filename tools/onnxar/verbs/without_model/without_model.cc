@@ -8,8 +8,11 @@ namespace onnxar::tool {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(Code::usage_argument,
-              what + " needs protobuf, but this onnxar was built without it (ONNXAR_BUILD_MODEL)");
+  throw Error(
+      Code::usage_argument,
+      what +
+          " needs protobuf, but this onnxar was built without it; use the command of the Python package, or build "
+          "with libprotobuf-dev and -DONNXAR_BUILD_MODEL=ON");
 }
 
 Verb add_refused(CLI::App& app, const std::string& name) {
