@@ -1,12 +1,12 @@
 #include "convert/model_source.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "archive/external_tensor.h"
 #include "base/checked.h"
 #include "base/errors.h"
+#include "base/keyed_hash.h"
 #include "base/sha.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -123,15 +123,8 @@ Error ModelSource::with_tensor(const Error& error, const onnx::TensorSite& site)
 
 namespace {
 
-/// True if `source` hands out exactly `expected`.
 bool has_bytes(const ByteSource& source, Bytes expected) {
-  bool is_same = source.size() == expected.size();
-  if (!is_same) return false;
-  source.read([&](Bytes piece) {
-    is_same = is_same && std::ranges::equal(piece, expected.first(piece.size()));
-    expected = expected.subspan(piece.size());
-  });
-  return is_same;
+  return source.size() == expected.size() && base::has_bytes(source, expected);
 }
 
 bool has_typed_bytes(const onnx::TensorSite& site, const ByteSource& linked) {
