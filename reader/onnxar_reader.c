@@ -114,6 +114,7 @@ static const struct {
     {"M21", "onnx.tensor.wrong_field", "the values are in a field of other data types"},
     {"G3", "archive.graph.link_marker", "the metadata of the graph is that of a link"},
     {"G4", "archive.graph.name", "the model's name is given twice, cannot be a graph's, or is taken"},
+    {"G6", "archive.graph.shadow", "an entry in the graph's folder would be taken for the one that the tensor names"},
 };
 
 enum { END_SIZE = 22, LOCATOR_SIZE = 20, ZIP64_END_SIZE = 56, HEADER_SIZE = 46, LOCAL_SIZE = 30 }; /* of records */
@@ -574,15 +575,17 @@ static int index_names(onnxar_reader* r, fault* e) {
   const struct entry *entry = &r->entries[r->names[worst]], *before = &r->entries[r->names[worst - 1]];
   return refuse_header(r, e, has_name(before, name_of(entry), length_of(entry)) ? "N10" : "N11", entry);
 }
+static int is_below_entry(reader* r, const byte* name, size_t left) {
+  uint32_t hash = hash_of(name, 0);
+  for (size_t at = 0; left > 0 && memchr(name + at, '/', left); hash = hash_step(hash, name[at++]), --left)
+    if (name[at] == '/' && find_folded(r, name, at, hash)) return 1;
+  return 0;
+}
 /* Step 38. */
 static int check_folders(reader* r, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
     const struct entry* entry = &r->entries[i];
-    const byte* name = name_of(entry);
-    size_t left = length_of(entry), at = 0;
-    uint32_t hash = hash_of(name, 0);
-    for (; left > 0 && memchr(name + at, '/', left); hash = hash_step(hash, name[at++]), --left)
-      if (name[at] == '/' && find_folded(r, name, at, hash)) return refuse_header(r, e, "N12", entry);
+    if (is_below_entry(r, name_of(entry), length_of(entry))) return refuse_header(r, e, "N12", entry);
   }
   return 1;
 }
@@ -1349,10 +1352,10 @@ static int check_tails(reader* r, fault* e) {
 static int is_free(reader* r, struct text own) {
   byte name[LONGEST_NAME];
   const size_t length = own.length + sizeof GRAPH_ENDING - 1;
-  if (own.length == 0 || own.length > LONGEST_NAME - sizeof GRAPH_ENDING + 1) return 0;
+  if (own.length == 0 || own.at[own.length - 1] == '/' || length > LONGEST_NAME) return 0;
   memcpy(name, own.at, own.length);
   memcpy(name + own.length, GRAPH_ENDING, sizeof GRAPH_ENDING - 1);
-  if (memchr(name, '/', length) || broken_by_name(name, length) || is_reserved(name, length)) return 0;
+  if (broken_by_name(name, length) || is_reserved(name, length) || is_below_entry(r, name, length)) return 0;
   for (size_t i = 0; i < r->count; ++i) {
     const byte* other = name_of(&r->entries[i]);
     const size_t other_length = length_of(&r->entries[i]);
@@ -1360,6 +1363,18 @@ static int is_free(reader* r, struct text own) {
     if (other_length == length || other[length] == '/') return 0;
   }
   return 1;
+}
+/* G6 of the tensor that was read. */
+static int is_shadowed(walker* w) {
+  byte name[2 * LONGEST_NAME];
+  const byte* own = name_of(&w->r->entries[w->index]);
+  size_t folder = length_of(&w->r->entries[w->index]), length = w->keys[LOCATION].length;
+  while (folder > 0 && own[folder - 1] != '/') --folder;
+  if (folder == 0 || w->out.kind != OAR_LINKED) return 0;
+  memcpy(name, own, folder);
+  memcpy(name + folder, w->keys[LOCATION].at, length);
+  length += folder;
+  return find(w->r, name, length) != OAR_NOT_FOUND;
 }
 /* G4 of the model, or G3 of a graph, after its walk came to the end. Damaged pairs are passed over. */
 static int check_metadata(walker* w) {
@@ -1383,7 +1398,10 @@ static int check_model_bytes(reader* r, size_t index, fault* e) {
   walker* w;
   int more = 1, result;
   if (onnxar_reader_walk_open(r, index, &w, e) < 0) return 0;
-  while (more > 0) more = walk_on(w);
+  while (more > 0) {
+    more = walk_on(w);
+    if (more > 0 && is_shadowed(w)) more = refuse_at(w, "G6", (const byte*)w->out.message) - 1;
+  }
   result = more == 0 && check_metadata(w);
   if (!result) *e = w->error;
   onnxar_reader_walk_close(w);
@@ -1425,7 +1443,7 @@ size_t onnxar_reader_find(reader* r, const char* name, size_t length) { return f
 int onnxar_reader_is_graph(reader* r, size_t index) {
   const size_t ending = sizeof GRAPH_ENDING - 1, length = index < r->count ? length_of(&r->entries[index]) : 0;
   const byte* name = length > ending ? name_of(&r->entries[index]) : NULL;
-  return name && memcmp(name + length - ending, GRAPH_ENDING, ending) == 0 && !memchr(name, '/', length);
+  return name && memcmp(name + length - ending, GRAPH_ENDING, ending) == 0 && name[length - ending - 1] != '/';
 }
 int onnxar_reader_get_data(reader* r, size_t index, onnxar_reader_range* range, fault* e) {
   if (!check_index(r, index, e) || !prove(r, index, e)) return -1;

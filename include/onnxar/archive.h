@@ -176,7 +176,7 @@ class Archive {
   /// Compares the CRC-32 of the entry's bytes, all of which are read. Errors: zip.data.crc; as `locate`.
   void verify(const ArchiveEntry& entry) const;
 
-  /// The further graphs: entries `NAME.onnx` in the root, each a ModelProto over the entries of the archive
+  /// The further graphs: entries `NAME.onnx`, in any folder, each a ModelProto over the entries of the archive
   /// (spec/graphs.md), in the order of the file. Valid as long as the archive. Cost: O(entries).
   [[nodiscard]] std::vector<ArchiveEntry> graphs() const&;
   std::vector<ArchiveEntry> graphs() const&& = delete;

@@ -111,10 +111,12 @@ class ArchiveWriter {
 class KeyMaker {
  public:
   KeyMaker();
-  /// Reserves the names of all entries of this archive, which is edited, and that of its file. Cost: O(entries).
+  /// Reserves the names of all entries of this archive, which is edited, of its model, and of its file. Throws wire.*.
+  /// Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
-  /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can only clash with a
-  /// whole name or with the first folder of one: `extra/a.txt` excludes `extra`.
+  /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can clash with the
+  /// first folder of a name, and be hidden by its last part from a graph in that folder: `extra/a.txt` excludes `extra`
+  /// and `a.txt` (W12).
   void reserve(std::string_view name);
   /// A new key for a tensor of this name.
   [[nodiscard]] std::string make(std::string_view tensor_name);
@@ -248,7 +250,7 @@ struct RepackReport {
 /// Makes an archive of a zip file, as zipalign does: entries stored, aligned, byte for byte and in the order of the
 /// input's data, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only `*.onnx` in
 /// the root; it is read only to prove its name, and that no tensor names a renamed entry. If the input is not an
-/// archive, other `*.onnx` in the root are proved as graphs, but not their checksums. Folders go, and bytes outside the
+/// archive, other `*.onnx` are proved as graphs, but not their checksums. Folders go, and bytes outside the
 /// entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
 ///
 /// Every CRC-32 is verified. Locks, changing inputs, shared blocks: as `pack`. Memory: buffers, 200 bytes per entry;

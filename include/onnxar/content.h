@@ -39,7 +39,7 @@ namespace ONNXAR_API onnxar {
 enum class EntryKind : std::uint8_t {
   weight,     ///< a tensor of the model or of a graph names it
   side_file,  ///< no tensor names it, and its name is not a C identifier: `tokenizer.json`
-  graph,      ///< a further graph over the same weights: `NAME.onnx` in the root
+  graph,      ///< a further graph over the same weights: `NAME.onnx`, in any folder
   unused,     ///< no tensor names it, and its name is a key: left by an edit
   model,      ///< `__MODEL_PROTO`
 };

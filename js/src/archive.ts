@@ -92,7 +92,7 @@ export class Archive {
 
   /** The model, and the further models over the same weights. */
   graphs(): string[] {
-    const isGraph = ({ name }: Header): boolean => /^[^/]+\.onnx$/.test(name);
+    const isGraph = ({ name }: Header): boolean => /[^/]\.onnx$/.test(name);
     return [MODEL, ...this.#headers.filter(isGraph).map(({ name }) => name)];
   }
 

@@ -206,7 +206,7 @@ def repack(
     """Makes an archive from any zip file that holds a model: entries stored and aligned, the model last. Rewrites an
     archive without the remains of edits. `output` may be `source`, with `overwrite`. The output takes at most
     `max_expansion` times the input. `rename` maps old names to new ones, of entries that no tensor refers to; the model
-    is not proved. If the source is not an archive, other `*.onnx` in the root are proved as graphs.
+    is not proved. If the source is not an archive, other `*.onnx` are proved as graphs.
     Other arguments: as `onnxar.pack`.
 
     Example:

@@ -76,7 +76,7 @@ class Families(FamilyTest):
             self.assertEqual((archive.graphs(), archive.side_files()), (["decoder.onnx", "encoder.onnx"], ["config.json"]))
 
     def test_what_cannot_be_packed_together_is_refused(self) -> None:
-        for models in ([], {}, {5: self.files["encoder"]}, [5], [self.files["encoder"], self.files["encoder"]], {"a/b": self.files["encoder"]}):
+        for models in ([], {}, {5: self.files["encoder"]}, [5], [self.files["encoder"], self.files["encoder"]], {"a/": self.files["encoder"]}):
             with self.assertRaises(onnxar.ArgumentError):
                 onnxar.pack(models, self.folder / "x.onnxar")
         self.assertFalse((self.folder / "x.onnxar").exists())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from directory import ALIGNMENT_ID, LOCAL, MIB, NONE_32, PADDING_IDS, ZIP64_ID
 from directory import Entry, Limits, check_counts, check_names, is_alignment
-from directory import Keeps, read_directory, read_end, read_extra
+from directory import Keeps, fold, read_directory, read_end, read_extra
 from rules import Refused, refuse, require
 
 MODEL = "__MODEL_PROTO"
@@ -48,6 +48,7 @@ class Archive:
         check_counts(self.directory, limits)
         self.entries = list(read_directory(file, self.directory))
         self.by_name = {entry.key: entry for entry in self.entries}
+        self.folded = {fold(entry.name) for entry in self.entries}
         self.tails: dict[int, Tail] = {}  # by their begin
         self._next = self._check_places()
         self._places: dict[int, Place] = {}  # by offset of the local header

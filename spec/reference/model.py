@@ -232,7 +232,7 @@ class Link:
 
 
 def read_link(tensor: Tensor, archive: Archive) -> Link:
-    """M8 to M16, M18 and M19 of a linked tensor."""
+    """M8 to M16, M18, M19 and G6 of a linked tensor."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, tensor.at, tensor.graph)
@@ -256,6 +256,9 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
     if length is None:
         length = max(0, entry.size - offset)
     keeps("M13", offset + length <= entry.size)
+    if tensor.graph != MODEL and "/" in tensor.graph:
+        folder = tensor.graph.rpartition("/")[0].encode()
+        keeps("G6", folder + b"/" + location not in archive.by_name)
     return Link(tensor, entry, offset, length)
 
 
@@ -297,7 +300,7 @@ class Model:
 
 
 def read_model(archive: Archive) -> Model:
-    """The model (G4 after it) and each further graph (G1 to G3), in the order of the directory."""
+    """The model (G4 after it) and each further graph (G1 to G3, G6), in the order of the directory."""
     model = Model()
     read_graph(model, archive, archive.model)
     for entry in archive.entries[:-1]:
@@ -308,7 +311,7 @@ def read_model(archive: Archive) -> Model:
 
 def is_graph(name: str) -> bool:
     """G1."""
-    return re.fullmatch(r"[^/]+\.onnx", name) is not None
+    return re.fullmatch(r"(.*/)?[^/]+\.onnx", name, re.DOTALL) is not None
 
 
 def read_graph(model: Model, archive: Archive, entry: Entry) -> None:
@@ -393,14 +396,15 @@ def check_metadata(wire: Wire, pairs: Iterator[Key], archive: Archive) -> None:
 
 def is_free(name: bytes, archive: Archive) -> bool:
     """Whether a graph of this name could be added."""
-    if b"/" in name or len(name) <= len(".onnx") or re.match(rb"__[A-Z]", name):
+    if not is_graph(name.decode("latin-1")) or re.match(rb"__[A-Z]", name):
         return False
     try:
         own = fold(read_name(name, 0))
     except Refused:
         return False
-    taken = {fold(entry.name) for entry in archive.entries}
-    return own not in taken and not any(each.startswith(own + "/") for each in taken)
+    folders = [own[:at] for at, character in enumerate(own) if character == "/"]
+    taken = archive.folded
+    return taken.isdisjoint([own, *folders]) and not any(e.startswith(own + "/") for e in taken)
 
 
 def judge(model: Model, tensor: Tensor, archive: Archive) -> None:

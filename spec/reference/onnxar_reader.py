@@ -160,12 +160,15 @@ def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
                 yield finding(WARNING, "R3", link.tensor.at, link.tensor.graph)
 
 
+TEXTS = {"LICENSE", "LICENCE", "NOTICE", "COPYING", "README", "AUTHORS"}
+
+
 def entry_remarks(archive: Archive, links: list[Link]) -> Iterator[Finding]:
     """R4: a note after an edit, which left the entry."""
     severity = NOTE if archive.tails else WARNING
     named = {link.entry.name for link in links} | {MODEL}
     for entry in archive.entries:
-        if is_identifier(entry.name) and entry.name not in named:
+        if is_identifier(entry.name) and entry.name not in named | TEXTS:
             yield finding(severity, "R4", entry.offset, entry.name)
 
 

@@ -111,6 +111,7 @@ RULES = {
     "G2": Rule("archive.model.too_large", "the graph is larger than the limit"),
     "G3": Rule("archive.graph.link_marker", "the graph says that it is a link"),
     "G4": Rule("archive.graph.name", "the model's name is given twice, is not a valid name, or is taken"),
+    "G6": Rule("archive.graph.shadow", "an entry in the graph's folder hides the linked one"),
     # Superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
     # Remarks: what is allowed and yet not right

@@ -16,6 +16,8 @@ CHANGED = model(wire.model())
 def vectors() -> Iterator[Vector]:
     yield from graphs()
     yield from names_of_graphs()
+    yield from graphs_in_folders()
+    yield from texts()
     yield from remarks()
     yield from names_of_the_model()
     yield from runs()
@@ -23,6 +25,8 @@ def vectors() -> Iterator[Vector]:
     yield from broken_tensors()
     yield from links_to_archives()
     yield from bad_names_of_the_model()
+    yield from taken_names_of_the_model()
+    yield from shadowed_weights()
     yield from broken_runs()
 
 
@@ -87,7 +91,8 @@ def inline() -> bytes:
 def names_of_graphs() -> Iterator[Valid]:
     """Not graphs: their bytes are not judged."""
     for case, name in (
-        ("in_folder", "extra/b.onnx"),
+        ("suffix_in_folder", "extra/.onnx"),
+        ("capitals_in_folder", "extra/b.ONNX"),
         ("capitals", "b.ONNX"),
         ("capital", "b.onnX"),
         ("suffix_alone", ".onnx"),
@@ -103,9 +108,60 @@ def names_of_graphs() -> Iterator[Valid]:
         ("space", " b.onnx"),
         ("dot", "..onnx"),
         ("data", "b.data.onnx"),
+        ("folder", "extra/b.onnx"),
+        ("folders", "a/b/c/d.onnx"),
+        ("folder_suffix", ".onnx/b.onnx"),
+        ("folder_of_graph", "a.onnx/b.onnx"),
+        ("hidden", ".b/c.onnx"),
     ):
         about = f"A graph named {name}."
         yield Valid(f"graph_named_{case}", about, Archive([graph(name=name), model()]))
+
+
+def graphs_in_folders() -> Iterator[Valid]:
+    """What G6 allows."""
+    w, key = weight("w"), ("archive.key.not_identifier",)
+
+    def good(name: str, about: str, *entries: Entry, warnings: tuple[str, ...] = ()) -> Valid:
+        return Valid(f"folder_{name}", about, Archive(entries), warnings=warnings)
+
+    two = graph(linked(), name="unet/b.onnx"), graph(linked(), name="vae/b.onnx")
+    yield good("shares", "Graphs in two folders share a weight.", w, *two, main(linked()))
+    entries = w, weight("vae/w"), graph(linked(), name="unet/b.onnx"), graph(linked("vae/w"))
+    about = "The folder of another graph has an entry of the weight's name."
+    yield good("other", about, *entries, main(linked()), warnings=key)
+    entries = w, side_file("a/w"), graph(linked(), name="a/b/c.onnx"), main(linked())
+    yield good("parent", "An entry of the weight's name in the parent folder.", *entries)
+    entries = w, side_file("a/b/w"), graph(linked(), name="a/c.onnx"), main(linked())
+    yield good("below", "An entry of the weight's name in a folder below.", *entries)
+    entries = w, side_file("extra/w"), graph(linked()), main(linked())
+    yield good("root", "A graph in the root, and a folder with the weight's name.", *entries)
+    entries = weight("unet/w"), graph(linked("unet/w"), name="unet/b.onnx"), main()
+    about = "A location is the name of the entry, not a path from the graph's folder."
+    yield good("full_name", about, *entries, warnings=key)
+    tensor = wire.tensor("w", wire.block(13, wire.pair("location", "w")), wire.raw(content(2, 1024)))
+    entries = w, side_file("unet/w"), graph(tensor, name="unet/b.onnx"), main(linked())
+    about = "A tensor that is not linked has the location of a hidden entry."
+    yield good("not_linked", about, *entries)
+    entries = w, side_file("unet/W"), graph(linked(), name="unet/b.onnx"), main(linked())
+    yield good("case", "A name in the graph's folder in another case.", *entries)
+    entries = w, side_file("unet/w.bin"), graph(linked(), name="unet/b.onnx"), main(linked())
+    yield good("longer", "A longer name in the graph's folder.", *entries)
+    last = main(linked(), behind=metadata(NAME_KEY, "unet/model"))
+    about = "The model's own name is in a folder that has an entry of the weight's name."
+    yield good("of_model", about, w, side_file("unet/w"), last)
+
+
+def texts() -> Iterator[Valid]:
+    """Side files whose names are C identifiers."""
+    for name in ("LICENSE", "LICENCE", "NOTICE", "COPYING", "README", "AUTHORS"):
+        entries = weight("w"), Entry(name, b"text"), main(linked())
+        yield Valid(f"text_{name.lower()}", f"A side file {name}.", Archive(entries))
+    entries = Entry("LICENSE", weight("w").data), main(linked("LICENSE"))
+    yield Valid("text_weight", "A tensor names LICENSE, which is a weight then.", Archive(entries))
+    entries = weight("w"), Entry("License", b"text"), main(linked())
+    about, warnings = "Other spellings are unused weights.", ("archive.entry.unused",)
+    yield Valid("text_case", about, Archive(entries), warnings=warnings)
 
 
 def remarks() -> Iterator[Valid]:
@@ -201,6 +257,12 @@ def names_of_the_model() -> Iterator[Valid]:
     yield named("_of_key", "The name of a weight is not a graph's.", graph(), model_name="_w")
     yield named("_dots", "A name with dots.", graph(), model_name="a.b")
     yield named("_longest", "The longest name.", model_name="a" * 250)
+    yield named("_folder", "A name in a folder.", graph(), model_name="unet/model")
+    two = side_file("unet/config.json"), graph(name="unet/b.onnx")
+    yield named("_folder_shared", "A folder with more in it.", *two, model_name="unet/a")
+    yield named("_folder_suffix", "A folder named as graphs are.", model_name="a.onnx/b")
+    name = "/".join(["a" * 255] * 3 + ["b" * 250])
+    yield named("_folder_longest", "The longest name in folders.", model_name=name)
     pairs = metadata("onnxar.model.names", "b") + metadata("", NAME_KEY)
     about = "Keys that begin as the model's name does, and a value that is spelt so."
     yield Valid("model_name_other_keys", about, Archive([graph(), main(behind=pairs)]))
@@ -395,8 +457,13 @@ def bad_names_of_the_model() -> Iterator[Invalid]:
     yield bad("twice_equal", "The model's name is given twice, in the same way.", "a", "a")
     for case, value in (
         ("empty", ""),
-        ("slash", "a/b"),
         ("slash_first", "/a"),
+        ("slash_last", "a/"),
+        ("slashes", "a//b"),
+        ("parent_inside", "a/../b"),
+        ("device_folder", "nul/b"),
+        ("folder_dot", "a./b"),
+        ("folders_too_long", "/".join(["a" * 250] * 4 + ["b" * 20])),
         ("parent", "../a"),
         ("backslash", "a\\b"),
         ("colon", "c:a"),
@@ -409,11 +476,20 @@ def bad_names_of_the_model() -> Iterator[Invalid]:
         ("too_long", "a" * 251),
     ):
         yield bad(case, f"The model's name is {value!r:.30}.", value)
-    pair = wire.block(14, wire.block(1, "x") + wire.pair(NAME_KEY, "a/b"))
+    pair = wire.block(14, wire.block(1, "x") + wire.pair(NAME_KEY, "/a"))
     archive = Archive([main(behind=pair)])
     file, at = bytes(archive.file), archive.data_end(-1) - len(pair)
-    about = "A pair with two keys, the last one the model's name, which is a path."
+    about = "A pair with two keys, the last one the model's name, which is absolute."
     yield Invalid("model_name_last_key", about, "G4", file, at, MODEL, "check")
+
+
+def taken_names_of_the_model() -> Iterator[Invalid]:
+    def bad(name: str, about: str, value: str, *, entries: tuple[Entry, ...]) -> Invalid:
+        field = metadata(NAME_KEY, value)
+        archive = Archive([*entries, main(behind=field)])
+        at = archive.data_end(-1) - len(field)
+        return Invalid(f"model_name_{name}", about, "G4", bytes(archive.file), at, MODEL, "check")
+
     taken = (graph(),)
     yield bad("taken", "A graph has the model's name.", "b", entries=taken)
     yield bad("taken_folded", "A graph has the model's name in another case.", "B", entries=taken)
@@ -424,6 +500,72 @@ def bad_names_of_the_model() -> Iterator[Invalid]:
     taken = (side_file("B.Onnx/c.bin"),)
     about = "A folder has the model's name in another case."
     yield bad("taken_folder_folded", about, "b", entries=taken)
+    taken = (graph(name="unet/b.onnx"),)
+    yield bad("taken_in_folder", "A graph has the model's name.", "unet/b", entries=taken)
+    about = "A graph has the model's name in another case of the folder."
+    yield bad("taken_in_folder_folded", about, "Unet/b", entries=taken)
+    taken = (side_file("unet/b.onnx/c.bin"),)
+    about = "A folder in a folder has the model's name."
+    yield bad("taken_folder_in_folder", about, "unet/b", entries=taken)
+    about = "The folder of the model's name is an entry."
+    yield bad("in_side_file", about, "a.json/b", entries=(side_file("a.json"),))
+    about = "The folder of the model's name is an entry in another case."
+    yield bad("in_weight", about, "W/b", entries=(weight("w"), graph(linked())))
+    about = "A parent folder of the model's name is an entry."
+    yield bad("in_side_file_deep", about, "a/b/c/d", entries=(side_file("a/b"),))
+    about = "The folder of the model's name is the model's own entry."
+    yield bad("in_model", about, f"{MODEL.lower()}/b", entries=())
+
+
+# --- invalid: G6 ---------------------------------------------------------------------------------
+
+
+def shadowed_weights() -> Iterator[Invalid]:
+    def shadowed(
+        name: str, about: str, tensor: bytes, *entries: Entry, graph_name: str = "unet/b.onnx"
+    ) -> Invalid:
+        """The last tensor of the graph, which follows the entries, is at fault."""
+        data = graph(inline(), tensor).data
+        archive = Archive([*entries, Entry(graph_name, data), main()])
+        at = archive.data[len(entries)] + data.rindex(tensor)
+        file = bytes(archive.file)
+        return Invalid(f"shadow_{name}", about, "G6", file, at, graph_name, "check")
+
+    w = weight("w")
+    about = "The graph's folder has a side file of the weight's name."
+    yield shadowed("side_file", about, linked(), w, side_file("unet/w"))
+    about = "The graph's folder has another weight of this name."
+    tensor = linked("w", "v")
+    yield shadowed("equal_bytes", about, tensor, w, Entry("unet/w", w.data))
+    about = "A name with an extension."
+    two = weight("w.bin"), side_file("unet/w.bin")
+    yield shadowed("extension", about, linked("w.bin"), *two)
+    about = "A graph two folders deep."
+    two = w, side_file("a/b/w")
+    yield shadowed("deep", about, linked(), *two, graph_name="a/b/c.onnx")
+    about = "A location in a folder, which is also in the graph's folder."
+    two = weight("x/w"), side_file("unet/x/w")
+    yield shadowed("location_in_folder", about, linked("x/w"), *two)
+    about = "The location is the graph's folder itself and a name, and this path is there, too."
+    two = weight("unet/w"), side_file("unet/unet/w")
+    yield shadowed("twice", about, linked("unet/w"), *two)
+    about = "A link to no bytes."
+    yield shadowed("empty", about, linked(length=0, dims=(0,)), w, side_file("unet/w"))
+    about = "A link to the model's bytes, and a file of the model's name in the folder."
+    yield shadowed("model", about, linked(MODEL, length=0, dims=(0,)), side_file(f"unet/{MODEL}"))
+    about = "A link to the bytes of a graph, and a graph of this name in the folder."
+    two = graph(name="c.onnx"), graph(name="unet/c.onnx")
+    yield shadowed("graph", about, linked("c.onnx", length=0, dims=(0,)), *two)
+    about = "The range leaves the entry, which is said first."
+    data = graph(linked(offset=64)).data
+    archive = Archive([w, side_file("unet/w"), Entry("unet/b.onnx", data), main()])
+    at = archive.data[2] + data.index(linked(offset=64))
+    file = bytes(archive.file)
+    yield Invalid("shadow_after_range", about, "M13", file, at, "unet/b.onnx", "check")
+    archive = Archive([w, Entry("unet/b.onnx", b""), main(linked())])
+    about = "A graph in a folder is read as any other."
+    file = bytes(archive.file)
+    yield Invalid("folder_empty_graph", about, "M1", file, archive.data[1], "unet/b.onnx", "check")
 
 
 # --- invalid: runs -------------------------------------------------------------------------------

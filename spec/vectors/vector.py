@@ -77,6 +77,7 @@ RULES = {
     "G2": "archive.model.too_large",
     "G3": "archive.graph.link_marker",
     "G4": "archive.graph.name",
+    "G6": "archive.graph.shadow",
     "T2": "archive.tail.prefix",
     "M1": "onnx.model.invalid",
     "M2": "wire.truncated",

@@ -191,7 +191,7 @@ void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
     const std::string entry = graph_file_name(name);
     check_reserved(entry, {entry, std::nullopt});
     if (!is_graph_name(entry)) {
-      throw Error(Code::usage_argument, "a graph needs a name that is not empty and has no slash",
+      throw Error(Code::usage_argument, "a graph needs a name, also after its last slash",
                   {std::string(name), std::nullopt});
     }
     write_next(entry, model);
@@ -222,7 +222,7 @@ void EntryWriter::end() {
 void EntryWriter::prepare(std::string_view name) {
   if (name != model_entry_name) expect_graphs_last(name);
   if (edit_.before) edit_.before(name);
-  if (!first_other_ && !is_model(name) && !is_identifier(name)) first_other_ = writer().added();
+  if (!first_other_ && !is_model(name) && !is_key(name)) first_other_ = writer().added();
 }
 
 void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
@@ -276,7 +276,7 @@ void EntryWriter::expect_weights_first() {
   }
   std::optional<std::size_t> side_file;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!side_file && !is_weight[i] && !is_identifier(names[i])) side_file = i;
+    if (!side_file && !is_weight[i] && !is_key(names[i])) side_file = i;
     if (!side_file || !is_weight[i]) continue;
     throw Error(Code::usage_argument,
                 base::concat("it comes before the weight ", base::quoted(names[i]),
@@ -330,17 +330,20 @@ std::vector<std::string_view> names_of(const EntryWriter::Entries& entries) {
 }
 
 /// Proves the link of one tensor against the entries of the archive. Errors: as `resolve`.
-void prove_target(const onnx::TensorView& tensor, const EntryWriter::Entries& entries) {
+void prove_target(const onnx::TensorView& tensor, std::string_view graph, const EntryWriter::Entries& entries) {
   const onnx::ExternalSlice slice = proved_link(tensor);
   const auto size = size_of(entries, slice.location);
   if (!size) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);
   static_cast<void>(onnx::length_in(slice, tensor.expected_size(), *size, "entry", tensor.range.begin));
+  const std::string beside = name_beside(graph, slice.location);
+  if (size_of(entries, beside)) throw shadow_error(beside, slice.location, tensor.range.begin);
 }
 
-void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entries, bool with_values) {
+void prove_tensor(const onnx::TensorSite& site, std::string_view graph, const EntryWriter::Entries& entries) {
+  const bool with_values = graph != model_entry_name;
   try {
     if (with_values) onnx::prove_type(site.tensor);
-    if (site.tensor.is_external()) prove_target(site.tensor, entries);
+    if (site.tensor.is_external()) prove_target(site.tensor, graph, entries);
     if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
   } catch (const Error& error) {
     throw base::annotate(error, {.prefix = describe(site), .place = Place{}});
@@ -362,7 +365,7 @@ void prove_model_entry(std::string_view name, Bytes model, const EntryWriter::En
   if (is_graph) check_graph_size(model.size());
   // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
   // them unchanged; `check` reports them.
-  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, name, entries); });
   prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
 }
 
@@ -376,9 +379,10 @@ void prove_for_archive(std::string_view name, const Prove& prove) {
   } catch (const Error& error) {
     const bool is_graph = name != model_entry_name;
     const std::string message =
-        is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this file is not a valid one: ",
-                          error.message(), "; in a folder, as `extra/", name, "`, it is a side file")
-                 : concat("an archive cannot end with this model: ", error.message());
+        is_graph
+            ? concat("a file NAME.onnx is a graph of the archive, and this file is not a valid one: ", error.message(),
+                     "; under the name `", name, ".bin` it is a side file")
+            : concat("an archive cannot end with this model: ", error.message());
     const bool is_missing = !is_graph && error.code() == Code::onnx_external_missing;
     throw Error(error.code(), message, {std::string(name), std::nullopt}, {},
                 is_missing ? Advice{Hint::add_entry_first} : error.advice());

@@ -57,7 +57,7 @@ std::span<const ArchiveEntry> MovedEntries::due_before(std::string_view name) {
 // Weights precede side files, and these precede graphs. The model is the last entry.
 std::size_t MovedEntries::end_before(std::string_view name) const {
   if (name == model_entry_name || is_graph_name(name)) return entries_.size();
-  return is_identifier(name) ? 0 : side_files_;
+  return is_key(name) ? 0 : side_files_;
 }
 
 EditPlan::EditPlan(Archive archive)

@@ -70,7 +70,8 @@ std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view 
   const ArchiveEntry model = archive.entry(archive.size() - 1);
   if (name.empty() || name == model_entry_name) return model;
   // `a.onnx` is a graph's whole name if there is one; otherwise it may be `a.onnx.onnx` without the end.
-  for (const std::string& file : {graph_file_name(name), concat(name, graph_suffix)}) {
+  for (const std::string& file :
+       {graph_file_name(name), concat(name, graph_suffix), concat(name, "/model", graph_suffix)}) {
     const auto entry = archive.find(file);
     if (entry && is_graph_name(file)) return entry;
     const auto own = name_of_model(archive);
@@ -88,26 +89,45 @@ Archive Archive::graph(std::string_view name) const {
 
 namespace {
 
-/// Says why an archive with entries of these names cannot have another one with this name, which has no slash.
+/// True if the two names are equal, or one is a folder of the other (N10 to N12).
+bool clash(std::string_view one, std::string_view other) {
+  if (one.size() > other.size()) std::swap(one, other);
+  return zip::equal_folded(one, other.substr(0, one.size())) &&
+         (one.size() == other.size() || other[one.size()] == '/');
+}
+
+/// Says why an archive with entries of these names cannot have another one with this name.
 std::optional<std::string> clash_of(const std::string& name, std::span<const std::string_view> names) {
-  const auto is_folder = [&name](std::string_view entry) { return entry.substr(name.size()).starts_with('/'); };
-  const auto clashes = [&](std::string_view entry) {
-    return zip::equal_folded(entry.substr(0, name.size()), name) && (entry.size() == name.size() || is_folder(entry));
-  };
-  const auto found = std::ranges::find_if(names, clashes);
+  const auto found = std::ranges::find_if(names, [&](std::string_view entry) { return clash(name, entry); });
   if (found == names.end()) return std::nullopt;
-  if (!is_folder(*found)) return zip::name_clash(*found, {name, std::nullopt}).message();
-  return concat("the entry ", base::quoted(name), " would have to be both a file and a folder");
+  if (found->size() == name.size()) return zip::name_clash(*found, {name, std::nullopt}).message();
+  const std::string_view folder =
+      std::min<std::string_view>(name, *found, [](auto a, auto b) { return a.size() < b.size(); });
+  return concat("the entry ", base::quoted(folder), " would have to be both a file and a folder");
 }
 
 }  // namespace
 
 std::optional<std::string> graph_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
+  if (name.ends_with(concat("/", graph_suffix))) return "has nothing after its last slash";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
-  if (name.find('/') != std::string::npos) return "contains a slash";
   if (is_reserved_name(name)) return "begins like the format's own names";
   return std::nullopt;
+}
+
+std::string name_beside(std::string_view graph, std::string_view location) {
+  const std::size_t slash = graph.rfind('/');
+  return slash == std::string_view::npos ? std::string() : concat(graph.substr(0, slash + 1), location);
+}
+
+Error shadow_error(std::string_view beside, std::string_view location, std::uint64_t tensor) {
+  return {Code::archive_graph_shadow,  // G6
+          concat("the entry ", base::quoted(beside), " in the graph's folder hides ", base::quoted(location),
+                 ", which the tensor names: a loader of the unzipped archive reads the wrong one"),
+          {"", tensor},
+          {},
+          {Hint::repack_rename, base::quoted(beside)}};
 }
 
 std::optional<MetadataFault> link_marker_fault(Bytes graph) {
@@ -238,7 +258,7 @@ EntryKind EntryUses::kind_of(std::size_t index) const {
   // A graph stays a graph even if a tensor of another graph links into its bytes.
   if (is_graph_name(name)) return EntryKind::graph;
   if (named_[index]) return EntryKind::weight;
-  return is_identifier(name) ? EntryKind::unused : EntryKind::side_file;
+  return is_key(name) ? EntryKind::unused : EntryKind::side_file;
 }
 
 std::size_t EntryUses::end_of_weights() const {

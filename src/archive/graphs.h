@@ -43,8 +43,16 @@ std::optional<std::string> name_of_model(const Archive& archive);
 /// archive lacks such a graph. Errors: as `name_of_model`.
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name);
 
-/// Says why no graph can have this name (G1, N1 to N17); nothing if one can.
+/// Returns why no graph can have this name (G1, N1 to N17); nothing if one can.
 std::optional<std::string> graph_name_fault(const std::string& name);
+
+/// The name of the entry that a loader of the unzipped archive opens for `location`: it looks in the folder of the
+/// graph. Empty for a graph in the root, where that is `location` itself.
+std::string name_beside(std::string_view graph, std::string_view location);
+
+/// Returns the error of an entry `beside`, the result of `name_beside`, that is there (G6). `tensor` is the place of
+/// the tensor in the graph.
+Error shadow_error(std::string_view beside, std::string_view location, std::uint64_t tensor);
 
 /// A breach in `metadata_props`. `offset` is the field's, from the graph's first byte.
 struct MetadataFault {

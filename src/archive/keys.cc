@@ -1,9 +1,11 @@
 #include "archive/keys.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <system_error>
 
+#include "archive/graphs.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
@@ -16,6 +18,10 @@ namespace onnxar {
 namespace {
 
 constexpr std::size_t longest_stem = 200;  // leaves room for a suffix in names of 255 bytes (W12)
+
+/// Repositories of models have such files, whose names are C identifiers (spec/graphs.md).
+constexpr std::array<std::string_view, 6> texts_beside_models = {"LICENSE", "LICENCE", "NOTICE",
+                                                                 "COPYING", "README",  "AUTHORS"};
 
 using base::is_capital;
 using base::is_digit;
@@ -60,9 +66,13 @@ bool is_identifier(std::string_view name) noexcept {
   return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_identifier_character);
 }
 
+bool is_key(std::string_view name) noexcept {
+  return is_identifier(name) && std::ranges::find(texts_beside_models, name) == texts_beside_models.end();
+}
+
 bool is_graph_name(std::string_view name) noexcept {
   return name.size() > graph_suffix.size() && name.ends_with(graph_suffix) &&
-         name.find('/') == std::string_view::npos && !is_reserved_name(name);
+         name[name.size() - graph_suffix.size() - 1] != '/' && !is_reserved_name(name);
 }
 
 std::string graph_file_name(std::string_view name) {
@@ -74,7 +84,7 @@ std::string key_stem(std::string_view name) {
   std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');
   if (stem.empty()) stem = "tensor";
   if (is_digit(stem.front())) stem.insert(0, "_");
-  if (is_reserved_name(stem) || os::is_device_name(stem)) stem.insert(0, "t_");
+  if (is_reserved_name(stem) || os::is_device_name(stem) || !is_key(stem)) stem.insert(0, "t_");
   return stem.substr(0, longest_stem);
 }
 
@@ -90,6 +100,7 @@ KeyMaker::KeyMaker() : parts_(detail::own<Parts>()) {
 
 KeyMaker::KeyMaker(const Archive& archive) : KeyMaker() {
   for (const ArchiveEntry& entry : archive.entries()) reserve(entry.name);
+  if (const auto own = name_of_model(archive)) reserve(*own);
   // In a link, an entry with the name of the archive's file could be taken for the file (K8).
   reserve(os::text_of(archive.path().filename()));
   std::error_code failed;  // of an archive that is not a file of this machine
@@ -97,7 +108,8 @@ KeyMaker::KeyMaker(const Archive& archive) : KeyMaker() {
 }
 
 void KeyMaker::reserve(std::string_view name) {
-  parts_->taken.insert(base::folded_copy(name.substr(0, name.find('/'))));  // N12: keys have no slash
+  parts_->taken.insert(base::folded_copy(name.substr(0, name.find('/'))));    // N12: keys have no slash
+  parts_->taken.insert(base::folded_copy(name.substr(name.rfind('/') + 1)));  // G6: a graph may be in this folder
 }
 
 std::string KeyMaker::make(std::string_view tensor_name) {
@@ -120,7 +132,7 @@ void check_new_name(const RenamedEntry& renamed) {
   const Place place{renamed.to, std::nullopt};
   zip::check_name(renamed.to, place);
   check_reserved(renamed.to, place);
-  if (!is_identifier(renamed.to)) return;
+  if (!is_key(renamed.to)) return;
   throw Error(Code::usage_argument,
               "an entry cannot be renamed to a C identifier: these names are reserved for tensors; add an extension",
               place);

@@ -23,10 +23,13 @@ void check_reserved(std::string_view name, const Place& place);
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
 /// As above, for the name of an entry that is to be added.
 void refuse_own_name(std::string_view name, const std::filesystem::path& file);
-/// Whether the name is a C identifier. Keys are identifiers, and names of side files are not.
+/// True if the name is a C identifier, as all keys are.
 bool is_identifier(std::string_view name) noexcept;
+/// True if an entry of this name is the data of a tensor even if no tensor names it: a C identifier that is not the
+/// usual name of a text beside a model, such as LICENSE. Side files have other names.
+bool is_key(std::string_view name) noexcept;
 
-/// Whether an entry of this name is an additional graph: `NAME.onnx` in the root (G1).
+/// True if an entry of this name is a further graph: its last part is `NAME.onnx` (G1).
 bool is_graph_name(std::string_view name) noexcept;
 /// The suffix of graph names.
 inline constexpr std::string_view graph_suffix = ".onnx";

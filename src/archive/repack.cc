@@ -302,11 +302,10 @@ std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
 void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
   if (is_graph_name(entry.name) == is_graph_name(name)) return;
   if (is_graph_name(name)) {
-    throw Error(Code::usage_argument,
-                concat("as ", base::quoted(name),
-                       " it would be a graph of the archive: a side file of that name is in a folder, such as "
-                       "extra/NAME.onnx"),
-                place_of(entry));
+    throw Error(
+        Code::usage_argument,
+        concat("as ", base::quoted(name), " it would be a graph of the archive; a side file can be NAME.onnx.bin"),
+        place_of(entry));
   }
   if (!models_.has_links(entry)) return;
   throw Error(Code::usage_argument,

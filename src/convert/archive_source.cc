@@ -241,7 +241,7 @@ class TargetSource final : public ModelSource {
   /// True if tensors may link to the entry. A link to a side file or a graph would make it a weight, which no edit can
   /// remove.
   [[nodiscard]] bool is_weight(const ArchiveEntry& entry) {
-    if (is_identifier(entry.name)) return true;
+    if (is_key(entry.name)) return true;
     if (!uses_) {
       uses_.emplace(target_);
       for (const ArchiveEntry& graph : all_graphs(target_)) {

@@ -227,8 +227,7 @@ std::string renamed(Renames& renames, const std::string& name) {
   if (is_graph_name(name) == is_graph_name(to)) return to;
   throw Error(Code::usage_argument,
               base::concat("cannot rename ", base::quoted(name), " to ", base::quoted(to),
-                           ": NAME.onnx in the root is a graph of the archive, other names are side files; a name in a "
-                           "folder, such as extra/NAME.onnx, is that of a side file"),
+                           ": NAME.onnx is a graph of the archive, other names, such as NAME.onnx.bin, are side files"),
               {name, std::nullopt});
 }
 
@@ -251,7 +250,7 @@ void check_names(const ArchiveCompanions& companions) {
   for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);
-    if (is_identifier(name)) {
+    if (is_key(name)) {
       throw Error(Code::usage_argument,
                   "a side file cannot have this name: C identifiers are keys of tensors; give it an extension", place,
                   {}, {Hint::rename_entry});
@@ -292,7 +291,7 @@ ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions
 }
 
 SideFile added_file(const AddedFile& added) {
-  if (is_identifier(added.name)) {
+  if (is_key(added.name)) {
     throw Error(Code::usage_argument,
                 base::concat("a side file cannot be named ", base::quoted(added.name),
                              ": C identifiers are keys of tensors; give it an extension"),

@@ -60,8 +60,9 @@ LoadedModel load_folder(const fs::path& folder, const SaveOptions& save, const L
                         const fs::path& output) {
   const ModelFolder found = ModelFolder::read(folder);
   std::vector<FamilyMember> members;
-  for (const fs::path& path : found.models()) {
-    members.push_back({os::text_of(path.stem()), open_source(path, options)});
+  for (const std::string& name : found.models()) {
+    std::string stem = name.substr(0, name.size() - graph_suffix.size());
+    members.push_back({std::move(stem), open_source(found.path_of(name), options)});
   }
   LoadedModel model = load_family(std::move(members), ExternalPolicy::of(save), options);
   std::ranges::move(found.side_files(data_files_of(model), output), std::back_inserter(model.side_files));

@@ -94,7 +94,7 @@ class ForeignZipSource final : public ModelSource {
       if (is_left_out(entries[i]) || used_.contains(i) || i == found_.index) continue;
       const std::string name(entries[i].name.substr(found_.folder.size()));
       if (is_graph_name(name)) continue;  // loading splits it as a further graph
-      if (is_identifier(name)) {
+      if (is_key(name)) {
         found.remarks.push_back(
             {Severity::warning,
              Code::archive_entry_unused,

@@ -79,6 +79,7 @@ class ModelCheck {
   }
 
   bool check_graph(const std::string& name) {
+    graph_name_ = name;
     const Archive& archive = *archive_;
     const ArchiveEntry entry = *archive.find(name);
     if (!fits_protobuf(entry.size)) {  // G2
@@ -155,11 +156,18 @@ class ModelCheck {
     try {
       errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
       const Resolved resolved = source_.resolve(site);
+      errors_with_tensor(source_, site, [&] { expect_not_shadowed(site); });
       remark_slice(site, resolved.payload.region());
       if (data_) verify_checksum(resolved, site);
     } catch (const Error& error) {
       add_error(site, error);
     }
+  }
+
+  void expect_not_shadowed(const onnx::TensorSite& site) const {  // G6
+    const std::string_view location = *site.tensor.external.location;
+    const std::string beside = name_beside(graph_name_, location);
+    if (archive_ != nullptr && archive_->find(beside)) throw shadow_error(beside, location, site.tensor.range.begin);
   }
 
   /// Many tensors may name one entry, so its SHA-1 is computed once.
@@ -230,7 +238,7 @@ class ModelCheck {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
       // Entries with other names are side files and graphs, which no tensor has to name.
-      if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
+      if (!is_key(entry.name) || std::ranges::binary_search(used_, i)) continue;
       // R4: a note after an edit, which leaves entries unused
       findings_.push_back({edited ? Severity::note : Severity::warning,
                            Code::archive_entry_unused,
@@ -250,7 +258,8 @@ class ModelCheck {
   std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
-  std::size_t graph_ = 0;  // number of the graph that is checked: 0 for the model
+  std::size_t graph_ = 0;   // number of the graph that is checked: 0 for the model
+  std::string graph_name_;  // empty for the model
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   SliceUses slices_;

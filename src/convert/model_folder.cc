@@ -1,6 +1,7 @@
 #include "convert/model_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -20,8 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The model that exporters write alone.
-constexpr std::string_view usual_model = "model.onnx";
+/// The model that exporters write alone, and where repositories for Hugging Face have it.
+constexpr std::array<std::string_view, 2> usual_models = {"model.onnx", "onnx/model.onnx"};
+
+/// The order of models: the one that a reader expects first, then by name.
+auto rank_of(const std::string& name, bool is_only_root) {
+  const bool is_root = name.find('/') == std::string::npos;
+  const std::size_t usual = name == usual_models[0] ? 0 : is_root && is_only_root ? 1 : name == usual_models[1] ? 2 : 3;
+  return std::pair(usual, name);
+}
 
 /// Opens a file of the folder by a path that does not leave it. `blobs` is the folder that a model's own file is in.
 std::shared_ptr<const base::MappedFile> map_beneath(const fs::path& folder, const fs::path& blobs,
@@ -64,22 +72,20 @@ ModelFolder ModelFolder::read(const fs::path& path) {
   }
   if (failed) throw base::system_error(failed, "cannot list the folder", path);
   if (folder.models_.empty()) {
-    throw Error(Code::io_not_a_file, "is a folder; name a file, or a folder with .onnx files directly in it", {}, path);
+    throw Error(Code::io_not_a_file, "is a folder; name a file, or a folder with .onnx files in it", {}, path);
   }
   std::ranges::sort(folder.others_);
   std::ranges::sort(folder.hidden_);
-  std::ranges::sort(folder.models_, {}, [](const std::string& name) { return std::pair(name != usual_model, name); });
+  const bool is_only_root = std::ranges::count(folder.models_, std::string::npos,
+                                               [](const std::string& name) { return name.find('/'); }) == 1;
+  std::ranges::sort(folder.models_, {}, [&](const std::string& name) { return rank_of(name, is_only_root); });
   return folder;
 }
 
-std::vector<fs::path> ModelFolder::models() const {
-  std::vector<fs::path> paths;
-  for (const std::string& name : models_) paths.push_back(path_ / os::path_of(name));
-  return paths;
-}
+fs::path ModelFolder::path_of(const std::string& name) const { return path_ / os::path_of(name); }
 
 std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>& data, const fs::path& output) const {
-  const fs::path blobs = base::real_path(models().front()).parent_path();
+  const fs::path blobs = base::real_path(path_of(models_.front())).parent_path();
   std::vector<SideFile> files;
   for (const std::string& name : others_) {
     const fs::path path = path_ / os::path_of(name);
@@ -94,8 +100,8 @@ Finding ModelFolder::remark() const {
   std::string message = base::concat("the input was read as a folder of ", models_.size(),
                                      models_.size() == 1 ? " model and its files" : " models and their files");
   if (models_.size() > 1) {
-    message += base::concat("; ", base::quoted(models_.front()), " is the first model (", usual_model,
-                            ", or else the first by name; list the files to choose their order)");
+    message +=
+        base::concat("; ", base::quoted(models_.front()), " is the first model (list the files to choose their order)");
   }
   if (!hidden_.empty()) {
     message += base::concat("; left out: ", hidden_.size(), " with a name that begins with a dot, such as ",

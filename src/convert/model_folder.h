@@ -21,12 +21,14 @@ class ModelFolder {
   /// PyTorch exported. Errors: io.*.
   static bool is_one(const std::filesystem::path& path);
   /// Lists the folder and those below it; links to folders are not followed. Files whose names begin with a dot are
-  /// left out. Errors: io.not_a_file (there is no `.onnx` file directly in it); io.*. Cost: O(names * log names).
+  /// left out. Errors: io.not_a_file (there is no `.onnx` file in it); io.*. Cost: O(names * log names).
   static ModelFolder read(const std::filesystem::path& path);
 
-  /// The paths of the models, which are the `.onnx` files directly in the folder: `model.onnx` first, the others in the
-  /// order of their names.
-  [[nodiscard]] std::vector<std::filesystem::path> models() const;
+  /// The models, which are the `.onnx` files, by their paths in the folder with `/`. The first is `model.onnx`, or the
+  /// only one directly in the folder, or `onnx/model.onnx`, or the first by name. The others are in the order of names.
+  [[nodiscard]] const std::vector<std::string>& models() const noexcept { return models_; }
+  /// The path of a file of the folder.
+  [[nodiscard]] std::filesystem::path path_of(const std::string& name) const;
   /// All files except the models, those in `data`, and the file at `output`. Links are followed if they stay in the
   /// folder, or lead into the folder of a model's own file: caches keep files as links into one folder. Errors:
   /// usage.argument (a link leads elsewhere); io.*.
@@ -39,7 +41,7 @@ class ModelFolder {
   explicit ModelFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
   std::filesystem::path path_;
-  std::vector<std::string> models_;  // names
+  std::vector<std::string> models_;  // paths in the folder, with `/`
   std::vector<std::string> others_;  // paths in the folder, with `/`, sorted
   std::vector<std::string> hidden_;  // as above
 };

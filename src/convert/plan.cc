@@ -130,7 +130,7 @@ onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payloa
   ++tensors_;
   if (!site.is_main_initializer()) ++nested_;
   // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
-  const auto [known, added] = known_.try_emplace(Extent(payload));
+  const auto [known, added] = known_.try_emplace(std::pair(folder_, Extent(payload)));
   if (added) known->second = add(site, payload);
   return known->second;
 }
@@ -138,11 +138,12 @@ onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payloa
 onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
   count(site, payload);  // first: placing adds the size to offsets
   if (sharing_ == Sharing::equal_bytes) {
-    if (const Payload* first = equal_.first_of(site.tensor.type, payload)) return known_.at(Extent(*first));
+    if (const Payload* first = equal_.first_of(site.tensor.type, payload))
+      return known_.at(std::pair(folder_, Extent(*first)));
   }
-  Placement place = place_(site, payload);
+  Placement place = place_(folder_, site, payload);
   // The output may have equal data already, in an entry that it keeps: a link is enough.
-  if (place.data == Data::written) placed_.push_back({place.slice, &payload});
+  if (place.data == Data::written) placed_.push_back({folder_, place.slice, &payload});
   return std::move(place.slice);
 }
 
@@ -187,12 +188,17 @@ onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   };
   onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
   if (options.format != Format::archive) metadata.drop_key = model_name_key;
+  const auto folder_of = [&](std::string_view graph) {
+    return options.format == Format::archive ? std::string() : name_beside(graph, "");
+  };
+  layout.set_folder(folder_of(model_name_of(model.skeleton).value_or("")));
   onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
   metadata.drop_key = model_name_key;  // a model that became a graph has the name of its entry
   // After the model, with the same layout: data that graphs share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
     places = &graph.graph->without_data;
     duplicates = {};
+    layout.set_folder(folder_of(graph.name));
     graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth}, metadata);
   }
   return proto;

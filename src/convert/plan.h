@@ -90,14 +90,17 @@ class PayloadLayout {
     onnx::ExternalLink slice;
     Data data = Data::written;
   };
-  /// Returns the place of a payload of this tensor.
-  using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
+  /// Returns the place of a payload of this tensor, for a graph in this folder.
+  using Place = std::function<Placement(const std::string& folder, const onnx::TensorSite&, const Payload&)>;
   /// `output` is the path of the model that is written. `threads` find equal bytes; 0: as many as there are cores.
   PayloadLayout(std::filesystem::path output, Place place, Sharing sharing = Sharing::same_bytes,
                 std::size_t threads = 1)
       : output_(std::move(output)), place_(std::move(place)), sharing_(sharing), equal_(threads) {}
 
   [[nodiscard]] const std::filesystem::path& output() const noexcept { return output_; }
+  /// Places payloads for a graph in this folder from now on: an archive has one place for all folders, and a tree of
+  /// files one in each.
+  void set_folder(std::string folder) { folder_ = std::move(folder); }
   /// Adds to the bytes of the whole output the data of a tensor. Sums of payload sizes cannot wrap after that. Errors:
   /// usage.argument, naming the tensor and the output.
   void count(const onnx::TensorSite& site, const Payload& payload);
@@ -106,6 +109,7 @@ class PayloadLayout {
   onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
 
   struct Placed {
+    std::string folder;  ///< of the graph; `slice.location` counts from it
     onnx::ExternalLink slice;
     const Payload* payload = nullptr;
   };
@@ -122,7 +126,8 @@ class PayloadLayout {
   Place place_;
   Sharing sharing_;
   EqualPayloads equal_;  // used with Sharing::equal_bytes
-  std::map<Extent, onnx::ExternalLink> known_;
+  std::string folder_;
+  std::map<std::pair<std::string, Extent>, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;

@@ -72,12 +72,12 @@ void clear(const std::shared_ptr<const base::Folder>& folder) {
 
 }  // namespace
 
-Destination Destination::of(const fs::path& output, const fs::path& input, Format format) {
+Destination Destination::of(const fs::path& output, const fs::path& name, Format format) {
   if (output.empty() || output.has_filename() || format == Format::archive) return {output, {}};
   // `folder/` has the parent path `folder`; only the root is its own parent.
-  const std::string stem = input.stem().empty() ? "model" : os::text_of(input.stem());
+  const fs::path stem = name.stem().empty() ? "model" : name.parent_path() / name.stem();
   return {output == output.root_path() ? output : output.parent_path(),
-          stem + (format == Format::textproto ? ".textproto" : ".onnx")};
+          os::slashed_text_of(stem) + (format == Format::textproto ? ".textproto" : ".onnx")};
 }
 
 fs::path Destination::folder_above() const { return base::folder_of(path); }
@@ -87,6 +87,7 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
   const fs::path& path = destination.path;
   if (is_folder_) {
     find_folder(path);
+    root_ = path;
     model_.path = path / os::path_of(destination.model);
     model_.name = destination.model;
     expect_possible(os::path_of(model_.name));
@@ -97,8 +98,10 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
         {}, path);
   } else {
     model_ = base::find_target(path, existing_);
+    root_ = model_.path.parent_path();
   }
-  files_claimed_.insert(base::folded_copy(os::text_of(model_.path.filename())));
+  model_name_ = base::folded_copy(is_folder_ ? model_.name : os::text_of(model_.path.filename()));
+  claim_folded(model_name_);
 }
 
 void FileTargets::find_folder(const fs::path& path) {
@@ -119,24 +122,29 @@ void FileTargets::expect_possible(const fs::path& name) const {
 }
 
 void FileTargets::claim(const std::string& name) {
-  const fs::path path = model_.path.parent_path() / os::path_of(name);
+  const fs::path path = root_ / os::path_of(name);
   // On some file systems, names that differ only in case are one file.
   const std::string small = base::folded_copy(name);
   const std::size_t slash = small.find('/');
   // A file and a folder cannot share a path, so the first folder of a name is claimed with it.
   const std::string first = small.substr(0, slash);
-  if (small == base::folded_copy(os::text_of(model_.path.filename()))) throw in_the_way(path, "is the model itself");
+  if (small == model_name_) throw in_the_way(path, "is the model itself");
   if (files_claimed_.contains(small)) throw in_the_way(path, "is named twice");
   if (files_claimed_.contains(first)) throw in_the_way(path, "is in a folder with the name of another file");
   if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");
-  (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
-  if (slash != std::string::npos) files_claimed_.insert(small);
+  claim_folded(small);
   if (is_folder_) return expect_possible(os::path_of(name));  // it is new or empty, so no file is in the way
   const fs::file_status status = base::link_status(path);
   // Only the path of the model is the user's own choice. A link at any other name would lead to a file that the user
   // did not name.
   if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
   base::expect_writable(path, existing_);
+}
+
+void FileTargets::claim_folded(const std::string& small) {
+  files_claimed_.insert(small);
+  if (const std::size_t slash = small.find('/'); slash != std::string::npos)
+    folders_claimed_.insert(small.substr(0, slash));
 }
 
 /// Delegates to the other constructor: the object then counts as constructed, so the destructor cleans up if this
@@ -146,13 +154,16 @@ FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : Fil
   const std::string folder = os::text_of(targets.folder_to_make().filename());
   if (folder.empty()) {
     root_.folder = model.folder;
-    if (targets.is_folder()) clear(root_.folder);
-    model_ = base::OutputFile::create(model, existing_);
+    if (!targets.is_folder()) {
+      model_ = base::OutputFile::create(model, existing_);
+      return;
+    }
   } else {
-    make_folder(model.folder, folder);
-    clear(root_.folder);  // it may have appeared since the plan
-    model_ = base::OutputFile::create(root_.folder, model.name, existing_);
+    make_folder(model.folder, folder);  // it may have appeared since the plan
   }
+  clear(root_.folder);
+  const fs::path path = os::path_of(model.name);
+  model_ = base::OutputFile::create(folder_for(path.parent_path()), os::text_of(path.filename()), existing_);
 }
 
 FileSet::~FileSet() {

@@ -28,11 +28,11 @@ namespace onnxar {
 /// The destination of a plain model: a file, or a folder that also gets the side files and graphs.
 struct Destination {
   std::filesystem::path path;  ///< of the file, or of the folder
-  std::string model;           ///< the model's file name in the folder; empty if the destination is a file
+  std::string model;           ///< the model's path in the folder, with `/`; empty if the destination is a file
 
-  /// `output` names a folder if it ends in `/`; the model's file in it gets the stem of `input`, or
-  /// `model` if `input` is empty. An archive is always a file.
-  static Destination of(const std::filesystem::path& output, const std::filesystem::path& input, Format format);
+  /// `output` names a folder if it ends in `/`; the model's file in it has the path `name` without its extension, or
+  /// `model` if `name` is empty. An archive is always a file.
+  static Destination of(const std::filesystem::path& output, const std::filesystem::path& name, Format format);
 
   [[nodiscard]] bool is_folder() const noexcept { return !model.empty(); }
   /// The folder that contains the output. It exists already, on the same disk.
@@ -53,7 +53,7 @@ class FileTargets {
   /// that name; a symbolic link has it); io.not_a_file.
   void claim(const std::string& name);
 
-  /// The place of the model's file, after following links.
+  /// The place of the model's file, after following links. In an output folder its name is a path below the folder.
   [[nodiscard]] const base::OutputTarget& model() const noexcept { return model_; }
   /// Files in a folder that is the output are always new.
   [[nodiscard]] base::Existing existing() const noexcept { return existing_; }
@@ -64,6 +64,7 @@ class FileTargets {
 
  private:
   void find_folder(const std::filesystem::path& path);
+  void claim_folded(const std::string& small);
   /// Asks the file system whether a file in the folder can have this name, which may be too long. Errors: io.*.
   void expect_possible(const std::filesystem::path& name) const;
 
@@ -71,6 +72,8 @@ class FileTargets {
   base::Existing existing_;
   base::OutputTarget model_;  // its folder is the one above `to_make_`, if that is set
   std::filesystem::path to_make_;
+  std::filesystem::path root_;                   // the folder that the names of files count from
+  std::string model_name_;                       // in small letters
   base::KeyedSet<std::string> files_claimed_;    // in small letters
   base::KeyedSet<std::string> folders_claimed_;  // the outermost ones
 };

@@ -138,9 +138,10 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   expect_free_model_name(model.skeleton, companions.names(), output, {Hint::unpack_unnamed});
   KeyMaker keys;
   // Names that are taken already come first: a new key must differ from all of them.
-  reserve_names(keys, companions.side_files);
-  reserve_names(keys, companions.weights);
-  const auto place = [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+  for (const std::string_view name : companions.names()) keys.reserve(name);
+  for (const std::string& name : model_names_of(model.skeleton)) keys.reserve(name);
+  const auto place = [&](const std::string&, const onnx::TensorSite& site,
+                         const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     const auto& kept = companions.weights_by_content;
     if (const auto entry = kept ? kept->find(*payload.source) : std::nullopt) {
@@ -196,7 +197,8 @@ DataFiles data_files(const PayloadLayout& layout, const SaveOptions& options) {
   DataFiles files;
   if (is_one_data_file(options))
     files[options.data_file];  // written even if no payload goes into it: the report names it
-  for (const PayloadLayout::Placed& placed : layout.placed()) files[placed.slice.location].push_back(&placed);
+  for (const PayloadLayout::Placed& placed : layout.placed())
+    files[placed.folder + placed.slice.location].push_back(&placed);
   return files;
 }
 
@@ -257,7 +259,9 @@ class OnnxPlan {
   OnnxPlan(const LoadedModel& model, FolderCompanions taken, const fs::path& target, SaveOptions options)
       : options_(std::move(options)),
         companions_(std::move(taken)),
-        layout_(target, [this](const auto& site, const auto& payload) { return place(site, payload); }) {
+        layout_(target, [this](const auto& folder, const auto& site, const auto& payload) {
+          return place(folder, site, payload);
+        }) {
     // Data files are written into the folder of the side files, so their names must differ from all of those.
     reserve_names(keys_, companions_.files);
     keys_.reserve(os::text_of(target.filename()));  // a data file must not replace the model
@@ -299,17 +303,18 @@ class OnnxPlan {
   [[nodiscard]] bool is_inline() const noexcept { return options_.format == Format::onnx_inline; }
 
   /// Gives a tensor's data a file, or the next aligned place in the file of all tensors.
-  PayloadLayout::Placement place(const onnx::TensorSite& site, const Payload& payload) {
+  PayloadLayout::Placement place(const std::string& folder, const onnx::TensorSite& site, const Payload& payload) {
     const std::uint64_t size = payload.size();
     if (options_.file_per_tensor) return {{keys_.make(site.tensor.name), 0, size}};
-    const std::uint64_t offset = base::align_up(end_, zip::entry_alignment(options_.alignment, size));
-    end_ = base::add_announced(offset, size, {options_.data_file, std::nullopt});
+    std::uint64_t& end = ends_[folder];
+    const std::uint64_t offset = base::align_up(end, zip::entry_alignment(options_.alignment, size));
+    end = base::add_announced(offset, size, {options_.data_file, std::nullopt});
     return {{options_.data_file, offset, size}};
   }
 
   SaveOptions options_;
   FolderCompanions companions_;
-  std::uint64_t end_ = 0;  // of the last payload in the file of all tensors
+  std::map<std::string, std::uint64_t> ends_;  // of the last payload in the data file of each folder
   KeyMaker keys_;
   PayloadLayout layout_;
   onnx::Rope proto_;
@@ -322,13 +327,15 @@ SaveOptions with_data_file(const SaveOptions& options, const Destination& destin
   SaveOptions external = options;
   external.format = Format::onnx_external;
   const bool is_refused = destination.model.find("..") != std::string::npos;  // as in check_data_file_name
-  external.data_file = is_refused ? "model.onnx.data" : destination.model + ".data";
+  external.data_file =
+      is_refused ? "model.onnx.data" : os::text_of(os::path_of(destination.model).filename()) + ".data";
   return external;
 }
 
 }  // namespace
 
-fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
+fs::path name_in_folder(const LoadedModel& model, const fs::path& path) {
+  const fs::path input = path.filename();
   if (const auto name = model_name_of(model.skeleton)) return os::path_of(*name + std::string(graph_suffix));
   // A graph, a side file or the folder of one may have the name of the input, in other ASCII case, too.
   base::KeyedSet<std::string> taken;

@@ -198,7 +198,8 @@ TEST_F(EditOrder, RefusesGraphsThatNoReaderTakes) {
   };
   EXPECT_EQ(refusal_of_graph("g", smallest_model()), Code::zip_name_duplicate);
   EXPECT_EQ(refusal_of_graph("", smallest_model()), Code::usage_argument);
-  EXPECT_EQ(refusal_of_graph("x/y", smallest_model()), Code::usage_argument);
+  EXPECT_EQ(refusal_of_graph("x/", smallest_model()), Code::usage_argument);
+  EXPECT_EQ(refusal_of_graph("x/y", smallest_model()), std::nullopt);
   EXPECT_EQ(refusal_of_graph("__Meta", smallest_model()), Code::archive_name_reserved);
   EXPECT_EQ(refusal_of_graph("bad", blob("\xff")), Code::wire_truncated);
   EXPECT_EQ(refusal_of_graph("f", smallest_model(4096)), Code::onnx_external_out_of_range)

@@ -36,9 +36,11 @@ TEST(GraphRules, AModelHasOneNameOrNone) {
   EXPECT_THAT(model_names_of(with_names({"b", "a"})), ElementsAre("b", "a"));
 }
 
-TEST(GraphRules, TheNameOfTheModelIsThatOfAFileInTheRoot) {
+TEST(GraphRules, ModelNameIsThatOfAFile) {
   EXPECT_THAT(fault_of(with_names({""})), HasSubstr("is empty"));
-  EXPECT_THAT(fault_of(with_names({"a/b"})), HasSubstr("contains a slash"));
+  EXPECT_EQ(fault_of(with_names({"a/b"})), "");
+  EXPECT_THAT(fault_of(with_names({"a/"})), HasSubstr("nothing after its last slash"));
+  EXPECT_NE(fault_of(with_names({"a//b"})), "");
   EXPECT_THAT(fault_of(with_names({"__X"})), HasSubstr("begins like the format's own names"));
   EXPECT_NE(fault_of(with_names({"a\\b"})), "");
 }
@@ -48,6 +50,8 @@ TEST(GraphRules, TheNameOfTheModelClashesWithNoEntry) {
   EXPECT_THAT(fault_of(with_names({"encoder"}), {"encoder.onnx"}), HasSubstr("two entries have this name"));
   EXPECT_THAT(fault_of(with_names({"encoder"}), {"w", "Encoder.onnx/a.txt"}),
               HasSubstr("\"encoder.onnx\" would have to be both a file and a folder"));
+  EXPECT_THAT(fault_of(with_names({"w/encoder"}), {"W"}), HasSubstr("\"W\" would have to be both a file and a folder"));
+  EXPECT_EQ(fault_of(with_names({"w/encoder"}), {"w2", "w/a.txt"}), "");
   EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "decoder.onnx", "encoder", "encoder.onnx.txt"}), "");
   EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "W"}), "") << "that is not the fault of the model's name";
 }
@@ -61,7 +65,7 @@ TEST(GraphRules, AFaultIsAtTheFieldThatHasIt) {
 
 TEST(GraphRules, ReadingGoesOnWithoutANameThatNoFileCanHave) {
   EXPECT_EQ(model_name_of(with_names({"a", "b"})), "a");
-  EXPECT_EQ(model_name_of(with_names({"a/b"})), std::nullopt);
+  EXPECT_EQ(model_name_of(with_names({"a/"})), std::nullopt);
   EXPECT_EQ(model_name_of(with_names({})), std::nullopt);
 }
 

@@ -135,10 +135,11 @@ TEST(ReservedName, IsTwoUnderscoresAndACapital) {
   }
 }
 
-TEST(GraphName, IsInTheRootAndNotReserved) {
+TEST(GraphName, IsInAnyFolderAndNotReserved) {
   EXPECT_TRUE(is_graph_name("decoder.onnx"));
   EXPECT_TRUE(is_graph_name("__decoder.onnx"));
-  for (const std::string_view name : {".onnx", "decoder.ONNX", "onnx", "a/decoder.onnx", "__MODEL.onnx", ""}) {
+  EXPECT_TRUE(is_graph_name("a/b/decoder.onnx"));
+  for (const std::string_view name : {".onnx", "decoder.ONNX", "onnx", "a/.onnx", "__MODEL.onnx", ""}) {
     EXPECT_FALSE(is_graph_name(name)) << name;
   }
 }

@@ -182,7 +182,7 @@ TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedUnlessTheInputIsAnArchiv
       expect_refused(built.bytes, refusal, options);
     }
   };
-  expect(blob("side"), Code::wire_type, "`repack` that renames g.onnx to \"extra/g.onnx\" makes a side file of it");
+  expect(blob("side"), Code::wire_type, "`repack` that renames g.onnx to \"g.onnx.bin\" makes a side file of it");
   expect(model_linking_to("no_such_entry"), Code::onnx_external_missing, "`pack` makes an archive of it");
 }
 
@@ -213,17 +213,17 @@ TEST_F(RepackTest, AdviceOnAFileWithAnUnusualNameNamesNoCommandThatCannotBeGiven
     const ZipBuilder builder = zip_of({plain_entry(zip_entry(name, blob("side"))), zip_entry(model_entry, {})});
     const auto error = error_if_any([&] { repack(input(builder.build()), folder_ / "out", quick()); });
     ASSERT_TRUE(error);
-    EXPECT_THAT(to_string(error->advice()), HasSubstr("renames NAME.onnx to \"extra/NAME.onnx\"")) << name;
+    EXPECT_THAT(to_string(error->advice()), HasSubstr("renames NAME.onnx to \"NAME.onnx.bin\"")) << name;
   }
 }
 
-TEST_F(RepackTest, AFileThatIsNotAGraphIsKeptInAFolder) {
+TEST_F(RepackTest, KeepsFileThatIsNoGraphUnderOtherName) {
   RepackOptions options = quick();
-  options.rename = {{"g.onnx", "extra/g.onnx"}};
+  options.rename = {{"g.onnx", "g.onnx.bin"}};
   const ZipEntry file = plain_entry(zip_entry("g.onnx", blob("side")));
   const Blob made = repacked(zip_of({file, zip_entry(model_entry, smallest_model())}).build(), options);
   const Archive archive = Archive::open(made, nullptr);
-  EXPECT_TRUE(archive.find("extra/g.onnx"));
+  EXPECT_TRUE(archive.find("g.onnx.bin"));
 }
 
 TEST_F(RepackTest, AZipWithoutAModelIsRefused) {

@@ -53,7 +53,7 @@ class WritingOrder : public ::testing::Test {
 };
 
 TEST_F(WritingOrder, RefusesEntryAfterGraphAtOnce) {
-  for (const std::string_view late : {"w", "tok.json", "a/b.onnx"}) {
+  for (const std::string_view late : {"w", "tok.json", "a/b.txt"}) {
     ArchiveWriter writer = ArchiveWriter::create(folder_ / "a", {.output = {.overwrite = true, .sync = false}});
     writer.add_graph("g", model({}));
     writer.add("h.onnx", model({}));

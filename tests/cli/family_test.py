@@ -112,13 +112,13 @@ class Folder(FamilyCase):
             "encoder.onnx": self.encoder.read_bytes(),
             "config.json": b"{}",
             "genai_config.json": b"[]",
-            "onnx/quantized.onnx": b"of another tool",
+            "onnx/quantized.onnx": self.decoder.read_bytes(),
             "empty.txt": b"",
         }
         done = self.succeeds("pack", self.exported(files), "-o", self.output)
-        self.assertIn("the input was read as a folder of 2 models and their files; \"decoder.onnx\" is the first model (model.onnx", done.stderr)
-        side_files = ["config.json", "empty.txt", "genai_config.json", "onnx/quantized.onnx"]
-        self.assertEqual(keys_of(self.output), ["d", "table", "e", *side_files, "encoder.onnx"])
+        self.assertIn("the input was read as a folder of 3 models and their files; \"decoder.onnx\" is the first model", done.stderr)
+        side_files = ["config.json", "empty.txt", "genai_config.json"]
+        self.assertEqual(keys_of(self.output), ["d", "table", "e", *side_files, "encoder.onnx", "onnx/quantized.onnx"])
         self.succeeds("check", "--data", "--strict", self.output)
         self.assertEqual(self.back(self.output), files)
 
@@ -137,11 +137,20 @@ class Folder(FamilyCase):
         self.assertEqual({name: entries_of(self.output)[name] for name in data}, data)
 
     def test_name_of_a_key_is_refused_until_the_file_gets_another(self) -> None:
-        folder = self.exported({"m.onnx": self.encoder.read_bytes(), "LICENSE": b"free"})
-        line = self.fails(USAGE, Fault("usage.argument", "LICENSE").line(self.output), "pack", folder, "-o", self.output)
+        folder = self.exported({"m.onnx": self.encoder.read_bytes(), "Makefile": b"all:"})
+        line = self.fails(USAGE, Fault("usage.argument", "Makefile").line(self.output), "pack", folder, "-o", self.output)
         self.assertIn("--rename OLD=NEW gives it another one", line)
-        self.succeeds("pack", folder, "-o", self.output, "--rename", "LICENSE=LICENSE.txt")
-        self.assertEqual(self.back(self.output)["LICENSE.txt"], b"free")
+        self.succeeds("pack", folder, "-o", self.output, "--rename", "Makefile=Makefile.txt")
+        self.assertEqual(self.back(self.output)["Makefile.txt"], b"all:")
+
+    def test_licence_keeps_its_name(self) -> None:
+        texts = {name: name.encode() for name in ("LICENSE", "LICENCE", "NOTICE", "COPYING", "README", "AUTHORS")}
+        model = {"m.onnx": wire.plain(wire.tensor("LICENSE"))}
+        self.succeeds("pack", self.exported(texts | model), "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["t_LICENSE", *sorted(texts)])
+        self.succeeds("check", "--data", "--strict", self.output)
+        back = self.back(self.output)
+        self.assertEqual({name: back[name] for name in texts}, texts)
 
     def test_links_of_a_cache_are_followed_and_others_refused(self) -> None:
         self.on_posix("its links need a privilege")
@@ -165,9 +174,9 @@ class Folder(FamilyCase):
             self.assertFalse(self.output.exists())
 
     def test_folder_without_models_is_refused(self) -> None:
-        folder = self.exported({"onnx/m.onnx": self.encoder.read_bytes(), "config.json": b"{}"})
+        folder = self.exported({"onnx/m.ONNX": self.encoder.read_bytes(), "config.json": b"{}"})
         line = self.fails(IO, Fault("io.not_a_file").line(folder), "pack", folder, "-o", self.output)
-        self.assertIn("a folder with .onnx files directly in it", line)
+        self.assertIn("a folder with .onnx files in it", line)
 
     def test_fault_names_the_model_that_has_it(self) -> None:
         folder = self.exported({"a.onnx": self.encoder.read_bytes(), "b.onnx": b"\xff"})

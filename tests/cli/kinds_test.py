@@ -150,7 +150,7 @@ class Kinds(ToolCase):
         return self.folder / "folder"
 
     def make_folder_without_models(self) -> Path:
-        self.write("other/onnx/model.onnx", wire.plain(wire.tensor("w")))
+        self.write("other/weights.bin", wire.plain(wire.tensor("w")))
         return self.folder / "other"
 
     def make_empty(self) -> Path:

@@ -41,7 +41,9 @@ TEST_F(CompanionNamesTest, SideFilesAndGraphsGetTheirNewNames) {
 TEST_F(CompanionNamesTest, ANewNameDoesNotTurnAGraphIntoASideFileOrBack) {
   EXPECT_EQ(refused("d.onnx", "d.txt"), (ErrorContext{Code::usage_argument, "d.onnx"}));
   EXPECT_EQ(refused("a.txt", "a.onnx"), (ErrorContext{Code::usage_argument, "a.txt"}));
-  EXPECT_EQ(refused("a.txt", "folder/a.onnx"), std::nullopt) << "only a file in the root is a graph";
+  EXPECT_EQ(refused("a.txt", "folder/a.onnx"), (ErrorContext{Code::usage_argument, "a.txt"}));
+  EXPECT_EQ(refused("d.onnx", "folder/a.onnx"), std::nullopt);
+  EXPECT_EQ(refused("a.txt", "folder/.onnx"), std::nullopt) << "a suffix alone is no graph";
 }
 
 TEST_F(CompanionNamesTest, AnOldNameThatNoFileHasIsRefused) {

@@ -163,12 +163,12 @@ TEST_F(ForeignTest, AModelWithItsDataInsideIsRead) {
 
 TEST_F(ForeignTest, FilesThatCouldBeTakenForTensorsAreLeftOutAndSaid) {
   Files files = tf2onnx_files();
-  files.emplace_back("LICENSE", blob("text"));
+  files.emplace_back("AUTHOR", blob("text"));
   files.emplace_back("__MACOSX/._v_1", blob("finder"));
   EXPECT_EQ(inlined(zip_of(files).bytes), before_tf2onnx().view());
   EXPECT_THAT(names_, ElementsAre("conv_kernel", "v", "__MODEL_PROTO"));
   EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note zip.foreign", "warning archive.entry.unused"));
-  EXPECT_EQ(report_.remarks[1].place.entry, "LICENSE");
+  EXPECT_EQ(report_.remarks[1].place.entry, "AUTHOR");
 }
 
 TEST_F(ForeignTest, AnArchiveThatAZipToolChangedIsRead) {

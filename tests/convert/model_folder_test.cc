@@ -28,11 +28,7 @@ class ModelFolderTest : public ::testing::Test {
     folder_.write_file(name, pattern(3));
   }
   [[nodiscard]] fs::path path() const { return folder_ / "export"; }
-  [[nodiscard]] std::vector<std::string> models() const {
-    std::vector<std::string> names;
-    for (const fs::path& model : ModelFolder::read(path()).models()) names.push_back(model.filename().string());
-    return names;
-  }
+  [[nodiscard]] std::vector<std::string> models() const { return ModelFolder::read(path()).models(); }
   [[nodiscard]] std::vector<std::string> side_files(const base::KeyedSet<std::string>& data = {},
                                                     const fs::path& output = {}) const {
     std::vector<std::string> names;
@@ -53,12 +49,23 @@ TEST_F(ModelFolderTest, AFolderIsOneUnlessPyTorchExportedIt) {
   EXPECT_FALSE(ModelFolder::is_one(path()));
 }
 
-TEST_F(ModelFolderTest, ModelsAreDirectlyInItTheUsualOneFirst) {
-  for (const std::string name : {"z.onnx", "b.onnx", "deep/c.onnx", "d.ONNX"}) put("export/" + name);
-  EXPECT_THAT(models(), ElementsAre("b.onnx", "z.onnx"));
+TEST_F(ModelFolderTest, FindsModelsAtAnyDepth) {
+  for (const std::string name : {"z.onnx", "b.onnx", "deep/c.onnx", "d.ONNX", "deep/er/.onnx"}) put("export/" + name);
+  EXPECT_THAT(models(), ElementsAre("b.onnx", "deep/c.onnx", "z.onnx"));
+  EXPECT_THAT(side_files(), ElementsAre("d.ONNX"));
+}
+
+TEST_F(ModelFolderTest, PutsExpectedModelFirst) {
+  for (const std::string name : {"a/b.onnx", "onnx/model_q4.onnx"}) put("export/" + name);
+  EXPECT_THAT(models(), ElementsAre("a/b.onnx", "onnx/model_q4.onnx"));
+  put("export/onnx/model.onnx");
+  EXPECT_THAT(models(), ElementsAre("onnx/model.onnx", "a/b.onnx", "onnx/model_q4.onnx"));
+  put("export/z.onnx");
+  EXPECT_THAT(models(), ElementsAre("z.onnx", "onnx/model.onnx", "a/b.onnx", "onnx/model_q4.onnx"));
+  put("export/y.onnx");
+  EXPECT_THAT(models(), ElementsAre("onnx/model.onnx", "a/b.onnx", "onnx/model_q4.onnx", "y.onnx", "z.onnx"));
   put("export/model.onnx");
-  EXPECT_THAT(models(), ElementsAre("model.onnx", "b.onnx", "z.onnx"));
-  EXPECT_THAT(side_files(), ElementsAre("d.ONNX", "deep/c.onnx"));
+  EXPECT_EQ(models().front(), "model.onnx");
 }
 
 TEST_F(ModelFolderTest, DataAndTheOutputAreNoSideFiles) {
@@ -94,7 +101,7 @@ TEST_F(ModelFolderTest, HiddenFilesAreToldAndNothingBelowAHiddenFolder) {
 }
 
 TEST_F(ModelFolderTest, AFolderWithoutModelsIsRefused) {
-  put("export/onnx/m.onnx");
+  put("export/onnx/m.onnx.data");
   const Error error = error_of([this] { ModelFolder::read(path()); });
   EXPECT_EQ(error.code(), Code::io_not_a_file);
   EXPECT_EQ(error.path(), path());

@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 
 /// Gives places `0`, `1`, ... in the order of the calls.
 PayloadLayout numbered(PayloadLayout::Data data) {
-  return PayloadLayout("out", [data, next = 0](const onnx::TensorSite&, const Payload& payload) mutable {
+  return PayloadLayout("out", [data, next = 0](const auto&, const auto&, const Payload& payload) mutable {
     return PayloadLayout::Placement{{std::to_string(next++), 0, payload.size(), {}}, data};
   });
 }
@@ -37,6 +37,22 @@ TEST(PayloadLayout, TensorsThatShareBytesShareThePlace) {
   EXPECT_EQ(report.tensors_outside, 3U);
   EXPECT_EQ(report.payloads, 2U);
   EXPECT_EQ(report.payload_bytes, 150U);
+}
+
+TEST(PayloadLayout, PlacesBytesOnceInEachFolder) {
+  const Blob bytes = pattern(100);
+  const Payload payload = payload_of(ByteSpan::borrow(Bytes(bytes)));
+  PayloadLayout layout = numbered(PayloadLayout::Data::written);
+  const onnx::TensorView tensor;
+  const onnx::TensorSite site{tensor, {}, {}, {}};
+  layout.set_folder("unet/");
+  EXPECT_EQ(layout.put(site, payload).location, "0");
+  layout.set_folder("vae/");
+  EXPECT_EQ(layout.put(site, payload).location, "1");
+  layout.set_folder("unet/");
+  EXPECT_EQ(layout.put(site, payload).location, "0");
+  ASSERT_THAT(layout.placed(), SizeIs(2));
+  EXPECT_EQ(layout.placed().back().folder, "vae/");
 }
 
 TEST(PayloadLayout, DataThatIsThereAlreadyIsNotWritten) {

@@ -22,14 +22,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(Destination, AFolderEndsInASlashAndItsModelIsNamedAfterTheInput) {
-  const Destination folder = Destination::of("a/b/", "in/resnet.onnxar", Format::onnx_inline);
+TEST(Destination, AFolderEndsInASlashAndItsModelIsNamed) {
+  const Destination folder = Destination::of("a/b/", "resnet.onnxar", Format::onnx_inline);
   EXPECT_TRUE(folder.is_folder());
   EXPECT_EQ(folder.path, "a/b");
   EXPECT_EQ(folder.model, "resnet.onnx");
   EXPECT_EQ(folder.folder_above(), "a");
   EXPECT_EQ(Destination::of("/", "", Format::onnx_external).path, "/");
   EXPECT_EQ(Destination::of("b/", "", Format::onnx_external).model, "model.onnx");
+  EXPECT_EQ(Destination::of("b/", "unet/model", Format::onnx_external).model, "unet/model.onnx");
   EXPECT_EQ(Destination::of("b/", "x.onnxar", Format::textproto).model, "x.textproto");
 }
 

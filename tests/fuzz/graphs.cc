@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 bool is_named_as_graph(std::string_view name) {
   constexpr std::string_view end = ".onnx";
-  return name.size() > end.size() && name.ends_with(end) && name.find('/') == std::string_view::npos;
+  return name.size() > end.size() && name.ends_with(end) && name[name.size() - end.size() - 1] != '/';
 }
 
 std::set<std::string> names_of(const std::vector<ArchiveEntry>& entries) {
