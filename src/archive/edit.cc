@@ -86,7 +86,7 @@ struct ArchiveEditor::Parts {
   EditPlan plan;  // after the writer, so that the archive is not mapped any more when the writer cuts bytes off
   std::optional<MovedEntries> moved;  // empty until an entry or the model is added
 
-  /// Refuses the name of an entry that is also that of the archive's file (K8).
+  /// Refuses the name of an entry that is also that of the archive's file (K8), or that hides a weight (G6).
   void check_name(std::string_view name) const;
   /// Refuses to go on if the path does not lead to the locked file any more: a rewritten archive would replace what
   /// another program put there, and what is appended would be in a file without a name.
@@ -116,6 +116,7 @@ ArchiveEditor::Parts::Parts(os::File lock_of, EditPlan plan_of, const EditOption
 
 void ArchiveEditor::Parts::check_name(std::string_view name) const {
   for (const std::filesystem::path& file : names_of_file_) refuse_own_name(name, file);
+  plan.check_addition_of(name);
 }
 
 void ArchiveEditor::Parts::expect_in_place() const {

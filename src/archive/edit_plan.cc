@@ -8,6 +8,7 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/directory.h"
@@ -79,6 +80,7 @@ EditPlan::Removable EditPlan::removable_in(const Archive& archive) {
 }
 
 void EditPlan::remove(std::size_t index) {
+  hiding_names_.reset();
   removed_[index] = true;
   kept_ = std::min(kept_, index);
   if (removable) removable->unread.erase(index);
@@ -96,6 +98,33 @@ void EditPlan::check_removal_of(const ArchiveEntry& entry) const {
 
 void EditPlan::check_removals() const {
   if (kept_ + 1 < archive_.size()) check_removal_of(archive_.entry(kept_));
+}
+
+void EditPlan::check_addition_of(std::string_view name) const {
+  bool is_candidate = false;  // the rest after one of its folders is an entry, which a graph there may name
+  for (std::size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1))
+    is_candidate = is_candidate || archive_.find(name.substr(slash + 1)).has_value();
+  if (!is_candidate) return;
+  if (!hiding_names_) hiding_names_ = hiding_names();
+  const auto found = hiding_names_->find(std::string(name));
+  if (found == hiding_names_->end()) return;
+  const std::string_view graph = found->second;
+  throw base::annotate(shadow_error(name, name.substr(name_beside(graph, "").size()), 0),
+                       {.prefix = base::concat("the graph ", base::quoted(graph)),
+                        .place = Place{std::string(name), {}},
+                        .path = archive_.path()});
+}
+
+std::map<std::string, std::string_view> EditPlan::hiding_names() const {
+  std::map<std::string, std::string_view> names;
+  for (const ArchiveEntry& graph : archive_.graphs()) {
+    if (removed_[graph.index] || name_beside(graph.name, "").empty()) continue;
+    walk_as_far_as_read(archive_, graph, {}, [&](const onnx::TensorSite& site) {
+      if (site.tensor.is_external() && site.tensor.external.location)
+        names.try_emplace(name_beside(graph.name, *site.tensor.external.location), graph.name);
+    });
+  }
+  return names;
 }
 
 bool EditPlan::moves(std::size_t index) const {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +64,9 @@ class EditPlan {
   /// As above, for all that is removed. Only this judges graphs that cannot be read, together: one by one, each of two
   /// would forbid to remove the other.
   void check_removals() const;
+  /// Refuses to add an entry that would hide a weight from a graph that stays (G6). Errors: archive.graph.shadow. Cost:
+  /// O(slashes of the name); walks the graphs once if the name could be such a one.
+  void check_addition_of(std::string_view name) const;
   [[nodiscard]] bool is_removed(std::size_t index) const { return removed_[index]; }
   /// True if the entry belongs to the run and stays. The old model does not.
   [[nodiscard]] bool moves(std::size_t index) const;
@@ -79,10 +84,14 @@ class EditPlan {
   [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const;
 
  private:
+  /// Returns the names that would hide a weight from a graph that stays, each with the graph.
+  [[nodiscard]] std::map<std::string, std::string_view> hiding_names() const;
+
   Archive archive_;
   std::uint64_t alignment_;
   std::size_t kept_;
-  std::vector<bool> removed_;          // by index
+  std::vector<bool> removed_;                                                    // by index
+  mutable std::optional<std::map<std::string, std::string_view>> hiding_names_;  // empty until it is computed
   mutable std::size_t verified_from_;  // the first of the entries that `verify_moved` has compared
 };
 

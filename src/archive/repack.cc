@@ -153,9 +153,9 @@ const RepackModels::Names& RepackModels::links(const zip::ForeignEntry& model) {
   return *links_;
 }
 
-bool RepackModels::has_links(const zip::ForeignEntry& graph) const {
+RepackModels::Names RepackModels::links_of(const zip::ForeignEntry& graph) const {
   ZipExpansion expansion(file_.size(), max_expansion_);
-  return !links_of_graph(graph, expansion).empty();
+  return links_of_graph(graph, expansion);
 }
 
 bool RepackModels::may_have_name(const zip::ForeignEntry& model) const {
@@ -237,6 +237,7 @@ void RepackPlan::make(RepackReport& report) {
   add_model(model);
   check_new_names();
   check_model_name(model);
+  check_hiding_names();
   if (!left_out.empty()) {
     expect_not_linked(left_out, model);
     note(report, concat("left out: ", left_out.size(), left_out.size() == 1 ? " entry" : " entries",
@@ -307,7 +308,7 @@ void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
         concat("as ", base::quoted(name), " it would be a graph of the archive; a side file can be NAME.onnx.bin"),
         place_of(entry));
   }
-  if (!models_.has_links(entry)) return;
+  if (models_.links_of(entry).empty()) return;
   throw Error(Code::usage_argument,
               concat("it is a graph whose tensors are in entries of the archive; as ", base::quoted(name),
                      " it would be a side file, and they would be lost when the archive is next packed"),
@@ -333,6 +334,21 @@ void RepackPlan::check_model_name(const Entry& model) const {
     models_.prove_model_name(model, names);
   } catch (const Error& error) {
     if (!renames_.empty() || error.code() == Code::archive_graph_name) throw;
+  }
+}
+
+/// Refuses new names that hide a weight from a graph of an archive (G6). `prove_graphs` looks at those of other zips.
+void RepackPlan::check_hiding_names() const {
+  if (!appended_from_ || renames_.empty()) return;
+  RepackModels::Names names;
+  for (const PlannedEntry& planned : entries_) names.emplace(planned.name);
+  for (const PlannedEntry& planned : entries_) {
+    if (!is_graph_name(planned.name) || name_beside(planned.name, "").empty()) continue;
+    for (const std::string& location : models_.links_of(*planned.entry)) {
+      const std::string beside = name_beside(planned.name, location);
+      if (names.contains(beside))
+        throw base::annotate(shadow_error(beside, location, 0), {.place = place_of(*planned.entry)});
+    }
   }
 }
 

@@ -38,8 +38,8 @@ class RepackModels {
   /// Returns the names of the entries that the model or a graph links to. A graph that cannot be read has no links.
   /// Errors: wire.*, onnx.* of the model; zip.data.inflate, zip.limit.expansion.
   const Names& links(const zip::ForeignEntry& model);
-  /// Whether this graph links to an entry.
-  [[nodiscard]] bool has_links(const zip::ForeignEntry& graph) const;
+  /// As above, of one graph.
+  [[nodiscard]] Names links_of(const zip::ForeignEntry& graph) const;
   /// Whether the model may have a name among the graphs. Errors: zip.data.inflate. Cost: O(bytes), in constant memory.
   [[nodiscard]] bool may_have_name(const zip::ForeignEntry& model) const;
   /// Checks that the graph name in the model does not clash with `names` (G4). Errors: archive.graph.name, wire.*, at
@@ -92,6 +92,7 @@ class RepackPlan {
   void check_kind(const Entry& entry, std::string_view name) const;
   void check_new_names() const;
   void check_model_name(const Entry& model) const;
+  void check_hiding_names() const;
   void prove_graph(const PlannedEntry& planned, Bytes graph, const EntryWriter::Entries& sizes) const;
   void expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model);
   [[nodiscard]] bool may_change(const Entry& entry) const;
