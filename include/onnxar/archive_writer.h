@@ -88,7 +88,8 @@ class ArchiveWriter {
   void end();
 
   /// Adds a further model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
-  /// lack `.onnx`. `finish` verifies it too. Errors: as `add`; usage.argument (an empty name, or one with a slash).
+  /// lack `.onnx`. `finish` verifies it too. Errors: as `add`; usage.argument (a name that is empty, also after its
+  /// last slash).
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 

@@ -86,9 +86,14 @@ class Edits(EditTest):
             onnxar.undo(self.path)
         self.assert_unchanged()
 
-    def test_graph_needs_a_name_without_slash(self):
+    def test_graph_goes_into_a_folder(self):
         with onnxar.edit(self.path) as e:
-            for name in ("", ".onnx", "a/b"):
+            e.add_graph("unet/model", e.model)
+        self.assertEqual(onnxar.load(self.path, graph="unet/model").graph.initializer[0].name, onnxar.load(self.path).graph.initializer[0].name)
+
+    def test_graph_needs_a_name(self):
+        with onnxar.edit(self.path) as e:
+            for name in ("", ".onnx", "a/", "a/.onnx"):
                 with self.assertRaises(onnxar.ArgumentError):
                     e.add_graph(name, e.model)
         self.assert_unchanged()
