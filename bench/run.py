@@ -16,6 +16,7 @@ import caching
 import digesting
 import editing
 import families
+import folders
 import growth
 import library
 import network
@@ -41,6 +42,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "digest": lambda folder: digesting.measure(folder, arguments.pairs, arguments.gib / 2),
         "sharing": lambda folder: sharing.measure(folder, arguments.runs, arguments.gib),
         "families": lambda folder: families.measure(folder, arguments.pairs),
+        "folders": lambda folder: folders.measure(folder, arguments.runs),
         "library": library.measure,
         "opening": opening.measure,
         "reader": reader.measure,
@@ -58,7 +60,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
     }
 
 
-BY_NAME = {"network", "remote"}  # mounts a file system, or needs nginx, so they run only with --only
+BY_NAME = {"folders", "network", "remote"}  # these download a model, mount a file system or need nginx, so they run only with --only
 
 
 def main() -> None:

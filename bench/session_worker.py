@@ -1,4 +1,4 @@
-"""Times one action: session_worker.py make|session|export|weights|touch ... Run by the Python that has the wheel."""
+"""Times one action: session_worker.py make|session|graph|export|weights|touch ... Run by the Python that has the wheel."""
 
 from __future__ import annotations
 
@@ -68,6 +68,28 @@ def session(form: str, folder: str, megabytes: str, prepacking: str) -> dict[str
     return {**figures, "checksum": zlib.crc32(result.tobytes())}
 
 
+def values_for(value) -> np.ndarray:
+    kind = {"tensor(int64)": np.int64, "tensor(float)": np.float32}[value.type]
+    return np.ones([side if isinstance(side, int) else 4 for side in value.shape], kind)
+
+
+def graph(path: str, name: str) -> dict[str, float]:
+    """A session of one graph: of the archive at the path, or of the file itself."""
+    import onnxruntime
+    import onnxar.onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 2
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    before, begin = anonymous(), time.perf_counter()
+    if path.endswith(".onnxar"):
+        created = onnxar.onnxruntime.InferenceSession(path, options, graph=name, providers=["CPUExecutionProvider"])
+    else:
+        created = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    figures = {"seconds": time.perf_counter() - begin, "anonymous": anonymous() - before}
+    results = created.run(None, {value.name: values_for(value) for value in created.get_inputs()})
+    return {**figures, "checksum": zlib.crc32(results[0].tobytes())}
+
+
 def export(path: str, count: str) -> dict[str, float]:
     import onnxar
     side = 4096  # 64 MiB per weight
@@ -111,7 +133,7 @@ def touch(path: str, how: str, threads: str) -> dict[str, float]:
 
 
 def main() -> None:
-    action = {"make": make, "session": session, "export": export, "weights": weights, "touch": touch}[sys.argv[1]]
+    action = {"make": make, "session": session, "graph": graph, "export": export, "weights": weights, "touch": touch}[sys.argv[1]]
     print(json.dumps(action(*sys.argv[2:])))
 
 
