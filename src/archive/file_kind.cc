@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "archive/foreign_zip.h"
 #include "base/checked.h"
@@ -82,37 +84,41 @@ Advice kind_in(std::span<const Magic> rows, std::string_view begin) {
   return {};
 }
 
-/// Finds the model of a foreign zip. Errors: zip.*, archive.model.missing.
-ForeignModel foreign_model_in(Bytes file) {
-  const auto directory = zip::ForeignDirectory::read(file, {});
-  ZipExpansion expansion(file.size(), LoadOptions().max_expansion);
-  return find_foreign_model(file, directory, expansion);
-}
-
-/// Returns the verb that makes an archive of a foreign zip with this fault; Hint::none if each verb would refuse it.
-Advice advice_on_foreign_zip(Bytes file, Code code) {
-  try {
-    const ForeignModel model = foreign_model_in(file);
-    // Only `pack` converts what PyTorch wrote, and takes the model of a folder out of it.
-    if (model.dialect == Dialect::pytorch || !model.folder.empty()) return {Hint::pack_it};
-    return {is_portable_name_fault(code) ? Hint::pack_names_entries : Hint::repack_plain_zip};
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 /// Tells the kind of a zip file without a model by the names of its entries.
-Advice kind_by_entries(Bytes file) {
-  const auto directory = zip::ForeignDirectory::read(file, {});
+Advice kind_by_entries(const zip::ForeignDirectory& directory) {
   for (const zip::ForeignEntry& entry : directory.entries()) {
     if (Advice kind = kind_in(zip_magics, entry.name); kind.hint != Hint::none) return kind;
   }
   return other("a zip file without an ONNX model");
 }
 
+/// Returns the verb that makes an archive of a zip with this model and a fault that zip tools usually cause.
+Advice advice_on_fault(const ForeignModel& model, Code fault) {
+  // Only `pack` converts what PyTorch wrote, and takes the model of a folder out of it.
+  if (model.dialect == Dialect::pytorch || !model.folder.empty()) return {Hint::pack_it};
+  return {is_portable_name_fault(fault) ? Hint::pack_names_entries : Hint::repack_plain_zip};
+}
+
+/// Tells by the directory of a zip file that it holds no model, or else what to do about `fault`.
+Advice advice_by_directory(Bytes file, std::optional<Code> fault) {
+  try {
+    const auto directory = zip::ForeignDirectory::read(file, {});
+    ZipExpansion expansion(file.size(), LoadOptions().max_expansion);
+    try {
+      const ForeignModel model = find_foreign_model(file, directory, expansion);
+      return fault ? advice_on_fault(model, *fault) : Advice{};
+    } catch (const Error& error) {
+      const bool has_none = error.code() == Code::archive_model_missing && error.entry().empty();
+      return has_none ? kind_by_entries(directory) : Advice{};
+    }
+  } catch (const Error&) {
+    return {};  // each verb would refuse it
+  }
+}
+
 /// Tells the kind of a zip file: NumPy's and PyTorch's by the name of the first entry, so that a damaged one is known
-/// as well.
-Advice kind_of_zip(Bytes file) {
+/// as well; others by the directory.
+Advice advice_on_zip(Bytes file, std::optional<Code> fault) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
   constexpr std::size_t name_length_at = 26;
   if (begin.size() < zip::local_file_header_size) return {};
@@ -122,13 +128,7 @@ Advice kind_of_zip(Bytes file) {
   if (name.ends_with("/data.pkl")) {
     return other("a PyTorch checkpoint; export its model with `torch.onnx.export`");
   }
-  try {
-    static_cast<void>(foreign_model_in(file));
-  } catch (const Error& error) {
-    const bool has_none = error.code() == Code::archive_model_missing && error.entry().empty();
-    if (has_none) return kind_by_entries(file);
-  }
-  return {};
+  return advice_by_directory(file, fault);
 }
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -177,8 +177,8 @@ bool is_plain_model(Bytes file) {
   }
 }
 
+/// Tells the kind of a file that is not a zip.
 Advice advice_on_other_kind(Bytes file) {
-  if (looks_like_zip(file)) return kind_of_zip(file);
   if (looks_like_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
   std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
   if (Advice kind = kind_in(magics, begin); kind.hint != Hint::none) return kind;
@@ -235,15 +235,22 @@ bool looks_like_text(Bytes bytes) noexcept {
 
 Advice advice_on_kind(Bytes file) {
   if (file.empty()) return {Hint::make_anew};
-  if (!looks_like_zip(file) && (is_text_of_model(file) || is_plain_model(file))) return {Hint::kind_plain_model};
+  if (looks_like_zip(file)) return advice_on_zip(file, std::nullopt);
+  if (is_text_of_model(file) || is_plain_model(file)) return {Hint::kind_plain_model};
   return advice_on_other_kind(file);
 }
 
-Error with_kind(const Error& error, Bytes file) { return base::annotate(error, {.advice = advice_on_kind(file)}); }
+Error with_kind(const Error& error, Bytes file) {
+  Advice advice = advice_on_kind(file);
+  const bool is_unknown = advice.hint == Hint::none && !looks_like_zip(file);
+  if (is_unknown && error.code() == Code::zip_end_missing) advice = {Hint::make_anew};
+  return base::annotate(error, {.advice = std::move(advice)});
+}
 
 void refuse_other_kind(Bytes file) {
+  if (looks_like_zip(file)) return;
   const Advice advice = advice_on_other_kind(file);
-  if (advice.hint == Hint::none || looks_like_zip(file)) return;
+  if (advice.hint == Hint::none) return;
   const auto added = [&advice] { return base::Annotation{.advice = advice}; };
   if (base::annotated(added, [file] { return has_graph(file); })) return;
   throw Error(Code::onnx_model_invalid, "it has no field `graph` of an ONNX model", {"", 0}, {}, advice);
@@ -288,9 +295,8 @@ Error with_foreign_hint(const Error& error, Bytes file) {
   const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
   if (is_no_archive) return with_kind(error, file);
   if (!is_foreign_fault(error.code())) return error;
-  const Advice other = advice_on_kind(file);  // not every zip holds a model
-  return base::annotate(error,
-                        {.advice = other.hint != Hint::none ? other : advice_on_foreign_zip(file, error.code())});
+  const bool is_zip = looks_like_zip(file);  // not every zip holds a model
+  return base::annotate(error, {.advice = is_zip ? advice_on_zip(file, error.code()) : advice_on_kind(file)});
 }
 
 /// The first bytes of a file that is not an archive, which tell its kind. All of it if it is small.

@@ -12,7 +12,8 @@ namespace onnxar {
 /// O(fields).
 Advice advice_on_kind(Bytes file);
 
-/// Adds advice_on_kind to an error, unless the error has advice.
+/// Adds advice_on_kind to an error, unless the error has advice. A file of unknown kind without the end of a zip is
+/// to be fetched or made again.
 Error with_kind(const Error& error, Bytes file);
 
 /// Refuses bytes that are not a model, and adds advice_on_kind to the error, which alone would only name the first byte

@@ -231,7 +231,10 @@ Place placed(const Error& error, Annotation& added) {
 
 Error annotate(const Error& error, Annotation added) {
   const std::string message = added.prefix.empty() ? error.message() : concat(added.prefix, ": ", error.message());
-  const Advice& advice = error.advice().hint == Hint::none ? added.advice : error.advice();
+  const Hint inner = error.advice().hint;
+  // A damaged message has this advice wherever it lies; an outer layer may know what the file is.
+  const bool is_general = inner == Hint::none || (inner == Hint::get_model_again && added.advice.hint != Hint::none);
+  const Advice& advice = is_general ? added.advice : error.advice();
   Place place = placed(error, added);
   return {error.code(), message, std::move(place), error.path().empty() ? added.path : error.path(), advice};
 }

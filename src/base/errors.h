@@ -33,8 +33,9 @@ struct Annotation {
 };
 
 /// Returns a copy of `error` with the context `added`. The inner layer has precedence: a path and advice are added only
-/// if the error has none. While the error has neither an entry nor a path, its offset is relative to the bytes that the
-/// inner layer was given: then `entry` and `base` are added to it, or `place` replaces it.
+/// if the error has none, or only the advice on damaged messages (Hint::get_model_again). While the error has neither
+/// an entry nor a path, its offset is relative to the bytes that the inner layer was given: then `entry` and `base` are
+/// added to it, or `place` replaces it.
 [[nodiscard]] Error annotate(const Error& error, Annotation added);
 
 /// Returns the result of `action` and annotates its errors with `added()`. Only a failure calls `added`, so that paths

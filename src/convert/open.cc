@@ -6,6 +6,7 @@
 
 #include "archive/file_kind.h"
 #include "archive/opening.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "zip/end_records.h"
 
@@ -31,7 +32,7 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
 
 GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, const LoadOptions& options) {
   if (file->bytes().empty())
-    throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path, {Hint::make_anew});
+    throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path, {Hint::get_model_again});
   try {
     return graph_in(file->bytes(), file, options, file->origin());
   } catch (const Error& error) {
@@ -84,6 +85,8 @@ std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const st
     // Neither reader found a model. The fault as an archive names the entry that is missing.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
+    // The fault's advice, if any, says what the file is.
+    if (none && fault.advice().hint != Hint::none) throw base::annotate(error, {.advice = fault.advice()});
     if (none) throw with_kind(error, map_file(path)->bytes());
     // Edits write the end records last. The archive's fault also says whether there is an earlier state to go back to.
     if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
@@ -124,7 +127,7 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
 
 std::unique_ptr<ModelSource> source_of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
   if (looks_like_zip(bytes)) return source_of(Archive::open(bytes, std::move(owner)), options);
-  if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
+  if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0}, {}, {Hint::get_model_again});
   return file_source_of(bytes, std::move(owner), options);
 }
 

@@ -34,7 +34,8 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
   // into.
   input.SetRecursionLimit(static_cast<int>(onnx::allowed_depth(max_depth)));
   if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
-  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged");
+  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged", {}, {},
+              {Hint::get_model_again});
 }
 
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {

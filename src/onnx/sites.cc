@@ -120,7 +120,8 @@ class Walk {
   void run() {
     walk(Message::model, {0, model_.size()});
     if (!graph_seen_) {
-      throw Error(Code::onnx_model_invalid, "this is not an ONNX model: it has no graph", {"", 0});  // M1
+      throw Error(Code::onnx_model_invalid, "this is not an ONNX model: it has no graph", {"", 0}, {},
+                  {Hint::get_model_again});  // M1
     }
   }
 

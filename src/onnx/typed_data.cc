@@ -236,7 +236,8 @@ void prove_typed_data(Bytes model, const TensorView& tensor) {
                               : field.number == tensor_field::double_data ? sizeof(double)
                                                                           : 0;
     if (width != 0 && field.value.size() % width != 0) {  // M2
-      throw Error(Code::wire_truncated, "a packed run of numbers ends in the middle of one", {"", field.whole.begin});
+      throw Error(Code::wire_truncated, "a packed run of numbers ends in the middle of one", {"", field.whole.begin},
+                  {}, {Hint::get_model_again});
     }
     for (std::uint64_t at = field.value.begin; width == 0 && at < field.value.end;) {
       read_varint(model, at, field.value.end);

@@ -11,12 +11,12 @@ namespace {
 using base::concat;
 
 [[noreturn]] void refuse(Code code, const std::string& message, std::uint64_t offset) {
-  throw Error(code, message, {"", offset});
+  throw Error(code, message, {"", offset}, {}, {Hint::get_model_again});
 }
 
 [[noreturn]] void refuse_truncated(std::uint64_t offset) {
   refuse(Code::wire_truncated,  // M2
-         "the protobuf message ends in the middle of a field: it is damaged or not an ONNX model", offset);
+         "the protobuf message ends in the middle of a field: it is cut short, damaged or not an ONNX model", offset);
 }
 
 void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& field) {
@@ -33,7 +33,10 @@ void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& f
     refuse(Code::wire_type, concat("field ", field.number, " is a protobuf group; ONNX has none"), begin);
   }
   if (type > 5) {  // M5
-    refuse(Code::wire_type, concat("field ", field.number, " has wire type ", unsigned{type}), begin);
+    refuse(Code::wire_type,
+           concat("field ", field.number, " has wire type ", unsigned{type},
+                  ": the message is damaged or not an ONNX model"),
+           begin);
   }
   field.type = static_cast<Type>(type);
 }

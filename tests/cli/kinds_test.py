@@ -29,6 +29,7 @@ ZIPS = ["repack"]
 PACK = "this is a plain .onnx model, not an archive: `onnxar pack` makes an archive of it"
 REPACK = "this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it"
 AGAIN = "fetch it again, or make it again with `onnxar pack` or `onnxar repack`"
+MODEL_AGAIN = "; compare its size with that of the original, and download, copy or export it again"
 FREEZE = "which holds weights and no graph: `onnxar freeze MODEL --weights FILE` fills them into a model"
 SAFETENSORS, NPZ = f"this is a safetensors file, {FREEZE}", f"this is a NumPy file of arrays (.npz), {FREEZE}"
 NPY = "this is a NumPy array (.npy)"
@@ -92,7 +93,11 @@ TABLE: dict[str, dict[str, Said]] = {
     "gguf": every(GGUF),
     "folder": every(FOLDER, pack=OK),
     "folder_without_models": every(FOLDER),
-    "empty": every(AGAIN),
+    "empty": row(MODEL_AGAIN, MODEL_AGAIN, AGAIN, AGAIN),
+    "cut_model": row(MODEL_AGAIN, MODEL_AGAIN, AGAIN, AGAIN),
+    "zeros": row(MODEL_AGAIN, MODEL_AGAIN, AGAIN, AGAIN),
+    "noise": row(MODEL_AGAIN, MODEL_AGAIN, AGAIN, AGAIN),
+    "model_without_graph": row(MODEL_AGAIN, MODEL_AGAIN, AGAIN, AGAIN),
     "text": every(TEXT),
     "cut_archive": every(CUT, recover=AGAIN),
 }  # fmt: skip
@@ -155,6 +160,18 @@ class Kinds(ToolCase):
 
     def make_empty(self) -> Path:
         return self.write("empty.onnx", b"")
+
+    def make_cut_model(self) -> Path:
+        return self.write("cut.onnx", wire.plain(wire.tensor("w"))[:600])
+
+    def make_zeros(self) -> Path:
+        return self.write("zeros.onnx", bytes(5000))
+
+    def make_noise(self) -> Path:
+        return self.write("noise.onnx", b"\x5f" + bytes(reversed(range(256))) * 9)  # a tag of wire type 7
+
+    def make_model_without_graph(self) -> Path:
+        return self.write("front.onnx", scalar(1, 8) + block(2, "pytorch"))  # cut at the end of a field
 
     def make_text(self) -> Path:
         return self.write("notes.txt", b"The model is in the other folder, see there.\n")
