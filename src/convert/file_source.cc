@@ -45,15 +45,16 @@ ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
 /// Opens the file by one call that never leaves the folder. Checking the path first would race with a symbolic link
 /// that is put there in between, and a downloaded model must not read `/etc/passwd` as a weight. Links may also lead
 /// into the folder of the model's own file, because caches of downloaded models link single files into a folder.
-ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
+ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset,
+                                           std::string_view what) const {
   const Place place{"", offset};
   if (const auto fault = location_fault(location)) {
     throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
                 place);
   }
-  const auto missing = [&](std::string_view what) {
+  const auto missing = [&](std::string_view fault) {
     return Error(Code::onnx_external_missing,
-                 base::concat("the data file ", base::quoted(location), what, escaped_path(folder_)), place, {},
+                 base::concat("the ", what, " ", base::quoted(location), fault, escaped_path(folder_)), place, {},
                  {Hint::data_folder});
   };
   const fs::path path = folder_ / os::path_of(location);
@@ -70,18 +71,18 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
     throw Error(Code::onnx_external_outside,
-                base::concat("the data file ", base::quoted(location), " leads out of the model's folder by a link"),
+                base::concat("the ", what, " ", base::quoted(location), " leads out of the model's folder by a link"),
                 place);
   }
   if (reason == os::Reason::not_found || reason == os::Reason::bad_name) throw missing(" is not in ");
-  throw base::system_error(failed, "cannot open the data file", path);
+  throw base::system_error(failed, base::concat("cannot open the ", what), path);
 }
 
-ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
+ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset, std::string_view what) {
   // Thousands of tensors name one data file, which is opened and mapped once.
   const auto known = by_location_.find(location);
   if (known != by_location_.end()) return known->second;
-  Mapping file = open(location, offset);
+  Mapping file = open(location, offset, what);
   // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
   file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
   by_location_.emplace(location, file);
@@ -148,7 +149,7 @@ const Archive* FileSource::linked_archive(const std::string& location, std::uint
   // The marker names one archive, so one mapping serves all tensors. Other locations are data files.
   if (marker_.of(location) == nullptr) return nullptr;
   if (!linked_) {
-    const ExternalFiles::Mapping file = files_->map(location, offset_of_tensor);
+    const ExternalFiles::Mapping file = files_->map(location, offset_of_tensor, "archive");
     linked_ = std::make_shared<const Archive>(
         marker_.open(file->bytes(), file, files_->folder() / os::path_of(location), file->origin()));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -30,6 +31,12 @@ using base::concat;
 /// R5: below this size, tools expect data inside the model.
 constexpr std::uint64_t small_external_below = 1024;
 
+/// A data file that cannot be read, the index of the finding that says so, and how many tensors name the file.
+struct BrokenFile {
+  std::size_t finding = 0;
+  std::uint64_t uses = 0;
+};
+
 /// Checks every tensor of the model and of the further graphs, then how all of them together use the archive.
 class ModelCheck {
  public:
@@ -43,6 +50,7 @@ class ModelCheck {
   /// Returns whether the model could be read to its end.
   bool run() {
     const bool is_readable = check_selected([this] { return name_fault(); });
+    count_uses_of_broken_files();
     bool all_are_readable = is_readable;
     for (const std::string& graph : source_.graphs()) {
       ++graph_;
@@ -189,6 +197,11 @@ class ModelCheck {
     if (error.code() == Code::onnx_link_stale || error.code() == Code::onnx_link_bad_marker) {
       if (std::exchange(link_is_broken_, true)) return;  // one finding for all tensors
     }
+    if (archive_ == nullptr && is_fault_of_file(error)) {
+      BrokenFile& file = broken_files_.try_emplace(std::string(*site.tensor.external.location)).first->second;
+      if (file.uses++ != 0) return;  // one finding for all tensors of the file
+      file.finding = findings_.size();
+    }
     // The check of the container has reported every broken entry.
     if (archive_ != nullptr && id(error.code()).starts_with("zip.")) return;
     if (kind(error.code()) == Kind::format) {
@@ -196,6 +209,24 @@ class ModelCheck {
     } else {
       // A finding has no path: that of a data file goes into the text.
       add(Severity::error, error.code(), site, error.line(""), error.advice());
+    }
+  }
+
+  /// True if no tensor in the data file that a tensor names can be read.
+  static bool is_fault_of_file(const Error& error) {
+    switch (error.code()) {
+      case Code::onnx_external_missing:
+      case Code::onnx_external_outside:
+      case Code::onnx_external_bad_location: return true;
+      default: return kind(error.code()) == Kind::io;
+    }
+  }
+
+  void count_uses_of_broken_files() {
+    for (const auto& [location, file] : broken_files_) {
+      if (file.uses == 1) continue;
+      findings_[file.finding].message +=
+          concat("; ", file.uses, " tensors have their data in ", base::quoted(location));
     }
   }
 
@@ -258,8 +289,9 @@ class ModelCheck {
   std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
-  std::size_t graph_ = 0;   // number of the graph that is checked: 0 for the model
-  std::string graph_name_;  // empty for the model
+  std::map<std::string, BrokenFile> broken_files_;  // by location, of a model that is not in an archive
+  std::size_t graph_ = 0;                           // number of the graph that is checked: 0 for the model
+  std::string graph_name_;                          // empty for the model
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   SliceUses slices_;

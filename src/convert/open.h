@@ -106,8 +106,8 @@ class ExternalFiles {
   /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
   Part resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
 
-  /// The whole file that `location` names. Errors: as `resolve`, except .out_of_range.
-  Mapping map(const std::string& location, std::uint64_t offset);
+  /// The whole file that `location` names, which errors call `what`. Errors: as `resolve`, except .out_of_range.
+  Mapping map(const std::string& location, std::uint64_t offset, std::string_view what = "data file");
 
   /// The length in bytes of the regular file that `location` names; nothing if it does not exist, or if the model may
   /// not name it. Does not map the file.
@@ -121,7 +121,7 @@ class ExternalFiles {
   [[nodiscard]] std::uint64_t size() const noexcept;
 
  private:
-  [[nodiscard]] Mapping open(const std::string& location, std::uint64_t offset) const;
+  [[nodiscard]] Mapping open(const std::string& location, std::uint64_t offset, std::string_view what) const;
 
   std::filesystem::path folder_;       // real path of the folder that the caller named
   std::filesystem::path link_folder_;  // real path of the folder of the model's own file, after symbolic links

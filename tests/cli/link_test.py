@@ -87,6 +87,14 @@ class Linked(LinkCase):
         self.succeeds("replace", self.path, other, "--no-sync")
         self.assertEqual(self.tensors(), expected)
 
+    def test_check_names_missing_archive_once(self) -> None:
+        self.make_link()
+        self.path.rename(self.folder / "moved.onnxar")
+        told = run("check", self.link).stdout.decode()
+        self.assertEqual(told.count("error["), 1, told)
+        self.assertIn('the archive "model.onnxar" is not in ', told)
+        self.assertIn('; 2 tensors have their data in "model.onnxar"', told)
+
     def test_onnx_checks_it(self) -> None:
         tensor = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [300], bytes(1200), raw=True)
         value = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [300])

@@ -175,6 +175,8 @@ class OnnxChecker(ToolCase):
         """The findings of `check` by the number of the tensor: severities with codes."""
         for number, case in enumerate(cases):
             case.tensor.name = f"t{number}"
+            for pair in case.tensor.external_data:
+                pair.value = pair.value.replace("missing.", f"missing_{number}.")  # `check` reports each file once
         graph = helper.make_graph([], "g", [], [], [case.tensor for case in cases])
         done = run("check", "--json", self.write("m.onnx", helper.make_model(graph).SerializeToString()))
         self.assertIn(done.returncode, (DONE, FOUND), done.stderr)

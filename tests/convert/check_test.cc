@@ -14,8 +14,10 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class CheckTest : public ::testing::Test {
  protected:
@@ -144,6 +146,17 @@ TEST_F(CheckTest, EveryTensorIsLookedAt) {
   EXPECT_THAT(
       ids_of(checked(archive_of(proto, {zip_entry("w", pattern(1024))}))),
       ElementsAre("error onnx.external_data.missing", "error onnx.external_data.missing", "error onnx.tensor.length"));
+}
+
+TEST_F(CheckTest, ReportsMissingDataFileOnce) {
+  const Message proto = model_of({linked_floats("a", 256, "none"), linked_floats("b", 256, "other"),
+                                  linked_floats("c", 256, "none"), linked_floats("d", 256, "none")});
+  const auto findings = check(folder_.write_file("m.onnx", proto.view()));
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_THAT(findings[0].message, HasSubstr("tensor \"a\""));
+  EXPECT_THAT(findings[0].message, EndsWith("; 3 tensors have their data in \"none\""));
+  EXPECT_THAT(findings[1].message, HasSubstr("tensor \"b\""));
+  EXPECT_THAT(findings[1].message, Not(HasSubstr("tensors have their data")));
 }
 
 TEST_F(CheckTest, RemarksAboutALinkAreAtItsTensor) {
