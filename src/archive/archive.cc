@@ -29,7 +29,7 @@ Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const Open
 }
 
 Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
-  if (!file) throw Error(Code::usage_argument, "there is no RandomAccess");
+  if (!file) throw Error(Code::usage_argument, "the file is a null pointer; give one that reads ranges");
   const std::filesystem::path path = file->name();
   try {
     const auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
@@ -72,8 +72,7 @@ void Archive::check_own(const ArchiveEntry& entry) const {
   }
   throw Error(
       Code::usage_foreign_entry,
-      base::concat("entry ", entry.index,
-                   " does not belong to this archive; pass an entry that `entry` or `find` of this Archive returned"),
+      base::concat("entry ", entry.index, " does not belong to this archive; pass an entry that this archive returned"),
       {}, parts_->opened->path);
 }
 
@@ -136,7 +135,7 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
 }
 
 void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const {
-  base::check_callable(sink, "the ByteSink");
+  base::check_callable(sink, "the function that takes the bytes");
   EntrySource(*this, entry).copy(sink);
 }
 
@@ -192,7 +191,7 @@ void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std
 }
 
 void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink) {
-  base::check_callable(sink, "the ByteSink");
+  base::check_callable(sink, "the function that takes the bytes");
   const Archive archive = Archive::open(path);
   const auto entry = archive.find(entry_name);
   if (!entry) {

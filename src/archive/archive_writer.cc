@@ -69,7 +69,7 @@ void ArchiveWriter::end() { parts_in(parts_).writer.end(); }
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {
   Parts& parts = parts_in(parts_);
-  parts.writer.finish("finish", model, base::Sync::none, parts.sync, {.written = parts.verify_model});
+  parts.writer.finish(model, base::Sync::none, parts.sync, {.written = parts.verify_model});
 }
 
 std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size, std::uint64_t alignment) {
@@ -104,8 +104,8 @@ class StreamSource final : public ByteSource {
       const std::size_t count = read_(room);
       if (count == 0) return;
       if (count > room.size()) {
-        throw Error(Code::usage_argument, base::concat("a StreamReader returned ", count, ", but was asked for ",
-                                                       room.size(), " bytes or less"));
+        throw Error(Code::usage_argument, base::concat("the function that reads the entry returned ", count,
+                                                       ", but was asked for ", room.size(), " bytes or less"));
       }
       sink(Bytes(buffer).first(count));
       left -= count;
@@ -134,10 +134,10 @@ zip::Writer& EntryWriter::writer() {
 }
 
 template <bool in_entry, typename Action>
-decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
+decltype(auto) EntryWriter::step(const Action& action) {
   try {
-    return steps_.take(name, [&]() -> decltype(auto) {
-      if (begun_.has_value() != in_entry) refuse_order(name);
+    return steps_.take([&]() -> decltype(auto) {
+      if (begun_.has_value() != in_entry) refuse_order();
       return action();
     });
   } catch (const Error& error) {
@@ -145,20 +145,20 @@ decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
   }
 }
 
-void EntryWriter::refuse_order(std::string_view step_name) const {
-  const std::string_view why = begun_ ? "after `begin` of this entry; call `end` first" : "without `begin`";
-  throw Error(Code::usage_argument, base::concat("`", step_name, "` was called ", why),
+void EntryWriter::refuse_order() const {
+  throw Error(Code::usage_argument,
+              begun_ ? "this entry was begun and did not end; end it first" : "no entry was begun; begin one first",
               {begun_.value_or(""), std::nullopt});
 }
 
 void EntryWriter::reserve(std::uint64_t size) {
-  step("reserve", [&] { writer().reserve(size); });
+  step([&] { writer().reserve(size); });
 }
 
-void EntryWriter::attempt(std::string_view step_name, const std::function<void()>& action) { step(step_name, action); }
+void EntryWriter::attempt(const std::function<void()>& action) { step(action); }
 
 void EntryWriter::add(std::string_view name, const FileRange& range) {
-  step("add", [&] {
+  step([&] {
     check_reserved(name, {std::string(name), std::nullopt});
     const auto file = base::MappedFile::open(range.path);
     const std::uint64_t size = file.bytes().size();
@@ -172,22 +172,22 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
 }
 
 void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  step("add", [&] {
+  step([&] {
     check_reserved(name, {std::string(name), std::nullopt});
-    base::check_callable(read, "the StreamReader");
+    base::check_callable(read, "the function that reads the entry");
     write_next(name, StreamSource(size, read));
   });
 }
 
 void EntryWriter::add(std::string_view name, const ByteSource& source) {
-  step("add", [&] {
+  step([&] {
     check_reserved(name, {std::string(name), std::nullopt});
     write_next(name, source);
   });
 }
 
 void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
-  step("add_graph", [&] {
+  step([&] {
     const std::string entry = graph_file_name(name);
     check_reserved(entry, {entry, std::nullopt});
     if (!is_graph_name(entry)) {
@@ -199,7 +199,7 @@ void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
 }
 
 void EntryWriter::begin(std::string_view name, std::uint64_t size) {
-  step("begin", [&] {
+  step([&] {
     check_reserved(name, {std::string(name), std::nullopt});
     prepare(name);
     writer().begin(name, alignment_, size);
@@ -208,11 +208,11 @@ void EntryWriter::begin(std::string_view name, std::uint64_t size) {
 }
 
 void EntryWriter::write(Bytes bytes) {
-  step<true>("write", [&] { writer().write(bytes); });
+  step<true>([&] { writer().write(bytes); });
 }
 
 void EntryWriter::end() {
-  step<true>("end", [&] {
+  step<true>([&] {
     writer().end();
     begun_.reset();
   });
@@ -298,9 +298,8 @@ void EntryWriter::prove_models(const Proofs& proofs) {
   if (proofs.written) expect_weights_first();
 }
 
-void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
-                         const Proofs& proofs) {
-  step(step_name, [&] {
+void EntryWriter::finish(const ByteSource& model, base::Sync before_end, base::Sync sync, const Proofs& proofs) {
+  step([&] {
     // Asks for the size once, so that the model that was checked is the model that is written.
     const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
     check_model_size(exact.size());

@@ -203,15 +203,16 @@ void ArchiveEditor::end() { parts_in(parts_).writer.end(); }
 
 void ArchiveEditor::remove(std::string_view name) {
   Parts& parts = parts_in(parts_);
-  parts.writer.attempt("remove", [&] {
+  parts.writer.attempt([&] {
     const Place place{std::string(name), std::nullopt};
     EditPlan& plan = parts.plan;
     const auto entry = plan.archive().find(name);
     if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
     if (entry->name == model_entry_name || parts.writer.is_open()) {
       throw Error(Code::usage_argument,
-                  parts.writer.is_open() ? "`remove` must be called before `reserve` and the first `add`"
-                                         : "the model cannot be removed; `commit` replaces it",
+                  parts.writer.is_open()
+                      ? "entries must be removed before space is reserved and the first entry is added"
+                      : "the model cannot be removed; the end of the edit replaces it",
                   place);
     }
     if (!plan.removable) plan.removable = EditPlan::removable_in(plan.archive());
@@ -234,7 +235,7 @@ void ArchiveEditor::commit(const ByteSource& model) {
     parts.expect_in_place();
   };
   const base::Sync sync = sync_of(parts.options.output);
-  parts.writer.finish("commit", model, sync, sync, {.written = verify, .further = prove});
+  parts.writer.finish(model, sync, sync, {.written = verify, .further = prove});
 }
 
 std::uint64_t EditAccess::plan(const ArchiveEditor& editor, std::span<const NewEntry> added, const ByteSource& model) {

@@ -50,7 +50,7 @@ class EntryWriter {
   void reserve(std::uint64_t size);
 
   /// Runs a step that does not write. If it throws, the writer has failed, as with any step.
-  void attempt(std::string_view step_name, const std::function<void()>& action);
+  void attempt(const std::function<void()>& action);
 
   // As the functions of ArchiveWriter with these parameters.
   void add(std::string_view name, const FileRange& range);
@@ -76,16 +76,15 @@ class EntryWriter {
     ProveModel further = {};  ///< after it; may be empty
   };
 
-  /// Writes model and directory, and publishes the file. Messages call this step `step_name`. `before_end` is passed to
+  /// Writes model and directory, and publishes the file. `before_end` is passed to
   /// zip::Writer::finish. Errors: archive.model.too_large, io.*; the errors of `proofs` and of OutputFile::publish.
-  void finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
-              const Proofs& proofs);
+  void finish(const ByteSource& model, base::Sync before_end, base::Sync sync, const Proofs& proofs);
 
  private:
   /// `in_entry`: the step is allowed between `begin` and `end`, and only there.
   template <bool in_entry = false, typename Action>
-  decltype(auto) step(std::string_view name, const Action& action);
-  [[noreturn]] void refuse_order(std::string_view step_name) const;
+  decltype(auto) step(const Action& action);
+  [[noreturn]] void refuse_order() const;
   void write_next(std::string_view name, const ByteSource& source);
   void prepare(std::string_view name);
   void prove_models(const Proofs& proofs);

@@ -174,7 +174,7 @@ onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) 
   }
   if (found && found->name == tensor.name && found->type == tensor.type && found->dims == tensor.dims) return *found;
   throw Error(Code::usage_foreign_entry,
-              "the tensor is not in this archive's model; use one that `tensors` returned for this archive", {},
+              "the tensor is not in this archive's model; use one that was listed from this archive", {},
               archive.path());
 }
 

@@ -16,7 +16,7 @@ namespace onnxar::base {
 // Checks functions that callers pass in.
 
 /// Refuses an empty function at once; to call it later would throw std::bad_function_call in the middle of the work.
-/// `what` names it in the message: "the ByteSink". Errors: usage.argument.
+/// `what` names it in the message: "the function that takes the bytes". Errors: usage.argument.
 template <typename Signature>
 void check_callable(const std::function<Signature>& function, std::string_view what) {
   if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));

@@ -105,7 +105,7 @@ std::vector<std::byte> gathered(const ByteSource& source) {
 namespace onnxar {
 
 void SpanSource::read(const ByteSink& sink) const {
-  base::check_callable(sink, "the ByteSink");
+  base::check_callable(sink, "the function that takes the bytes");
   sink(bytes_);
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace onnxar::base {
@@ -20,11 +19,11 @@ class Steps {
  public:
   Steps() : state_(std::make_unique<State>()) {}
 
-  /// Calls `action` and returns its result. Messages use `name`. Errors: usage.writer_failed, usage.writer_busy,
-  /// usage.writer_finished; those of `action`, after which no step is admitted.
+  /// Calls `action` and returns its result. Messages name no function: each interface has other names. Errors:
+  /// usage.writer_failed, usage.writer_busy, usage.writer_finished; those of `action`, after which no step is admitted.
   template <typename Action>
-  decltype(auto) take(std::string_view name, const Action& action) {
-    begin(name);
+  decltype(auto) take(const Action& action) {
+    begin();
     try {
       if constexpr (std::is_void_v<decltype(action())>) {
         action();
@@ -35,7 +34,7 @@ class Steps {
         return result;
       }
     } catch (...) {
-      fail(name);
+      fail();
       throw;
     }
   }
@@ -50,13 +49,12 @@ class Steps {
   struct State {
     std::mutex mutex;
     Stage stage = Stage::idle;
-    std::string_view at_work;  // the name of the step; names are literals
-    std::string failure;       // the first failure
+    std::string failure;  // the first failure
   };
 
-  void begin(std::string_view name);
+  void begin();
   void end();
-  void fail(std::string_view name) noexcept;
+  void fail() noexcept;
 
   std::unique_ptr<State> state_;
 };

@@ -98,7 +98,7 @@ ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptio
 
 void expect_archive(const SaveOptions& save, const fs::path& output) {
   if (save.format == Format::archive) return;
-  throw Error(Code::usage_argument, "`pack` writes archives; for other formats call `unpack`", {}, output);
+  throw Error(Code::usage_argument, "`pack` writes archives; for other formats use `unpack`", {}, output);
 }
 
 /// The default of SaveOptions is Format::archive, which only `pack` can mean.
@@ -168,7 +168,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
       return report;
     // Core has no protobuf, and protobuf's printer is the only writer of its text format.
     case Format::textproto:
-      throw Error(Code::usage_argument, "core cannot write text; use Model::save or dump of onnxar::model", {}, output);
+      throw Error(Code::usage_argument, "text needs a library with protobuf; `dump` of the command line writes it", {},
+                  output);
   }
   // A cast can give the enumeration any number.
   throw Error(Code::usage_argument,

@@ -76,7 +76,7 @@ std::size_t ModelReader::size() const noexcept { return parts_->model.payloads.s
 std::uint64_t ModelReader::size_of(std::size_t index) const { return payload_at(parts_->model, index).size(); }
 
 void ModelReader::read(std::size_t index, const ByteSink& sink) const {
-  base::check_callable(sink, "the ByteSink");
+  base::check_callable(sink, "the function that takes the bytes");
   payload_at(parts_->model, index).source->read(sink);
 }
 
@@ -107,11 +107,11 @@ struct ModelWriter::Parts {
 ModelWriter::ModelWriter() : parts_(detail::own<Parts>()) { parts_->model.id = new_model_id(); }
 
 std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
-  return parts_in(parts_).steps.take("add", [&] {
+  return parts_in(parts_).steps.take([&] {
     if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
     // The archive's writer checks the length of a source, but the source may also go into a model or a data file.
-    std::string what = base::concat("weight ", payloads.size(), " in the order of `add`");
+    std::string what = base::concat("weight ", payloads.size(), " in the order of adding");
     auto exact = std::make_shared<const base::ExactSource>(std::move(weight), what);
     if (exact->size() > zip::largest_entry) {
       throw Error(Code::usage_argument, base::concat(what, " would be ", base::human_size(exact->size()),
@@ -126,7 +126,7 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
 ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output, const SaveOptions& save,
                                 const LoadOptions& load) const {
   try {
-    return parts_in(parts_).steps.take("save", [&] {
+    return parts_in(parts_).steps.take([&] {
       LoadedModel loaded = parts_->model;
       split_model(loaded, source_of(model, nullptr, load), ExternalPolicy::of(save), load);
       return save_model(loaded, output, save);
@@ -138,7 +138,7 @@ ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output
 
 ReplaceReport ModelWriter::replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
                                    const LoadOptions& load) const {
-  return parts_in(parts_).steps.take("replace", [&] {
+  return parts_in(parts_).steps.take([&] {
     const auto open = [&](const Archive& target) { return source_for(target, model, file_links(options), load); };
     return replace_model_of(archive, parts_->model, open, options, load);
   });

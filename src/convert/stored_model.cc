@@ -221,9 +221,11 @@ fs::path StoredModel::prepare() {
 void StoredModel::store() {
   Parts& parts = *parts_;
   auto workshop = std::move(parts.workshop);  // a failure ends it, too
-  if (!workshop) throw Error(Code::usage_argument, "call prepare() before store()", {}, parts.file());
+  if (!workshop)
+    throw Error(Code::usage_argument, "the model cannot be stored before its file is prepared", {}, parts.file());
   if (!workshop->is_held())
-    throw Error(Code::archive_busy, "prepare() was called in another process", {}, parts.file());
+    throw Error(Code::archive_busy, "another process prepared the file; prepare and store it in one process", {},
+                parts.file());
   verify_archive();  // first: after other errors, the session that wrote the model is as good as the archive
   const fs::path written = workshop->path() / Workshop::model, packed = workshop->path() / Workshop::packed;
   if (!has_ends_of(written, parts.link.model)) {

@@ -279,7 +279,7 @@ LoadOptions with_text_parser(const LoadOptions& options) {
 }
 
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
-  base::check_callable(sink, "the ByteSink");
+  base::check_callable(sink, "the function that takes the bytes");
   LoadOptions load = with_text_parser(options.load);
   // Without data, links remain links, so their files may be missing.
   if (!options.with_data) load.load_external_data = false;

@@ -29,6 +29,12 @@ def options() -> set[str]:
     return {option for word in words if re.fullmatch(r"!?(-\w,)?--[a-z-]+(,--[a-z-]+)*", word) for option in re.findall(r"--[a-z-]+", word)}
 
 
+def classes() -> set[str]:
+    """Every type of the public headers whose name is not a word as well."""
+    found = (re.findall(r"(?:class|struct|using) ([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b", text) for text in without_comments("include").values())
+    return {name for names in found for name in names}
+
+
 class HintRow(NamedTuple):
     name: str
     words: list[str]  # of C++, C, the command, Python
@@ -54,6 +60,22 @@ class WordsOfTheCommandLine(unittest.TestCase):
                 for literal in literals(text) if not path.endswith("/error_hints.inc") else []:
                     with self.subTest(path=path):
                         self.assertNotRegex(literal, named)
+
+
+class NamesOfOneInterface(unittest.TestCase):
+    """Programs in C, C++ and Python meet the messages of core, and each has names of its own."""
+
+    def test_classes_are_seen(self) -> None:
+        self.assertLessEqual({"StreamReader", "ArchiveEditor", "RandomAccess", "LoadOptions"}, classes())
+
+    def test_messages_of_core_name_no_function_or_class(self) -> None:
+        members = "add|begin|commit|end|entry|finish|payload|prepare|remove|reserve|save|store|tensors|write"
+        named = re.compile(rf"\b(?:{'|'.join(sorted(classes()))})\b|\w::\w|\w\(\)|`(?:{members})`")
+        for path, text in without_comments("src").items():
+            rest = literals(text) if not path.startswith(("src/model/", "src/inspect/", "src/c/")) else []
+            for literal in rest:
+                with self.subTest(path=path):
+                    self.assertNotRegex(literal, named)
 
 
 class Words(unittest.TestCase):

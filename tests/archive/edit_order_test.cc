@@ -117,13 +117,13 @@ void expect_not_removed(ArchiveEditor open, std::string_view name, Code code, st
 
 TEST_F(EditOrder, WhatIsNotThereAndTheModelCannotBeRemoved) {
   expect_not_removed(editor(), "a.txt.", Code::usage_no_such_entry, "no such entry");
-  expect_not_removed(editor(), model_entry, Code::usage_argument, "`commit` replaces it");
+  expect_not_removed(editor(), model_entry, Code::usage_argument, "the end of the edit replaces it");
   ArchiveEditor open = editor();
   open.add("c.txt", pattern(7));
-  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before `reserve` and the first `add`");
+  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before space is reserved");
   open = editor();
   open.reserve(100000);  // opens the file, with the entries that stay
-  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before `reserve` and the first `add`");
+  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before space is reserved");
 }
 
 TEST_F(EditOrder, WeightsAreRemovedOnlyAfterAllThatAreUsed) {

@@ -28,7 +28,7 @@ class EntryWriterTest : public ::testing::Test {
 
 TEST_F(EntryWriterTest, OpensTheFileInTheFirstStepThatWrites) {
   EntryWriter entries = writer();
-  entries.attempt("plan", [] {});
+  entries.attempt([] {});
   EXPECT_EQ(opened_, 0);
   entries.add("w", SpanSource(as_bytes("data")));
   entries.add("v", SpanSource(as_bytes("more")));
@@ -46,7 +46,7 @@ TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
     return left-- == 0 ? std::size_t{0} : std::size_t{1};
   });
   const Blob model = smallest_model();
-  entries.finish("finish", SpanSource(model), base::Sync::none, base::Sync::none, {.written = false});
+  entries.finish(SpanSource(model), base::Sync::none, base::Sync::none, {.written = false});
   const Archive archive = Archive::open(target_);
   EXPECT_EQ(as_text(archive.bytes(*archive.find("m"))), "memory");
   EXPECT_EQ(as_text(archive.bytes(*archive.find("f"))), "23456");
@@ -78,9 +78,7 @@ TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
     EXPECT_EQ(copy_of(bytes), model);
     throw Error(Code::onnx_model_invalid, "no graph");
   };
-  const auto finish = [&] {
-    entries.finish("finish", SpanSource(model), base::Sync::none, base::Sync::none, {false, prove});
-  };
+  const auto finish = [&] { entries.finish(SpanSource(model), base::Sync::none, base::Sync::none, {false, prove}); };
   EXPECT_EQ(refusal_of(finish)->code, Code::onnx_model_invalid);
   EXPECT_EQ(proved, (std::vector<std::string>{"g.onnx", std::string(model_entry)}));
   EXPECT_FALSE(std::filesystem::exists(target_));

@@ -109,14 +109,14 @@ TEST_F(PushedEntry, RefusesOtherCallsInBetween) {
       action(writer);
     };
   };
-  constexpr std::string_view words = "after `begin` of this entry";
+  constexpr std::string_view words = "this entry was begun and did not end";
   expect_refused(begun([](ArchiveWriter& used) { used.add("v", pattern(4)); }), Code::usage_argument, words);
   expect_refused(begun([](ArchiveWriter& used) { used.begin("v", 4); }), Code::usage_argument, words);
   expect_refused(begun([](ArchiveWriter& used) { used.add_graph("g", smallest_model()); }), Code::usage_argument,
                  words);
   expect_refused(begun([](ArchiveWriter& used) { used.finish(smallest_model()); }), Code::usage_argument, words);
-  expect_refused([](ArchiveWriter& used) { used.write(pattern(4)); }, Code::usage_argument, "without `begin`");
-  expect_refused([](ArchiveWriter& used) { used.end(); }, Code::usage_argument, "without `begin`");
+  expect_refused([](ArchiveWriter& used) { used.write(pattern(4)); }, Code::usage_argument, "no entry was begun");
+  expect_refused([](ArchiveWriter& used) { used.end(); }, Code::usage_argument, "no entry was begun");
 }
 
 TEST_F(PushedEntry, RefusesTheNamesThatAddRefuses) {

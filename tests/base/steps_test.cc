@@ -19,66 +19,65 @@ void nothing() {}
 
 TEST(Steps, GiveWhatTheActionGives) {
   Steps steps;
-  EXPECT_EQ(steps.take("count", [] { return 7; }), 7);
+  EXPECT_EQ(steps.take([] { return 7; }), 7);
   int number = 1;
-  steps.take("refer", [&]() -> int& { return number; }) = 2;
+  steps.take([&]() -> int& { return number; }) = 2;
   EXPECT_EQ(number, 2);
 }
 
 TEST(Steps, ActionAfterOneThatFailedIsNotCalled) {
   Steps steps;
-  EXPECT_THROW(steps.take("add", [] { throw std::domain_error("no paper"); }), std::domain_error);
+  EXPECT_THROW(steps.take([] { throw std::domain_error("no paper"); }), std::domain_error);
   bool called = false;
-  const auto error = error_if_any([&] { steps.take("finish", [&] { called = true; }); });
+  const auto error = error_if_any([&] { steps.take([&] { called = true; }); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::usage_writer_failed);
-  EXPECT_THAT(error->message(), HasSubstr("`finish` was called after the writer had failed (`add`: no paper)"));
+  EXPECT_THAT(error->message(), HasSubstr("the writer was called after it had failed (no paper)"));
   EXPECT_FALSE(called);
 }
 
 TEST(Steps, WhatIsThrownMayBeAnything) {
   Steps steps;
-  EXPECT_THROW(steps.take("add", [] { throw 7; }), int);
-  EXPECT_EQ(code_of([&] { steps.take("add", nothing); }), Code::usage_writer_failed);
+  EXPECT_THROW(steps.take([] { throw 7; }), int);
+  EXPECT_EQ(code_of([&] { steps.take(nothing); }), Code::usage_writer_failed);
 }
 
 TEST(Steps, StepWithinAStepFailsBoth) {
   Steps steps;
   std::optional<Code> inner;
-  EXPECT_EQ(code_of([&] { steps.take("outer", [&] { inner = code_of([&] { steps.take("inner", nothing); }); }); }),
+  EXPECT_EQ(code_of([&] { steps.take([&] { inner = code_of([&] { steps.take(nothing); }); }); }),
             Code::usage_writer_busy);
   EXPECT_EQ(inner, Code::usage_writer_busy);
-  EXPECT_THAT(error_if_any([&] { steps.take("next", nothing); })->message(),
-              HasSubstr("`inner` was called while `outer` was at work"));
+  EXPECT_THAT(error_if_any([&] { steps.take(nothing); })->message(),
+              HasSubstr("the writer was called during another call of it"));
 }
 
 TEST(Steps, LastStepLearnsBeforeItPublishesThatAnotherCame) {
   Steps steps;
   bool published = false;
   const auto last = [&] {
-    static_cast<void>(code_of([&] { steps.take("inner", nothing); }));
+    static_cast<void>(code_of([&] { steps.take(nothing); }));
     steps.close();
     published = true;
   };
-  EXPECT_EQ(code_of([&] { steps.take("last", last); }), Code::usage_writer_busy);
+  EXPECT_EQ(code_of([&] { steps.take(last); }), Code::usage_writer_busy);
   EXPECT_FALSE(published);
 }
 
 TEST(Steps, NoneFollowsTheLastAndThatIsNotAFailure) {
   Steps steps;
-  steps.take("last", [&] { steps.close(); });
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(code_of([&] { steps.take("add", nothing); }), Code::usage_writer_finished);
+  steps.take([&] { steps.close(); });
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(code_of([&] { steps.take(nothing); }), Code::usage_writer_finished);
 }
 
 TEST(Steps, PublishingThatFailsIsAFailure) {
   Steps steps;
-  EXPECT_THROW(steps.take("last",
-                          [&] {
-                            steps.close();
-                            throw std::domain_error("no room");
-                          }),
+  EXPECT_THROW(steps.take([&] {
+    steps.close();
+    throw std::domain_error("no room");
+  }),
                std::domain_error);
-  EXPECT_EQ(code_of([&] { steps.take("last", nothing); }), Code::usage_writer_failed);
+  EXPECT_EQ(code_of([&] { steps.take(nothing); }), Code::usage_writer_failed);
 }
 
 }  // namespace
