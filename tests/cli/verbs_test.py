@@ -33,7 +33,7 @@ class NearlyRight(ToolCase):
         return done.stderr
 
     def test_verbs(self) -> None:
-        for word, verb in {"pakc": "pack", "unpak": "unpack", "chek": "check", "replcae": "replace", "lss": "ls"}.items():
+        for word, verb in {"pakc": "pack", "unpak": "unpack", "chek": "check", "replcae": "replace", "lss": "ls", "list": "ls", "extraction": "extract", "PACK": "pack", "comp": "completion"}.items():
             self.assertIn(f"unknown verb `{word}`; did you mean `{verb}`?", self.told(word, "x"))
 
     def test_verbs_of_the_python_package_are_named(self) -> None:
@@ -42,7 +42,7 @@ class NearlyRight(ToolCase):
             self.assertIn(f"only the Python package has the verb `{verb}`; run `onnxar-py {verb}`", self.told(*words))
 
     def test_a_word_that_is_near_nothing_gets_no_suggestion(self) -> None:
-        for word in ("transmogrify", "model.onnx", "q", "x" * 1000):
+        for word in ("transmogrify", "model.onnx", "q", "x" * 1000, "inspect", "compress", "validate", "zip"):
             self.assertNotIn("did you mean", self.told(word))
 
     def test_options(self) -> None:
@@ -52,6 +52,10 @@ class NearlyRight(ToolCase):
             ("check", "--dat", "--data"),
             ("cat", "--modle", "--model"),
             ("ls", "--jsno", "--json"),
+            ("pack", "--alignment=64", "--align"),
+            ("pack", "--alingment", "--align"),
+            ("pack", "--out", "--output"),
+            ("pack", "--Dry_Run", "--dry-run"),
         ):
             line = self.told(verb, "x", option)
             self.assertIn(f"`{verb}` has no option `{option.split('=')[0]}`; did you mean `{meant}`?", line)
@@ -60,6 +64,10 @@ class NearlyRight(ToolCase):
     def test_an_option_that_is_near_nothing(self) -> None:
         line = self.told("ls", "x", "--frobnicate")
         self.assertIn("`ls` has no option `--frobnicate`; `onnxar ls --help` lists them", line)
+
+    def test_option_of_the_command_goes_before_the_verb(self) -> None:
+        line = self.told("ls", "x", "--json-errors")
+        self.assertIn("`--json-errors` goes before the verb: `onnxar --json-errors ls ...`", line)
 
     def test_control_characters_in_options_are_escaped(self) -> None:
         self.assertIn("--a\\x1b[2J", self.told("ls", "x", "--a\x1b[2J"))

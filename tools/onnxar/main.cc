@@ -117,6 +117,10 @@ std::string missing_argument(const CLI::App& verb) {
   const std::string command = verbs.empty() ? "onnxar" : asked.get_name();
   const std::string help = "; `onnxar " + (verbs.empty() ? "" : command + " ") + "--help` ";
   if (const std::string option = unknown_option(app); !option.empty()) {
+    if (!verbs.empty() && app.get_option_no_throw(option) != nullptr) {
+      throw Error(Code::usage_argument, "`" + option + "` goes before the verb: `onnxar " + option + " " + command +
+                                            " ...`" + help + "lists the options of the verb");
+    }
     throw Error(Code::usage_argument, "`" + command + "` has no option `" + escaped(option) + "`" +
                                           did_you_mean(option, option_names(asked)) + help + "lists them");
   }

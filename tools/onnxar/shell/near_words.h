@@ -7,7 +7,9 @@
 
 namespace onnxar::tool {
 
-/// Returns `; did you mean "pack"?` for the word that takes the fewest edits, or an empty text if none is near.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& words);
+/// Returns "; did you mean `pack`?", or an empty text if no word is near: the word that begins as typed, takes the
+/// fewest edits, or is nearest to a beginning of what was typed (`--alignment` for `--align`). Ignores case. Cost:
+/// O(words * 64^2).
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words);
 
 }  // namespace onnxar::tool
