@@ -29,7 +29,7 @@ export interface GraphMetadata {
   outputs: ValueInfo[];
   opsets: Record<string, number>;
   producer: string;
-  /** The initializers by name, also those of subgraphs. */
+  /** The initializers by name, and the values of Constant nodes by the name of the output, also those of subgraphs. */
   header: { __metadata__: Record<string, string> } & Record<string, TensorInfo>;
   parameterCount: Record<Dtype, number>;
   parameterTotal: number;
@@ -178,22 +178,33 @@ export class Model {
     expect(++this.values <= this.#most, `it has more than ${MOST_VALUES} tensors, dimensions and the like`);
   }
 
-  /** Initializers of a graph and, by way of the attributes of its nodes, of its subgraphs. */
+  /** Initializers of a graph, values of its Constant nodes, and those of its subgraphs, in attributes of nodes. */
   #readGraph(begin: number, end: number, depth: number): void {
     expect(depth < 100, 'its graphs are nested too deep');
-    const onAttribute: OnField = (number, from, to) => {
-      if ((number === 6 || number === 11) && from >= 0) this.#readGraph(from, to, depth + 1);
-    };
-    const onNode: OnField = (number, from, to) => {
-      if (number === 5 && from >= 0) this.#fields(from, to, onAttribute);
-    };
     this.#fields(begin, end, (number, from, to) => {
       if (from < 0) return;
-      if (number === 1) this.#fields(from, to, onNode);
+      if (number === 1) this.#readNode(from, to, depth);
       if (number === 5) this.#readTensor(from, to, depth);
       if (number === 15) this.#readSparse(from, to, depth);
       if (depth === 0 && number === 11) this.made.inputs.push(this.#readValue(from, to));
       if (depth === 0 && number === 12) this.made.outputs.push(this.#readValue(from, to));
+    });
+  }
+
+  /** Read twice, as the operator may stand behind the attributes, which may be too many to keep. */
+  #readNode(begin: number, end: number, depth: number): void {
+    const said = ['', '', '', '', '', '', '', '']; // the last text of fields 2 (output), 4 (operator) and 7 (domain)
+    this.#fields(begin, end, (number, from, to) => {
+      if (from >= 0 && [2, 4, 7].includes(number)) said[number] = this.#text(from, to);
+    });
+    const isConstant = said[4] === 'Constant' && (said[7] === '' || said[7] === 'ai.onnx');
+    const onAttribute: OnField = (number, from, to) => {
+      if (from < 0) return;
+      if (number === 6 || number === 11) this.#readGraph(from, to, depth + 1);
+      if (number === 5 && isConstant) this.#readTensor(from, to, depth, said[2]);
+    };
+    this.#fields(begin, end, (number, from, to) => {
+      if (number === 5 && from >= 0) this.#fields(from, to, onAttribute);
     });
   }
 
@@ -206,7 +217,8 @@ export class Model {
     this.#readTensor(...values, depth);
   }
 
-  #readTensor(begin: number, end: number, depth: number): void {
+  /** `output`: of the Constant node whose value it is; nodes refer to it by that name. */
+  #readTensor(begin: number, end: number, depth: number, output = ''): void {
     this.#count();
     let [name, type, isExternal] = ['', 0, false];
     const shape: number[] = [];
@@ -235,6 +247,7 @@ export class Model {
       Object.assign(info, { location, data_offsets: [first, first + size] });
     }
     const { header } = this.made;
+    name = output || name;
     if (depth === 0) this.#weights.add(name);
     let key = name;
     while (key in header) key = `${name} (${++this.#copies})`; // of another subgraph
@@ -281,7 +294,7 @@ export class Model {
 const elements = (shape: number[]): number =>
   shape.includes(0) ? 0 : shape.reduce((product, dim) => product * dim, 1);
 
-/** The number of parameters, by type and in all. Data of several tensors counts once. */
+/** The number of parameters (initializers and values of Constant nodes), by type and in all. Data of several tensors counts once. */
 export function counted(models: Model[]): [count: Record<Dtype, number>, total: number] {
   const seen = new Set<string>();
   const count: Record<Dtype, number> = {};

@@ -250,7 +250,7 @@ class FileMap:
 class Inspection:
     """A summary of a model. Its repr fits a screen; all fields are for programs. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `graphs` has all graphs of an
     archive that has several, the model first. `parameters` counts
-    elements of initializers, except running means and variances, which `statistics` counts."""
+    elements of initializers and of values of Constant nodes, except running means and variances, which `statistics` counts."""
 
     form: str
     producer: Producer

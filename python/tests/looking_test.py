@@ -69,7 +69,7 @@ class Inspecting(LookingTest):
     def test_an_archive(self):
         found = onnxar.show(self.path)
         self.assertIsInstance(found, onnxar.Inspection)
-        self.assertEqual((found.form, found.ir_version, found.parameters), ("archive", 10, 64 * 64 + 64 + 2))
+        self.assertEqual((found.form, found.ir_version, found.parameters), ("archive", 10, 64 * 64 + 64 + 512 + 2))
         self.assertEqual(found.opsets, [inspection.OpsetSummary("", 20)])
         self.assertEqual(found.graph.inputs, [inspection.ValueSummary("x", "FLOAT", (None, 64))])
         self.assertEqual((found.graph.nodes, found.graph.depth), (4, 3))

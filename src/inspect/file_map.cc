@@ -253,9 +253,12 @@ class Sums {
     add(inspection_.tensors, elements, bytes);
     add(by_type_[tensor.type], elements, bytes);
     add(by_site_[site.kind], elements, bytes);
-    // Attributes are constants of the graph and indices are not trained, so neither counts as parameters.
-    if (site.kind == SiteKind::initializer || site.kind == SiteKind::sparse_values) {
-      add(statistics_.contains(tensor.name) ? inspection_.statistics : inspection_.parameters, elements);
+    // Runtimes take the value of a Constant node for an initializer. Other attributes are settings of their nodes, and
+    // indices are not trained.
+    const std::string_view output = site.constant_output();
+    if (site.kind == SiteKind::initializer || site.kind == SiteKind::sparse_values || !output.empty()) {
+      const bool is_statistic = statistics_.contains(output.empty() ? std::string_view(tensor.name) : output);
+      add(is_statistic ? inspection_.statistics : inspection_.parameters, elements);
     }
     keep_if_large(site, bytes);
   }

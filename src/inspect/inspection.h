@@ -201,7 +201,8 @@ struct Inspection {
   std::uint64_t training_infos = 0;
 
   TensorTotals tensors;  ///< at all sites
-  /// Elements of initializers; running means and variances of BatchNormalization are `statistics`.
+  /// Elements of initializers and of values of Constant nodes; running means and variances of BatchNormalization are
+  /// `statistics`.
   std::uint64_t parameters = 0;
   std::uint64_t statistics = 0;
   std::vector<std::pair<DataType, TensorTotals>> by_type;     ///< most bytes first

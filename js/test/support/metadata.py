@@ -2,7 +2,7 @@
 
 Usage: ONNXAR=path/to/onnxar metadata.py FOLDER. Prints JSON: by file name, its graphs, each with tensors, inputs and outputs.
 
-- plain.onnx: weights in plain.bin, in a subgraph, of many types, a sparse one; plain.onnxar: packed
+- plain.onnx: weights in plain.bin, in a subgraph, in a Constant node, of many types; plain.onnxar: packed
 - inside.onnx: the same with its data inside
 - family.onnxar: two graphs over one weight
 """
@@ -39,6 +39,7 @@ def made(name: str) -> ModelProto:
     nodes = [
         helper.make_node("If", ["flag"], ["chosen"], then_branch=branch("then"), else_branch=branch("else")),
         helper.make_node("MatMul", ["x", "shared"], ["y"]),
+        helper.make_node("Constant", [], ["fixed"], value=weight("", [10])),
     ]
     inputs = [
         helper.make_tensor_value_info("flag", TensorProto.BOOL, []),
@@ -56,6 +57,9 @@ def made(name: str) -> ModelProto:
 def initializers(graph: GraphProto) -> list[TensorProto]:
     found = list(graph.initializer)
     for node in graph.node:
+        if node.op_type == "Constant":
+            node.attribute[0].t.name = node.output[0]
+            found.append(node.attribute[0].t)
         for attribute in node.attribute:
             found += [each for inner in [attribute.g, *attribute.graphs] for each in initializers(inner)]
     return found
