@@ -54,6 +54,7 @@ _INNER |= {"TrainingInfo"}  # messages that are tensors or may hold some
 _KEYS = ("location", "offset", "length", "checksum")  # of external data
 _STAYS = {"sparse_initializer", "sparse_tensor", "sparse_tensors"}  # inside the model
 _STAYS |= {"training_info", "attribute_proto"}
+_FILES = "(?i:con|prn|aux|nul|(com|lpt)[0-9])|LICEN[CS]E|NOTICE|COPYING|README|AUTHORS"
 _PLACED = {"raw_data", "external_data", "data_location"}
 
 
@@ -121,7 +122,7 @@ class Archive:
     def model(self, graph: str = MODEL) -> ModelProto:
         """The model as it is stored: linked tensors name entries and have no data.
 
-        `graph` is the entry of another model over the same weights.
+        `graph` is the entry of another model over the same weights: `unet/model.onnx`.
         """
         model, data = ModelProto(), bytes(self[graph])
         is_whole = model.ParseFromString(data) == len(data)
@@ -387,11 +388,10 @@ class _Writer:
         return True
 
     def _key(self, name: str) -> str:
-        """A C identifier that is not taken in any case and not a device of Windows."""
+        """A C identifier that is not taken in any case, nor a device or text file."""
         stem = re.sub(rb"[^A-Za-z0-9_]", b"_", name.encode()[:200]).decode() or "tensor"
         stem = f"_{stem}" if stem[0].isdigit() else stem
-        is_reserved = re.match("__[A-Z]|(?i:con|prn|aux|nul|(com|lpt)[0-9])$", stem)
-        stem = (f"t_{stem}" if is_reserved else stem)[:200]
+        stem = (f"t_{stem}" if re.match(f"__[A-Z]|({_FILES})$", stem) else stem)[:200]
         key, folded = stem, stem.lower()
         while key.lower() in self._taken:
             self._counters[folded] = self._counters.get(folded, 1) + 1

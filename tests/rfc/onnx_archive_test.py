@@ -192,11 +192,12 @@ class Loader(FolderCase):
             archive["w"]
 
     def test_another_graph_uses_the_same_weights(self) -> None:
-        graph = Entry("other.onnx", model_of(linked("w", count=2, offset=4)).data)
-        made = Made([self.entry, graph, model_of(linked("w", count=300))])
-        archive = Archive(self.write("graphs.onnxar", made.file))
-        (tensor,) = archive.model("other.onnx").graph.initializer
-        self.assertEqual(bytes(archive.data(tensor)), self.entry.data[4:12])
+        for name in ("other.onnx", "unet/model.onnx"):
+            graph = Entry(name, model_of(linked("w", count=2, offset=4)).data)
+            made = Made([self.entry, graph, model_of(linked("w", count=300))])
+            archive = Archive(self.write("graphs.onnxar", made.file))
+            (tensor,) = archive.model(name).graph.initializer
+            self.assertEqual(bytes(archive.data(tensor)), self.entry.data[4:12])
 
     def test_a_linked_tensor_gets_its_part_of_an_entry(self) -> None:
         (tensor,) = load(self.write("part.onnxar", self.made(linked("w", count=3, offset=8)).file)).graph.initializer
@@ -280,6 +281,12 @@ class CanonicalWriter(ToolCase):
                     self.same_archive(model, threshold)
                     same += 1
         self.assertGreaterEqual(same, 58)
+
+    def test_keys_avoid_names_of_texts(self) -> None:
+        texts = ["LICENSE", "LICENCE", "NOTICE", "COPYING", "README", "AUTHORS", "License", "README_", "t_NOTICE"]
+        self.same_archive(model_with(*map(wire.tensor, texts)))
+        saved = list(Archive(self.output).entries)
+        self.assertEqual(saved[:3] + saved[6:], ["t_LICENSE", "t_LICENCE", "t_NOTICE", "License", "README_", "t_NOTICE_2", MODEL])
 
     def test_a_large_entry_begins_at_a_page(self) -> None:
         large, odd = wire.tensor("large", wire.UINT8, MIB), wire.tensor("odd", wire.UINT8, 1031)
