@@ -183,10 +183,10 @@ class Edit(Arrays):
                 decoder.graph.node.pop()
                 e.add_graph("decoder", decoder)
 
-        Errors: usage.argument (a name that is empty, also after its last slash); onnx.model.too_large."""
+        The name may have folders, as "unet/model". Errors: usage.argument (the name is empty, or its last part is); onnx.model.too_large."""
         entry = name if name.endswith(".onnx") else f"{name}.onnx"
         if entry.rpartition("/")[2] == ".onnx":
-            raise usage("a graph needs a name that is not empty, also after its last slash", name)
+            raise usage("a graph needs a name whose last part is not empty", name)
         self.files[entry] = model if isinstance(model, bytes) else _proto.bytes_of(model)
 
     def _give(self, key: str, message: onnx.TensorProto, array: Array, number: int) -> None:

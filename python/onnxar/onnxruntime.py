@@ -19,6 +19,7 @@ from onnxar._errors import Error, fault, usage
 from onnxar._options import Path
 from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
+from onnxar._variants import choose
 
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
 # Failures because of a model alone. Others also come of a full disk, or want of memory.
@@ -58,9 +59,16 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
     `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
     the weights that they have in common.
 
+    `component` names a component of a model package, which may be left out with `variant` if there is only one. ONNX Runtime 1.32 selects
+    the variant for the first of the `providers` that it has; `variant` names one, whatever it needs. The attribute `variant` is the name
+    of the variant. Its session and provider options apply only without `sess_options`. Errors: usage.argument (no variant fits, with what
+    each needs; the manifest is not valid).
+
     A session of a file can be pickled, for pools of processes: by the path, the arguments, and a link, so that the other process
     refuses another version of the archive (io.changed). Options that are pickled are `onnxar.onnxruntime.SessionOptions`.
     """
+
+    _variant: str | None = None
 
     def __init__(
         self,
@@ -70,14 +78,23 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         provider_options: Sequence[dict[Any, Any]] | None = None,
         *,
         graph: str = "",
+        component: str = "",
+        variant: str = "",
         cache: bool | Path = False,
         **kwargs: Any,
     ) -> None:
         if unknown := kwargs.keys() - _ARGUMENTS:  # ONNX Runtime ignores them, so a misspelt graph= would run another model
             raise TypeError(f"InferenceSession has no argument {' and '.join(map(repr, sorted(unknown)))}")
         source = path_or_bytes if isinstance(path_or_bytes, Link) else _source(path_or_bytes)
-        if isinstance(source, Link) and (graph or cache or _version() < FIRST_WITH_FOLDER):
-            raise usage("a session with graph or cache, and one of ONNX Runtime before 1.21, is made from the archive's path, not from a link")
+        if isinstance(source, Link) and (graph or component or variant or cache or _version() < FIRST_WITH_FOLDER):
+            raise usage("a session with graph, component, variant or cache, and one of ONNX Runtime before 1.21, is made from the archive's "
+                        "path, not from a link")  # fmt: skip
+        if component or variant:
+            if graph:
+                raise usage("a session has a graph, or a component of a package")
+            chosen = choose(source, component, variant, sess_options, providers, provider_options)
+            self._variant, graph, sess_options = chosen.variant, chosen.graph, chosen.options
+            providers, provider_options = chosen.providers, None
         kept = os.path.abspath(source) if isinstance(source, str) else source
         self._arguments = (kept, sess_options, providers, provider_options, graph, cache, kwargs)
         self._source: tuple[_core.StoredModel, str, SessionOptions, str] | None = None
@@ -107,6 +124,11 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
                 _core.verify_link_bytes(link.model, link.folder, lambda: begin(linked))
 
     @property
+    def variant(self) -> str | None:
+        """The name of the variant of a model package."""
+        return self._variant
+
+    @property
     def is_cached(self) -> bool:
         """Whether the session was made from the cache."""
         return self._source is not None
@@ -122,7 +144,8 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             self._source[0].verify_archive()
         if isinstance(source, Link):
             return _restarted, (source, source, options, *others)
-        return _restarted, (self._link or _operations.link(source, graph=self._arguments[4]), source, options, *others)
+        link = self._link or _operations.link(source, graph=self._arguments[4])
+        return _restarted, (link, source, options, *others, self._variant)
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[Any, Any]] | None = None) -> None:
         def begin() -> None:
@@ -202,12 +225,15 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
 
 def _restarted(
-    link: Link, source: Any, options: Any, providers: Any, provider_options: Any, graph: str, cache: Any, kwargs: dict[str, Any]
+    link: Link, source: Any, options: Any, providers: Any, provider_options: Any, graph: str, cache: Any, kwargs: dict[str, Any],
+    variant: str | None = None,
 ) -> InferenceSession:  # fmt: skip
     """Makes a session that was pickled. Errors: as the session; io.changed."""
     if source is not link and _operations.link(source, graph=graph).model != link.model:  # an edit leaves links valid
         raise fault("io.changed", "the archive was edited or replaced since the session was pickled; make a new session", path=source)
-    return InferenceSession(source, options, providers, provider_options, graph=graph, cache=cache, **kwargs)
+    session = InferenceSession(source, options, providers, provider_options, graph=graph, cache=cache, **kwargs)
+    session._variant = variant
+    return session
 
 
 def load_adapter(source: Source, name: str) -> Any:
