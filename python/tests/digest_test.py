@@ -8,6 +8,8 @@ import pickle
 import unittest
 import zipfile
 
+import onnx
+import onnxruntime as ort
 from remote_files import ADDRESS, COUNT, RangesTest
 from support import ArchiveTest
 
@@ -17,6 +19,59 @@ import onnxar
 def sums(path) -> dict[str, str]:
     with zipfile.ZipFile(path) as archive:
         return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in sorted(archive.namelist())}
+
+
+@unittest.skipUnless(hasattr(ort, "ModelPackage"), "this ONNX Runtime has no model packages")
+class AsAssetOfOnnxRuntime(ArchiveTest):
+    """The digest is the asset URI of the folder that unzipping writes."""
+
+    files = {"with space/a b.txt": b"a", ".hidden": b"b", "a/.b/c": b"", "a.txt": b"d", "a-b": b"e", "Z/b": b"f", "LICENSE": b"g", "z'$(x).json": b"{}"}
+
+    def setUp(self) -> None:
+        super().setUp()
+        source = self.folder / "source.onnx"
+        onnx.save(self.model, source)
+        onnxar.pack({"unet/model": source, "vae/model": source, "model": source}, self.path, side_files=self.files, overwrite=True)
+        self.unzipped = self.folder / "unzipped"
+
+    def asset(self) -> str:
+        with zipfile.ZipFile(self.path) as archive:
+            archive.extractall(self.unzipped)
+        return ort.ModelPackage.compute_directory_hash(str(self.unzipped))
+
+    def digest(self) -> str:
+        return f"sha256:{onnxar.digest(self.path).hex}"
+
+    def test_is_the_asset_of_the_unzipped_folder(self):
+        (self.unzipped / "empty/inner").mkdir(parents=True)
+        self.assertEqual(self.asset(), self.digest())
+        self.assertLessEqual({"vae/model.onnx", "model.onnx", "a/.b/c"}, set(onnxar.digest(self.path).entries))
+        (self.unzipped / ".hidden").write_bytes(b"B")
+        self.assertNotEqual(ort.ModelPackage.compute_directory_hash(str(self.unzipped)), self.digest())
+
+    def test_edited_archive_has_the_asset_of_its_last_state(self):
+        before = self.digest()
+        onnxar.replace(self.path, side_files={"a.txt": b"other"}, remove=["Z/b"])
+        self.assertNotEqual(self.digest(), before)
+        self.assertEqual(self.asset(), self.digest())
+
+    def test_a_signature_counts_there(self):
+        before = self.asset()
+        onnxar.replace(self.path, side_files={"onnxar.sig": b"signature"})
+        self.assertEqual(self.digest(), before)
+        self.assertNotEqual(self.asset(), before)
+        (self.unzipped / "onnxar.sig").unlink()
+        self.assertEqual(ort.ModelPackage.compute_directory_hash(str(self.unzipped)), before)
+
+    def test_symbolic_links_are_refused_there(self):
+        self.asset()
+        (self.unzipped / "link").symlink_to("a.txt")
+        with self.assertRaisesRegex(Exception, "symlink"):
+            ort.ModelPackage.compute_directory_hash(str(self.unzipped))
+
+    def test_is_not_the_asset_of_the_unpacked_folder(self):
+        onnxar.unpack(self.path, f"{self.unzipped}/")
+        self.assertNotEqual(ort.ModelPackage.compute_directory_hash(str(self.unzipped)), self.digest())
 
 
 class OfFiles(ArchiveTest):
