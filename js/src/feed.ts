@@ -18,6 +18,9 @@ export interface External {
   data: Uint8Array | Blob;
 }
 
+/** In place of weights that were not read: onnxruntime-node refuses data without bytes. */
+const NOTHING = new Uint8Array(1);
+
 const isNode = ({ versions = {} }: RuntimeEnv): boolean => 'node' in versions && !('web' in versions);
 
 /** Where onnxruntime-node maps the archive, if it is a file; undefined if the runtime is fed with its weights. */
@@ -47,81 +50,96 @@ export function withExternal(given: object = {}, externalData: External[]): obje
   return { ...given, externalData: [...own, ...externalData] };
 }
 
-/** The weights as the runtime can take them. Its threads and native code need memory that stays. */
-export function weightsFor(env: RuntimeEnv, feed: Feed): Promise<External[]> {
-  return isNode(env) || env.wasm?.proxy ? feed.whole() : feed.handed();
-}
-
 /**
- * Models of an archive for a runtime, with each entry that has weights as external data of its own. Weights that come as
- * streams are read before the session is made, and each is freed when the runtime has copied it: together they take
- * little more memory than the runtime's copies do in the end. Those of files are read when the runtime takes them.
+ * Models of an archive for a runtime, with each entry that has weights as external data of its own. Weights of a model are
+ * read with `read`, before its session is made. Where the runtime takes them in this thread, each is freed when it was
+ * taken: together they take little more memory than the runtime's copies do in the end. Those of files are read then.
  */
 export class Feed {
   readonly #archive: Archive;
+  readonly #env: RuntimeEnv;
   readonly #onProgress: OnProgress | undefined;
-  readonly #sizes: Map<string, number>;
-  /** How many tensors are in each entry. */
-  readonly #uses = new Map<string, number>();
+  readonly #weights = new Map<string, Weight>();
+  /** How many tensors of each model are in each entry. */
+  readonly #uses = new Map<string, Map<Weight, number>>();
+  #canHand: boolean | undefined;
+  #last: Weight | undefined;
   #memory = new Uint8Array(0);
   #read = 0;
   #total = 0;
 
-  constructor(archive: Archive, onProgress?: OnProgress) {
+  constructor(archive: Archive, env: RuntimeEnv, onProgress?: OnProgress) {
     this.#archive = archive;
+    this.#env = env;
     this.#onProgress = onProgress;
-    this.#sizes = new Map(archive.entries.map(({ name, size }) => [name, size]));
+    for (const { name, size } of archive.entries) this.#weights.set(name, new Weight(name, size));
   }
 
-  /** The bytes of a model. What the feed gives afterwards has its weights, too. */
+  /** The bytes of a model, for which no weights are read. */
   model(graph: string): Promise<Uint8Array<ArrayBuffer>> {
+    const uses = new Map<Weight, number>();
+    this.#uses.set(graph, uses);
     return this.#archive.rewrite(graph, REACH.memory, (tensor) => {
-      const location = tensor.entry!;
-      const uses = this.#uses.get(location) ?? 0;
-      if (uses === 0) this.#total += this.#sizes.get(location)!;
-      this.#uses.set(location, uses + 1);
-      return Promise.resolve({ location, begin: 0 });
+      const weight = this.#weights.get(tensor.entry!)!;
+      uses.set(weight, (uses.get(weight) ?? 0) + 1);
+      return Promise.resolve({ location: weight.name, begin: 0 });
     });
   }
 
-  /** Bytes, for a runtime that takes all of them from another thread or language. */
-  async whole(): Promise<External[]> {
-    const made: External[] = [];
-    for (const [path] of this.#wanted()) made.push({ path, data: await this.#archive.read(path, this.#count) });
-    return made;
+  /** Reads the weights of a model, as far as the runtime does not take them out of the file. */
+  async read(graph: string): Promise<void> {
+    const uses = this.#uses.get(graph)!;
+    for (const [weight, count] of uses) {
+      if (!weight.isWanted) this.#total += weight.size;
+      weight.want(count);
+    }
+    for (const weight of uses.keys()) {
+      if (!this.#isHanded || this.#archive.source.stream) {
+        await weight.read(() => this.#archive.read(weight.name, this.#count));
+      }
+      weight.offset = await this.#archive.offset(weight.name);
+    }
   }
 
-  /** Bytes that are freed when the runtime has taken as many parts of them as there are tensors, and the next of others. */
-  async handed(): Promise<External[]> {
-    const { source } = this.#archive;
-    if (!source.readSync?.(new Uint8Array(1), source.size - 1)) return this.whole();
-    const made: External[] = [];
-    let last: Weight | undefined;
-    for (const [path, size] of this.#wanted()) {
-      const bytes = source.stream && (await this.#archive.read(path, this.#count));
-      const weight = new Weight(bytes, this.#uses.get(path)!);
-      const offset = await this.#archive.offset(path);
-      const take = (begin = 0, end = size): Uint8Array => {
-        if (last !== weight) last?.freeIfUsed();
-        last = weight;
-        return weight.take(begin, end) ?? this.#readNow(offset + begin, offset + end);
-      };
-      const properties = { byteLength: { value: size }, length: { value: size }, subarray: { value: take } };
-      made.push({ path, data: Object.defineProperties(new Uint8Array(0), properties) });
-    }
-    return made;
+  /** What a runtime takes: the weights of a model, or all entries, of which it gets those that were read by then. */
+  externals(graph?: string): External[] {
+    const weights = graph === undefined ? this.#weights.values() : this.#uses.get(graph)!.keys();
+    return Array.from(weights, (weight) => {
+      if (this.#isHanded) return { path: weight.name, data: this.#handed(weight) };
+      return { path: weight.name, get data() { return weight.bytes ?? NOTHING; } }; // prettier-ignore
+    });
   }
 
   /** Parts of the archive's Blob, for a runtime that reads them when it takes them; undefined where that cannot be. */
-  async slices(): Promise<External[] | undefined> {
+  async slices(graph: string): Promise<External[] | undefined> {
     const blob = this.#archive.source.blob?.();
     if (!blob) return undefined;
     const made: External[] = [];
-    for (const [path, size] of this.#wanted()) {
-      const offset = await this.#archive.offset(path);
-      made.push({ path, data: blob.slice(offset, offset + size) });
+    for (const { name, size } of this.#uses.get(graph)!.keys()) {
+      const offset = await this.#archive.offset(name);
+      made.push({ path: name, data: blob.slice(offset, offset + size) });
     }
     return made;
+  }
+
+  /** Whether the runtime takes weights in this thread, and more can be read while it does. Else it needs memory that stays. */
+  get #isHanded(): boolean {
+    const { source } = this.#archive;
+    this.#canHand ??=
+      !isNode(this.#env) && !this.#env.wasm?.proxy && !!source.readSync?.(new Uint8Array(1), source.size - 1);
+    return this.#canHand;
+  }
+
+  /** Bytes that are freed when the runtime has taken as many parts of them as there are tensors, and the next of others. */
+  #handed(weight: Weight): Uint8Array {
+    const { size } = weight;
+    const take = (begin = 0, end = size): Uint8Array => {
+      if (this.#last !== weight) this.#last?.freeIfUsed();
+      this.#last = weight;
+      return weight.take(begin, end) ?? this.#readNow(weight.offset + begin, weight.offset + end);
+    };
+    const properties = { byteLength: { value: size }, length: { value: size }, subarray: { value: take } };
+    return Object.defineProperties(new Uint8Array(0), properties);
   }
 
   /** In the memory of the bytes before: runtimes copy them before they take others. */
@@ -134,34 +152,54 @@ export class Feed {
     return into;
   }
 
-  *#wanted(): Generator<[name: string, size: number]> {
-    for (const name of this.#uses.keys()) yield [name, this.#sizes.get(name)!];
-  }
-
   #count = (bytes: number): void => {
     this.#read = Math.min(this.#read + bytes, this.#total); // some are read again
     this.#onProgress?.(this.#read, this.#total);
   };
 }
 
-/** The bytes of an entry, if they were read, until they are freed. */
+/** The bytes of an entry, from when they are read until they are freed. */
 class Weight {
+  readonly name: string;
+  readonly size: number;
+  offset = 0;
+  /** Tensors of models that were read, and have not taken the bytes. */
+  #uses: number | undefined;
   #bytes: Uint8Array | undefined;
-  #uses: number;
+  #reading: Promise<void> | undefined;
 
-  constructor(bytes: Uint8Array | undefined, uses: number) {
-    this.#bytes = bytes;
-    this.#uses = uses;
+  constructor(name: string, size: number) {
+    this.name = name;
+    this.size = size;
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.#bytes;
+  }
+
+  get isWanted(): boolean {
+    return this.#uses !== undefined;
+  }
+
+  want(uses: number): void {
+    this.#uses = (this.#uses ?? 0) + uses;
+  }
+
+  /** At the same time only once. */
+  async read(bytes: () => Promise<Uint8Array>): Promise<void> {
+    if (this.#bytes) return;
+    this.#reading ??= bytes().then((all) => void (this.#bytes = all));
+    await this.#reading.finally(() => (this.#reading = undefined));
   }
 
   take(begin: number, end: number): Uint8Array | undefined {
-    this.#uses--;
+    this.#uses!--;
     return this.#bytes?.subarray(begin, end);
   }
 
   /** At once, where memory can be moved; else when garbage is collected. */
   freeIfUsed(): void {
-    if (this.#uses > 0) return;
+    if (this.#uses! > 0) return;
     const { buffer } = this.#bytes ?? {};
     this.#bytes = undefined;
     (buffer as Partial<{ transfer(size: number): void }> | undefined)?.transfer?.(0);

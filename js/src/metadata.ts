@@ -174,7 +174,7 @@ async function ofArchive(file: FileLike, most: number): Promise<OnnxMetadata> {
   // Models are before the directory, and it is larger than a MiB: that they have eight times its size is a guess.
   if (offset < base) await extend(Math.max(0, offset - 8 * (end - offset)));
   const entries = readDirectory(tail.subarray(offset - base, end - base), count);
-  const models = entries.filter(({ name }) => name === MODEL || /^[^/]+\.onnx$/.test(name));
+  const models = entries.filter(({ name }) => name === MODEL || /[^/]\.onnx$/.test(name));
   await extend(models.reduce((first, { begin }) => Math.min(first, begin), base));
   let [bytes, values] = [0, MOST_VALUES]; // that models may still have
   const graphs = models.reverse().map(({ name, begin, size }) => {

@@ -1,6 +1,6 @@
 import { Archive, open, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
-import { Feed, mappedAt, mapping, unlessReplaced, weightsFor, withExternal } from './feed.js';
+import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
 import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './source.js';
 
@@ -61,8 +61,9 @@ async function fed<Session>(
   archive: Archive,
   { graph = MODEL, session, onProgress, blobs }: SessionOptions,
 ): Promise<Session> {
-  const feed = new Feed(archive, onProgress);
+  const feed = new Feed(archive, ort.env, onProgress);
   const model = await feed.model(graph);
-  const weights = (blobs && (await feed.slices())) || (await weightsFor(ort.env, feed));
-  return ort.InferenceSession.create(model, withExternal(session, weights));
+  const slices = blobs ? await feed.slices(graph) : undefined;
+  if (!slices) await feed.read(graph);
+  return ort.InferenceSession.create(model, withExternal(session, slices ?? feed.externals(graph)));
 }

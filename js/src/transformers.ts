@@ -1,6 +1,6 @@
 import { open, type Archive, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
-import { Feed, mappedAt, mapping, unlessReplaced, weightsFor, withExternal } from './feed.js';
+import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
 import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './source.js';
 import { BLOCK, Wire } from './wire.js';
@@ -39,12 +39,13 @@ export interface ModelOptions {
 
 /**
  * Loads a model of transformers.js from one archive: its side files are the files of the model's folder (`config.json`,
- * `tokenizer.json`), and its graphs are the files of `onnx/`. `load` gets the name and the options for `pipeline` or
+ * `tokenizer.json`), and so are its graphs (`onnx/model_q4.onnx`). `load` gets the name and the options for `pipeline` or
  * `from_pretrained`, and gives what it made, once all is loaded:
  *
  *     withArchive(env, url, (name, options) => pipeline('text-classification', name, options))
  *
- * A graph `decoder.onnx` is also `onnx/decoder_q4.onnx`, whatever the `dtype`, unless there are graphs for several. The
+ * Only the weights of graphs that are asked for are read. A graph in the root is also in every folder: `decoder.onnx` is
+ * `onnx/decoder.onnx`. A graph is that of every `dtype`, as `onnx/decoder_q4.onnx`, unless there are graphs for several. The
  * model is every `.onnx` file that no graph is, or only that of its own name, if it has one (`onnxar.model.name`).
  *
  * Until `load` is done, `env.fetch` and `env.customCache` are those of this package, which pass requests for other models
@@ -58,8 +59,8 @@ export async function withArchive<T>(
 ): Promise<T> {
   const archive = await open(source, options.open);
   try {
-    const { models, session } = await prepared(env, archive, options);
-    const { name, release } = shared(env).add(new Folder(archive, models, await ownName(archive)));
+    const { model, session } = prepared(env, archive, options);
+    const { name, release } = shared(env).add(new Folder(archive, model, await ownName(archive)));
     try {
       const made = load(name, { session_options: session, use_external_data_format: false });
       return await unlessReplaced(archive, mappedAt(env.backends.onnx, archive), made);
@@ -71,22 +72,34 @@ export async function withArchive<T>(
   }
 }
 
-/** The models of an archive, and the options with which the runtime finds the weights of all of them. */
-async function prepared(
+/** A model as the runtime gets it, and what has to be done before its session is made. */
+interface Model {
+  bytes: Uint8Array<ArrayBuffer>;
+  read: () => Promise<void>;
+}
+
+/** The models of an archive, and the options with which the runtime finds the weights of those that were read. */
+function prepared(
   env: Environment,
   archive: Archive,
   { session, onProgress }: LoadOptions,
-): Promise<{ models: Map<string, Uint8Array<ArrayBuffer>>; session: object }> {
+): { model: (graph: string) => Promise<Model>; session: object } {
   const ort = env.backends.onnx;
   const path = mappedAt(ort, archive);
-  const file = path === undefined ? undefined : mapping(path, session);
-  const feed = new Feed(archive, onProgress);
-  const models = new Map<string, Uint8Array<ArrayBuffer>>();
-  for (const graph of archive.graphs()) {
-    models.set(graph, await (file ? archive.link(file.name, { graph }) : feed.model(graph)));
+  if (path !== undefined) {
+    const file = mapping(path, session);
+    const model = async (graph: string): Promise<Model> => ({
+      bytes: await archive.link(file.name, { graph }),
+      read: () => Promise.resolve(),
+    });
+    return { model, session: file.options };
   }
-  if (file) return { models, session: file.options };
-  return { models, session: withExternal(session, await weightsFor(ort, feed)) };
+  const feed = new Feed(archive, ort, onProgress);
+  const model = async (graph: string): Promise<Model> => ({
+    bytes: await feed.model(graph),
+    read: () => feed.read(graph),
+  });
+  return { model, session: withExternal(session, feed.externals()) };
 }
 
 // --- files -----------------------------------------------------------------------------------------------------------
@@ -96,35 +109,56 @@ const DTYPE = /_(fp16|int8|uint8|quantized|q[124](f16)?|bnb4)$/;
 /** The files that transformers.js finds in an archive. */
 class Folder {
   readonly #archive: Archive;
-  readonly #models: Map<string, Uint8Array<ArrayBuffer>>;
+  readonly #model: (graph: string) => Promise<Model>;
+  readonly #models = new Map<string, Promise<Model>>();
   /** The names of files without `.onnx`, and the graphs that they are. */
   readonly #graphs: Map<string, string>;
   readonly #hasName: boolean;
 
-  constructor(archive: Archive, models: Map<string, Uint8Array<ArrayBuffer>>, ownName: string | undefined) {
+  constructor(archive: Archive, model: (graph: string) => Promise<Model>, ownName: string | undefined) {
     this.#archive = archive;
-    this.#models = models;
+    this.#model = model;
     this.#hasName = ownName !== undefined;
     const others = archive.graphs().filter((graph) => graph !== MODEL);
     this.#graphs = new Map(others.map((graph) => [graph.slice(0, -'.onnx'.length), graph]));
     if (ownName !== undefined) this.#graphs.set(ownName, MODEL);
   }
 
-  /** A file, which is read when its body is; undefined if it is not there. */
-  answer(file: string): Response | undefined {
-    const model = this.#models.get(this.#graphOf(file) ?? '');
-    if (model) return answer(model, model.length);
-    const entry = this.#archive.entries.find(({ name }) => name === file);
-    return entry && answer(this.#archive.stream(file), entry.size);
+  /** A file, which is read when its body is, a model together with its weights; undefined if it is not there. */
+  async answer(file: string): Promise<Response | undefined> {
+    const graph = this.#graphOf(file);
+    if (graph === undefined) {
+      const entry = this.#archive.entries.find(({ name }) => name === file);
+      return entry && answer(this.#archive.stream(file), entry.size);
+    }
+    const model = this.#models.get(graph) ?? this.#model(graph);
+    this.#models.set(graph, model);
+    const { bytes, read } = await model;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller): Promise<void> {
+          await read();
+          controller.enqueue(bytes);
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return answer(body, bytes.length);
   }
 
   #graphOf(file: string): string | undefined {
-    const [, name] = /([^/]+)\.onnx$/.exec(file) ?? [];
-    if (name === undefined) return undefined;
-    const exact = this.#graphs.get(name);
-    if (exact !== undefined) return exact;
-    const similar = [...this.#graphs].filter(([other]) => other.replace(DTYPE, '') === name.replace(DTYPE, ''));
-    if (similar.length > 0) return similar.length === 1 ? similar[0]![1] : undefined;
+    if (!file.endsWith('.onnx')) return undefined;
+    const name = file.slice(0, -'.onnx'.length);
+    const names = [name, name.slice(name.lastIndexOf('/') + 1)];
+    for (const each of names) {
+      const exact = this.#graphs.get(each);
+      if (exact !== undefined) return exact;
+    }
+    for (const each of names) {
+      const similar = [...this.#graphs].filter(([other]) => other.replace(DTYPE, '') === each.replace(DTYPE, ''));
+      if (similar.length > 0) return similar.length === 1 ? similar[0]![1] : undefined;
+    }
     return this.#hasName ? undefined : MODEL;
   }
 }
@@ -196,7 +230,7 @@ class Hooks implements FileCache {
   #fetch = (input: string | URL, init?: unknown): Promise<unknown> => {
     const found = this.#find(String(input));
     if (!found) return this.#before.fetch(input, init);
-    return Promise.resolve(found.folder.answer(found.file) ?? new Response(null, { status: 404 }));
+    return found.folder.answer(found.file).then((file) => file ?? new Response(null, { status: 404 }));
   };
 
   /** The archive and the file that a path or URL of transformers.js means. */

@@ -104,6 +104,111 @@ describe('an archive', () => {
   });
 });
 
+describe('files of a repository', () => {
+  const names = ['onnx/model', 'onnx/model_q4', 'onnx/model_fp16', 'onnx/decoder_q4', 'unet/model', 'text'];
+  const entries = names.flatMap((name, i) => [[`w${i}`, Buffer.alloc(256 + 64 * i, i + 1)]]);
+  const graphs = names.map((name, i) => [`${name}.onnx`, model([[`t${i}`, 256 + 64 * i, `w${i}`, 0]])]);
+  const own = model([['t', 128, 'own', 0]]);
+  const bytes = archive([
+    ...entries,
+    ['own', Buffer.alloc(128)],
+    ['config.json', Buffer.from('{}')],
+    ...graphs,
+    ['__MODEL_PROTO', own],
+  ]);
+
+  /** An environment of transformers.js whose runtime takes whole weights, and what its sessions were given. */
+  const environment = (wasm = {}) => ({
+    backends: { onnx: { wasm } },
+    remotePathTemplate: '{model}/',
+    fetch: () => assert.fail(),
+  });
+
+  /** Which weight each file of these names comes with, by the only ones that are there then. */
+  async function weightsOf(env, source, files) {
+    const found = {};
+    for (const file of files) {
+      await withArchive(env, source, async (name, { session_options }) => {
+        const response = await env.fetch(`${name}/${file}`);
+        if (response.status === 404) return void (found[file] = undefined);
+        await response.arrayBuffer();
+        const there = session_options.externalData.filter(({ data }) => data.length > 1).map(({ path }) => path);
+        found[file] = there.join();
+      });
+    }
+    return found;
+  }
+
+  test('are found by their whole path, or without folder in the root', async () => {
+    const wanted = {
+      'onnx/model.onnx': 'w0', 'onnx/model_q4.onnx': 'w1', 'onnx/model_fp16.onnx': 'w2', 'unet/model.onnx': 'w4',
+      'onnx/decoder.onnx': 'w3', 'onnx/decoder_fp16.onnx': 'w3', 'unet/model_q4.onnx': 'w4', 'text.onnx': 'w5',
+      'onnx/text_q4.onnx': 'w5', 'any/text.onnx': 'w5', 'onnx/model_q8.onnx': 'own', 'onnx/model_bnb4.onnx': undefined,
+      'config.json': '', 'onnx/config.json': undefined,
+    }; // prettier-ignore
+    assert.deepEqual(await weightsOf(environment({ proxy: true }), bytes, Object.keys(wanted)), wanted);
+  });
+
+  test('that are only asked for have no weights read', async () => {
+    const env = environment({ proxy: true });
+    await withArchive(env, bytes, async (name, { session_options }) => {
+      for (const file of names) assert.equal((await env.fetch(`${name}/${file}.onnx`)).status, 200);
+      const there = () => session_options.externalData.filter(({ data }) => data.length > 1).length;
+      assert.equal(there(), 0);
+      const [first, second] = await Promise.all([0, 1].map((i) => env.fetch(`${name}/${names[i]}.onnx`)));
+      await Promise.all([first.arrayBuffer(), second.arrayBuffer()]);
+      assert.equal(there(), 2);
+      assert.equal(globalThis.structuredClone(session_options.externalData)[1].data.length, 256 + 64);
+    });
+  });
+
+  test('are read once for all of their sessions, and again if they were freed', async () => {
+    const shared = [
+      ['a.onnx', model([['t', 256, 'w', 0]])],
+      [
+        'b.onnx',
+        model([
+          ['t', 256, 'w', 0],
+          ['u', 128, 'v', 0],
+        ]),
+      ],
+    ];
+    const both = archive(
+      [['v', Buffer.alloc(128, 2)], ['w', Buffer.alloc(256, 1)], ...shared, ['__MODEL_PROTO', own]].toSpliced(1, 0, [
+        'own',
+        Buffer.alloc(128),
+      ]),
+    );
+    const read = [];
+    const at = both.indexOf(Buffer.alloc(256, 1));
+    const counting = {
+      size: both.length,
+      read: async (begin, end) => both.subarray(begin, end),
+      stream: async (begin, end) => (begin === at && read.push(end), new Blob([both.subarray(begin, end)]).stream()),
+      readSync: (into, begin) => (into.set(both.subarray(begin, begin + into.length)), true),
+    };
+    const env = environment();
+    await withArchive(env, counting, async (name, { session_options }) => {
+      const load = async (file) => (await env.fetch(`${name}/${file}`)).arrayBuffer();
+      const take = (path) => session_options.externalData.find((each) => each.path === path).data.subarray(0, 4)[3];
+      await Promise.all([load('a.onnx'), load('b.onnx')]);
+      assert.deepEqual([take('w'), take('w'), take('v'), read.length], [1, 1, 2, 1]);
+      await load('a.onnx');
+      assert.deepEqual([take('w'), read.length], [1, 2]);
+    });
+  });
+
+  test('that are damaged fail when they are read', async () => {
+    const damaged = Buffer.from(bytes);
+    damaged[damaged.indexOf(Buffer.alloc(256, 1))] ^= 1;
+    const env = environment({ proxy: true });
+    await withArchive(env, damaged, async (name) => {
+      await assert.rejects((await env.fetch(`${name}/onnx/model.onnx`)).arrayBuffer(), { code: 'zip.data.crc' });
+      assert.ok((await (await env.fetch(`${name}/onnx/model_q4.onnx`)).arrayBuffer()).byteLength > 0);
+    });
+  });
+});
+
 describe('weights in branches, loops and constants', { skip }, () => {
   for (const [runtime, load] of RUNTIMES) {
     test(`are those of the archive in ${runtime}`, async () => {
@@ -172,6 +277,20 @@ describe('transformers.js', { skip }, async () => {
       const said = await classified(transformers, withArchive, url('classifier.onnxar'), { dtype });
       assert.deepEqual(said, CLASSIFIED);
     }
+  });
+
+  test('gets the graph of a dtype in its folder, and only its weights', async () => {
+    const opposite = ['BAD true', 'GOOD true'];
+    for (const [dtype, wanted] of Object.entries({ fp32: CLASSIFIED, q4: opposite, q8: CLASSIFIED })) {
+      await eachSource('typed.onnxar', async (source) => {
+        const totals = new Set();
+        const options = { dtype, onProgress: (read, total) => totals.add(total) };
+        assert.deepEqual(await classified(transformers, withArchive, source, options), wanted);
+        assert.deepEqual([...totals], source instanceof URL ? [] : [9 * 64 * 4 + 64 * 2 * 4]);
+      });
+    }
+    await assert.rejects(classified(transformers, withArchive, url('typed.onnxar'), { dtype: 'uint8' }));
+    assert.deepEqual(asked, []);
   });
 
   test('tells progress, and passes options to the runtime', async () => {

@@ -7,6 +7,7 @@ Usage: ONNXAR=path/to/onnxar models.py ROOT FOLDER
 - classifier.onnxar: a folder of transformers.js in one file, with the graph for the dtype fp32
 - large.onnxar: 5 GiB of holes, and after them the graph classifier.onnx with its weights
 - docs/: what the programs of docs/web.md read
+- typed.onnxar: a repository of transformers.js, with a graph for each of seven dtypes; q4 says the opposite
 - pair.onnxar: a folder of transformers.js with encoder and decoder over one embedding; unpacked/pair: that folder, as
   `unpack` gives it back
 """
@@ -79,10 +80,10 @@ def embedding() -> TensorProto:
     return weight("embedding", np.eye(len(WORDS), WIDTH))
 
 
-def classifier() -> ModelProto:
+def classifier(factor: float = 8) -> ModelProto:
     """The logits are how often `bad` and `good` are there."""
     looks = np.zeros((WIDTH, 2))
-    looks[WORDS.index("bad"), 0] = looks[WORDS.index("good"), 1] = 8
+    looks[WORDS.index("bad"), 0] = looks[WORDS.index("good"), 1] = factor
     nodes = [
         helper.make_node("Gather", ["embedding", "input_ids"], ["embedded"]),
         helper.make_node("ReduceSum", ["embedded", "axis"], ["summed"], keepdims=0),
@@ -149,15 +150,18 @@ def pack(folder: Path, made: ModelProto, archive: Path, files: dict[str, object]
     subprocess.run([os.environ["ONNXAR"], "pack", source, "-o", archive, "-f", "-q", "--threshold", "128", *words], check=True)
 
 
-def pack_folder(folder: Path, models: dict[str, ModelProto], files: dict[str, object], out: Path) -> None:
-    """Packs a folder of several models, and unpacks it beside."""
-    export, archive, unpacked = folder / "pair", out / "pair.onnxar", out / "unpacked" / "pair"
+def pack_folder(export: Path, models: dict[str, ModelProto], files: dict[str, object], archive: Path) -> None:
+    """Packs a folder of several models."""
     export.mkdir()
     for name, content in files.items():
         (export / name).write_text(json.dumps(content))
     for name, made in models.items():
+        (export / name).parent.mkdir(exist_ok=True)
         save(made, export / name)
     subprocess.run([os.environ["ONNXAR"], "pack", export, "-o", archive, "-f", "-q", "--threshold", "128"], check=True)
+
+
+def unpack(archive: Path, unpacked: Path) -> None:
     shutil.rmtree(unpacked.parent, ignore_errors=True)
     unpacked.parent.mkdir()
     subprocess.run([os.environ["ONNXAR"], "unpack", archive, "-o", f"{unpacked}/", "-q"], check=True)
@@ -203,7 +207,13 @@ def main() -> None:
         pack(folder, subgraphs(), out / "subgraphs.onnxar", {})
         pack(folder, classifier(), out / "classifier.onnxar", {"config.json": CLASSIFIER_CONFIG, **files})
         pair = {"encoder_model.onnx": half("encoder", "last_hidden_state"), "decoder_model_merged.onnx": half("decoder_gain", "logits")}
-        pack_folder(folder, pair, {"config.json": PAIR_CONFIG, **files}, out)
+        pack_folder(folder / "pair", pair, {"config.json": PAIR_CONFIG, **files}, out / "pair.onnxar")
+        unpack(out / "pair.onnxar", out / "unpacked" / "pair")
+        dtypes = {f"_{name}": 8 for name in ("fp16", "int8", "quantized", "q4f16", "bnb4")} | {"": 8, "_q4": -8}
+        typed = {f"onnx/model{name}.onnx": classifier(factor) for name, factor in dtypes.items()}
+        typed["onnx/model_fp16.onnx"].graph.initializer[2].raw_data = np.zeros((WIDTH, 2), np.float32).tobytes()
+        config = {**CLASSIFIER_CONFIG, "transformers.js_config": {}}
+        pack_folder(folder / "typed", typed, {"config.json": config, **files}, out / "typed.onnxar")
         write_docs(root, out / "docs", folder)
 
 
