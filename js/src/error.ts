@@ -86,6 +86,7 @@ const RULES = {
   M20: ['onnx.tensor.data_beside', 'a tensor has values in two fields'],
   M21: ['onnx.tensor.wrong_field', 'the values of a tensor are in a field of another type'],
   G2: ['archive.model.too_large', 'a graph has more than 2^31 - 1 bytes'],
+  G6: ['archive.graph.shadow', "an entry in the graph's folder hides the one that a tensor names"],
 } as const;
 
 /** Failures that no rule of the format names. */

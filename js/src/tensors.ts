@@ -192,7 +192,7 @@ function countRun(wire: Wire, run: Field): number {
 
 type Place = Pick<Tensor, 'entry' | 'offset' | 'length'>;
 
-/** M8 to M16, M18 and M19. */
+/** M8 to M16, M18 and M19, and G6. */
 function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Sizes): Place {
   const keeps = (rule: Rule, kept: boolean): void => wire.keeps(rule, kept, draft.at);
   const { keys } = draft;
@@ -213,6 +213,8 @@ function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Siz
   const rest = BigInt(room!) - offset!;
   const length = stated ?? (rest > 0n ? rest : 0n);
   keeps('M13', offset! + length <= BigInt(room!));
+  const folder = wire.name.slice(0, wire.name.lastIndexOf('/') + 1);
+  keeps('G6', folder === '' || sizes(folder + entry) === undefined);
   return { entry, offset: Number(offset), length: Number(length) };
 }
 

@@ -22,7 +22,7 @@ const DAMAGED = Symbol('damaged');
 export class Wire {
   readonly bytes: Uint8Array;
   readonly #base: number;
-  readonly #name: string;
+  readonly name: string;
   /** After `varint`: the upper 32 bits of its value, and where it ended. */
   high = 0;
   next = 0;
@@ -31,17 +31,17 @@ export class Wire {
   constructor(bytes: Uint8Array, base: number, name: string) {
     this.bytes = bytes;
     this.#base = base;
-    this.#name = name;
+    this.name = name;
   }
 
   fail(rule: 'M2' | 'M3' | 'M4' | 'M5' | 'M6' | 'M7' | 'M10' | 'M17', at: number): never {
     if (this.#isQuiet) throw DAMAGED;
-    throw new OnnxarError(rule, this.#name, this.#base + at);
+    throw new OnnxarError(rule, this.name, this.#base + at);
   }
 
   /** For rules of one tensor. */
   keeps(rule: Parameters<typeof require>[0], kept: boolean, at: number): asserts kept {
-    require(rule, kept, this.#base + at, this.#name);
+    require(rule, kept, this.#base + at, this.name);
   }
 
   /** The lower 32 bits of a number. */
