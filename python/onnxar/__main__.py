@@ -22,7 +22,7 @@ def main() -> None:
         if len(sys.argv) > 1 and sys.argv[1] in VERBS:
             sys.exit(importlib.import_module(VERBS[sys.argv[1]]).main(sys.argv[2:]))
         command = executable()
-    except Error as error:
+    except (Error, ModuleNotFoundError) as error:
         sys.exit(str(error))
     os.execv(command, ["onnxar", *sys.argv[1:]])
 

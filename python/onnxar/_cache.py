@@ -10,11 +10,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
-
 from onnxar import _core
-from onnxar._errors import usage
+from onnxar._errors import needs, usage
 from onnxar._options import Path
+
+with needs("onnxar.onnxruntime"):
+    import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
 FIRST_VERSION = (1, 22)  # of ONNX Runtime: stores prepacked weights, and takes a link as bytes
 FOLDER = "session.model_external_initializers_file_folder_path"

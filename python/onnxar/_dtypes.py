@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onnxar import _core
-from onnxar._errors import Error, fault, usage
+from onnxar._errors import Error, fault, needs, usage
 
 # TensorProto.DataType -> name in NumPy, or in ml_dtypes for types that NumPy lacks.
 _OF_NUMPY = {
@@ -41,8 +41,8 @@ def numpy_dtype(number: int) -> np.dtype[Any]:
         return np.dtype(_OF_NUMPY[number])
     if number not in _OF_ML_DTYPES:
         raise usage(f"tensors of type {name_of(number)} are not available as arrays; onnxar.load returns them as messages")
-    import ml_dtypes
-
+    with needs(f"an array of type {name_of(number)}"):
+        import ml_dtypes
     try:
         dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _OF_ML_DTYPES[number]))
     except AttributeError:

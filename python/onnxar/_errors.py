@@ -172,6 +172,20 @@ def without_folder(folder: str, name: str = "") -> Iterator[None]:
         raise make_error(error.code, message, error.entry, error.offset, path) from None
 
 
+_PIP_NAMES = {"google": "protobuf", "ml_dtypes": "ml_dtypes", "onnx": "onnx", "onnx_ir": "onnx_ir", "onnxruntime": "onnxruntime", "torch": "torch"}
+
+
+@contextlib.contextmanager
+def needs(what: str) -> Iterator[None]:
+    """Says what needs an optional package if an import in the block does not find it, and how to install it. Raises ModuleNotFoundError."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (package := _PIP_NAMES.get((error.name or "").partition(".")[0])) is None:
+            raise
+        raise ModuleNotFoundError(f"{what} needs the package {package}, which is not installed: pip install {package}", name=error.name) from None
+
+
 def printable(text: str) -> str:
     """Escapes control characters, and the surrogates of bytes that are not UTF-8."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, overload
 
 from onnxar import _core, _ir, _operations, _proto, _ranges
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import usage, without_folder
+from onnxar._errors import needs, usage, without_folder
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
 from onnxar._pool import Pool
 from onnxar._progress import Count, Progress, growing, reporting
@@ -46,8 +46,8 @@ def load(
 
         model = onnxar.load("model.onnxar")  # an onnx.ModelProto
     """
-    import onnx
-
+    with needs("onnxar.load"):
+        import onnx
     model = onnx.ModelProto()
     load_into(model, source, load_options(max_expansion=max_expansion, verify_data=verify, threads=threads, graph=graph), progress)
     return model
@@ -109,8 +109,9 @@ def load_ir(source: Source) -> onnx_ir.Model:
         model = onnxar.load_ir("model.onnxar")
         onnxar.save(model, "changed.onnxar")
     """
-    import onnx
-
+    with needs("onnxar.load_ir"):
+        import onnx
+        import onnx_ir  # noqa: F401  before the archive is read
     archive = source if isinstance(source, Archive) else open_archive(source)
     data = archive.model()
     _ = archive.keys()  # the walk validates the messages

@@ -94,13 +94,13 @@ def translated(name: str) -> Iterator[None]:
     except (Error, MemoryError):
         raise
     except FileNotFoundError as error:
-        raise fault("io.not_found", "there is no such file", path=name) from error
+        raise fault("io.not_found", "there is no such file", path=name) from None  # the other's text may have secrets
     except PermissionError as error:
-        raise fault("io.permission", f"access is denied: {_reason(error)}", path=name) from error
+        raise fault("io.permission", f"access is denied: {_reason(error)}", path=name) from None
     except ImportError as error:
-        raise usage(f"a package that opens this address is not installed: {error}", path=name) from error
+        raise usage(f"a package that opens this address is not installed: {shown(str(error))}", path=name) from None
     except Exception as error:
-        raise fault("remote.unreachable", f"the file cannot be read or written: {_reason(error)}", path=name) from error
+        raise fault("remote.unreachable", f"the file cannot be read or written: {_reason(error)}", path=name) from None
 
 
 def _reason(error: Exception) -> str:
@@ -278,7 +278,7 @@ def fsspec_file(
             try:
                 import fsspec
             except ImportError:
-                raise usage("addresses are opened with fsspec, which is not installed", path=name) from None
+                raise usage("addresses are opened with fsspec, which is not installed: pip install fsspec", path=name) from None
             system, path = fsspec.core.url_to_fs(_plain(source), **(storage_options or {}))
     else:
         system, path = source.fs, source.path
@@ -388,7 +388,7 @@ def put(
         try:
             import fsspec
         except ImportError:
-            raise usage("addresses are written with fsspec, which is not installed", path=name) from None
+            raise usage("addresses are written with fsspec, which is not installed: pip install fsspec", path=name) from None
         system, target = fsspec.core.url_to_fs(_plain(address), **(storage_options or {}))
         if not overwrite and system.exists(target):
             raise fault("output.exists", "there is a file already; overwrite=True replaces it", path=name)

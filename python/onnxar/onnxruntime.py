@@ -9,17 +9,18 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
-from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignore[import-untyped,unused-ignore]
-
 from onnxar import _core, _dtypes, _operations, _ranges
 from onnxar._archive import Archive, open_archive, opened
 from onnxar._cache import FOLDER, Cache, SessionOptions, Unfit, settings_of, warn
-from onnxar._errors import Error, fault, usage
+from onnxar._errors import Error, fault, needs, usage
 from onnxar._options import Path
 from onnxar._sources import Source, fetched, path_or_bytes
 from onnxar._types import Link
 from onnxar._variants import choose
+
+with needs("onnxar.onnxruntime"):
+    import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
+    from onnxruntime.capi import onnxruntime_pybind11_state as errors  # type: ignore[import-untyped,unused-ignore]
 
 FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
 # Failures because of a model alone. Others also come of a full disk, or want of memory.

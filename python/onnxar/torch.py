@@ -12,14 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 
 from onnxar import _core, _dtypes, _weights
 from onnxar._archive import Archive, open_archive
-from onnxar._errors import fault, usage
+from onnxar._errors import fault, needs, usage
 from onnxar._options import Path
 from onnxar._progress import Count, Progress, reporting
 from onnxar._sources import file_of
+
+with needs("onnxar.torch"):
+    import torch
 
 # TensorProto.DataType -> name in torch. An old torch may lack the last ones.
 _NAMES = {
