@@ -259,12 +259,11 @@ namespace detail {
 std::string step_into(std::string& site, std::string_view label, std::optional<std::size_t> index,
                       std::string_view attribute_name);
 
-/// Calls `visit` with every tensor and its place. The recursion is as deep as the protobuf that parsed the model
-/// allowed.
-template <typename Visit>
+/// Calls `visit` with every tensor and its place, with a site only if `sites`. Recurses as deep as protobuf's parser.
+template <bool sites, typename Visit>
 class TensorWalk {
  public:
-  explicit TensorWalk(Visit visit) : visit_(std::move(visit)) {}
+  TensorWalk(std::bool_constant<sites> /*selects the class*/, Visit visit) : visit_(std::move(visit)) {}
 
   void model(const auto& model) {
     in("graph", [&] { graph(model.graph()); });
@@ -317,6 +316,7 @@ class TensorWalk {
   }
   void in(std::string_view label, const auto& action, std::optional<std::size_t> index = {},
           std::string_view attribute_name = {}) {
+    if constexpr (!sites) return action();
     std::string before = step_into(site_, label, index, attribute_name);
     action();
     site_ = std::move(before);
@@ -329,8 +329,7 @@ class TensorWalk {
 
   Visit visit_;
   std::string site_;
-  std::size_t graph_ = 0;
-  std::size_t graphs_ = 0;
+  std::size_t graph_ = 0, graphs_ = 0;
 };
 
 }  // namespace detail
@@ -347,8 +346,10 @@ void resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
     if (!visit) throw Error(Code::usage_argument, "the function that is to visit the tensors is empty");
   }
   prove_model(archive);
-  detail::TensorWalk([&](const auto& tensor, const TensorPlace& place) {
-    if constexpr (std::is_invocable_v<const Visit&, decltype(tensor), std::optional<Bytes>, const TensorPlace&>) {
+  using Tensor = decltype(*model.graph().initializer().begin());
+  using TakesPlace = std::is_invocable<const Visit&, Tensor, std::optional<Bytes>, const TensorPlace&>;
+  detail::TensorWalk(std::bool_constant<TakesPlace::value>(), [&](const auto& tensor, const TensorPlace& place) {
+    if constexpr (TakesPlace::value) {
       visit(tensor, resolve(archive, tensor), place);
     } else {
       visit(tensor, resolve(archive, tensor));

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "archive/allocations.h"
 #include "archive/opened.h"
 #include "archive/other_runtime.pb.h"
 #include "onnxar/content.h"
@@ -194,6 +196,19 @@ TYPED_TEST(Resolve, TellsTheSiteOfEachTensor) {
   });
   EXPECT_EQ(sites.size(), static_cast<std::size_t>(made));
   for (const StoredTensor& tensor : tensors(archive)) EXPECT_EQ(sites[tensor.name], tensor.site);
+}
+
+TYPED_TEST(Resolve, MakesNoSitesForVisitorWithoutPlace) {
+  int made = 0;
+  const Archive archive = archive_with(model_of_every_site(made));
+  this->parse(archive);
+  const auto allocations = [&](const auto& visit) {
+    const std::size_t before = allocations_so_far();
+    resolve_all(archive, this->model_, visit);
+    return allocations_so_far() - before;
+  };
+  EXPECT_LT(allocations([](const auto&, const auto&) {}),
+            allocations([](const auto&, const auto&, const TensorPlace&) {}));
 }
 
 TYPED_TEST(Resolve, NumbersTheGraphsThatHaveTensors) {
