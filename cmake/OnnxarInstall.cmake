@@ -70,8 +70,16 @@ install(FILES spec/media-type/onnxar.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/
 
 # The licence has to go with every copy. The specification is installed with its reference reader and examples, but
 # without the vectors: these are 5 MB of inputs for tests of other implementations, whose authors have the repository.
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY spec examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN vectors EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN tools EXCLUDE PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE)
+# What these pages link to has its place beside them, as in the repository.
+file(GLOB linked RELATIVE ${PROJECT_SOURCE_DIR} *.md bench/*.md js/*.md js/demo/index.html js/demo/*.png packaging/*.md
+  python/*.md reader/*.[ch] spec/vectors/README.md src/*.md tests/interop/upstream_programs/*
+  tests/platforms/skipped/*.txt upstream/*/*.md upstream/*/*.png)
+foreach(file IN LISTS linked)
+  get_filename_component(folder ${file} DIRECTORY)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()

@@ -34,6 +34,9 @@ python3 "$here/interface.py" "$prefix"
 # A section that nothing refers to, as programs have for their version, must outlive the link.
 keeps_sections() { grep -q "section of the consumer" "$1" || { echo "$1 lost a section of its own"; exit 1; }; }
 
+echo "links of the installed documents"
+python3 "$here/links.py" "$prefix/share/doc/onnxar"
+
 echo "by CMake package"
 "$cmake" -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler"
 "$cmake" --build "$work/cmake"
