@@ -5,29 +5,27 @@
 #include <vector>
 
 #include "base/text.h"
+#include "onnx/packed_elements.h"
 
 namespace onnxar {
 namespace {
 
-/// Unpacks elements of 2, 4 or 6 bits to one byte each. The first element is in the lowest bits of a byte (onnx.proto,
-/// TensorProto.int32_data).
+/// Unpacks elements of 2, 4 or 6 bits to one byte each.
 class SpreadSource final : public ByteSource {
  public:
   SpreadSource(std::shared_ptr<const ByteSource> packed, DataType type, std::uint64_t count)
-      : packed_(std::move(packed)),
-        bits_(bits_per_element(type)),
-        is_signed_(type == DataType::int4 || type == DataType::int2),
-        count_(count) {}
+      : packed_(std::move(packed)), type_(type), count_(count) {}
 
   [[nodiscard]] std::uint64_t size() const override { return count_; }
 
   void read(const ByteSink& sink) const override {
-    Unpacking state{count_};
+    onnx::PackedElements elements(type_, count_);
     std::vector<std::byte> piece;
+    const auto add = [&](unsigned bits) { piece.push_back(static_cast<std::byte>(elements.value(bits))); };
     packed_->read([&](Bytes bytes) {
       for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), step))) {
         piece.clear();
-        for (const std::byte byte : bytes.first(std::min(bytes.size(), step))) spread(byte, state, piece);
+        for (const std::byte byte : bytes.first(std::min(bytes.size(), step))) elements.add(byte, add);
         sink(piece);
       }
     });
@@ -36,25 +34,8 @@ class SpreadSource final : public ByteSource {
  private:
   static constexpr std::size_t step = 64U << 10U;
 
-  /// The elements that are left, and the bits of the next one that were read.
-  struct Unpacking {
-    std::uint64_t left = 0;
-    unsigned value = 0, bits = 0;
-  };
-
-  void spread(std::byte byte, Unpacking& state, std::vector<std::byte>& piece) const {
-    const unsigned mask = (1U << bits_) - 1;
-    const unsigned sign = is_signed_ ? 1U << (bits_ - 1) : 0;
-    state.value |= std::to_integer<unsigned>(byte) << state.bits;
-    for (state.bits += 8; state.bits >= bits_ && state.left != 0; state.bits -= bits_, --state.left) {
-      piece.push_back(static_cast<std::byte>(((state.value & mask) ^ sign) - sign));  // extends the sign
-      state.value >>= bits_;
-    }
-  }
-
   std::shared_ptr<const ByteSource> packed_;
-  unsigned bits_;
-  bool is_signed_;
+  DataType type_;
   std::uint64_t count_;
 };
 

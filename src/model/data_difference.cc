@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -18,6 +19,7 @@
 #include "archive/opening.h"
 #include "base/little_endian.h"
 #include "model/differences.h"
+#include "onnx/packed_elements.h"
 #include "onnxar/archive.h"
 #include "onnxar/content.h"
 
@@ -239,7 +241,9 @@ class DataComparison {
       case DataType::uint4:
       case DataType::uint2: return packed(a, b, first, [](unsigned bits) { return bits; });
       case DataType::int4:
-      case DataType::int2: return packed(a, b, first, [this](unsigned bits) { return with_sign(bits); });
+      case DataType::int2:
+        return packed(a, b, first,
+                      [elements = onnx::PackedElements(type_, 0)](unsigned bits) { return elements.value(bits); });
       case DataType::undefined:
       case DataType::string: break;
     }
@@ -252,10 +256,6 @@ class DataComparison {
   static double real(std::uint32_t bits) { return std::bit_cast<float>(bits); }
   static double real(std::uint64_t bits) { return std::bit_cast<double>(bits); }
   [[nodiscard]] double narrow(std::size_t bits) const { return narrow_[bits]; }
-  [[nodiscard]] int with_sign(unsigned bits) const {
-    const unsigned sign = 1U << (bits_per_element(type_) - 1);
-    return static_cast<int>(bits ^ sign) - static_cast<int>(sign);
-  }
 
   template <typename T>
   void integers(Bytes a, Bytes b, std::uint64_t first) {
@@ -284,18 +284,20 @@ class DataComparison {
     }
   }
 
-  /// Elements below 8 bits; the first is in the lowest bits of a byte.
+  /// Elements below 8 bits.
   template <typename Decode>
   void packed(Bytes a, Bytes b, std::uint64_t first, const Decode& decode) {
-    const unsigned bits = bits_per_element(type_);
-    const unsigned mask = (1U << bits) - 1;
-    unsigned left = 0, right = 0, held = 0;  // bits that were read, and how many
+    onnx::PackedElements lefts(type_, found_.elements - first), rights(type_, found_.elements - first);
+    std::array<unsigned, onnx::PackedElements::most_in_byte> left{};
     for (std::size_t at = 0; at < a.size(); ++at) {
-      left |= std::to_integer<unsigned>(a[at]) << held;
-      right |= std::to_integer<unsigned>(b[at]) << held;
-      for (held += 8; held >= bits && first < found_.elements; held -= bits, left >>= bits, right >>= bits, ++first) {
-        if (((left ^ right) & mask) != 0) add(first, decode(left & mask), decode(right & mask));
-      }
+      std::size_t number = 0;
+      lefts.add(a[at], [&](unsigned bits) { left.at(number++) = bits; });
+      number = 0;
+      rights.add(b[at], [&](unsigned right) {
+        const unsigned before = left.at(number++);
+        if (before != right) add(first, decode(before), decode(right));
+        ++first;
+      });
     }
   }
 
