@@ -73,10 +73,11 @@ void clear(const std::shared_ptr<const base::Folder>& folder) {
 }  // namespace
 
 Destination Destination::of(const fs::path& output, const fs::path& name, Format format) {
-  if (output.empty() || output.has_filename() || format == Format::archive) return {output, {}};
+  const bool is_folder = !output.has_filename() || base::is_folder(output);
+  if (output.empty() || !is_folder || format == Format::archive) return {output, {}};
   // `folder/` has the parent path `folder`; only the root is its own parent.
   const fs::path stem = name.stem().empty() ? "model" : name.parent_path() / name.stem();
-  return {output == output.root_path() ? output : output.parent_path(),
+  return {output.has_filename() || output == output.root_path() ? output : output.parent_path(),
           os::slashed_text_of(stem) + (format == Format::textproto ? ".textproto" : ".onnx")};
 }
 
@@ -91,11 +92,6 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
     model_.path = path / os::path_of(destination.model);
     model_.name = destination.model;
     expect_possible(os::path_of(model_.name));
-  } else if (base::is_folder(path)) {
-    throw Error(
-        Code::io_not_a_file,
-        "is a folder; name the file to write, or end the path with `/` to write the model and all side files into it",
-        {}, path);
   } else {
     model_ = base::find_target(path, existing_);
     root_ = model_.path.parent_path();

@@ -116,10 +116,11 @@ class ToAFolder(SideFilesCase):
                     self.fails(USAGE, line, "unpack", self.source, "-o", f"{self.into}/", *options)
             (self.into / name).unlink()
 
-    def test_folder_without_a_slash_is_no_output(self) -> None:
+    def test_existing_folder_needs_no_slash(self) -> None:
         self.into.mkdir()
-        told = self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", self.into)
-        self.assertIn("end the path with `/`", told)
+        self.succeeds("unpack", self.source, "-o", self.into)
+        self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "made.onnx"})
+        self.fails(USAGE, Fault("output.not_empty").line(self.into), "unpack", self.source, "-o", self.into)
 
     def test_file_of_that_name_is_no_folder(self) -> None:
         self.write("new", b"a file")

@@ -70,12 +70,10 @@ TEST_F(ConvertFaultsTest, TheInputIsNotReplacedUnasked) {
   EXPECT_EQ(folder_.read_file("in"), before);
 }
 
-TEST_F(ConvertFaultsTest, AFolderIsNoOutputEvenToReplace) {
+TEST_F(ConvertFaultsTest, FolderIsNoArchiveEvenToReplace) {
   fs::create_directory(folder_ / "out");
-  const fs::path input = inline_model();
-  for (const Format format : all_formats()) {
-    expect_refused(folder_, input, saved_as(format, over_existing), Code::io_not_a_file, "", std::nullopt);
-  }
+  const SaveOptions archive = saved_as(Format::archive, over_existing);
+  expect_refused(folder_, inline_model(), archive, Code::io_not_a_file, "", std::nullopt);
 }
 
 TEST_F(ConvertFaultsTest, AFolderThatIsNotThereIsNotMade) {

@@ -63,11 +63,13 @@ int unpack(UnpackArguments& arguments) {
 Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
-  add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
-  add_optional_output(
-      *verb, arguments->output,
-      "The .onnx file to write; or, if it ends with `/`, a new or empty folder for the model, further graphs and "
-      "all side files; without it NAME.onnx beside an archive NAME.onnxar");
+  add_path(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input")
+      ->required()
+      ->type_name(value_type::file);
+  add_optional_output(*verb, arguments->output,
+                      "The .onnx file to write; or an empty folder, or a new one if it ends with `/`, for the model, "
+                      "further graphs and "
+                      "all side files; without it NAME.onnx beside an archive NAME.onnxar");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
                        "Keep large tensors in a data file of this name beside the output")
