@@ -197,12 +197,16 @@ def _summary_of(found: Difference) -> _summary.Summary:
     compared = f"{_summary.counted(found.compared, 'tensor')} compared"
     if found.same:
         return _summary.Summary(f"<onnxar.Difference: none, {compared}>")
-    rows: list[Sequence[str]] = [(each.change, each.name or each.site, _change(each.before, each.after)) for each in found.graph]
-    rows += [(each.change, each.name or each.site, _data(each.data) if each.data else _change(_form(each.before), _form(each.after)))
+    rows: list[Sequence[str]] = [(each.change, _where(each), _change(each.before, each.after)) for each in found.graph]
+    rows += [(each.change, _where(each), _data(each.data) if each.data else _change(_form(each.before), _form(each.after)))
              for each in found.tensors]  # fmt: skip
     rows += [(each.change, each.name, _change(_bytes(each.before), _bytes(each.after))) for each in found.files]
     counts = f"{len(found.graph)} in the graph, {len(found.tensors)} in tensors, {len(found.files)} in files"
     return _summary.Summary(f"<onnxar.Difference: {counts}; {compared}>", [], ("change", "where", "what"), rows)
+
+
+def _where(change: GraphChange | TensorChange) -> str:
+    return f"{change.name} ({change.site})" if change.name and change.site else change.name or change.site
 
 
 def _change(before: str | None, after: str | None) -> str:

@@ -69,6 +69,10 @@ class NearlyRight(ToolCase):
         line = self.told("ls", "x", "--json-errors")
         self.assertIn("`--json-errors` goes before the verb: `onnxar --json-errors ls ...`", line)
 
+    def test_standard_input_needs_pack_or_unpack(self) -> None:
+        for words in ("ls -", "show -", "check -", "cat - --model", "link - -o x", "replace - m.onnx", "replace a.onnxar -", "diff - b"):
+            self.assertIn("only `pack` and `unpack` read the standard input: write it to a file first", self.told(*words.split()))
+
     def test_control_characters_in_options_are_escaped(self) -> None:
         self.assertIn("--a\\x1b[2J", self.told("ls", "x", "--a\x1b[2J"))
 

@@ -71,7 +71,15 @@ CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::
 }
 
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what) {
-  return add_path(verb, name, path, what)->required()->type_name(value_type::file);
+  const auto refuse_stdin = [](const std::string& text) {
+    return text != "-" ? std::string()
+                       : "only `pack` and `unpack` read the standard input: write it to a file first; ./- is a file "
+                         "named -";
+  };
+  return add_path(verb, name, path, what)
+      ->required()
+      ->type_name(value_type::file)
+      ->check(CLI::Validator(refuse_stdin, ""));
 }
 
 void add_model(CLI::App& verb, std::filesystem::path& path) {

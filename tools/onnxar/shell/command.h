@@ -89,7 +89,7 @@ std::vector<std::string> option_names(const CLI::App& verb);
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
 /// Adds an option whose value is a path.
 CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
-/// Adds a required argument that names a file.
+/// Adds a required argument that names a file. Refuses `-`, the standard input.
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
 /// Adds the argument of verbs that take a model in any form.
 void add_model(CLI::App& verb, std::filesystem::path& path);
