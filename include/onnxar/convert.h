@@ -108,8 +108,8 @@ ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::pat
 /// Writes a model as plain ONNX. `save.format` is onnx_external or onnx_inline; the default, archive, means
 /// onnx_inline. Files and locks are as for `pack`.
 ///
-/// An `output` that ends in `/` is a folder, which is created or must be empty (also with `save.output.overwrite`), so
-/// that no name in an archive can overwrite a file. It also gets side files and further graphs. The model's file is
+/// An `output` that exists as a folder or ends in `/` is a folder, which is created or must be empty (also with
+/// `save.output.overwrite`), so that no name in an archive can overwrite a file. It also gets side files and further graphs. The model's file is
 /// named by the stem of `input` (`model` for bytes) and `.onnx`. An inline model that would reach 2 GiB has its data in
 /// `STEM.onnx.data`. If `output` is a file, side files are left out.
 ///
@@ -154,8 +154,8 @@ struct ExtractedTensor {
 /// Writes tensors, each to its own file.
 ///
 /// `which` is a tensor's name (of several tensors, the initializer of the main graph counts), else its key in the
-/// archive, else the output of its Constant node, else its site (`graph.node[3].attr.value`), which `~` may follow: so
-/// a site differs from the name of a tensor that has the same text. Then `output` is the file, an existing folder, or a
+/// archive, else its site (`graph.node[3].attr.value`), which `~` may follow, so that it differs from the name of a
+/// tensor that has the same text, else the output of its Constant node. Then `output` is the file, an existing folder, or a
 /// path that ends in `/`. Otherwise, with `*`, `?` or `[`, `which` is a shell pattern for names and outputs (for sites
 /// of tensors with neither), and `output` a folder, which is created if needed. A pattern skips tensors of strings,
 /// unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Only the data of these

@@ -168,9 +168,9 @@ def _bits(array: Array) -> Array:
 class Archive(Arrays):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
-    A text means the tensor of this name; else the tensors in the entry of this name; else the tensor of the Constant node with
-    this output; else the tensor at this site in the
-    model, such as `graph.node[3].attr.value`, which `~` may follow. Of several tensors of a name, the initializer of the main graph
+    A text means the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
+    model, such as `graph.node[3].attr.value`, which `~` may follow; else the tensor of the Constant node with
+    this output. Of several tensors of a name, the initializer of the main graph
     counts. If several are left, the error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that
     means this tensor, else its site (with `~` if the site alone is another tensor's name or an entry).
 
@@ -274,8 +274,9 @@ class Archive(Arrays):
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         if not isinstance(name, str) or name in self._tensors:
             return [name] if name in self._tensors else []  # type: ignore[list-item]
-        site = self._site_keys.get(name.rstrip("~"))
-        return self._name_keys.get(name) or self._entry_keys.get(name) or self._output_keys.get(name) or ([] if site is None else [site])
+        found = self._name_keys.get(name) or self._entry_keys.get(name)
+        site = None if found else self._site_keys.get(name.rstrip("~"))
+        return found or ([site] if site is not None else self._output_keys.get(name, []))
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
         """Finds the only tensor that a text means."""
@@ -294,7 +295,7 @@ class Archive(Arrays):
         elif keys and keys[0] == name:
             message = "strings are not available as arrays; onnxar.load returns them"
         elif keys:
-            message = f"no tensor has this key; it is an entry, an output or a site of the tensor {printable(keys[0])!r}, which tensor() finds"
+            message = f"no tensor has this key; it is an entry, a site or an output of the tensor {printable(keys[0])!r}, which tensor() finds"
         else:
             near = difflib.get_close_matches(str(name), self._tensors, 3) if isinstance(name, str) else []
             means = f"; did you mean {' or '.join(repr(printable(each)) for each in near)}?" if near else ""

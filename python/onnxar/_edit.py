@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import re
 import types
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _proto, _weights, _wire
 from onnxar._archive import Archive, Array, Arrays, open_archive
-from onnxar._errors import FormatError, NotFoundError, fault, usage
+from onnxar._errors import FormatError, NotFoundError, fault, needs, printable, usage
 from onnxar._options import Path, load_options, save_options
 from onnxar._progress import Progress, reporting
 from onnxar._sources import file_of
@@ -88,6 +89,7 @@ class Edit(Arrays):
         self._set: dict[str, Array] = {}
         self._steps: dict[str, _proto.Steps] = {}  # to tensors of `model`, by name, where they last were
         self._held: dict[str, onnx.TensorProto] = {}  # by key: the messages, wherever the caller moves them
+        self._given: dict[str, str] = {}  # by the location of data in the writer: the key of its tensor
         self._outside: list[tuple[str, onnx.TensorProto]] = []  # tensors that had their data outside the model when it was set
         self._before: bytes | None = None
         self._shared = False  # whether the caller has the model, and may change it at any time
@@ -112,8 +114,8 @@ class Edit(Arrays):
 
     @functools.cached_property
     def _model(self) -> onnx.ModelProto:
-        import onnx
-
+        with needs("the model of onnxar.edit"):
+            import onnx
         model: onnx.ModelProto = _proto.parsed(onnx.ModelProto, self.archive.model(), self.archive.path or "")
         self._before = model.SerializeToString()
         return model
@@ -184,16 +186,28 @@ class Edit(Arrays):
                 e.add_graph("decoder", decoder)
 
         The name may have folders, as "unet/model". Errors: usage.argument (the name is empty, or its last part is); onnx.model.too_large."""
+        if not isinstance(model, bytes | bytearray | memoryview) and not _proto.is_model(model):
+            raise usage(f"a graph is given as an onnx.ModelProto or its bytes, not as {type(model).__name__}", name)
         entry = name if name.endswith(".onnx") else f"{name}.onnx"
         if entry.rpartition("/")[2] == ".onnx":
             raise usage("a graph needs a name whose last part is not empty", name)
-        self.files[entry] = model if isinstance(model, bytes) else _proto.bytes_of(model)
+        data = bytes(model) if isinstance(model, bytes | bytearray | memoryview) else _proto.bytes_of(model)
+        self._expect_entries_in(name, data)
+        self.files[entry] = data
+
+    def _expect_entries_in(self, name: str, graph: bytes) -> None:
+        """Refuses a graph with a tensor that was set in this block: it has no entry yet that the graph could name."""
+        begin = next((location.rpartition(":")[0] for location in self._given if location), None)  # of all, the same
+        found = re.search(re.escape(begin.encode()) + rb":[0-9]+", graph) if begin else None
+        if found and (key := self._given.get(found[0].decode())) is not None:
+            raise usage(f"its tensor {printable(key)!r} was set in this block, and gets an entry when the block ends: add the graph in an edit of its own", name)
 
     def _give(self, key: str, message: onnx.TensorProto, array: Array, number: int) -> None:
         size = _dtypes.raw_size(array, number)
         if message.data_location == _proto.EXTERNAL and key not in self._set:
             self._outside.append((key, message))
         location = self._writer.add(size, functools.partial(_write, array=array, number=number)) if size else ""
+        self._given[location] = key
         for field in _DATA:
             message.ClearField(field)  # type: ignore[arg-type,unused-ignore]
         message.dims.extend(array.shape)

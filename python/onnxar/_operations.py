@@ -186,8 +186,6 @@ def unpack(
         raise usage("external_data and per_tensor exclude each other: choose one data file, or one for each tensor")
     outside = external_data is not None or per_tensor
     output = _beside(model, ".onnxar", ".onnx") if output is None else file_of(output, OUTPUT)
-    if os.path.isdir(output):
-        output = os.path.join(output, "")  # the library recognises a folder by its slash, which pathlib drops
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
     with reporting(progress, "unpacking") as tell:
         save = save_options(
@@ -225,7 +223,7 @@ def extract(
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
     """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name
-    (of several tensors, the initializer of the main graph counts), else its entry, else the output of its Constant node, else its site (`graph.node[3].attr.value`), which `~` may follow. It may also be a pattern for names, such as "layer1.*";
+    (of several tensors, the initializer of the main graph counts), else its entry, else its site (`graph.node[3].attr.value`), which `~` may follow, else the output of its Constant node. It may also be a pattern for names, such as "layer1.*";
     `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
     A pattern skips tensors of strings, which have no array, and a UserWarning names them. Errors: usage.no_such_tensor,
     usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*.

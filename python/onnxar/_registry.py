@@ -16,8 +16,9 @@ from typing import Any
 
 from onnxar import _edit, _model, _operations, _proto
 from onnxar._archive import open_archive
-from onnxar._errors import printable, usage
+from onnxar._errors import needs, printable, usage
 from onnxar._options import load_options
+from onnxar._ranges import hidden_name
 from onnxar._sources import is_remote
 
 
@@ -56,12 +57,15 @@ def _is_path(file: Any) -> bool:
     return isinstance(file, str | os.PathLike)
 
 
-def _is_archive(file: Any, name: str | None = None) -> bool:
+def _is_archive(file: Any, format: str | None = None) -> bool:
     """Returns true if onnx chooses the format of archives: by the name of the format, or else by the end of the file's name."""
-    if name is not None:
-        return name == _Serializer.supported_format
+    if format is not None:
+        return format == _Serializer.supported_format
     path: Any = file if _is_path(file) else getattr(file, "name", None)
-    return _is_path(path) and os.path.splitext(os.fspath(path))[1] in _Serializer.file_extensions
+    if not _is_path(path):
+        return False
+    name = os.fspath(path).partition("?")[0] if is_remote(path) else os.fspath(path)
+    return os.path.splitext(name)[1] in _Serializer.file_extensions
 
 
 def _is_data_file(path: Any) -> bool:
@@ -103,25 +107,35 @@ def _save_model(original: Callable[..., Any]) -> Callable[..., Any]:
             proto = _proto.parsed(onnx.ModelProto, proto, "")
         if not _proto.is_model(proto):
             raise usage(f"an archive holds a ModelProto, not a {type(proto).__name__}")
-        _unmark(proto)
         # All data goes into the archive, so the names of data files mean nothing.
-        options: dict[str, Any] = {"threshold": size_threshold if save_as_external_data else 1024, "keep_side_files": False}
+        options: dict[str, Any] = {"threshold": max(size_threshold, 0) if save_as_external_data else 1024, "keep_side_files": False}
         path: Any = f if _is_path(f) else getattr(f, "name", None)
         if _is_path(path):
             options["data_dir"] = os.path.dirname(os.path.abspath(path))  # of data that was not loaded, as for onnx.save
         if _is_path(f):
             options["overwrite"] = True
-        _model.save(proto, f, **options)
+        with _unmarked(proto):
+            _model.save(proto, f, **options)
 
     return save_model
 
 
-def _unmark(model: Any) -> None:
-    """Takes back what onnx.convert_model_to_external_data does: it marks tensors, whose data onnx.save then would write to files."""
-    for _, tensor in _proto.placed(model):
-        if tensor.data_location == _proto.EXTERNAL and tensor.HasField("raw_data"):
-            tensor.ClearField("external_data")
-            tensor.ClearField("data_location")
+@contextlib.contextmanager
+def _unmarked(model: Any) -> Iterator[None]:
+    """Takes back what onnx.convert_model_to_external_data does: it marks tensors, whose data onnx.save then would write to files. After
+    an exception the marks are there again."""
+    marked = [tensor for _, tensor in _proto.placed(model) if tensor.data_location == _proto.EXTERNAL and tensor.HasField("raw_data")]
+    marks = [list(tensor.external_data) for tensor in marked]
+    for tensor in marked:
+        tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+    try:
+        yield
+    except BaseException:
+        for tensor, pairs in zip(marked, marks, strict=True):
+            tensor.external_data.extend(pairs)
+            tensor.data_location = _proto.EXTERNAL
+        raise
 
 
 def _check_model(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,10 +143,22 @@ def _check_model(original: Callable[..., Any]) -> Callable[..., Any]:
         if not _is_path(model) or not _is_archive(model):
             original(model, *options, **named)
             return
+        if is_remote(model):
+            original(_model.load(model), *options, **named)
+            return
         with _linked(model) if _is_data_file(os.path.realpath(model)) else contextlib.nullcontext() as link:
             original(_model.load(model) if link is None else link, *options, **named)
 
     return check_model
+
+
+def _extract_model(original: Callable[..., Any]) -> Callable[..., Any]:
+    def extract_model(input_path: Any, output_path: Any, *options: Any, **named: Any) -> None:
+        if is_remote(input_path) or is_remote(output_path):
+            raise usage("extract_model takes the paths of files; onnx.utils.Extractor takes what onnxar.load returns of an address")
+        original(input_path, output_path, *options, **named)
+
+    return extract_model
 
 
 @contextlib.contextmanager
@@ -140,7 +166,7 @@ def _linked(archive: Any) -> Iterator[str | None]:
     """Yields a link beside the archive, where onnx requires external data to be; None if no file can be written there."""
     link = _operations.link(archive)
     try:
-        file = tempfile.NamedTemporaryFile(dir=link.folder, prefix=f".{os.path.basename(os.path.realpath(archive))}.", suffix=".onnx")
+        file = tempfile.NamedTemporaryFile(dir=link.folder, prefix=f"{hidden_name(os.path.basename(os.path.realpath(archive)))}.", suffix=".onnx")
     except OSError:
         yield None
         return
@@ -162,7 +188,7 @@ def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
             _infer_in(output, *options, **named)
         else:
             # Complete before it gets its name: nothing is left behind if onnx refuses the model.
-            with tempfile.TemporaryDirectory(dir=os.path.dirname(output), prefix=f".{os.path.basename(output)}.") as folder:
+            with tempfile.TemporaryDirectory(dir=os.path.dirname(output), prefix=f"{hidden_name(os.path.basename(output))}.") as folder:
                 made = os.path.join(folder, os.path.basename(output))
                 if not _is_archive(model_path):
                     plain = os.path.join(folder, "model.onnx")
@@ -229,16 +255,18 @@ def register() -> None:
         onnxar.register()
         model = onnx.load("model.onnxar")
     """
-    import onnx
-    import onnx.checker
-    import onnx.shape_inference
-
+    with needs("onnxar.register"):
+        import onnx
+        import onnx.checker
+        import onnx.shape_inference
+        import onnx.utils
     onnx.serialization.registry.register(_Serializer())
     for module, name, make in (
         (onnx, "load_model", _load_model),
         (onnx, "save_model", _save_model),
         (onnx.checker, "check_model", _check_model),
         (onnx.shape_inference, "infer_shapes_path", _infer_shapes_path),
+        (onnx.utils, "extract_model", _extract_model),
     ):
         original = getattr(module, name)
         if not hasattr(original, "takes_archives"):

@@ -87,18 +87,31 @@ class Edits(EditTest):
             onnxar.undo(self.path)
         self.assert_unchanged()
 
-<<<<<<< HEAD
     def test_graph_goes_into_a_folder(self):
         with onnxar.edit(self.path) as e:
             e.add_graph("unet/model", e.model)
         self.assertEqual(onnxar.load(self.path, graph="unet/model").graph.initializer[0].name, onnxar.load(self.path).graph.initializer[0].name)
 
+    def test_graph_is_a_model_or_its_bytes(self):
+        with onnxar.edit(self.path) as e:
+            e.add_graph("buffer", bytearray(e.model.SerializeToString()))
+            for wrong in (None, "model", e.model.graph):
+                with self.assertRaisesRegex(onnxar.ArgumentError, f"not as {type(wrong).__name__}"):
+                    e.add_graph("wrong", wrong)
+        self.assertEqual(onnxar.open(self.path).graphs(), ["buffer.onnx"])
+
+    def test_graph_with_new_data_is_for_a_further_edit(self):
+        with onnxar.edit(self.path) as e:
+            e.put("added", np.ones(512, np.float32))
+            with self.assertRaisesRegex(onnxar.ArgumentError, "its tensor 'added' was set in this block"):
+                e.add_graph("copy", e.model)
+        with onnxar.edit(self.path) as e:
+            e.add_graph("copy", e.model)
+        with onnxar.open(self.path) as archive:
+            np.testing.assert_array_equal(archive.graph("copy")["added"], np.ones(512, np.float32))
+
     def test_graph_needs_a_name(self):
         with onnxar.edit(self.path) as e:
-=======
-    def test_graph_needs_a_name(self):
-        with onnxar.edit(self.path) as e:
->>>>>>> e237672b (python: choose a variant of a model package with ONNX Runtime)
             for name in ("", ".onnx", "a/", "a/.onnx"):
                 with self.assertRaises(onnxar.ArgumentError):
                     e.add_graph(name, e.model)

@@ -63,6 +63,16 @@ class Keys(FolderTest):
         self.assertEqual(row.tensor.output, "c0")
         self.assertEqual(np.load(self.folder / "c.npy")[0], 7)
 
+    def test_site_means_its_tensor_before_an_output(self):
+        for names in (["", ""], ["named", "too"]):
+            model = model_of([], names)
+            model.graph.node[0].output[0] = "graph.node[1].attr.value"
+            self.save(model)
+            with onnxar.open(self.path) as archive:
+                self.assertEqual(archive.tensor("graph.node[1].attr.value")[0], 2)
+            onnxar.extract(self.path, "graph.node[1].attr.value", self.folder / "c.npy", overwrite=True)
+            self.assertEqual(np.load(self.folder / "c.npy")[0], 2)
+
     def test_output_of_several_constants_is_ambiguous(self):
         model = model_of([], ["p", "q"])
         for node in model.graph.node:

@@ -68,6 +68,13 @@ class Merging(FolderTest):
         with self.assertWarnsRegex(UserWarning, "merged from two archives"), onnxar.edit(self.first) as e:
             e.model.CopyFrom(wrong)
 
+    def test_added_graph_of_two_archives_is_warned_of(self) -> None:
+        wrong = onnx.ModelProto.FromString(onnxar.open(self.first).model())
+        wrong.graph.CopyFrom(merged(wrong.graph, onnx.ModelProto.FromString(onnxar.open(self.second).model()).graph))
+        with self.assertWarnsRegex(UserWarning, "merged from two archives"), onnxar.edit(self.first) as e:
+            e.add_graph("both", wrong)
+        self.assertEqual([remark.code for remark in e.report.remarks], ["archive.entry.shared"])
+
     def test_checksums_refuse_graph_of_another_archive(self) -> None:
         onnxar.save(layer("x", "y", 1), self.first, checksum="sha1", overwrite=True)
         self.refused("onnx.external_data.checksum", onnxar.replace, self.second, onnxar.open(self.first).model())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import traceback
 import unittest
 import unittest.mock
 
@@ -62,6 +63,34 @@ class Registry(ArchiveTest):
                 self.assertLessEqual({"product", "sum"}, {value.name for value in found.graph.value_info})
                 np.testing.assert_array_equal(onnx.numpy_helper.to_array(found.graph.initializer[0]), weights(64, 64))
         self.assertEqual(self.names(), {"m.onnxar", "plain.onnx", "other.onnxar", "made.onnx"})
+
+    def test_shapes_are_inferred_for_name_of_255_bytes(self):
+        onnxar.save(matmul_model(), self.path, overwrite=True)
+        long = self.folder / ("m" * 248 + ".onnxar")
+        onnx.shape_inference.infer_shapes_path(self.path, long)
+        onnx.checker.check_model(long)
+        self.assertLessEqual({"product", "sum"}, {value.name for value in onnx.load(long).graph.value_info})
+        self.assertEqual(self.names(), {"m.onnxar", long.name})
+
+    def test_refused_save_keeps_marks_of_external_data(self):
+        onnx.convert_model_to_external_data(self.model, size_threshold=0)
+        before = self.model.SerializeToString()
+        with self.assertRaises(FileNotFoundError):
+            onnx.save(self.model, self.folder / "none" / "s.onnxar")
+        self.assertEqual(self.model.SerializeToString(), before)
+
+    def test_negative_threshold_moves_all_as_in_onnx(self):
+        onnx.save(self.model, self.folder / "s.onnxar", save_as_external_data=True, size_threshold=-1)
+        self.assertEqual(onnx.load(self.folder / "s.onnxar"), self.model)
+
+    def test_errors_hide_passwords_of_addresses(self):
+        for address in ("https://user:secret@127.0.0.1:9/m.onnxar", "memory://user:secret@none/m.onnxar?key=secret"):
+            for call in (onnx.load, onnx.checker.check_model, onnx.shape_inference.infer_shapes_path,
+                         lambda to: onnx.save(self.model, to), lambda to: onnxar.put(self.path, to.replace("memory", "s3")),
+                         lambda to: onnxar.put(self.folder / "none.onnxar", to), lambda to: onnx.utils.extract_model(to, self.folder / "x", [], [])):  # fmt: skip
+                with self.assertRaises(Exception) as raised:
+                    call(address)
+                self.assertNotIn("secret", "".join(traceback.format_exception(raised.exception)), call)
 
     def test_shapes_of_large_archive_go_to_a_link(self):
         """A plain model of it could not be read. float16 of ONNX Runtime and of onnxconverter_common ask for one."""

@@ -169,6 +169,23 @@ bool looks_like_tensorflow(Bytes file) {
   }
 }
 
+/// True if the bytes are the fields of a GraphProto: nodes, and then a field that a GraphDef of TensorFlow, which
+/// begins with nodes as well, does not have.
+bool looks_like_graph(Bytes file) {
+  try {
+    onnx::Cursor cursor(file, {0, file.size()});
+    bool found = false;
+    for (onnx::Field field; cursor.next(field);) {
+      if (field.type != onnx::Type::length_delimited) return false;
+      found = found || field.number == onnx::graph_field::initializer || field.number == onnx::graph_field::input ||
+              field.number == onnx::graph_field::output;
+    }
+    return found;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool is_plain_model(Bytes file) {
   try {
     return has_graph(file);
@@ -187,6 +204,9 @@ Advice advice_on_other_kind(Bytes file) {
   const bool is_object = begin.starts_with('{') && begin.find_first_not_of(" \t\r\n", 1) == begin.find('"');
   if (Advice kind = kind_in(text_magics, is_object ? "{\""sv : begin); kind.hint != Hint::none) return kind;
   if (is_text(file)) return other("text, but not a model in protobuf's text format");
+  if (looks_like_graph(file)) {
+    return other("a GraphProto without the ModelProto around it; onnx.helper.make_model(graph) makes a model of it");
+  }
   return looks_like_tensorflow(file) ? other("a TensorFlow model (.pb); convert it with tf2onnx first") : Advice{};
 }
 

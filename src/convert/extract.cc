@@ -74,11 +74,11 @@ class Selection {
   }
 
   /// The tensors that have `which` as their name (initializers of the main graph, else others), else as their key, else
-  /// as the output of their Constant node, else as their site; null if there are none.
+  /// as their site, else as the output of their Constant node; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // matches every tensor without a name
     // Names come first, as users know them. A site always exists, so every tensor can be named by something.
-    for (const auto* list : {&initializers_, &by_name_, &by_key_, &by_output_, &by_site_}) {
+    for (const auto* list : {&initializers_, &by_name_, &by_key_, &by_site_, &by_output_}) {
       if (!list->empty()) return list;
     }
     return nullptr;
@@ -99,7 +99,7 @@ class Selection {
     walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
     throw Error(Code::usage_no_such_tensor,
                 concat("no tensor of the model has ", base::quoted(which_),
-                       " as its name, key, output or site, or matches it as a pattern", near.text()));
+                       " as its name, key, site or output, or matches it as a pattern", near.text()));
   }
 
   void walk(const std::function<void(const onnx::TensorSite&)>& visit) const {

@@ -13,6 +13,14 @@ void NewSharing::note(const onnx::TensorSite& site, const onnx::ExternalLink& li
   names_[{link.location, std::to_string(link.offset)}].emplace(site.tensor.name);
 }
 
+void NewSharing::note_all(Bytes graph) {
+  onnx::walk_tensors(graph, [this](const onnx::TensorSite& site) {
+    const onnx::ExternalData& link = site.tensor.external;
+    if (!site.tensor.is_external() || !link.location) return;
+    names_[{std::string(*link.location), std::string(link.offset.value_or("0"))}].emplace(site.tensor.name);
+  });
+}
+
 void NewSharing::warn(const Archive& archive, std::vector<Finding>& remarks) const {
   std::map<Range, std::size_t> before;
   for (const auto& [range, names] : names_) {

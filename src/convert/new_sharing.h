@@ -10,6 +10,7 @@
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -20,6 +21,9 @@ class NewSharing {
  public:
   /// Notes a tensor of the new model that takes data of the archive by the name of its entry.
   void note(const onnx::TensorSite& site, const onnx::ExternalLink& link);
+
+  /// Notes all tensors of a new graph that take data of the archive. Errors: wire.*, onnx.*.
+  void note_all(Bytes graph);
 
   /// Adds a warning (archive.entry.shared) to `remarks` if more tensors take some range than in all graphs of `archive`
   /// before. Tensors of one name count once. Cost: O(model + graphs) if any range has several tensors.

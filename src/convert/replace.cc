@@ -224,6 +224,19 @@ class ReplacePlan {
   onnx::Rope proto_;
 };
 
+/// Warns of added graphs that take data of the archive under new names. REQUIRES: they were proved.
+void warn_of_sharing(const std::vector<AddedFile>& files, const std::vector<SideFile>& added, const Archive& archive,
+                     ReplaceReport& report) {
+  NewSharing sharing;
+  for (const auto& [name, source] : added) {
+    // The graph of ReplaceOptions::graph is not in `files`; its plan has warned.
+    if (!is_graph_name(name) || std::ranges::find(files, name, &AddedFile::name) == files.end()) continue;
+    const ByteSpan graph = bytes_of_graph(name, *source);
+    sharing.note_all(graph.bytes());
+  }
+  sharing.warn(archive, report.remarks);
+}
+
 /// Appends the new weights, the added files and then the model, and adds the sizes of all to the report. The editor
 /// takes everything back if a step throws. Errors: archive.model.too_large; as ArchiveEditor::add and commit.
 void append(ArchiveEditor& editor, std::vector<SideFile> entries, const ReplacedFiles& files, const ByteSource& model,
@@ -239,6 +252,7 @@ void append(ArchiveEditor& editor, std::vector<SideFile> entries, const Replaced
   report.model_bytes = model.size();
   report.file_bytes = EditAccess::plan(editor, added, model);
   report.file_bytes_before = editor.archive().file().size();
+  warn_of_sharing(options.add, files.added(), editor.archive(), report);
   report.discards_states = editor.kept_entries() == 0;
   if (options.output.dry_run) return;
   editor.reserve(report.file_bytes);  // a full disk is noticed before the archive changes

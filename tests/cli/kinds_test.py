@@ -51,6 +51,7 @@ OTHERS: dict[str, tuple[bytes, str]] = {
     "tar": (b"m.onnx".ljust(257, b"\0") + b"ustar\x0000" + bytes(760), "a tar archive"),
     "pb": (block(1, block(1, "x") + block(2, "Placeholder")) + block(4, scalar(1, 1)), "a TensorFlow model (.pb)"),
     "saved_model": (scalar(1, 1) + block(2, block(1, block(4, "serve")) + block(2, b"")), "a TensorFlow model (.pb)"),
+    "graph": (block(1, block(1, "x") + block(2, "y")) + block(2, "g") + block(11, block(1, "x")), "a GraphProto without the ModelProto"),
     "ort": (struct.pack("<I", 32) + b"ORTM" + bytes(100), "a model in ONNX Runtime's own format"),
     "pickle": (pickle.dumps([1], protocol=4), "a Python pickle"),
 }

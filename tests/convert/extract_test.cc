@@ -47,6 +47,14 @@ TEST_F(ExtractTest, SmallElementsGetAByteEach) {
   EXPECT_EQ(text_of(Bytes(file).last(5)), "\x01\x07\xf8\xff\xf9");
 }
 
+TEST_F(ExtractTest, TakesSiteBeforeOutputOfConstant) {
+  const auto value = [](std::string_view byte) { return tensor("", dtype::uint8, {1}).raw_data(blob(byte)); };
+  const Message nodes = graph({.nodes = {constant("graph.node[1].attr.value", value("o")), constant("c", value("s"))}});
+  const auto path = folder_.write_file("m", model({.graph = nodes}).view());
+  extract(path, "graph.node[1].attr.value", folder_ / "x", unsynced(true));
+  EXPECT_EQ(text_of(folder_.read_file("x")), "s");
+}
+
 TEST_F(ExtractTest, APatternGivesAFolderOfFilesOrNothing) {
   const auto path = folder_.write_file("m", model_of({floats("a/w", 4), floats("A/w", 4), floats("b", 4)}).view());
   EXPECT_THAT(extract(path, "[aA]/*", folder_ / "out/", unsynced(true)), SizeIs(2));

@@ -132,7 +132,7 @@ TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
       const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)}), options); });
       EXPECT_EQ(error.code(), Code::io_source_size);
       EXPECT_EQ(error.path(), path_);
-      EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 1 in the order of `add`"));
+      EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 1 in the order of adding"));
     }
   }
   EXPECT_THAT(folder_.file_names(), IsEmpty());
@@ -144,7 +144,7 @@ TEST_F(ModelWriterTest, WeightsOf2To63BytesAreRefusedBeforeTheirSumWraps) {
     const Error error =
         error_of([&] { static_cast<void>(writer_.add(std::make_shared<AnnouncedSource>(1ULL << 63U))); });
     EXPECT_EQ(error.code(), Code::usage_argument);
-    EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 0 in the order of `add`"));
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 0 in the order of adding"));
   }
 }
 

@@ -49,9 +49,10 @@ Verb add_extract(CLI::App& app) {
   auto arguments = std::make_shared<ExtractArguments>();
   CLI::App* verb = app.add_subcommand("extract", "Write tensors as .npy files or raw bytes");
   add_model(*verb, arguments->model);
-  verb->add_option("TENSOR", arguments->which,
-                   "The tensor's name, else its key, else the output of its Constant node, else its site such as "
-                   "graph.node[3].attr.value; or a pattern for names, such as 'layer1.*', which skips strings")
+  verb->add_option(
+          "TENSOR", arguments->which,
+          "The tensor's name, else its key, else its site such as graph.node[3].attr.value, else the output of its "
+          "Constant node; or a pattern for names, such as 'layer1.*', which skips strings")
       ->required();
   add_output(*verb, arguments->output, "The file to write; for a pattern, the folder");
   verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes instead of .npy");
