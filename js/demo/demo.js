@@ -58,7 +58,7 @@ const show = (source, name) =>
     shown = { name, source, metadata, archive };
     at('model').hidden = false;
     at('result').hidden = true;
-    at('mapped').hidden = at('check').hidden = at('run').hidden = !archive;
+    at('mapped').hidden = at('listed').hidden = at('check').hidden = at('run').hidden = !archive;
     at('keep').hidden = !archive || typeof source !== 'string';
     at('graph').replaceChildren(...metadata.graphs.map((graph) => new Option(graph.name || 'the model', graph.name)));
     at('graphs').hidden = metadata.graphs.length === 1;
@@ -66,6 +66,7 @@ const show = (source, name) =>
     showFacts();
     showGraph();
     if (archive) showMap();
+    if (archive) showTree();
     return `${name}: opened in ${Math.round(performance.now() - begin)} ms.`;
   });
 
@@ -138,6 +139,45 @@ function showTensors() {
   at('tensors').tBodies[0].replaceChildren(...rows);
   const some = found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are here` : '';
   at('count').textContent = `${countText(found.length)} of ${countText(shown.tensors.length)}${some}`;
+}
+
+// --- the tree of folders ----------------------------------------------------------------------------------------------
+
+/** A graph of an archive as a path, and what it has. */
+function graphLine({ name, header }) {
+  const tensors = Object.entries(header).filter(([key]) => key !== '__metadata__');
+  const count = tensors.reduce((sum, [, { shape }]) => sum + shape.reduce((product, dim) => product * dim, 1), 0);
+  const used = new Set(tensors.map(([, { location }]) => location));
+  const bytes = shown.archive.entries.reduce((sum, each) => sum + (used.has(each.name) ? each.size : 0), 0);
+  const own = header.__metadata__['onnxar.model.name'];
+  const path = name === '__MODEL_PROTO' && own ? `${own}.onnx` : name;
+  return [path, `${countText(count)} parameters, ${bytesText(bytes)} of weights`];
+}
+
+/** Graphs and other files as nested lists of their folders. Weights are in none. */
+function showTree() {
+  const { archive, metadata } = shown;
+  const graphs = new Set(archive.graphs());
+  const others = archive.entries.filter(({ name }) => !graphs.has(name) && !Object.hasOwn(metadata.dataFiles, name));
+  const lines = [...metadata.graphs.map(graphLine), ...others.map(({ name, size }) => [name, bytesText(size)])];
+  const lists = new Map([['', element('ul', '')]]);
+  const listOf = (folder) => {
+    if (!lists.has(folder)) {
+      const [item, list] = [element('li', `${folder.slice(folder.lastIndexOf('/') + 1)}/`), element('ul', '')];
+      item.append(list);
+      listOf(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0))).append(item);
+      lists.set(folder, list);
+    }
+    return lists.get(folder);
+  };
+  for (const [path, text] of lines
+    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .slice(0, MOST_ROWS)) {
+    const slash = path.lastIndexOf('/');
+    listOf(path.slice(0, Math.max(slash, 0))).append(element('li', `${path.slice(slash + 1)}: ${text}`));
+  }
+  at('tree').replaceChildren(...lists.get('').children);
+  if (lines.length > MOST_ROWS) at('tree').append(element('li', `and ${countText(lines.length - MOST_ROWS)} more`));
 }
 
 // --- the map ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
   });
   beforeEach(async () => {
     Object.assign(server, { requests: [], fault: () => ({}) });
-    for (const name of ['model', 'pair']) {
+    for (const name of ['model', 'pair', 'typed']) {
       server.files[`${name}.onnxar`] = { bytes: readFileSync(join(files, `${name}.onnxar`)), etag: '"1"' };
     }
     context = await browser.newContext({ viewport: { width: 1000, height: 1060 } });
@@ -103,6 +103,24 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
     await tabTo('Delete');
     await tab.keyboard.press('Enter');
     await tab.waitForSelector('#kept', { state: 'hidden' });
+  });
+
+  test('shows graphs and other files in their folders', limit, async () => {
+    await tab.fill('#url', '/files/typed.onnxar');
+    await tab.press('#url', 'Enter');
+    await says('opened in');
+    const paths = await tab.$$eval('#tree li', (all) =>
+      all.map((each) => {
+        const names = [];
+        for (let at = each; at.id !== 'tree'; at = at.parentElement)
+          if (at.tagName === 'LI') names.unshift(at.firstChild.textContent);
+        return names.join('');
+      }),
+    );
+    assert.deepEqual([paths[0], paths[1], paths.length], ['config.json: 178 B', 'onnx/', 3 + 1 + 7]);
+    const q4 = paths.filter((path) => path.startsWith('onnx/model_q4.onnx'));
+    assert.deepEqual(q4, ['onnx/model_q4.onnx: 707 parameters, 2.82 kB of weights']);
+    assert.ok(paths.some((path) => path.startsWith('onnx/model.onnx: 707')));
   });
 
   test('fits a screen of 360 pixels', limit, async () => {

@@ -213,12 +213,15 @@ class StorageSummary:
 
 @dataclasses.dataclass(frozen=True)
 class GraphTotals:
-    """One graph of an archive that has several. `name` is "" for a model without a name; `model_bytes` is the size of its ModelProto,
-    and `weight_bytes` that of the entries that its tensors use, which graphs may share."""
+    """One graph of an archive that has several. `name` is its path without ".onnx", or "" for a model without a name; `model_bytes` is
+    the size of its ModelProto, `weight_bytes` that of the entries that its tensors use, and `shared_bytes` that of those of them that
+    other graphs use, too. `parameters` counts elements of initializers and of values of Constant nodes."""
 
     name: str
     model_bytes: int
     weight_bytes: int
+    shared_bytes: int
+    parameters: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,7 +308,8 @@ def _summary_of(found: Inspection) -> _summary.Summary:
 
 
 def _graph(graph: GraphTotals) -> str:
-    return f"{graph.name or '(model)'}: model {_summary.size(graph.model_bytes)}, weights {_summary.size(graph.weight_bytes)}"
+    shared = f", shared {_summary.size(graph.shared_bytes)}" if graph.shared_bytes else ""
+    return f"{graph.name or '(model)'}: {graph.parameters:,} parameters, weights {_summary.size(graph.weight_bytes)}{shared}"
 
 
 def _cost(cost: CostEstimate) -> str:

@@ -81,6 +81,19 @@ class Inspecting(LookingTest):
         self.assertEqual({block.dtype for block in file.blocks if block.kind == "data"}, {"FLOAT", "INT64"})
         self.assertEqual((found.nodes, found.remarks, found.metadata), (None, [], {}))
 
+    def test_graphs_in_folders_have_their_numbers(self):
+        other = onnx.ModelProto.FromString(self.model.SerializeToString())
+        other.graph.initializer[1].raw_data = other.graph.initializer[1].raw_data[::-1]
+        other.graph.initializer[0].raw_data = weights(64, 64, seed=1).tobytes()
+        for name, made in {"unet": self.model, "vae": other}.items():
+            onnx.save(made, self.folder / f"{name}.onnx")
+        onnxar.pack({f"{name}/model": self.folder / f"{name}.onnx" for name in ("unet", "vae")}, self.path, overwrite=True)
+        found = onnxar.show(self.path)
+        self.assertEqual([each.name for each in found.graphs], ["unet/model", "vae/model"])
+        for each in found.graphs:
+            self.assertEqual((each.weight_bytes, each.shared_bytes, each.parameters), (16384 + 2048, 2048, 64 * 64 + 64 + 512 + 2))
+        self.assertIn("unet/model: 4,674 parameters, weights 18.4 kB, shared 2.0 kB", repr(found))
+
     def test_a_model_in_memory_is_the_model_in_a_file(self):
         self.model.metadata_props.add(key="k", value="v")
         self.model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"

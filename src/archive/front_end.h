@@ -17,6 +17,22 @@ namespace ONNXAR_API onnxar {
 /// model and the totals of the file stay. Cost: O(names * pattern).
 void keep_matching(Listing& listing, std::string_view pattern);
 
+/// One graph of an archive that has several.
+struct GraphTotals {
+  std::string name;                ///< as for Archive::graph; empty: the model, which has no name
+  std::uint64_t model_bytes = 0;   ///< of its ModelProto
+  std::uint64_t weight_bytes = 0;  ///< of the entries that its tensors name
+  std::uint64_t shared_bytes = 0;  ///< of those of them that tensors of other graphs name as well
+  /// Elements of initializers and of values of Constant nodes, running means and variances among them. Of a graph that
+  /// cannot be read to its end, those before the fault.
+  std::uint64_t parameters = 0;
+};
+
+/// Returns what each graph has, the model first; nothing for an archive without further graphs. `listing` is what `ls`
+/// returned for the archive. Errors: as `ls`. Cost: O(graphs + entries).
+[[nodiscard]] std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing& listing,
+                                                        const LoadOptions& options = {});
+
 /// Where the data of one entry of a zip file begins.
 struct EntryAlignment {
   enum class Kind : std::uint8_t { stored, compressed, folder };

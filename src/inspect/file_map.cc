@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "archive/external_tensor.h"
-#include "archive/keys.h"
+#include "archive/front_end.h"
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "convert/model_source.h"
@@ -54,22 +54,6 @@ std::string name_of(const ListedEntry& entry) {
   const std::string& name = entry.tensors.front().name;
   const std::size_t others = entry.tensors.size() - 1;
   return (name.empty() ? entry.name : name) + (others == 0 ? "" : " and " + std::to_string(others) + " more");
-}
-
-/// Returns all graphs, the model first; none if there is only the model.
-std::vector<GraphTotals> graphs_of(const Listing& listing) {
-  std::vector<GraphTotals> graphs = {{listing.model_name, listing.model.size}};
-  base::KeyedMap<std::string_view, std::size_t> places = {{listing.model.name, 0}};
-  for (const ListedEntry& entry : listing.entries) {
-    if (entry.kind != EntryKind::graph) continue;
-    places.emplace(entry.name, graphs.size());
-    graphs.push_back({entry.name.substr(0, entry.name.size() - graph_suffix.size()), entry.size});
-  }
-  if (graphs.size() == 1) return {};
-  for (const ListedEntry& entry : listing.entries) {
-    for (const std::string& graph : entry.graphs) graphs[places.at(graph)].weight_bytes += entry.size;
-  }
-  return graphs;
 }
 
 /// Adds the header of an entry and its padding. Bytes before the header are left over from an edit.
@@ -141,7 +125,7 @@ class FileMapper {
              entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
       bytes_of(entry.kind, storage) += entry.size;
     }
-    graphs = graphs_of(listing);
+    graphs = totals_of_graphs(*archive_of(source_), listing, options_);
     // Every archive has the model as its last entry.
     append_entry(map, listing.model);
     append_model(map, listing.model.offset, listing.model.size);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/front_end.h"
 #include "model/front_end.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
@@ -180,13 +181,6 @@ struct StorageSummary {
   std::uint64_t padding_bytes = 0;
   std::uint64_t unused_bytes = 0;
   std::uint64_t graph_bytes = 0;  ///< of further graphs
-};
-
-/// One graph of an archive that has several.
-struct GraphTotals {
-  std::string name;                ///< as for Archive::graph; empty: the model, which has no name
-  std::uint64_t model_bytes = 0;   ///< of its ModelProto
-  std::uint64_t weight_bytes = 0;  ///< of the entries that its tensors name, which graphs may share
 };
 
 struct Inspection {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 from support import command_line
@@ -37,20 +38,43 @@ class Summaries(GraphCase):
         sizes = {name: size for name, size in ((entry, len(data)) for entry, data in entries_of(self.family).items())}
         for options in ((), ("--model", "b")):
             document = json.loads(self.out("show", "--json", self.family, *options))
-            self.assertEqual(document["graphs"], [{"name": "a", "model_bytes": sizes[MODEL], "weight_bytes": 2400},
-                                                  {"name": "b", "model_bytes": sizes["b.onnx"], "weight_bytes": 2400}])  # fmt: skip
+            numbers = {"weight_bytes": 2400, "shared_bytes": 1200, "parameters": 600}
+            self.assertEqual(document["graphs"], [{"name": "a", "model_bytes": sizes[MODEL], **numbers},
+                                                  {"name": "b", "model_bytes": sizes["b.onnx"], **numbers}])  # fmt: skip
+            self.assertEqual(json.loads(self.out("ls", "--json", self.family))["graphs"], document["graphs"])
             self.assertEqual((document["storage"]["side_bytes"], document["storage"]["graph_bytes"]), (2, sizes["b.onnx"]))
         lines = self.out("show", self.family).splitlines()
         (at,) = (number for number, line in enumerate(lines) if line.startswith("graphs"))
-        self.assertRegex(lines[at], r"^graphs +a: model \d+ bytes, weights 2\.4 kB$")
-        self.assertRegex(lines[at + 1], r"^ +b: model \d+ bytes, weights 2\.4 kB$")
+        numbers = r"600 parameters, weights 2\.4 kB \(1\.2 kB of them shared\), model \d+ bytes"
+        self.assertRegex(lines[at], f"^graphs +a: {numbers}$")
+        self.assertRegex(lines[at + 1], f"^ +b: {numbers}$")
         self.succeeds("show", self.family, "--html", self.output)
-        self.assertRegex(self.output.read_text(), r"<bdi>b</bdi>: \d+ bytes, weights 2.400<")
+        self.assertRegex(self.output.read_text(), f"<bdi>b</bdi>: {numbers}<")
+
+    def test_graphs_in_folders_are_listed_by_path(self) -> None:
+        for name in ("unet/deep/model", "unet/model", "unet.a", "vae/x&y"):
+            self.succeeds("replace", self.family, self.b, "--model", name)
+        names = ["a", "b", "unet.a", "unet/deep/model", "unet/model", "vae/x&y"]
+        lines = self.out("ls", self.family).splitlines()
+        told = [line.removeprefix("graph ").partition(":")[0] for line in lines if line.startswith("graph ")]
+        self.assertEqual(sorted(told), names)
+        self.assertEqual(sorted(each["name"] for each in json.loads(self.out("show", "--json", self.family))["graphs"]), names)
+        self.succeeds("show", self.family, "--html", self.output)
+        (cell,) = re.findall(r"(?s)<th>Graphs</th><td>(.*?)</td>", self.output.read_text())
+        self.assertEqual(re.sub(r": \d.*?(?=<)|<ul.*?>|</?bdi>|\n", "", cell).replace("</li>", ""),
+                         "<li>a<li>b<li>unet.a<li>unet/<li>deep/<li>model</ul><li>model</ul><li>vae/<li>x&amp;y</ul></ul>")  # fmt: skip
+
+    def test_graph_that_cannot_be_read_hides_no_other(self) -> None:
+        broken = Entry("b/c.onnx", wire.plain(wire.tensor("v"))[:-3])
+        path = self.archive_of(*weights("w"), broken, Entry("d.onnx", model_of(linked("w")).data), model_of(linked("w")))
+        rows = {each["name"]: each for each in json.loads(self.out("ls", "--json", path))["graphs"]}
+        self.assertEqual([(rows[name]["parameters"], rows[name]["shared_bytes"]) for name in ("", "d")], [(300, 1200)] * 2)
+        self.assertIn("b/c", rows)
 
     def test_model_without_a_name_is_told(self) -> None:
         path = self.archive_of(Entry("b.onnx", wire.plain(wire.tensor("v"))), model_of(wire.tensor("w")))
         self.assertEqual([each["name"] for each in json.loads(self.out("show", "--json", path))["graphs"]], ["", "b"])
-        self.assertIn("(model): model", self.out("show", path))
+        self.assertIn("(model): 300 parameters", self.out("show", path))
 
     def test_archive_of_one_graph_lists_none(self) -> None:
         self.succeeds("pack", self.a, "-o", self.output)

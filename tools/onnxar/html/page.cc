@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "html/file_map.h"
+#include "html/graph_tree.h"
 #include "html/markup.h"
 #include "html/style.h"
 #include "shell/paths.h"
@@ -48,15 +49,6 @@ std::string text_of(const std::vector<ValueSummary>& values) {
   return text;
 }
 
-std::string text_of(const std::vector<GraphTotals>& graphs) {
-  std::string text;
-  for (const GraphTotals& graph : graphs) {
-    text += concat(text.empty() ? "" : "<br>", graph.name.empty() ? "(model)" : name(graph.name), ": ",
-                   grouped(graph.model_bytes), " bytes, weights ", grouped(graph.weight_bytes));
-  }
-  return text;
-}
-
 std::string bar(std::uint64_t value, std::uint64_t most) {
   std::array<char, 16> percent{};
   const double share = most == 0 ? 0 : 100.0 * static_cast<double>(value) / static_cast<double>(most);
@@ -92,17 +84,17 @@ std::string head(const Inspection& inspection) {
     // A value may have any length, and the page is a summary.
     metadata += concat(metadata.empty() ? "" : "<br>", name(key), " = ", name(value.substr(0, 200)));
   }
-  return table("summary",
-               fact("Producer", concat(name(inspection.producer_name), " ", name(inspection.producer_version))) +
-                   fact("IR version", std::to_string(inspection.ir_version)) + fact("Opsets", opsets) +
-                   fact("Graphs", text_of(inspection.graphs)) + fact("Graph", name(graph.name)) + fact("Nodes", nodes) +
-                   fact("Inputs", text_of(graph.inputs)) + fact("Outputs", text_of(graph.outputs)) +
-                   fact("Parameters",
-                        concat(grouped(inspection.parameters),
-                               inspection.statistics == 0
-                                   ? ""
-                                   : concat(" and ", grouped(inspection.statistics), " running means and variances"))) +
-                   fact("Multiply-adds", multiply_adds(inspection.cost)) + fact("Metadata", metadata));
+  return table(
+      "summary",
+      fact("Producer", concat(name(inspection.producer_name), " ", name(inspection.producer_version))) +
+          fact("IR version", std::to_string(inspection.ir_version)) + fact("Opsets", opsets) +
+          fact("Graphs", graph_tree(inspection.graphs)) + fact("Graph", name(graph.name)) + fact("Nodes", nodes) +
+          fact("Inputs", text_of(graph.inputs)) + fact("Outputs", text_of(graph.outputs)) +
+          fact("Parameters", concat(grouped(inspection.parameters),
+                                    inspection.statistics == 0 ? ""
+                                                               : concat(" and ", grouped(inspection.statistics),
+                                                                        " running means and variances"))) +
+          fact("Multiply-adds", multiply_adds(inspection.cost)) + fact("Metadata", metadata));
 }
 
 std::string storage(const StorageSummary& sums) {

@@ -32,6 +32,8 @@ td.bar { width: 45%; }
 svg { display: block; width: 100%; height: auto; background: var(--page); }
 rect:hover { stroke: var(--text); stroke-width: 1.5; }
 .wide { stroke: var(--page); stroke-width: .6; }
+.tree { margin: 0; padding: 0 0 0 1.2rem; }
+td > .tree { padding: 0; list-style: none; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: .5rem 0 0; padding: 0; list-style: none;
   font-size: .85rem; }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }

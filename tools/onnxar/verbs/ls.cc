@@ -11,6 +11,7 @@
 #include "onnxar/content.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/graph_totals.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
 #include "shell/paths.h"
@@ -36,7 +37,7 @@ struct LsArguments {
 /// Null for an alignment that was not read: local headers at an address are not.
 Json recorded(const Json& alignment) { return alignment == 0 ? Json() : alignment; }
 
-void print_json(const Listing& listing, const std::filesystem::path& path) {
+void print_json(const Listing& listing, const std::vector<GraphTotals>& graphs, const std::filesystem::path& path) {
   Json document;
   // Numbers are exact here: the table rounds for readers, and programs take this form.
   document["path"] = utf8_of(path);
@@ -46,6 +47,7 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
   document["padding_bytes"] = listing.padding_bytes;
   document["model"] = {{"offset", listing.model.offset}, {"size", listing.model.size}, {"crc32", listing.model.crc32}};
   if (!listing.model_name.empty()) document["model"]["graph"] = listing.model_name;
+  document["graphs"] = graphs;
   document["entries"] = listing.entries;
   for (Json& entry : document["entries"]) entry["alignment"] = recorded(entry["alignment"]);
   print(document);
@@ -129,6 +131,14 @@ void print_rows(const std::vector<ListRow>& rows) {
   for (const ListRow& row : rows) print_row(row, widths, &row == &rows.front(), terminal != 0);
 }
 
+void print_graphs(const std::vector<GraphTotals>& graphs) {
+  for (const GraphTotals& graph : graphs) {
+    for (const std::string& line : wrapped("graph " + text_of(graph), os::terminal_width(os::Stream::output))) {
+      std::cout << line << '\n';
+    }
+  }
+}
+
 void print_totals(const Listing& listing, std::size_t all_entries) {
   std::uint64_t data = 0;
   for (const ListedEntry& entry : listing.entries) data += entry.size;
@@ -142,7 +152,8 @@ void print_totals(const Listing& listing, std::size_t all_entries) {
   for (const std::string& line : wrapped(text, os::terminal_width(os::Stream::output))) std::cout << line << '\n';
 }
 
-void print_table(const Listing& listing, const LsArguments& arguments, std::size_t all_entries) {
+void print_table(const Listing& listing, const std::vector<GraphTotals>& graphs, const LsArguments& arguments,
+                 std::size_t all_entries) {
   const bool several =
       std::ranges::find(listing.entries, EntryKind::graph, &ListedEntry::kind) != listing.entries.end();
   std::vector<ListRow> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN", several ? "GRAPHS" : ""}};
@@ -151,6 +162,7 @@ void print_table(const Listing& listing, const LsArguments& arguments, std::size
   }
   if (arguments.pattern.empty() && arguments.graph.empty()) add_rows(rows, listing.model);
   print_rows(rows);
+  if (listing.entries.size() == all_entries) print_graphs(graphs);
   print_totals(listing, all_entries);
 }
 
@@ -169,6 +181,7 @@ void keep_used(Listing& listing, std::string_view graph) {
 int ls(const LsArguments& arguments) {
   const Archive archive = open_archive(arguments.archive).graph(arguments.graph);
   Listing listing = onnxar::ls(archive);
+  const std::vector<GraphTotals> graphs = totals_of_graphs(archive, listing);
   const std::size_t all_entries = listing.entries.size();
   if (!arguments.graph.empty()) keep_used(listing, archive.model_entry().name);
   if (!arguments.pattern.empty()) {
@@ -181,9 +194,9 @@ int ls(const LsArguments& arguments) {
   }
   sort(listing.entries, arguments.sort);
   if (arguments.json) {
-    print_json(listing, arguments.archive);
+    print_json(listing, graphs, arguments.archive);
   } else {
-    print_table(listing, arguments, all_entries);
+    print_table(listing, graphs, arguments, all_entries);
   }
   return exit_code::done;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "shell/graph_totals.h"
 #include "shell/json.h"
 #include "shell/paths.h"
 #include "verbs/with_model/show_text.h"
@@ -65,7 +66,6 @@ inline void to_json(Json& json, const CostEstimate& cost) {
 ONNXAR_JSON_OF(TensorTotals, tensors, elements, bytes);
 ONNXAR_JSON_OF(StorageSummary, file_bytes, model_bytes, inline_bytes, archived_bytes, external_bytes, side_bytes,
                padding_bytes, unused_bytes, graph_bytes);
-ONNXAR_JSON_OF(GraphTotals, name, model_bytes, weight_bytes);
 
 inline void to_json(Json& json, const LargeTensor& large) {
   json = large.tensor;

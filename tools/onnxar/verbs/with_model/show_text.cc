@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shell/graph_totals.h"
 #include "shell/numbers.h"
 #include "shell/terminal.h"
 
@@ -76,11 +77,6 @@ std::string text_of(const LargeTensor& large) {
   const TensorInfo& tensor = large.tensor;
   return escaped(tensor.label()) + " " + to_string(tensor.type) + shape_text(tensor.dims) + ", " +
          short_size(large.bytes);
-}
-
-std::string text_of(const GraphTotals& graph) {
-  return (graph.name.empty() ? "(model)" : escaped(graph.name)) + ": model " + short_size(graph.model_bytes) +
-         ", weights " + short_size(graph.weight_bytes);
 }
 
 std::string text_of(const UnknownCost& unknown) {
