@@ -101,7 +101,7 @@ export class Feed {
     }
   }
 
-  /** What a runtime takes: the weights of a model, or all entries, of which it gets those that were read by then. */
+  /** What a runtime takes: the weights of a model, or all entries, where only those that were read have bytes. */
   externals(graph?: string): External[] {
     const weights = graph === undefined ? this.#weights.values() : this.#uses.get(graph)!.keys();
     return Array.from(weights, (weight) => {

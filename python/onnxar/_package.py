@@ -24,7 +24,7 @@ KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A variant of a component, as the manifest has it: `body` is its JSON object, and `folder` that of the component."""
+    """A variant of a component. `body` is its JSON object in the manifest, and `folder` is the folder of the component."""
 
     name: str
     ep: str
@@ -40,7 +40,7 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Executable:
-    """What a session of a variant is made of. `graph` is empty for the archive's only model."""
+    """Has what a session of a variant needs. `graph` is empty for the archive's only model."""
 
     graph: str
     session_options: dict[str, str]
@@ -75,7 +75,7 @@ class Package:
         return [self._variant(each, variants[each], folder) for each in variants]
 
     def executable(self, variant: Variant) -> Executable:
-        """Returns what a session of the variant is made of. Errors: usage.argument (it has nothing for ONNX Runtime; a path leaves
+        """Returns what a session of the variant needs. Errors: usage.argument (it has nothing for ONNX Runtime; a path leaves
         the package; its model is not a graph of the archive)."""
         folder = self._path(variant.folder, self._field(variant.body, "variant_directory", str, variant.name))
         infos = self._field(variant.body, "executor_info", dict, {})

@@ -49,7 +49,7 @@ class AsAssetOfOnnxRuntime(ArchiveTest):
         (self.unzipped / ".hidden").write_bytes(b"B")
         self.assertNotEqual(ort.ModelPackage.compute_directory_hash(str(self.unzipped)), self.digest())
 
-    def test_edited_archive_has_the_asset_of_its_last_state(self):
+    def test_edited_archive_has_asset_of_last_state(self):
         before = self.digest()
         onnxar.replace(self.path, side_files={"a.txt": b"other"}, remove=["Z/b"])
         self.assertNotEqual(self.digest(), before)
