@@ -185,7 +185,9 @@ class Edit(Arrays):
                 decoder.graph.node.pop()
                 e.add_graph("decoder", decoder)
 
-        The name may have folders, as "unet/model". Errors: usage.argument (the name is empty, or its last part is); onnx.model.too_large."""
+        The name may have folders, as "unet/model". A UserWarning (archive.entry.shared) says that a graph was merged from two archives.
+        Errors: usage.argument (the name is empty, or its last part is; not a model; a tensor that was set in this block, which has no
+        entry yet); onnx.model.too_large."""
         if not isinstance(model, bytes | bytearray | memoryview) and not _proto.is_model(model):
             raise usage(f"a graph is given as an onnx.ModelProto or its bytes, not as {type(model).__name__}", name)
         entry = name if name.endswith(".onnx") else f"{name}.onnx"

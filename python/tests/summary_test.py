@@ -52,6 +52,13 @@ class Summaries(FolderTest):
         self.assertLess(len(page.said.splitlines()), 2 * LINES)
         return text
 
+    def test_difference_has_names_and_sites(self):
+        changed = matmul_model()
+        weight = changed.graph.initializer[0]
+        weight.CopyFrom(numpy_helper.from_array(weights(64, 64) + 1, weight.name))
+        onnxar.save(changed, self.folder / "changed.onnxar")
+        self.assertIn("w (graph.initializer[0])", self.assert_fits(onnxar.diff(self.path, self.folder / "changed.onnxar")))
+
     def large(self) -> onnx.ModelProto:
         """300 operators of long names, and tensors."""
         nodes = [helper.make_node(f"Operator{'o' * 90}{i}", [f"x{i}"], [f"x{i + 1}"], domain="d" * 50) for i in range(300)]
