@@ -45,14 +45,13 @@ class Outputs(WriterCase):
     def test_folder_is_a_file(self) -> None:
         self.all_fail(IO, "onnxar: error[io.not_found]", self.source / "out")
 
-    def no_file(self, target: Path) -> None:
-        line = Fault("io.not_a_file").line(target)
-        self.all_fail(IO, line, target)
-        self.all_fail(IO, line, target, "-f")
-
     def test_is_a_folder(self) -> None:
-        self.output.mkdir()
-        self.no_file(self.output)
+        self.write("out/precious", b"")
+        unpack = ("unpack", self.source)  # it writes into a folder, if that is empty
+        for command in self.each_way_to_write(self.source):
+            fault = Fault("output.not_empty" if command[:2] == unpack else "io.not_a_file").line(self.output)
+            for options in ((), ("-f",)):
+                self.fails(USAGE if command[:2] == unpack else IO, fault, *command, "-o", self.output, *options)
 
     def test_is_the_input(self) -> None:
         (self.folder / "link").symlink_to(self.source.name)

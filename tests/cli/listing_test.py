@@ -18,6 +18,7 @@ LISTING = {
     "unused_bytes": int,
     "padding_bytes": int,
     "model": dict,
+    "graphs": list,
     "entries": list,
 }
 MODEL_ENTRY = {"offset": int, "size": int, "crc32": int}
