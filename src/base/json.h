@@ -1,0 +1,92 @@
+// Reads JSON (RFC 8259) value by value, with the place of each, so that a caller can replace parts of the text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+
+enum class JsonKind : std::uint8_t { object, list, string, other };
+
+/// A value in a text: its kind, and the bytes from `begin` to `end`.
+struct JsonValue {
+  JsonKind kind = JsonKind::other;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// Reads a text from its front. The caller asks for the kind of value that it wants; what it does not want, it skips.
+/// A repeated key is the caller's matter. The text must outlive the reader. Errors, of all functions: `code`, at the
+/// byte, which counts from `first`. Cost: O(bytes read); no function calls itself, however deep the text is nested.
+class JsonReader {
+ public:
+  /// Also throws if the text is not UTF-8, or begins with a byte order mark.
+  JsonReader(std::string_view text, Code code, std::uint64_t first = 0);
+  /// Reads one value of a text that another reader has read.
+  JsonReader(const JsonReader& whole, const JsonValue& value)
+      : text_(whole.text_.substr(0, value.end)), code_(whole.code_), first_(whole.first_), at_(value.begin) {}
+
+  /// The text of a value.
+  [[nodiscard]] std::string_view text_of(const JsonValue& value) const {
+    return text_.substr(value.begin, value.end - value.begin);
+  }
+
+  /// Reads an object. `member` gets each key, without its escapes, and must read or skip the value.
+  template <typename Member>
+  void object(const Member& member) {
+    list_of('{', '}', [&] {
+      const std::string key = string();
+      expect(':');
+      member(key);
+    });
+  }
+  /// Reads a list. `item` must read or skip an item.
+  template <typename Item>
+  void list(const Item& item) {
+    list_of('[', ']', item);
+  }
+  /// Reads a string, and returns it without its escapes.
+  std::string string();
+  /// Reads a whole number below 2^64.
+  std::uint64_t number();
+  /// Skips a value of any kind, which it checks as the other functions do.
+  JsonValue skip();
+  /// Throws if anything but white space follows.
+  void finish();
+
+  [[noreturn]] void refuse(std::string what) const { refuse(std::move(what), code_); }
+  [[noreturn]] void refuse(std::string what, Code code) const;
+
+ private:
+  template <typename Item>
+  void list_of(char open, char close, const Item& item) {
+    expect(open);
+    if (accept(close)) return;
+    do item();
+    while (accept(','));
+    expect(close);
+  }
+
+  std::size_t skip_spaces();
+  [[nodiscard]] char next();
+  bool accept(char c);
+  void expect(char c);
+  void skip_scalar();
+  void skip_number();
+  std::size_t skip_digits();
+  unsigned hexadecimal();
+  void append_escape(std::string& to);
+  void append_code_point(std::string& to);
+
+  std::string_view text_;
+  Code code_;
+  std::uint64_t first_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace onnxar::base
