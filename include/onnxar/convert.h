@@ -52,6 +52,9 @@ struct ConvertReport {
   std::uint64_t reencoded = 0;
   /// Of `tensors_outside`, those in subgraphs, functions and attributes: some runtimes ignore external data there.
   std::uint64_t nested_outside = 0;
+  /// The data of tensors that equals other data and is not written again. Data that tensors of the input share is not
+  /// counted.
+  std::uint64_t shared_bytes = 0;
 };
 
 /// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive. Side files and further
@@ -76,14 +79,20 @@ struct ConvertReport {
 /// runtimes choose by where it is. `unpack` to a format with all data inside refuses it if it is outside
 /// (onnx.graph.duplicate).
 ///
-/// If `input` is a folder, the `.onnx` files directly in it are packed as several models (below): `model.onnx` first,
-/// the others in the order of their names. All other files in it and below become side files, except data files of
-/// these models, hidden files and folders, and `output`. `unpack` to a folder gives it back.
+/// If `input` is a folder, the `.onnx` files in it, at any depth, are packed as several models (below) under their
+/// paths. The first is `save.first`, or `model.onnx`, or the only one in no folder below, or the first variant of a
+/// model package (`manifest.json`), or `onnx/model.onnx`, or the first by name; the others are in the order of names.
+/// All other files become side files, except data files of these models, hidden files and folders, `output`, and what
+/// `save.exclude` matches. Data is looked for beside each model, and then where the package says, whose manifest is
+/// packed without that option. Links to files are followed if they stay in the folder or lead into that of the first
+/// model's own file. Names that an archive cannot have are refused all at once, with others. `unpack` to a folder gives
+/// it back.
 ///
 /// Errors: io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (options; a folder with a link that leads out of it; a file in `save.add` that is a graph, and names
-/// an entry that has other bytes than the file of this name beside it). A dry run throws what a run would throw, except
-/// errors of reading data and of writing; a run proves names and graphs before it writes.
+/// usage.argument (options; a folder with a link that leads out of it or to a folder, or with a pointer of Git LFS; a
+/// file in `save.add` that is a graph, and names an entry that has other bytes than the file of this name beside it). A
+/// dry run throws what a run would throw, except errors of reading data and of writing; a run proves names and graphs
+/// before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs an archive in memory, or a `.onnx` whose external data is in `load.external_data_dir`; not a foreign zip.
@@ -97,11 +106,11 @@ struct ModelFile {
   std::string name = {};
 };
 
-/// Packs several models into one archive. The first becomes the model, and keeps its name in its metadata
-/// (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx` (spec/graphs.md). Further graphs and side
-/// files of archives come along. Tensors of one type with equal bytes share an entry, in all models. Cost: linear in
-/// the bytes of all models. Errors: as above; usage.argument (no model; two models of one name, or a name that an entry
-/// cannot have; archives with different side files of one name).
+/// Packs several models into one archive. The first, or `save.first`, becomes the model, and keeps its name in its
+/// metadata (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx` (spec/graphs.md). Further graphs and
+/// side files of archives come along. Tensors of one type with equal bytes share an entry, in all models. Cost: linear
+/// in the bytes of all models. Errors: as above; usage.argument (no model; two models of one name, or a name that an
+/// entry cannot have; archives with different side files of one name).
 ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::path& output, const SaveOptions& save = {},
                    const LoadOptions& load = {});
 
@@ -173,11 +182,13 @@ struct ReplaceOptions {
   bool all_sites = false;                       ///< as in SaveOptions, like the next two
   bool attributes = true;
   bool subgraphs = true;
-  bool append_external = false;          ///< also take in data files beside the model
-  std::vector<AddedFile> add = {};       ///< side files and graphs; replace others of the same name
-  std::vector<std::string> remove = {};  ///< names of side files and graphs
-  OutputOptions output = {};             ///< `overwrite` does not apply
-  ProgressCallback progress = {};        ///< bytes that are appended
+  bool append_external = false;     ///< also take in data files beside the model
+  std::vector<AddedFile> add = {};  ///< side files and graphs; replace others of the same name
+  /// Names of side files and graphs. The variants of a removed graph go too (GraphVariant).
+  std::vector<std::string> remove = {};
+  std::vector<GraphVariant> variants = {};  ///< for the manifest of the archive, which is changed in the same edit
+  OutputOptions output = {};                ///< `overwrite` does not apply
+  ProgressCallback progress = {};           ///< bytes that are appended
   /// The graph to replace (named as for Archive::graph), or to add; the model then stays. Empty: the model.
   std::string graph = {};
   /// If set, the edit is io.changed unless the locked file still has this archive's state. Read during the call.
@@ -192,6 +203,7 @@ struct ReplaceReport {
   std::uint64_t model_bytes = 0;  ///< of the ModelProto
   std::uint64_t file_bytes = 0;   ///< of the archive
   std::uint64_t file_bytes_before = 0;
+  std::uint64_t shared_bytes = 0;  ///< the data of tensors that equals entries of the archive
   /// No entry stays in place, so the file is rewritten, without its earlier states: `undo` cannot restore them.
   bool discards_states = false;
   std::vector<Finding> remarks;

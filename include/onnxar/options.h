@@ -90,6 +90,14 @@ struct RenamedEntry {
   std::string to;  ///< not a C identifier, since those are keys of tensors
 };
 
+/// Makes a graph of an archive a variant in its `manifest.json`, which describes a model package of ONNX Runtime: one
+/// component for each folder with graphs (`model` for those in no folder), a variant for each graph.
+struct GraphVariant {
+  std::string graph;  ///< named as for Archive::graph
+  std::string ep;     ///< the execution provider, such as CPUExecutionProvider, or in short `cpu`, `cuda`, `openvino`
+  std::string device = {};  ///< cpu, gpu or npu; empty: any
+};
+
 struct SaveOptions {
   std::uint64_t threshold = default_threshold;  ///< bytes; payloads of at least this many move out of the model
   std::uint64_t alignment = default_alignment;  ///< bytes, a power of two: where data outside the model begins
@@ -101,12 +109,19 @@ struct SaveOptions {
   std::string data_file = {};          ///< of onnx_external: the data file's name, no path
   bool file_per_tensor = false;        ///< of onnx_external, not with data_file: one for each tensor, named by its key
   Checksum checksum = Checksum::none;  ///< of archive; reads the data twice
-  // The next three are for archives, too.
+  // The rest, down to `rename`, is for archives, too.
   std::vector<AddedFile> add = {};  ///< side files, each name once; replace others of that name
   /// An archive whose side files are copied if the model has none of that name. A file that is not a zip has none.
   std::filesystem::path side_files_of = {};
-  std::vector<RenamedEntry> rename = {};  ///< side files, also added ones
-  OutputOptions output = {};              ///< `threads` applies to Format::archive
+  /// Side files, also added ones. In a folder also models; what a file is follows from its new name.
+  std::vector<RenamedEntry> rename = {};
+  std::vector<GraphVariant> variants = {};  ///< for the manifest of the archive, in this order: ties go to the first
+  std::vector<std::string> exclude =
+      {};  ///< patterns (`*`, `?`, `[a-z]`) for paths in a folder: what `pack` leaves out
+  /// Of several models, the one that becomes the archive's model: its path in a folder, also without `/model.onnx` or
+  /// `.onnx`.
+  std::string first = {};
+  OutputOptions output = {};  ///< `threads` applies to Format::archive
   ProgressCallback progress = {};
 };
 

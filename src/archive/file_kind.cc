@@ -33,6 +33,8 @@ struct Magic {
   std::string_view kind;
 };
 
+constexpr std::string_view lfs_beginning = "version https://git-lfs.github.com/spec/";
+
 constexpr std::array magics = {
     Magic{0, "\x93NUMPY"sv, "a NumPy array (.npy); `numpy.savez` makes a file of weights of it"},
     Magic{0, "GGUF"sv, "a GGUF file, which holds weights without an ONNX graph"},
@@ -52,8 +54,7 @@ constexpr std::array magics = {
     Magic{0, "\x80\x05"sv, "a Python pickle; export its model to ONNX first"},
     Magic{0, "\xff\xfe"sv, "text in UTF-16; save it in UTF-8 first"},
     Magic{0, "\xfe\xff"sv, "text in UTF-16; save it in UTF-8 first"},
-    Magic{0, "version https://git-lfs.github.com/spec/"sv,
-          "a pointer of Git LFS, not the file itself; run `git lfs pull` to get it"},
+    Magic{0, lfs_beginning, "a pointer of Git LFS, not the file itself; run `git lfs pull` to get it"},
 };
 
 /// Lists kinds of text by their first bytes, after white space and a byte order mark.
@@ -252,6 +253,8 @@ bool looks_like_text(Bytes bytes) noexcept {
   const bool has_value = !text.empty() && (text.front() == ':' || text.front() == '{' || text.front() == '<');
   return has_value && !has_control(begin);
 }
+
+bool is_lfs_pointer(Bytes file) noexcept { return as_text(file).starts_with(lfs_beginning); }
 
 Advice advice_on_kind(Bytes file) {
   if (file.empty()) return {Hint::make_anew};

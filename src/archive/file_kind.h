@@ -21,6 +21,9 @@ Error with_kind(const Error& error, Bytes file);
 /// graph).
 void refuse_other_kind(Bytes file);
 
+/// True if the file is a pointer of Git LFS, which stands for a file that was not fetched.
+bool is_lfs_pointer(Bytes file) noexcept;
+
 /// Whether the file begins as safetensors: with the length of a JSON object, and the object.
 bool looks_like_safetensors(Bytes file) noexcept;
 

@@ -101,6 +101,17 @@ std::string JsonReader::string() {
   return value;
 }
 
+std::vector<JsonMember> JsonReader::members() {
+  std::vector<JsonMember> found;
+  list_of('{', '}', [&] {
+    const std::size_t begin = skip_spaces();
+    std::string key = string();
+    expect(':');
+    found.push_back({std::move(key), begin, skip()});
+  });
+  return found;
+}
+
 std::size_t JsonReader::skip_digits() {
   const std::size_t begin = at_;
   while (at_ < text_.size() && is_digit(text_[at_])) ++at_;

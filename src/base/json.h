@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "onnxar/error.h"
 
@@ -20,6 +21,13 @@ struct JsonValue {
   std::size_t end = 0;
 };
 
+/// A member of an object. `begin` is the place of its key.
+struct JsonMember {
+  std::string key;
+  std::size_t begin = 0;
+  JsonValue value;
+};
+
 /// Reads a text from its front. The caller asks for the kind of value that it wants; what it does not want, it skips.
 /// A repeated key is the caller's matter. The text must outlive the reader. Errors, of all functions: `code`, at the
 /// byte, which counts from `first`. Cost: O(bytes read); no function calls itself, however deep the text is nested.
@@ -27,9 +35,9 @@ class JsonReader {
  public:
   /// Also throws if the text is not UTF-8, or begins with a byte order mark.
   JsonReader(std::string_view text, Code code, std::uint64_t first = 0);
-  /// Reads one value of a text that another reader has read.
-  JsonReader(const JsonReader& whole, const JsonValue& value)
-      : text_(whole.text_.substr(0, value.end)), code_(whole.code_), first_(whole.first_), at_(value.begin) {}
+  /// Reads one value of a text that a reader has read as a whole.
+  JsonReader(std::string_view text, Code code, const JsonValue& value) noexcept
+      : text_(text.substr(0, value.end)), code_(code), at_(value.begin) {}
 
   /// The text of a value.
   [[nodiscard]] std::string_view text_of(const JsonValue& value) const {
@@ -45,6 +53,8 @@ class JsonReader {
       member(key);
     });
   }
+  /// Reads an object, and returns its members in their order, also those with equal keys.
+  std::vector<JsonMember> members();
   /// Reads a list. `item` must read or skip an item.
   template <typename Item>
   void list(const Item& item) {
@@ -85,7 +95,7 @@ class JsonReader {
 
   std::string_view text_;
   Code code_;
-  std::uint64_t first_;
+  std::uint64_t first_ = 0;
   std::size_t at_ = 0;
 };
 

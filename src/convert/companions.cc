@@ -16,14 +16,15 @@
 #include "base/mapped_file.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/entry_names.h"
 #include "convert/files_beside.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "convert/save.h"
+#include "convert/variants.h"
 #include "onnx/rewrite.h"
 #include "onnx/sites.h"
 #include "onnx/splice.h"
-#include "zip/names.h"
 
 namespace onnxar {
 namespace {
@@ -242,25 +243,16 @@ void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& rena
   names_to_give.expect_all_met("side file or graph");
 }
 
-/// Refuses names that the writer would refuse only after it has written all weights. Errors: zip.name.*,
-/// archive.name.reserved, usage.argument (a key of a tensor).
-void check_names(const ArchiveCompanions& companions) {
+/// Refuses names that the writer would refuse only after it has written all weights. The model's own name among several
+/// is that of a file too.
+void check_names(const LoadedModel& model, const ArchiveCompanions& companions) {
   std::vector<std::string_view> names = companions.names();
+  std::vector<std::string> own;
+  if (model.is_family)
+    for (const std::string& name : model_names_of(model.skeleton)) own.push_back(graph_file_name(name));
+  names.insert(names.end(), own.begin(), own.end());
   // Names of weights come first and are those of an archive, so they were proved when it was opened.
-  for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
-    const Place place{std::string(name), std::nullopt};
-    check_reserved(name, place);
-    if (is_key(name)) {
-      throw Error(Code::usage_argument,
-                  "a side file cannot have this name: C identifiers are keys of tensors; give it an extension", place,
-                  {}, {Hint::rename_entry});
-    }
-    if (const auto fault = zip::name_fault(name)) {
-      throw Error(fault->code, std::string(fault->message), place, {}, {Hint::rename_entry});
-    }
-  }
-  names.push_back(model_entry_name);
-  zip::prove_new_names(names, companions.weights.size());
+  check_entry_names(names, companions.weights.size());
 }
 
 }  // namespace
@@ -284,8 +276,9 @@ ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions
   const auto in_output = [&output] { return base::Annotation{.path = output}; };
   base::annotated(in_output, [&] {
     rename(companions, options.rename);
+    companions.remarks = add_variants(companions, model, options.variants);
     // After renaming, which may be what makes a name possible.
-    if (options.format == Format::archive) check_names(companions);
+    if (options.format == Format::archive) check_names(model, companions);
   });
   return companions;
 }

@@ -46,42 +46,80 @@ base::KeyedSet<std::string> data_files_of(const LoadedModel& model) {
   const auto add = [&names](const ModelSource& source) {
     const ExternalFiles* const files = files_of(source);
     if (files == nullptr) return;
-    for (const std::string& name : files->names())
-      names.insert(os::slashed_text_of(files->folder() / os::path_of(name)));
+    for (const fs::path& path : files->paths()) names.insert(os::slashed_text_of(path));
   };
   add(*model.source);
   for (const auto& source : model.further_sources) add(*source);
   return names;
 }
 
+std::string without_suffix(std::string name) {
+  if (is_graph_name(name)) name.resize(name.size() - graph_suffix.size());
+  return name;
+}
+
+/// Calls `action`. If it finds that a file of the folder is not a model, the error says how to pack the folder anyway.
+template <typename Action>
+auto with_advice_on_models(const ModelFolder& folder, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    const bool may_be_no_model = id(error.code()).starts_with("wire.") || error.code() == Code::onnx_model_invalid;
+    const auto has_path = [&](const FolderFile& model) { return folder.path_of(model.name) == error.path(); };
+    const auto model = std::ranges::find_if(folder.models(), has_path);
+    if (!may_be_no_model || model == folder.models().end() || tells_kind(error.advice().hint)) throw;
+    throw Error(error.code(), error.message(), error.finding().place, error.path(),
+                {Hint::no_model, escaped(model->name)});
+  }
+}
+
 /// Loads all models of a folder, and its other files as side files, except those that hold data of the models and the
 /// one at `output`. Errors: as `load_family` and ModelFolder.
-LoadedModel load_folder(const fs::path& folder, const SaveOptions& save, const LoadOptions& options,
+LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, const LoadOptions& options,
                         const fs::path& output) {
-  const ModelFolder found = ModelFolder::read(folder);
-  std::vector<FamilyMember> members;
-  for (const std::string& name : found.models()) {
-    std::string stem = name.substr(0, name.size() - graph_suffix.size());
-    members.push_back({std::move(stem), open_source(found.path_of(name), options)});
-  }
-  LoadedModel model = load_family(std::move(members), ExternalPolicy::of(save), options);
-  std::ranges::move(found.side_files(data_files_of(model), output), std::back_inserter(model.side_files));
-  model.remarks.insert(model.remarks.begin(), found.remark());
+  LoadedModel model = with_advice_on_models(folder, [&] {
+    std::vector<FamilyMember> members;
+    for (const auto& [name, entry] : folder.models()) {
+      std::unique_ptr<ModelSource> source = open_source(folder.path_of(name), options);
+      if (auto* const file = dynamic_cast<FileSource*>(source.get());
+          file != nullptr && options.external_data_dir.empty())
+        file->look_in(folder.path(), folder.data_folders_of(name));
+      members.push_back({without_suffix(entry), std::move(source)});
+    }
+    return load_family(std::move(members), ExternalPolicy::of(save), options);
+  });
+  std::ranges::move(folder.side_files(data_files_of(model), output), std::back_inserter(model.side_files));
+  std::vector<Finding> remarks = folder.remarks();
+  model.remarks.insert(model.remarks.begin(), std::make_move_iterator(remarks.begin()),
+                       std::make_move_iterator(remarks.end()));
   if (auto remark = remark_on_places(model.side_files)) model.remarks.push_back(std::move(*remark));
   return model;
 }
 
-ConvertReport pack_folder(const fs::path& folder, const fs::path& output, const SaveOptions& save,
+ConvertReport pack_folder(const fs::path& path, const fs::path& output, const SaveOptions& save,
                           const LoadOptions& load) {
   const os::File lock = lock_output(output, save.output);
-  return save_model(load_folder(folder, save, with_folder(load, output, save), output), output, save);
+  const ModelFolder folder = ModelFolder::read(path, save);
+  SaveOptions others = save;
+  others.rename = folder.other_renames();
+  return save_model(load_folder(folder, save, with_folder(load, output, save), output), output, others);
+}
+
+/// Makes one of several models the first one, by its name.
+void put_first(std::vector<FamilyMember>& members, const std::string& first, const fs::path& output) {
+  if (first.empty()) return;
+  const auto found = std::ranges::find(members, without_suffix(first), &FamilyMember::name);
+  if (found == members.end()) {
+    throw Error(Code::usage_argument,
+                base::concat("no model ", base::quoted(first), " is packed that could be the first"), {}, output);
+  }
+  std::rotate(members.begin(), found, found + 1);
 }
 
 /// Opens one of several models. Errors name its path.
 FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
   std::unique_ptr<ModelSource> source = open_any_source(file.path, options);
-  std::string name = file.name;
-  if (is_graph_name(name)) name.resize(name.size() - graph_suffix.size());
+  std::string name = without_suffix(file.name);
   if (name.empty()) {
     try {
       name = model_name_of(source->model()).value_or(os::text_of(file.path.stem()));
@@ -134,7 +172,8 @@ void check_archive_options(const SaveOptions& save, const std::filesystem::path&
                 {}, output);
   }
   // Refused and not ignored, because a caller who asks for side files or checksums would miss them only later.
-  const bool has_side_files = !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty();
+  const bool has_side_files =
+      !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty() || !save.variants.empty();
   if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
   throw Error(Code::usage_argument, "only an archive can get added or renamed side files, or checksums", {}, output);
 }
@@ -156,6 +195,7 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   switch (options.format) {
     case Format::archive: {
       const ArchiveCompanions companions = companions_to_save(model, options, output);
+      report.remarks.insert(report.remarks.end(), companions.remarks.begin(), companions.remarks.end());
       report.side_files = companions.side_files.size();
       report.graphs = companions.graphs.size() + companions.whole_graphs.size();
       report.model_path = output;
@@ -179,7 +219,14 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
 
 ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   expect_archive(save, output);
-  return ModelFolder::is_one(input) ? pack_folder(input, output, save, load) : convert_input(input, output, save, load);
+  if (ModelFolder::is_one(input)) return pack_folder(input, output, save, load);
+  if (!save.first.empty() || !save.exclude.empty()) {
+    throw Error(Code::usage_argument, "is one file, and `first` and `exclude` are for a folder or several models", {},
+                input);
+  }
+  // A variant has a name, so the model needs one.
+  if (!save.variants.empty() && load.graph.empty()) return pack(std::vector{ModelFile{input}}, output, save, load);
+  return convert_input(input, output, save, load);
 }
 
 ConvertReport pack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
@@ -191,10 +238,13 @@ ConvertReport pack(std::span<const ModelFile> models, const fs::path& output, co
                    const LoadOptions& load) {
   expect_archive(save, output);
   if (models.empty()) throw Error(Code::usage_argument, "no model was given to pack", {}, output);
+  if (!save.exclude.empty()) throw Error(Code::usage_argument, "`exclude` is for the files of a folder", {}, output);
   const os::File lock = lock_output(output, save.output);
   const LoadOptions options = with_folder(load, output, save);
   std::vector<FamilyMember> members;
   for (const ModelFile& file : models) members.push_back(member_of(file, options));
+  check_family_names(members);
+  put_first(members, save.first, output);
   std::vector<std::string> given;
   for (const FamilyMember& member : members) given.push_back(member.name + std::string(graph_suffix));
   LoadedModel model = load_family(std::move(members), ExternalPolicy::of(save), options);

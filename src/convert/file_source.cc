@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 #include "archive/external_tensor.h"
+#include "archive/file_kind.h"
 #include "base/checked.h"
 #include "base/folder.h"
 #include "base/open_file.h"
@@ -40,49 +43,81 @@ std::optional<std::string> location_fault(std::string_view location) {
 
 ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
     : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
-      link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
+      link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_),
+      root_(folder_) {}
+
+void ExternalFiles::look_in(const fs::path& root, std::vector<std::string> folders) {
+  root_ = base::real_path(root);
+  folders_ = std::move(folders);
+}
+
+Error ExternalFiles::missing(const Wanted& wanted, std::string_view fault) const {
+  return {Code::onnx_external_missing,
+          base::concat("the ", wanted.what, " ", base::quoted(wanted.location), fault, escaped_path(folder_)),
+          wanted.place,
+          {},
+          {Hint::data_folder}};
+}
 
 /// Opens the file by one call that never leaves the folder. Checking the path first would race with a symbolic link
 /// that is put there in between, and a downloaded model must not read `/etc/passwd` as a weight. Links may also lead
 /// into the folder of the model's own file, because caches of downloaded models link single files into a folder.
-ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset,
-                                           std::string_view what) const {
-  const Place place{"", offset};
-  if (const auto fault = location_fault(location)) {
-    throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
-                place);
-  }
-  const auto missing = [&](std::string_view fault) {
-    return Error(Code::onnx_external_missing,
-                 base::concat("the ", what, " ", base::quoted(location), fault, escaped_path(folder_)), place, {},
-                 {Hint::data_folder});
-  };
-  const fs::path path = folder_ / os::path_of(location);
+ExternalFiles::Mapping ExternalFiles::open_in(const std::string& folder, const Wanted& wanted) {
+  const fs::path name = os::path_of(folder) / os::path_of(wanted.location), path = root_ / name;
   std::error_code failed;
-  const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
+  const os::File file = base::open_beneath(root_, link_folder_, name, failed);
   if (!failed) {
     try {
-      return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+      auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+      if (is_lfs_pointer(mapping->bytes())) {
+        throw Error(Code::onnx_external_missing, "the data file is not there", {}, path,
+                    advice_on_kind(mapping->bytes()));
+      }
+      paths_.push_back(path.lexically_normal());
+      return mapping;
     } catch (const Error& error) {
       if (error.code() != Code::io_not_a_file) throw;
-      throw missing(" is not a regular file in ");  // a fault of the model, as a name that is not there
+      throw missing(wanted, " is not a regular file in ");  // a fault of the model, as a missing name is
     }
   }
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
     throw Error(Code::onnx_external_outside,
-                base::concat("the ", what, " ", base::quoted(location), " leads out of the model's folder by a link"),
-                place);
+                base::concat("the ", wanted.what, " ", base::quoted(wanted.location),
+                             " leads out of the model's folder by a link"),
+                wanted.place);
   }
-  if (reason == os::Reason::not_found || reason == os::Reason::bad_name) throw missing(" is not in ");
-  throw base::system_error(failed, base::concat("cannot open the ", what), path);
+  if (reason == os::Reason::not_found || reason == os::Reason::bad_name) return nullptr;
+  throw base::system_error(failed, base::concat("cannot open the ", wanted.what), path);
+}
+
+ExternalFiles::Mapping ExternalFiles::open(const Wanted& wanted) {
+  const std::string& location = wanted.location;
+  if (const auto fault = location_fault(location)) {
+    throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
+                wanted.place);
+  }
+  Mapping found;
+  for (const std::string& folder : folders_) {
+    Mapping file = open_in(folder, wanted);
+    if (found && file && !std::ranges::equal(found->bytes(), file->bytes())) {
+      throw Error(
+          Code::usage_argument,
+          base::concat("the data file ", base::quoted(location), " is in ", base::quoted(folders_.front()), " and in ",
+                       base::quoted(folder), ", with other bytes; remove the one that is not meant"),
+          wanted.place);
+    }
+    if (!found) found = std::move(file);
+  }
+  if (!found) throw missing(wanted, " is not in ");
+  return found;
 }
 
 ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset, std::string_view what) {
   // Thousands of tensors name one data file, which is opened and mapped once.
   const auto known = by_location_.find(location);
   if (known != by_location_.end()) return known->second;
-  Mapping file = open(location, offset, what);
+  Mapping file = open({location, Place{"", offset}, what});
   // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
   file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
   by_location_.emplace(location, file);
@@ -101,21 +136,13 @@ ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std
 std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
   if (location_fault(location)) return std::nullopt;
   std::error_code failed;
-  const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
+  const os::File file = base::open_beneath(root_, link_folder_, os::path_of(folders_.front()) / location, failed);
   try {
     if (!failed) return base::examine(file, {}, folder_ / os::path_of(location)).length;
   } catch (const Error&) {
     return std::nullopt;  // not a regular file, but a folder or a pipe
   }
   return std::nullopt;
-}
-
-std::vector<std::string> ExternalFiles::names() const {
-  std::vector<std::string> names;
-  for (const auto& [location, file] : by_location_) {
-    names.push_back(os::slashed_text_of(os::path_of(location).lexically_normal()));
-  }
-  return names;
 }
 
 std::uint64_t ExternalFiles::size() const noexcept {

@@ -271,14 +271,6 @@ class FamilyNames {
 
 std::string file_name_of(const FamilyMember& member) { return member.name + std::string(graph_suffix); }
 
-void check_family_names(const std::vector<FamilyMember>& members) {
-  FamilyNames names;
-  for (const FamilyMember& member : members) {
-    names.add(file_name_of(member), member.source->path());
-    for (const std::string& graph : member.source->graphs()) names.add(graph, member.source->path());
-  }
-}
-
 /// Puts the name among the graphs into the skeleton, in place of another.
 void set_name(LoadedModel& model, const std::string& name) {
   onnx::MetadataEdit edit;
@@ -303,8 +295,15 @@ LoadedModel load_model(std::unique_ptr<ModelSource> source, const ExternalPolicy
   return model;
 }
 
+void check_family_names(const std::vector<FamilyMember>& members) {
+  FamilyNames names;
+  for (const FamilyMember& member : members) {
+    names.add(file_name_of(member), member.source->path());
+    for (const std::string& graph : member.source->graphs()) names.add(graph, member.source->path());
+  }
+}
+
 LoadedModel load_family(std::vector<FamilyMember> members, const ExternalPolicy& policy, const LoadOptions& options) {
-  check_family_names(members);
   LoadedModel model;
   model.id = new_model_id();
   model.is_family = true;

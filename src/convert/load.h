@@ -156,9 +156,13 @@ struct FamilyMember {
   std::string name;
   std::unique_ptr<ModelSource> source;
 };
-/// As above, for several models: the first is the model and gets its name. The others are its graphs, and so are the
-/// graphs of members that are archives. REQUIRES: `members` is not empty. Errors: usage.argument (two graphs have one
-/// name apart from ASCII case, or a name that no graph can have; two members have different side files of one name).
+/// Refuses names that the graphs of one archive cannot have, also of the graphs of members that are archives. Errors:
+/// usage.argument (two have one name apart from ASCII case, or no graph can have the name).
+void check_family_names(const std::vector<FamilyMember>& members);
+
+/// As `load_model`, for several models: the first is the model and gets its name. The others are its graphs, and so are
+/// the graphs of members that are archives. Their names are not checked. REQUIRES: `members` is not empty. Errors: also
+/// usage.argument (two members have different side files of one name).
 LoadedModel load_family(std::vector<FamilyMember> members, const ExternalPolicy& policy, const LoadOptions& options);
 
 /// As `load_model`, for a source whose links may name payloads that `model` already holds. REQUIRES: `model` has an id.

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
+#include "archive/file_kind.h"
 #include "archive/keys.h"
 #include "base/folder.h"
+#include "base/glob.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/text.h"
@@ -24,29 +28,88 @@ namespace fs = std::filesystem;
 /// The model that exporters write alone, and where repositories for Hugging Face have it.
 constexpr std::array<std::string_view, 2> usual_models = {"model.onnx", "onnx/model.onnx"};
 
-/// The order of models: the one that a reader expects first, then by name.
-auto rank_of(const std::string& name, bool is_only_root) {
-  const bool is_root = name.find('/') == std::string::npos;
-  const std::size_t usual = name == usual_models[0] ? 0 : is_root && is_only_root ? 1 : name == usual_models[1] ? 2 : 3;
-  return std::pair(usual, name);
-}
+bool is_in_root(const std::string& name) { return name.find('/') == std::string::npos; }
 
 /// Opens a file of the folder by a path that does not leave it. `blobs` is the folder that a model's own file is in.
 std::shared_ptr<const base::MappedFile> map_beneath(const fs::path& folder, const fs::path& blobs,
                                                     const std::string& name) {
   std::error_code failed;
   const fs::path path = folder / os::path_of(name);
+  const Advice advice{Hint::leave_out, escaped(name)};
   const os::File file = base::open_beneath(folder, blobs, os::path_of(name), failed);
-  if (!failed) return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+  if (!failed) {
+    try {
+      return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+    } catch (const Error& error) {
+      throw Error(error.code(), error.message(), {}, path, advice);  // such as a pipe
+    }
+  }
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
-    throw Error(Code::usage_argument, "leads out of the folder by a link; put a copy in its place, or remove it", {},
-                path);
+    throw Error(Code::usage_argument, "leads out of the folder by a link, or in a circle; replace it by a copy", {},
+                path, advice);
   }
-  throw base::system_error(failed, "cannot open", path);
+  const Error error = base::system_error(failed, "cannot open", path);
+  throw Error(error.code(), error.message(), {}, path, advice);
 }
 
-bool is_hidden(const fs::path& path) { return os::text_of(path.filename()).starts_with('.'); }
+/// Collects the files of a folder and of those below it, in any order.
+class FolderWalk {
+ public:
+  FolderWalk(fs::path root, const std::vector<std::string>& patterns) : root_(std::move(root)) {
+    for (const std::string& pattern : patterns) patterns_.push_back({base::Glob(pattern)});
+  }
+
+  void run() {
+    folders_.emplace_back();
+    while (!folders_.empty()) {
+      const std::string folder = std::move(folders_.back());
+      folders_.pop_back();
+      const fs::path path = folder.empty() ? root_ : root_ / os::path_of(folder);
+      std::error_code failed;
+      fs::directory_iterator each(path, failed);
+      for (; !failed && each != fs::directory_iterator(); each.increment(failed)) add(folder, *each);
+      if (failed) throw base::system_error(failed, "cannot list the folder", path);
+    }
+    for (auto* list : {&files, &hidden, &excluded}) std::ranges::sort(*list);
+  }
+
+  [[nodiscard]] bool has_matched(std::size_t pattern) const { return patterns_[pattern].has_matched; }
+
+  std::vector<std::string> files, hidden, excluded;
+
+ private:
+  struct Pattern {
+    base::Glob glob;
+    bool has_matched = false;
+  };
+
+  bool is_excluded(const std::string& name) {
+    bool is_any = false;
+    for (Pattern& pattern : patterns_) {
+      const bool matches = pattern.glob.matches(name);
+      pattern.has_matched = pattern.has_matched || matches;
+      is_any = is_any || matches;
+    }
+    return is_any;
+  }
+
+  void add(const std::string& folder, const fs::directory_entry& entry) {
+    const std::string own = os::text_of(entry.path().filename());
+    std::string name = folder.empty() ? own : base::concat(folder, "/", own);
+    if (own.starts_with('.')) return hidden.push_back(std::move(name));
+    if (is_excluded(name)) return excluded.push_back(std::move(name));
+    std::error_code ignored;  // what cannot be examined is refused when it is opened
+    if (!entry.is_directory(ignored)) return files.push_back(std::move(name));
+    if (!entry.is_symlink(ignored)) return folders_.push_back(std::move(name));
+    throw Error(Code::usage_argument, "is a link to a folder, which is not followed; replace it by a copy", {},
+                entry.path(), {Hint::leave_out, escaped(name)});
+  }
+
+  fs::path root_;
+  std::vector<Pattern> patterns_;
+  std::vector<std::string> folders_;
+};
 
 }  // namespace
 
@@ -54,60 +117,147 @@ bool ModelFolder::is_one(const fs::path& path) {
   return base::is_folder(path) && !base::status_if_there(path / model_entry_name);
 }
 
-ModelFolder ModelFolder::read(const fs::path& path) {
-  ModelFolder folder(base::real_path(path));
-  std::error_code failed;
-  fs::recursive_directory_iterator each(folder.path_, failed);
-  for (; !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
-    const fs::path relative = each->path().lexically_relative(folder.path_);
-    const std::string name = os::slashed_text_of(relative);
-    if (is_hidden(relative)) {
-      each.disable_recursion_pending();
-      folder.hidden_.push_back(name);
-    } else if (is_graph_name(name)) {
-      folder.models_.push_back(name);
-    } else if (!each->is_directory(failed) || each->is_symlink(failed)) {
-      folder.others_.push_back(name);
+void ModelFolder::list(const SaveOptions& save) {
+  FolderWalk listing(path_, save.exclude);
+  listing.run();
+  for (std::size_t i = 0; i < save.exclude.size(); ++i)
+    if (!listing.has_matched(i)) unmatched_.push_back(save.exclude[i]);
+  hidden_ = std::move(listing.hidden);
+  excluded_ = std::move(listing.excluded);
+  for (const RenamedEntry& rename : save.rename)
+    if (!std::ranges::binary_search(listing.files, rename.from)) other_renames_.push_back(rename);
+  Renames renames(save.rename);
+  for (std::string& name : listing.files) {
+    std::string entry(renames(name));
+    auto& files = is_graph_name(entry) ? models_ : others_;
+    files.push_back({std::move(name), std::move(entry)});
+  }
+}
+
+std::string ModelFolder::first_variant() const {
+  for (const Package::Component& component : package_.components()) {
+    for (const Package::Variant& variant : component.list)
+      if (std::ranges::binary_search(models_, variant.graph, {}, &FolderFile::name)) return variant.graph;
+  }
+  return {};
+}
+
+void ModelFolder::note_data_folders() {
+  constexpr std::size_t most = 16;  // for one model: each is looked into for each data file
+  for (const FolderFile& model : models_) {
+    const std::size_t slash = model.name.rfind('/');
+    data_folders_[model.name] = {slash == std::string::npos ? std::string() : model.name.substr(0, slash)};
+  }
+  for (const Package::Component& component : package_.components()) {
+    for (const Package::Variant& variant : component.list) {
+      const auto found = data_folders_.find(variant.graph);
+      if (found == data_folders_.end() || !variant.data_folder || found->second.size() == most) continue;
+      std::vector<std::string>& folders = found->second;
+      if (std::ranges::find(folders, *variant.data_folder) == folders.end()) folders.push_back(*variant.data_folder);
     }
   }
-  if (failed) throw base::system_error(failed, "cannot list the folder", path);
+}
+
+void ModelFolder::put_first(const std::string& first) {
+  if (!first.empty()) {
+    const std::array<std::string, 3> names = {first, first + std::string(graph_suffix), first + "/model.onnx"};
+    for (const std::string& name : names) {
+      const auto found = std::ranges::find(models_, name, &FolderFile::entry);
+      if (found != models_.end()) return static_cast<void>(std::rotate(models_.begin(), found, found + 1));
+    }
+    throw Error(
+        Code::usage_argument,
+        base::concat("has no model ", base::quoted(first), " that could be the first one; its first by name is ",
+                     base::quoted(models_.front().entry)),
+        {}, path_);
+  }
+  const std::string variant = first_variant();
+  const bool has_only_root =
+      std::ranges::count_if(models_, [](const FolderFile& model) { return is_in_root(model.name); }) == 1;
+  const auto rank = [&](const FolderFile& model) {
+    const bool is_only_root = has_only_root && is_in_root(model.name);
+    return model.name == usual_models[0]   ? 0
+           : is_only_root                  ? 1
+           : model.name == variant         ? 2
+           : model.name == usual_models[1] ? 3
+                                           : 4;
+  };
+  const auto found = std::ranges::min_element(models_, {}, rank);
+  is_first_by_name_ = rank(*found) == 4;
+  std::rotate(models_.begin(), found, found + 1);
+}
+
+ModelFolder ModelFolder::read(const fs::path& path, const SaveOptions& save) {
+  ModelFolder folder(base::real_path(path));
+  folder.list(save);
   if (folder.models_.empty()) {
     throw Error(Code::io_not_a_file, "is a folder; name a file, or a folder with .onnx files in it", {}, path);
   }
-  std::ranges::sort(folder.others_);
-  std::ranges::sort(folder.hidden_);
-  const bool is_only_root = std::ranges::count(folder.models_, std::string::npos,
-                                               [](const std::string& name) { return name.find('/'); }) == 1;
-  std::ranges::sort(folder.models_, {}, [&](const std::string& name) { return rank_of(name, is_only_root); });
+  folder.package_ = Package::read([&folder](const std::string& name) { return folder.text_of(name); });
+  folder.changed_ = folder.package_.without_data_folders();
+  folder.note_data_folders();
+  folder.put_first(save.first);
   return folder;
 }
 
 fs::path ModelFolder::path_of(const std::string& name) const { return path_ / os::path_of(name); }
 
+std::optional<std::string> ModelFolder::text_of(const std::string& name) const {
+  if (!std::ranges::binary_search(others_, name, {}, &FolderFile::name)) return std::nullopt;
+  const fs::path blobs = base::real_path(path_of(models_.front().name)).parent_path();
+  const auto file = map_beneath(path_, blobs, name);
+  return std::string(as_text(file->bytes()).substr(0, Package::most_bytes + 1));
+}
+
 std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>& data, const fs::path& output) const {
-  const fs::path blobs = base::real_path(path_of(models_.front())).parent_path();
+  const fs::path blobs = base::real_path(path_of(models_.front().name)).parent_path();
   std::vector<SideFile> files;
-  for (const std::string& name : others_) {
-    const fs::path path = path_ / os::path_of(name);
+  for (const auto& [name, entry] : others_) {
+    const fs::path path = path_of(name);
     if (data.contains(os::slashed_text_of(path)) || base::are_same(path, output)) continue;
     const auto file = map_beneath(path_, blobs, name);
-    files.push_back({name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source});
+    if (is_lfs_pointer(file->bytes())) {
+      throw Error(Code::usage_argument, "it would be packed in place of the file", {}, path,
+                  advice_on_kind(file->bytes()));
+    }
+    const auto changed = changed_.find(name);
+    if (changed == changed_.end()) {
+      files.push_back({entry, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source});
+    } else {
+      const Bytes text = as_bytes(changed->second);
+      files.push_back({entry, payload_of(ByteSpan::own({text.begin(), text.end()})).source});
+    }
   }
   return files;
 }
 
-Finding ModelFolder::remark() const {
+std::vector<Finding> ModelFolder::remarks() const {
+  const auto note = [](Severity severity, std::string message) {
+    return Finding{severity, Code::zip_foreign, {}, std::move(message)};
+  };
   std::string message = base::concat("the input was read as a folder of ", models_.size(),
                                      models_.size() == 1 ? " model and its files" : " models and their files");
   if (models_.size() > 1) {
-    message +=
-        base::concat("; ", base::quoted(models_.front()), " is the first model (list the files to choose their order)");
+    message += base::concat("; ", base::quoted(models_.front().entry), " is the first model",
+                            is_first_by_name_ ? ", by its name (the option `first` chooses another)" : "");
   }
-  if (!hidden_.empty()) {
-    message += base::concat("; left out: ", hidden_.size(), " with a name that begins with a dot, such as ",
-                            base::quoted(hidden_.front()));
+  const auto add = [&message](const std::vector<std::string>& names, std::string_view why) {
+    if (!names.empty())
+      message += base::concat("; left out: ", names.size(), why, ", such as ", base::quoted(names.front()));
+  };
+  add(hidden_, " with a name that begins with a dot");
+  add(excluded_, " that a pattern matches");
+  std::vector<Finding> remarks = {note(Severity::note, std::move(message))};
+  for (const std::string& pattern : unmatched_)
+    remarks.push_back(
+        note(Severity::warning, base::concat("nothing is left out by the pattern ", base::quoted(pattern))));
+  std::ranges::copy(package_.warnings(), std::back_inserter(remarks));
+  for (const auto& [name, text] : changed_) {
+    remarks.push_back(note(Severity::note, base::concat(base::quoted(name),
+                                                        " is packed without the folders of data that it names, as the "
+                                                        "archive has the data")));
   }
-  return {Severity::note, Code::zip_foreign, {}, std::move(message)};
+  return remarks;
 }
 
 std::optional<Finding> remark_on_places(std::span<const SideFile> files) {

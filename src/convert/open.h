@@ -97,6 +97,10 @@ class ExternalFiles {
   /// folder; `model` may then be empty. Errors: io.* (the folder does not exist).
   ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
 
+  /// Looks for data in these folders of `root`, in their order, instead of in the model's. Links may lead anywhere in
+  /// `root`. A location that two of them have with different bytes is then usage.argument.
+  void look_in(const std::filesystem::path& root, std::vector<std::string> folders);
+
   struct Part {
     ByteSpan bytes;                          ///< with a share in the mapping
     const base::FileOrigin* file = nullptr;  ///< of the mapping
@@ -113,18 +117,30 @@ class ExternalFiles {
   /// not name it. Does not map the file.
   [[nodiscard]] std::optional<std::uint64_t> size_of(const std::string& location) const;
 
-  /// The locations of the files mapped so far, as names in the folder: `a//./b` is `a/b`.
-  [[nodiscard]] std::vector<std::string> names() const;
+  /// The paths of the files mapped so far, as they were looked for: without `.`, and before links are followed.
+  [[nodiscard]] const std::vector<std::filesystem::path>& paths() const noexcept { return paths_; }
   /// The real path of the folder that locations count from.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
   /// The number of bytes of all files mapped so far.
   [[nodiscard]] std::uint64_t size() const noexcept;
 
  private:
-  [[nodiscard]] Mapping open(const std::string& location, std::uint64_t offset, std::string_view what) const;
+  /// A location in the model, where it is, and what errors call its file.
+  struct Wanted {
+    const std::string& location;
+    Place place;
+    std::string_view what;
+  };
+  [[nodiscard]] Mapping open(const Wanted& wanted);
+  /// Returns null if the folder has no such file.
+  [[nodiscard]] Mapping open_in(const std::string& folder, const Wanted& wanted);
+  [[nodiscard]] Error missing(const Wanted& wanted, std::string_view fault) const;
 
-  std::filesystem::path folder_;       // real path of the folder that the caller named
-  std::filesystem::path link_folder_;  // real path of the folder of the model's own file, after symbolic links
+  std::filesystem::path folder_;             // real path of the folder that the caller named
+  std::filesystem::path link_folder_;        // real path of the folder of the model's own file, after symbolic links
+  std::filesystem::path root_;               // real path of the folder that data must be in
+  std::vector<std::string> folders_ = {""};  // in `root_`: where data is looked for
+  std::vector<std::filesystem::path> paths_;
   std::map<std::string, Mapping> by_location_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping> files_;  // by device and inode
 };
@@ -146,6 +162,10 @@ class FileSource final : public ModelSource {
   [[nodiscard]] Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
   /// The files that links lead to; null for a model in memory.
   [[nodiscard]] const ExternalFiles* files() const noexcept { return files_ ? &*files_ : nullptr; }
+  /// See ExternalFiles.
+  void look_in(const std::filesystem::path& root, const std::vector<std::string>& folders) {
+    if (files_) files_->look_in(root, folders);
+  }
   /// The archive whose file has the name `location`, in the state that the link was made from. Null if the model is not
   /// a link to it. Errors: onnx.link.*; as ExternalFiles::map. REQUIRES: there are files.
   const Archive* linked_archive(const std::string& location, std::uint64_t offset_of_tensor);

@@ -138,12 +138,18 @@ onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payloa
 onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
   count(site, payload);  // first: placing adds the size to offsets
   if (sharing_ == Sharing::equal_bytes) {
-    if (const Payload* first = equal_.first_of(site.tensor.type, payload))
+    if (const Payload* first = equal_.first_of(site.tensor.type, payload)) {
+      shared_ += payload.size();
       return known_.at(std::pair(folder_, Extent(*first)));
+    }
   }
   Placement place = place_(folder_, site, payload);
   // The output may have equal data already, in an entry that it keeps: a link is enough.
-  if (place.data == Data::written) placed_.push_back({folder_, place.slice, &payload});
+  if (place.data == Data::written) {
+    placed_.push_back({folder_, place.slice, &payload});
+  } else {
+    shared_ += payload.size();
+  }
   return std::move(place.slice);
 }
 
@@ -155,6 +161,7 @@ void PayloadLayout::add_to(ConvertReport& report) {
   std::ranges::move(remarks_, std::back_inserter(report.remarks));  // there may be millions
   report.tensors_outside = tensors_;
   report.nested_outside = nested_;
+  report.shared_bytes = shared_;
   report.payloads = placed_.size();
   for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
 }

@@ -131,6 +131,7 @@ class PayloadLayout {
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;
+  std::uint64_t shared_ = 0;  // bytes that equal others, and are not written again
   std::uint64_t nested_ = 0;  // of these, in subgraphs, functions and attributes
   std::uint64_t bytes_ = 0;   // of all payloads, inline ones as well
 };

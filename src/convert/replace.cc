@@ -28,6 +28,7 @@
 #include "convert/open.h"
 #include "convert/replaced_files.h"
 #include "convert/save.h"
+#include "convert/variants.h"
 #include "onnx/duplicates.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
@@ -110,6 +111,7 @@ class ReplacePlan {
     sharing_.warn(archive_, remarks_);
     std::ranges::move(remarks_, std::back_inserter(report.remarks));
     report.tensors_outside = tensors_outside_;
+    report.shared_bytes = shared_bytes_;
   }
 
  private:
@@ -173,6 +175,7 @@ class ReplacePlan {
     // Slices may overlap, and each is read to be compared: without the limit, a small file could cost quadratic work.
     read_.add(payload);
     auto slice = place_of_equal(*payload.source);
+    if (slice) shared_bytes_ += payload.size();
     if (!slice && (is_duplicate || moved_.is_external(site, payload.size()))) slice = place_of_new(site, payload);
     if (slice) known_.emplace(payload, *slice);
     return slice;
@@ -221,6 +224,7 @@ class ReplacePlan {
   std::vector<SideFile> new_weights_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;
+  std::uint64_t shared_bytes_ = 0;
   onnx::Rope proto_;
 };
 
@@ -322,17 +326,18 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   if (const auto old = archive.find(graph)) archive.verify(*old);  // the new one may be made from it
   ReplaceOptions with_graph = options;
   if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
+  ReplaceReport report;
+  with_graph = with_manifest(archive, std::move(with_graph), report.remarks);
   const ReplacedFiles files(editor, with_graph);
   ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
                    graph.empty() ? Replaced::model : Replaced::graph);
   *planned = plan.take_proto();
   const EntrySource old_model(archive, archive.entry(archive.size() - 1));
   const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(*planned) : old_model;
-  ReplaceReport report;
-  report.remarks = std::move(loaded.remarks);
+  std::ranges::move(loaded.remarks, std::back_inserter(report.remarks));
   plan.add_to(report);
   note_what_stays(loaded, report);
-  append(editor, plan.new_weights(), files, last, options, report);
+  append(editor, plan.new_weights(), files, last, with_graph, report);
   return report;
 }
 
@@ -352,19 +357,20 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
   return replace_model_of(archive, model_to_load(), open, options, load);
 }
 
-ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options) {
-  if (!options.graph.empty() || options.append_external) {
+ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& given) {
+  if (!given.graph.empty() || given.append_external) {
     throw Error(Code::usage_argument, "the options are for a new model (a graph, its data files), and there is none",
                 {}, archive);
   }
-  ArchiveEditor editor = open_editor(archive, options);
+  ArchiveEditor editor = open_editor(archive, given);
+  ReplaceReport report;
+  const ReplaceOptions options = with_manifest(editor.archive(), given, report.remarks);
   const ReplacedFiles files(editor, options);
   const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);
   // Only added names can clash with the model's name among the graphs; removing entries frees names.
   if (!options.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
   // The model has to be the last entry, so it is appended again after the new files.
   const EntrySource model(editor.archive(), entry);
-  ReplaceReport report;
   append(editor, {}, files, model, options, report);
   return report;
 }

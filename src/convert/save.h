@@ -20,6 +20,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "onnxar/error.h"
 #include "onnxar/options.h"
 
 namespace onnxar {
@@ -45,6 +46,7 @@ struct ArchiveCompanions {
   std::vector<AddedLink> added_links;
   std::vector<FileBeside> files_beside;
   std::shared_ptr<const Archive> archive;  ///< that archive; null if there is none
+  std::vector<Finding> remarks;
 
   [[nodiscard]] bool has_graphs() const noexcept { return !graphs.empty() || !whole_graphs.empty(); }
   /// The names of all entries, those of `weights` first.
@@ -56,7 +58,7 @@ struct ArchiveCompanions {
 /// the names that `options.rename` gives them. Errors: those of opening and reading the files; usage.argument (a side
 /// file named like a tensor's key, a name to be replaced that no file has, a side file that would become a graph by its
 /// new name, or a graph that would no longer be one); for archives zip.name.*, archive.name.reserved. Errors about new
-/// names have the path `output`.
+/// names have the path `output`. The manifest gets `options.variants`.
 ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
                                      const std::filesystem::path& output);
 

@@ -113,12 +113,12 @@ TEST(JsonReader, ReadsAValueAgain) {
   ASSERT_EQ(items.size(), 2U);
   EXPECT_EQ(items[0].kind, JsonKind::object);
   EXPECT_EQ(items[1].kind, JsonKind::other);
-  JsonReader inner(json, items[0]);
+  JsonReader inner(text, code, items[0]);
   std::string value;
   inner.object([&](const std::string&) { value = inner.string(); });
   inner.finish();
   EXPECT_EQ(value, "\xe2\x82\xac");
-  JsonReader last(json, items[1]);
+  JsonReader last(text, code, items[1]);
   EXPECT_EQ(last.number(), 3U);
 }
 

@@ -139,7 +139,7 @@ class Folder(FamilyCase):
     def test_name_of_a_key_is_refused_until_the_file_gets_another(self) -> None:
         folder = self.exported({"m.onnx": self.encoder.read_bytes(), "Makefile": b"all:"})
         line = self.fails(USAGE, Fault("usage.argument", "Makefile").line(self.output), "pack", folder, "-o", self.output)
-        self.assertIn("--rename OLD=NEW gives it another one", line)
+        self.assertIn("--rename OLD=NEW gives another one: Makefile=Makefile.txt", line)
         self.succeeds("pack", folder, "-o", self.output, "--rename", "Makefile=Makefile.txt")
         self.assertEqual(self.back(self.output)["Makefile.txt"], b"all:")
 

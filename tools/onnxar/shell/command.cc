@@ -115,6 +115,14 @@ std::filesystem::path output_beside(const std::filesystem::path& input, std::str
   return std::filesystem::path(input).replace_extension(to);
 }
 
+std::filesystem::path output_beside_folder(const std::filesystem::path& folder) {
+  std::filesystem::path path = folder.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path.empty() || path.filename() == "." || path.filename() == "..") path = canonical(folder);
+  if (!path.has_filename()) throw Error(Code::usage_argument, "--output FILE is needed, as the folder has no name");
+  return path += ".onnxar";
+}
+
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what) {
   return verb.add_option(name, value, what)

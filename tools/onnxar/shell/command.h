@@ -101,6 +101,8 @@ CLI::Option* add_optional_output(CLI::App& verb, std::filesystem::path& output, 
 /// The path of a file, with the ending `from` replaced by `to`. Errors: usage.argument (not a path that ends so, or a
 /// folder; then the user has to name the output).
 std::filesystem::path output_beside(const std::filesystem::path& input, std::string_view from, std::string_view to);
+/// The path of an archive beside a folder: NAME.onnxar for NAME, also if the folder is given as `.` or `NAME/`.
+std::filesystem::path output_beside_folder(const std::filesystem::path& folder);
 /// Adds an option whose value is one of `words`. `--help` shows the words as its type: `sha1`, `bash|zsh|fish`.
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what);

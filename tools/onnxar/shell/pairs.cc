@@ -29,6 +29,28 @@ CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
       ->allow_extra_args(false);
 }
 
+CLI::Option* add_variants(CLI::App& verb, std::vector<std::string>& variants) {
+  return verb
+      .add_option(
+          "--variant", variants,
+          "Write into the archive's manifest.json, which ONNX Runtime's model packages have, that this graph is "
+          "for an execution provider (cpu, cuda, openvino ... or a whole name), and for a device: cpu, gpu or "
+          "npu. Of graphs that fit alike, the first is chosen")
+      ->type_name("GRAPH=EP[:DEVICE]")
+      ->allow_extra_args(false);
+}
+
+std::vector<GraphVariant> graph_variants(const std::vector<std::string>& variants) {
+  std::vector<GraphVariant> parsed;
+  for (const std::string& text : variants) {
+    auto [graph, ep] = pair_of(text, "--variant wants GRAPH=EP or GRAPH=EP:DEVICE, such as int8=cuda:gpu");
+    const std::size_t colon = ep.find(':');
+    std::string device = colon == std::string::npos ? std::string() : ep.substr(colon + 1);
+    parsed.push_back({std::move(graph), ep.substr(0, colon), std::move(device)});
+  }
+  return parsed;
+}
+
 std::vector<RenamedEntry> renamed_entries(const std::vector<std::string>& rename) {
   std::vector<RenamedEntry> entries;
   for (const std::string& text : rename) {

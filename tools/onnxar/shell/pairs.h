@@ -19,4 +19,9 @@ AddedFile added_file(const std::string& text);
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename);
 std::vector<RenamedEntry> renamed_entries(const std::vector<std::string>& rename);
 
+/// Adds `--variant`, whose values `graph_variants` takes.
+CLI::Option* add_variants(CLI::App& verb, std::vector<std::string>& variants);
+/// `int8=cuda:gpu`. Errors: usage.argument.
+std::vector<GraphVariant> graph_variants(const std::vector<std::string>& variants);
+
 }  // namespace onnxar::tool

@@ -21,7 +21,7 @@ struct PackArguments {
   SaveOptions save;
   LoadOptions load = load_options();
   std::string checksum;
-  std::vector<std::string> graphs, add, rename;
+  std::vector<std::string> graphs, add, rename, variants;
   Verbosity verbosity;
 };
 
@@ -70,7 +70,8 @@ int pack(PackArguments& arguments) {
   }
   if (arguments.output.empty()) {
     const bool is_one = arguments.models.size() == 1 && arguments.graphs.empty();
-    arguments.output = output_beside(is_one ? path_of(arguments.models.front()) : "", ".onnx", ".onnxar");
+    const std::filesystem::path input = is_one ? path_of(arguments.models.front()) : "";
+    arguments.output = is_directory(input) ? output_beside_folder(input) : output_beside(input, ".onnx", ".onnxar");
   }
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   // While the input is read, one thread computes the CRC-32 of the output; the others may verify the input.
@@ -79,6 +80,7 @@ int pack(PackArguments& arguments) {
   }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   arguments.save.rename = renamed_entries(arguments.rename);
+  arguments.save.variants = graph_variants(arguments.variants);
   const ConvertReport report = with_progress("packing", arguments.verbosity, arguments.save.progress,
                                              [&arguments] { return pack_models(arguments); });
   print_remarks(report.remarks, arguments.verbosity);
@@ -88,7 +90,8 @@ int pack(PackArguments& arguments) {
             << " into " << counted(report.payloads, "entry", "entries") << " (" << short_size(report.payload_bytes)
             << "), " << (report.side_files == 0 ? "" : counted(report.side_files, "side file") + ", ")
             << (report.graphs == 0 ? "" : counted(report.graphs, "graph") + ", ") << "model "
-            << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
+            << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes)
+            << (report.shared_bytes == 0 ? "" : ", equal weights saved " + short_size(report.shared_bytes)) << ": "
             << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
@@ -100,12 +103,14 @@ Verb add_pack(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("pack", "Put models and their weights into one archive");
   verb->add_option(
           "MODEL", arguments->models,
-          "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that "
-          "another tool exported; the content decides, not the name; - is the standard input. Of several, the "
-          "first is the model and the others are graphs named after their files; equal weights are stored once")
+          "A .onnx file (data inside or outside), a model as text, an archive, a folder of models at any depth with "
+          "their files, or a zip file or folder that another tool exported; the content decides, not the name; - is "
+          "the standard input. Of several, the first is the model and the others are graphs named after their files; "
+          "equal weights are stored once")
       ->type_name(value_type::file);
   add_optional_output(*verb, arguments->output,
-                      "The archive to write; without it NAME.onnxar beside the one MODEL, a file NAME.onnx");
+                      "The archive to write; without it NAME.onnxar beside the one MODEL, a file NAME.onnx or a folder "
+                      "NAME");
   add_save_options(*verb, arguments->save);
   add_graph(*verb, arguments->load.graph, "Pack only this graph of an archive");
   add_data_dir(*verb, arguments->load);
@@ -116,9 +121,18 @@ Verb add_pack(CLI::App& app) {
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   add_files(*verb, arguments->add,
-            "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx without a folder is a "
-            "further graph over its entries");
+            "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx is a further graph over "
+            "its entries");
   add_rename(*verb, arguments->rename);
+  verb->add_option("--exclude", arguments->save.exclude,
+                   "Leave out the files of a folder whose paths in it match this pattern (*, which also stands for /, "
+                   "?, [a-z]), or what is in a folder that matches")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb->add_option("--first", arguments->save.first,
+                   "Of several models, make this one the first, which programs that do not know graphs read")
+      ->type_name("NAME");
+  add_variants(*verb, arguments->variants);
   add_threads(*verb, arguments->save.output.threads);
   // Of the verbs that load models, only this one reads zips of other makers (spec/other-zips.md).
   arguments->load.foreign_zips = true;

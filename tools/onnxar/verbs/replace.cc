@@ -16,7 +16,7 @@ namespace {
 struct ReplaceArguments {
   std::filesystem::path archive, model;
   ReplaceOptions options;
-  std::vector<std::string> add;
+  std::vector<std::string> add, variants;
   LoadOptions load = load_options();
   Verbosity verbosity;
 };
@@ -42,7 +42,9 @@ void print_report(const ReplaceReport& report, const ReplaceArguments& arguments
   }
   std::cerr << files_text(arguments.options) << counted(report.entries_added, "new entry", "new entries") << " ("
             << short_size(report.bytes_added) << "); file " << short_size(report.file_bytes_before) << " -> "
-            << short_size(report.file_bytes) << ": " << escaped_path(arguments.archive) << '\n';
+            << short_size(report.file_bytes)
+            << (report.shared_bytes == 0 ? "" : ", equal weights saved " + short_size(report.shared_bytes)) << ": "
+            << escaped_path(arguments.archive) << '\n';
   if (!report.discards_states) return;
   std::cerr << (arguments.options.output.dry_run ? "undo would not be possible" : "undo is not possible")
             << ": no entry stays in place, so the file is rewritten without its earlier states\n";
@@ -51,10 +53,11 @@ void print_report(const ReplaceReport& report, const ReplaceArguments& arguments
 int replace(ReplaceArguments& arguments) {
   ReplaceOptions& options = arguments.options;
   for (const std::string& text : arguments.add) options.add.push_back(added_file(text));
-  // MODEL is optional, as --add and --remove alone keep the present model. Without all three, an edit would change
-  // nothing and still append.
-  if (arguments.model.empty() && options.add.empty() && options.remove.empty()) {
-    throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add or --remove");
+  options.variants = graph_variants(arguments.variants);
+  // MODEL is optional, as the others alone keep the present model. Without all, an edit would change nothing and still
+  // append.
+  if (arguments.model.empty() && options.add.empty() && options.remove.empty() && options.variants.empty()) {
+    throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add, --remove or --variant");
   }
   if (arguments.model.empty() && !options.graph.empty()) {
     throw Error(Code::usage_argument, "--model names the graph that MODEL becomes: give a MODEL");
@@ -87,9 +90,11 @@ Verb add_replace(CLI::App& app) {
                  "Also accept links to data files beside MODEL, and add their data. A location that is both such a "
                  "file and an entry is an error, unless both have the same bytes");
   add_files(*verb, arguments->add, "Add a side file or a graph, or replace the one of this name (tokenizer.json=FILE)");
-  verb->add_option("--remove", arguments->options.remove, "Remove a side file or a graph that is after all weights")
+  verb->add_option("--remove", arguments->options.remove,
+                   "Remove a side file or a graph that is after all weights, and the variants of the graph")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  add_variants(*verb, arguments->variants);
   ReplaceOptions& options = arguments->options;
   add_move_options(*verb, options);
   add_write_options(*verb, options.output);

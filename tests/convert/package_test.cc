@@ -1,0 +1,424 @@
+#include "convert/package.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convert/package_edit.h"
+#include "onnx/error_of.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+/// The files of a package in memory. Notes what is asked for.
+class Files {
+ public:
+  explicit Files(std::map<std::string, std::string> files) : files_(std::move(files)) {}
+
+  [[nodiscard]] Package::TextOf reader() {
+    return [this](const std::string& name) -> std::optional<std::string> {
+      asked_.insert(name);
+      const auto found = files_.find(name);
+      return found == files_.end() ? std::nullopt : std::optional(found->second);
+    };
+  }
+  Package read() { return Package::read(reader()); }
+  [[nodiscard]] const std::set<std::string>& asked() const { return asked_; }
+
+ private:
+  std::map<std::string, std::string> files_;
+  std::set<std::string> asked_;
+};
+
+Package read_manifest(std::string text) { return Files({{"manifest.json", std::move(text)}}).read(); }
+
+std::string manifest_of(std::string_view components, std::string_view more = "") {
+  return R"({"schema_version": "1.0", "components": )" + std::string(components) + std::string(more) + "}";
+}
+
+/// A variant whose executor has this body.
+std::string manifest_with(std::string_view ort, std::string_view more = "") {
+  return manifest_of(R"({"c": {"variants": {"v": {"executor_info": {"ort": )" + std::string(ort) + "}" +
+                     std::string(more) + "}}}}");
+}
+
+const Package::Variant& only_variant(const Package& package) { return package.components().at(0).list.at(0); }
+
+TEST(PackageRead, FindsVariantsInTheirOrder) {
+  Files files({{"manifest.json", R"({"schema_version": "1.0", "components": {"dec": "dec", "enc": {"variants": {
+                  "z": {"ep": "CUDAExecutionProvider", "device": "gpu", "compatibility_string": "sm_90",
+                        "executor_info": {"ort": {"model_file": "m.onnx"}}},
+                  "a": {"variant_directory": "./x//y/", "executor_info": {"ort": "info.json"}}}}}})"},
+               {"dec/component.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "m.onnx"}}}}})"},
+               {"x/y/info.json", R"({"model_file": "n.onnx"})"}});
+  const Package package = files.read();
+  EXPECT_TRUE(package.is_one());
+  EXPECT_THAT(package.warnings(), IsEmpty());
+  ASSERT_EQ(package.components().size(), 2U);
+  const auto& [dec, enc] = std::pair(package.components()[0], package.components()[1]);
+  EXPECT_EQ(dec.folder, "dec");
+  EXPECT_EQ(dec.list.at(0).graph, "dec/v/m.onnx");
+  EXPECT_EQ(enc.list.at(0).name, "z");
+  EXPECT_EQ(enc.list.at(0).graph, "z/m.onnx");
+  EXPECT_EQ(enc.list.at(0).ep + enc.list.at(0).device + enc.list.at(0).compatibility, "CUDAExecutionProvidergpusm_90");
+  EXPECT_EQ(enc.list.at(1).graph, "x/y/n.onnx");
+}
+
+TEST(PackageRead, ComponentMayBeAFileOfAnyName) {
+  Files files({{"manifest.json", manifest_of(R"({"c": "sub/c.json"})")},
+               {"sub/c.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "m.onnx"}}}}})"}});
+  EXPECT_EQ(only_variant(files.read()).graph, "sub/v/m.onnx");
+}
+
+TEST(PackageRead, OtherManifestsAreNone) {
+  for (const std::string_view text : {"[]", "1", "{}", R"({"schema_version": "1.0"})", R"({"components": {}})",
+                                      R"({"name": "web app", "icons": []})", R"({"model_name": "x"})"}) {
+    const Package package = read_manifest(std::string(text));
+    EXPECT_FALSE(package.is_one()) << text;
+    EXPECT_THAT(package.warnings(), IsEmpty()) << text;
+  }
+  EXPECT_FALSE(Files({}).read().is_one());
+  EXPECT_FALSE(Files({{"manifest.json", manifest_of("{}")}, {"genai_config.json", "{}"}}).read().is_one());
+  EXPECT_TRUE(Files({{"manifest.json", manifest_of("{}")}, {"sub/genai_config.json", "{}"}}).read().is_one());
+}
+
+TEST(PackageRead, KnowsVersions) {
+  const auto is_one = [](std::string_view version) {
+    return read_manifest(R"({"components": {}, "schema_version": )" + std::string(version) + "}").is_one();
+  };
+  for (const std::string_view version : {"1", "\"1\"", "\"1.0\"", "\"1.7\"", "\"1.0.0\""})
+    EXPECT_TRUE(is_one(version)) << version;
+  for (const std::string_view version : {"2", "\"2.0\"", "\"0.9\"", "\"10.0\"", "\"\"", "null", "{}", "[1]", "-1"})
+    EXPECT_FALSE(is_one(version)) << version;
+}
+
+/// A manifest, and a part of the warning that it gets.
+struct Hostile {
+  std::string text;
+  std::string_view warning;
+};
+
+std::vector<Hostile> texts_that_are_not_json() {
+  const std::string good = manifest_of(R"({"c": {"variants": {}}})");
+  std::vector<Hostile> cases = {{"\xef\xbb\xbf" + good, "byte order mark"},
+                                {good + "x", "goes on"},
+                                {good + good, "goes on"},
+                                {"'" + good, "must have a value"},
+                                {"{\"a\": NaN}", "must have a value"},
+                                {"{\"a\": Infinity}", "must have a value"},
+                                {"{\"a\": 01}", "must have"},
+                                {"{\"a\": +1}", "must have a value"},
+                                {"{\"a\": 1e}", "digit"},
+                                {"{\"a\": .5}", "must have a value"},
+                                {"{\"a\": \"\xff\"}", "not UTF-8"},
+                                {"{\"a\": \"\xc0\xaf\"}", "not UTF-8"},
+                                {"{\"a\": \"\\ud800\"}", "half of a pair"},
+                                {"{\"a\": \"\n\"}", "control character"},
+                                {"{\"a\": 1,}", "must have"},
+                                {"{\"a\" 1}", "must have"},
+                                {"{a: 1}", "must have"},
+                                {"/* */ {}", "must have a value"},
+                                {"{\"a\": tru}", "must have a value"},
+                                {" ", "must have a value"},
+                                {std::string(1, '\0'), "must have a value"},
+                                {good.substr(0, good.size() - 1), "must have"}};
+  for (std::size_t size = 1; size + 1 < good.size(); size += 3) cases.push_back({good.substr(0, size), ""});
+  return cases;
+}
+
+TEST(PackageRead, WarnsOfTextThatIsNotJson) {
+  for (const Hostile& each : texts_that_are_not_json()) {
+    const Package package = read_manifest(each.text);
+    EXPECT_FALSE(package.is_one()) << each.text;
+    ASSERT_EQ(package.warnings().size(), 1U) << each.text;
+    EXPECT_EQ(package.warnings()[0].severity, Severity::warning);
+    EXPECT_EQ(package.warnings()[0].place.entry, "manifest.json");
+    EXPECT_THAT(package.warnings()[0].message, HasSubstr(each.warning)) << each.text;
+  }
+}
+
+TEST(PackageRead, WarnsOfValuesOfAnotherKind) {
+  std::vector<Hostile> cases;
+  for (const std::string value : {"1", "null", "true", "[]", "\"x\""}) {
+    cases.push_back({manifest_of(value), "`components` is not an object"});
+    cases.push_back({manifest_of(R"({"c": {"variants": )" + value + "}}"), "is not an object"});
+    cases.push_back({manifest_of(R"({"c": {"variants": {"v": )" + value + "}}}"), "is not an object"});
+    if (value == "\"x\"") continue;
+    cases.push_back({manifest_of(R"({"c": )" + value + "}"), "is not an object"});
+    cases.push_back({manifest_with(value), "is not an object"});
+    cases.push_back({manifest_with(R"({"model_file": )" + value + "}"), "`model_file` is not a string"});
+    cases.push_back({manifest_with("{}", R"(, "ep": )" + value), "`ep` is not a string"});
+    cases.push_back({manifest_with("{}", R"(, "device": )" + value), "`device` is not a string"});
+    cases.push_back({manifest_with("{}", R"(, "variant_directory": )" + value), "`variant_directory` is not"});
+  }
+  cases.push_back({manifest_of(R"({"c": {}})"), "has no `variants`"});
+  cases.push_back({manifest_of(R"({"c": "missing"})"), "no file \"missing/component.json\""});
+  cases.push_back({manifest_with("\"missing.json\""), "no file \"v/missing.json\""});
+  for (const Hostile& each : cases) {
+    const Package package = read_manifest(each.text);
+    ASSERT_FALSE(package.warnings().empty()) << each.text;
+    EXPECT_THAT(package.warnings()[0].message, HasSubstr(each.warning)) << each.text;
+  }
+}
+
+/// Paths that leave the package, in each place that may have one.
+TEST(PackageRead, NeverLeavesThePackage) {
+  const std::vector<std::string> paths = {"..",
+                                          "../x",
+                                          "/etc/passwd",
+                                          "a/../../b",
+                                          "a/..",
+                                          "C:/x",
+                                          "C:x",
+                                          "..\\\\x",
+                                          "\\\\\\\\server\\\\x",
+                                          "a/../b",
+                                          "x\\u0000y",
+                                          "sha256:../../etc",
+                                          "sha256:12",
+                                          "sha256:" + std::string(64, 'g'),
+                                          "sha256:" + std::string(64, 'a') + "/../x"};
+  for (const std::string& path : paths) {
+    const std::string option = R"({"session.model_external_initializers_file_folder_path": ")" + path + "\"}";
+    for (const std::string& text :
+         {manifest_of(R"({"c": ")" + path + "\"}"), manifest_with("\"" + path + "\""),
+          manifest_with(R"({"model_file": ")" + path + "\"}"),
+          manifest_with("{\"model_file\": \"m\"}", R"(, "variant_directory": ")" + path + "\""),
+          manifest_with(R"({"session_options": )" + option + "}")}) {
+      Files files({{"manifest.json", text}});
+      const Package package = files.read();
+      ASSERT_FALSE(package.warnings().empty()) << text;
+      EXPECT_THAT(package.warnings()[0].message, HasSubstr("does not stay in the package")) << text;
+      for (const std::string& name : files.asked()) {
+        EXPECT_EQ(name.find(".."), std::string::npos) << name;
+        EXPECT_FALSE(name.starts_with('/')) << name;
+      }
+      for (const Package::Component& component : package.components())
+        for (const Package::Variant& variant : component.list) EXPECT_FALSE(variant.data_folder) << text;
+    }
+  }
+}
+
+TEST(PackageRead, WarnsOfKeysThatAreThereTwice) {
+  for (const std::string& text :
+       {manifest_of("{}", R"(, "components": {})"), manifest_of("{}", R"(, "schema_version": "1.1")"),
+        manifest_of(R"({"c": {"variants": {}}, "c": {"variants": {}}})"),
+        manifest_of(R"({"c": {"variants": {"v": {}, "v": {}}}})"), manifest_with("{}", R"(, "ep": "a", "ep": "b")"),
+        manifest_with(R"({"model_file": "a", "model_file": "b"})"),
+        manifest_with(R"({"session_options": {"a": "1", "\u0061": "2"}})")}) {
+    const Package package = read_manifest(text);
+    ASSERT_EQ(package.warnings().size(), 1U) << text;
+    EXPECT_THAT(package.warnings()[0].message, HasSubstr("is there twice")) << text;
+  }
+  EXPECT_EQ(only_variant(read_manifest(manifest_with("{}", R"(, "ep": "a", "ep": "b")"))).ep, "b");
+}
+
+/// Ten thousand levels, and more files and values than any package has: linear, with a few warnings.
+TEST(PackageRead, HostileSizesCostLittle) {
+  const std::string deep = std::string(10'000, '[') + std::string(10'000, ']');
+  EXPECT_TRUE(read_manifest(manifest_of("{}", R"(, "additional_metadata": )" + deep)).is_one());
+  EXPECT_FALSE(read_manifest(std::string(10'000, '[')).is_one());
+  EXPECT_FALSE(read_manifest(std::string(100U << 20U, ' ')).is_one());
+  EXPECT_FALSE(read_manifest(manifest_of("{}", ", \"x\": \"" + std::string(Package::most_bytes, 'x') + "\"")).is_one());
+  std::string many = "{";
+  for (int i = 0; i < 50'000; ++i) many += (i == 0 ? "" : ",") + ("\"" + std::to_string(i)) + "\": \"big\"";
+  Files files({{"manifest.json", manifest_of(many + "}")},
+               {"big/component.json", R"({"variants": {}, "x": ")" + std::string(1U << 20U, 'x') + "\"}"}});
+  const Package package = files.read();
+  EXPECT_LT(package.components().size(), 20U);
+  EXPECT_THAT(package.warnings(), ::testing::SizeIs(10));
+}
+
+TEST(PackageRead, DataFoldersAreResolved) {
+  const std::string digest(64, 'a');
+  const auto folder_of = [](const std::string& path, const std::string& more = "") {
+    const std::string option = R"({"session.model_external_initializers_file_folder_path": ")" + path + "\"}";
+    return only_variant(
+               read_manifest(manifest_of(
+                   R"({"c": {"variants": {"v": {"executor_info": {"ort": {"session_options": )" + option + "}}}}}}",
+                   more)))
+        .data_folder.value_or("none");
+  };
+  EXPECT_EQ(folder_of("w"), "v/w");
+  EXPECT_EQ(folder_of("."), "v");
+  EXPECT_EQ(folder_of("sha256:" + digest), "shared_assets/sha256-" + digest);
+  EXPECT_EQ(folder_of("sha256:" + digest + "/a//b"), "shared_assets/sha256-" + digest + "/a/b");
+  EXPECT_EQ(folder_of("sha256:" + digest, R"(, "shared_assets": {"sha256:)" + digest + R"(": "weights"})"), "weights");
+}
+
+TEST(PackageRead, DataFoldersAreCutOutOfTheText) {
+  const std::string option = R"("session.model_external_initializers_file_folder_path": "w")";
+  const auto without = [](const std::string& options) {
+    const auto changed = read_manifest(manifest_with(R"({"session_options": )" + options + "}")).without_data_folders();
+    return changed.empty() ? std::string("unchanged") : changed.at("manifest.json");
+  };
+  const auto with = [](const std::string& options) { return manifest_with(R"({"session_options": )" + options + "}"); };
+  EXPECT_EQ(without("{" + option + "}"), with("{}"));
+  EXPECT_EQ(without("{ \"a\": \"1\" , " + option + " }"), with("{ \"a\": \"1\" }"));
+  EXPECT_EQ(without("{ " + option + ", \"a\": \"1\" }"), with("{ \"a\": \"1\" }"));
+  EXPECT_EQ(without("{\"a\":\"1\"," + option + ",\"b\":\"2\"}"), with("{\"a\":\"1\",\"b\":\"2\"}"));
+  EXPECT_EQ(without("{" + option + "," + option + ",\"b\":\"2\"}"), with("{\"b\":\"2\"}"));
+  EXPECT_EQ(without("{" + option + ",\"b\":\"2\"," + option + "}"), with("{\"b\":\"2\"}"));
+  EXPECT_EQ(without("{\"a\": \"1\"}"), "unchanged");
+}
+
+TEST(PackageRead, SharedExecutorFileIsChangedOnce) {
+  Files files({{"manifest.json", manifest_of(R"({"c": {"variants": {
+                  "v": {"variant_directory": ".", "executor_info": {"ort": "ort.json"}},
+                  "w": {"variant_directory": ".", "executor_info": {"ort": "ort.json"}}}}})")},
+               {"ort.json", R"({"session_options": {"session.model_external_initializers_file_folder_path": "w"}})"}});
+  EXPECT_THAT(files.read().without_data_folders(), ElementsAre(Pair("ort.json", R"({"session_options": {}})")));
+}
+
+class Editing : public ::testing::Test {
+ protected:
+  std::string edited(std::map<std::string, std::string> files, const std::vector<GraphVariant>& variants) {
+    Files read(std::move(files));
+    const PackageChanges changes = with_variants(read.reader(), variants, graphs_);
+    warnings_ = changes.warnings;
+    return changes.files.empty() ? std::string() : changes.files.begin()->second.value_or("");
+  }
+  std::string removed(const std::string& manifest, const std::vector<std::string>& graphs) {
+    Files read({{"manifest.json", manifest}});
+    const PackageChanges changes = without_variants(read.reader(), graphs);
+    return changes.files.empty() ? "unchanged" : changes.files.begin()->second.value_or("removed");
+  }
+
+  std::vector<std::string> graphs_ = {"fp32.onnx", "int8.onnx", "enc/model.onnx", "dec/cpu/model.onnx"};
+  std::vector<Finding> warnings_;
+};
+
+std::string compact(std::string_view name, std::string_view body) {
+  return R"({"schema_version":"1.0","components":{"model":{"variants":{")" + std::string(name) +
+         "\":" + std::string(body) + "}}}}";
+}
+
+constexpr std::string_view fp32_on_cpu =
+    R"({"variant_directory": ".", "ep": "CPUExecutionProvider", "executor_info": {"ort": {"model_file": "fp32.onnx"}}})";
+
+TEST_F(Editing, FirstVariantMakesTheManifest) {
+  EXPECT_EQ(edited({}, {{"fp32", "cpu"}}), R"({
+  "schema_version": "1.0",
+  "layout": "portable",
+  "components": {
+    "model": {
+      "variants": {
+        "fp32": )" + std::string(fp32_on_cpu) +
+                                               R"(
+      }
+    }
+  }
+}
+)");
+}
+
+TEST_F(Editing, GraphsInFoldersHaveComponentsOfTheirOwn) {
+  const std::string text = edited({}, {{"enc", "cpu"}, {"dec/cpu/model", "cuda", "gpu"}, {"fp32", "qnn", "NPU"}});
+  const Package package = read_manifest(text);
+  EXPECT_THAT(package.warnings(), IsEmpty());
+  ASSERT_EQ(package.components().size(), 3U) << text;
+  EXPECT_EQ(package.components()[0].name, "enc");
+  EXPECT_EQ(package.components()[0].list[0].graph, "enc/model.onnx");
+  EXPECT_EQ(package.components()[1].name, "dec/cpu");
+  EXPECT_EQ(package.components()[2].list[0].device, "npu");
+}
+
+TEST_F(Editing, TextAroundAVariantStays) {
+  const std::string before = compact("fp32", fp32_on_cpu);
+  EXPECT_EQ(edited({{"manifest.json", before}}, {{"fp32", "cuda"}}),
+            compact("fp32", R"({"variant_directory": ".", "ep": "CUDAExecutionProvider", "executor_info": {"ort": )"
+                            R"({"model_file": "fp32.onnx"}}})"));
+  EXPECT_THAT(edited({{"manifest.json", before}}, {{"fp32", "cuda", "gpu"}}), HasSubstr(R"(}}, "device": "gpu"}}}}})"));
+  const std::string with_device = compact("fp32", R"({"device":"gpu","variant_directory":".","ep":"x","executor_info":)"
+                                                  R"({"ort":{"model_file":"fp32.onnx"}}})");
+  EXPECT_EQ(edited({{"manifest.json", with_device}}, {{"fp32", "cpu"}}),
+            compact("fp32", R"({"variant_directory":".","ep":"CPUExecutionProvider","executor_info":)"
+                            R"({"ort":{"model_file":"fp32.onnx"}}})"));
+}
+
+TEST_F(Editing, NewVariantComesLast) {
+  const std::string text = edited({{"manifest.json", compact("fp32", fp32_on_cpu)}}, {{"int8", "openvino"}});
+  const Package package = read_manifest(text);
+  ASSERT_EQ(package.components().size(), 1U);
+  EXPECT_EQ(package.components()[0].list.at(1).name, "int8");
+  EXPECT_EQ(package.components()[0].list.at(1).ep, "OpenVINOExecutionProvider");
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Editing, ComponentFileIsEditedInItsPlace) {
+  const std::map<std::string, std::string> files = {
+      {"manifest.json", manifest_of(R"({"dec": "dec"})")},
+      {"dec/component.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "model.onnx"}}}}})"}};
+  EXPECT_THAT(edited(files, {{"dec/cpu", "cpu"}}),
+              HasSubstr(R"("cpu": {"variant_directory": ".", "ep": "CPUExecutionProvider", )"
+                        R"("executor_info": {"ort": {"model_file": "cpu/model.onnx"}}})"));
+}
+
+TEST_F(Editing, WarnsOfVariantThatIsNeverChosen) {
+  edited({}, {{"fp32", "cpu"}, {"int8", "cpu"}});
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_THAT(warnings_[0].message, HasSubstr("\"int8\" of \"model\" can only be chosen by name: \"fp32\""));
+  edited({}, {{"fp32", "cuda"}, {"int8", "cuda", "gpu"}});
+  EXPECT_EQ(warnings_.size(), 1U);
+  edited({}, {{"fp32", "cuda", "gpu"}, {"int8", "cuda"}});
+  EXPECT_THAT(warnings_, IsEmpty());
+  edited({}, {{"fp32", "cpu"}, {"int8", "cuda"}, {"enc", "cpu"}});
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Editing, RefusesWhatCannotBeAVariant) {
+  const auto message = [this](const GraphVariant& variant, std::map<std::string, std::string> files = {}) {
+    const Error error = error_of([&] { edited(files, {variant}); });
+    EXPECT_EQ(error.code(), Code::usage_argument);
+    return error.message();
+  };
+  EXPECT_THAT(message({"none", "cpu"}), HasSubstr("no graph of the archive has the name \"none\""));
+  EXPECT_THAT(message({"fp32", "cpuu"}), HasSubstr("no execution provider has the name \"cpuu\""));
+  EXPECT_THAT(message({"fp32", ""}), HasSubstr("no execution provider"));
+  EXPECT_THAT(message({"fp32", "ExecutionProvider"}), HasSubstr("no execution provider"));
+  EXPECT_THAT(message({"fp32", "cpu", "tpu"}), HasSubstr("no device has the name \"tpu\""));
+  EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", "{}"}}), HasSubstr("not the manifest of a model package"));
+  EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", "{"}}), HasSubstr("is not JSON"));
+  EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", manifest_of("{}", R"(, "components": {})")}}),
+              HasSubstr("is there twice"));
+  EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", compact("fp32", "{}")}}), HasSubstr("with another graph"));
+  EXPECT_THAT(error_of([this] { edited({}, {{"fp32", "cpu"}, {"fp32.onnx", "cuda"}}); }).message(),
+              HasSubstr("is to be two variants"));
+}
+
+TEST_F(Editing, RemovesVariantsOfGraphs) {
+  const std::string manifest = manifest_of(
+      R"({"a": {"variants": {"x": {"variant_directory": ".", "executor_info": {"ort": {"model_file": "x.onnx"}}},
+                                         "y": {"variant_directory": ".", "executor_info": {"ort": {"model_file": "y.onnx"}}}}},
+                      "b": {"variants": {"z": {"variant_directory": ".", "executor_info": {"ort": {"model_file": "z.onnx"}}}}}})");
+  const auto names = [](const std::string& text) {
+    std::string all;
+    const Package package = read_manifest(text);
+    for (const Package::Component& component : package.components()) {
+      all += component.name + ":";
+      for (const Package::Variant& variant : component.list) all += variant.name;
+    }
+    return all;
+  };
+  EXPECT_EQ(names(removed(manifest, {"x.onnx"})), "a:yb:z");
+  EXPECT_EQ(names(removed(manifest, {"y.onnx"})), "a:xb:z");
+  EXPECT_EQ(names(removed(manifest, {"z.onnx"})), "a:xy");
+  EXPECT_EQ(names(removed(manifest, {"x.onnx", "y.onnx"})), "b:z");
+  EXPECT_EQ(removed(manifest, {"x.onnx", "y.onnx", "z.onnx"}), "removed");
+  EXPECT_EQ(removed(manifest, {"w.onnx"}), "unchanged");
+  EXPECT_EQ(removed("{}", {"x.onnx"}), "unchanged");
+}
+
+}  // namespace
+}  // namespace onnxar::testing
