@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX archives: a model and all its weights in one zip file, ready to be mapped.
 
-    save(model, "model.onnxar")        # tensors of 1024 bytes or more become entries
-    archive = Archive("model.onnxar")  # maps the file and reads its directory
-    model = archive.model()            # linked tensors name entries and have no data
-    values = archive.array(tensor)     # a NumPy array in the file, without a copy
-    archive.load_tensors(model)        # an ordinary ModelProto with all its data
+    save(model, "model.onnxar")       # tensors of 1024 bytes or more become entries
+    with Archive("model.onnxar") as archive:  # maps the file, reads its directory
+        model = archive.model()       # linked tensors name entries and have no data
+        values = archive.array(model.graph.initializer[0])  # lies in the mapped file
+        archive.load_tensors(model)   # now an ordinary ModelProto with all its data
 
 Entries are stored without compression at multiples of 64 bytes; `__MODEL_PROTO` is the
 model. `Archive` checks what the format demands of a loader. Errors name its rules.
@@ -15,23 +15,38 @@ model. `Archive` checks what the format demands of a loader. Errors name its rul
 
 from __future__ import annotations
 
-import math
+import collections
+import io
 import mmap
 import os
 import re
 import secrets
+import shutil
 import struct
 import zlib
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from google.protobuf.message import Message
-from google.protobuf.unknown_fields import UnknownFieldSet
+from google.protobuf.message import DecodeError, Message
 
+import onnx.numpy_helper
+from onnx_archive_tensors import (
+    ArchiveError,
+    Link,
+    Splitter,
+    array_of,
+    external_data_of,
+    external_tensors,
+    is_external,
+    require,
+    set_external_data,
+    size_of,
+)
 from onnx.onnx_pb import ModelProto, TensorProto
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
 MODEL = "__MODEL_PROTO"
 _NONE_16, _NONE_32 = 0xFFFF, 0xFFFFFFFF  # the value is in a zip64 record
@@ -42,29 +57,16 @@ _END = struct.Struct("<4s4H2IH")
 _ZIP64_END = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _SIZES = struct.Struct("<2Q")
-
-# What NumPy has for an element in raw_data, by the number of its type: unsigned numbers
-# for types that it lacks, and bytes of several elements for those below 8 bits.
-_NAMES = "- f4 u1 i1 u2 i2 i4 i8 - ? f2 f8 u4 u8 c8 c16 u2" + " u1" * 12
-_DTYPES = {i: np.dtype(f"<{n}") for i, n in enumerate(_NAMES.split()) if n != "-"}
-_MOST_DIMS = 1024
-_BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2, 27: 6, 28: 6}
-_INNER = {"Graph", "Function", "Node", "Attribute", "SparseTensor", "Tensor"}
-_INNER |= {"TrainingInfo"}  # messages that are tensors or may hold some
-_KEYS = ("location", "offset", "length", "checksum")  # of external data
-_STAYS = {"sparse_initializer", "sparse_tensor", "sparse_tensors"}  # inside the model
-_STAYS |= {"training_info", "attribute_proto"}
+_MOST_NAMED = 3  # names in a message
 _FILES = "(?i:con|prn|aux|nul|(com|lpt)[0-9])|LICEN[CS]E|NOTICE|COPYING|README|AUTHORS"
-_PLACED = {"raw_data", "external_data", "data_location"}
 
 
-class ArchiveError(ValueError):
-    """An archive is broken, or a model cannot become one."""
+class Entry(NamedTuple):
+    """Where an entry lies in the file."""
 
-
-def _require(holds: bool, rule: str, what: str) -> None:
-    if not holds:
-        raise ArchiveError(f"{what} (rule {rule} of the archive format)")
+    offset: int  # of its local header
+    size: int  # of its data
+    limit: int  # where the next entry or the directory begins
 
 
 class Archive:
@@ -78,45 +80,57 @@ class Archive:
             self._file = memoryview(source)
         else:
             with open(source, "rb") as file:
-                _require(os.stat(file.fileno()).st_size > 0, "E1", "the file is empty")
+                require(os.stat(file.fileno()).st_size > 0, "E1", "the file is empty")
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             self._file = memoryview(mapped)
         count, begin, end = self._read_end()
-        at, entries = begin, []
+        at, headers = begin, []
         for _ in range(count):
             name, offset, size, at = self._read_header(at, end)
-            entries.append((name, offset, size))
-        _require(at == end, "E10", "the directory is longer than its entries")
-        _require(entries[0][1] == 0, "P1", "the first entry is not at the file's start")
-        limits = [*(offset for _, offset, _ in entries[1:]), begin]
-        self.entries: dict[str, tuple[int, int, int]] = {}
-        for (name, offset, size), limit in zip(entries, limits, strict=True):
+            headers.append((name, offset, size))
+        require(at == end, "E10", "the directory is longer than its entries")
+        require(headers[0][1] == 0, "P1", "the first entry is not at the file's start")
+        limits = [*(offset for _, offset, _ in headers[1:]), begin]
+        self.entries: dict[str, Entry] = {}
+        for (name, offset, size), limit in zip(headers, limits, strict=True):
             fits = offset + _LOCAL.size + len(name) + size <= limit
-            _require(fits, "P3", f"the entry {name!r} overlaps what follows it")
-            self.entries[name] = (offset, size, limit)
-        _require(len(self.entries) == count, "N10", "two entries have the same name")
-        _require(MODEL in self.entries, "P6", f"there is no entry {MODEL}")
+            require(fits, "P3", f"the entry {name!r} overlaps what follows it")
+            self.entries[name] = Entry(offset, size, limit)
+        require(len(self.entries) == count, "N10", "two entries have the same name")
+        require(MODEL in self.entries, "P6", f"there is no entry {MODEL}")
+
+    def __enter__(self) -> Archive:  # noqa: PYI034
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the use of the archive. Arrays stay valid, and keep the file mapped."""
+        self._file.release()
 
     def __getitem__(self, name: str) -> memoryview:
         begin = self.offset(name)
-        return self._file[begin : begin + self.entries[name][1]]
+        return self._file[begin : begin + self.entries[name].size]
 
     def offset(self, name: str) -> int:
         """Where in the file the bytes of an entry begin; checks its local header."""
         offset, size, limit = self.entries[name]
-        fields = _LOCAL.unpack_from(self._file, offset)
-        extra_at = offset + _LOCAL.size + fields[9]
-        data_at: int = extra_at + fields[10]
-        _require(fields[0] == b"PK\3\4", "L1", f"{name!r} has no local header")
-        _require(data_at + size <= limit, "P3", f"the data of {name!r} leaves its room")
+        local = _LOCAL.unpack_from(self._file, offset)
+        signature, *_, compressed, uncompressed, name_length, extra_length = local
+        extra_at = offset + _LOCAL.size + name_length
+        data_at: int = extra_at + extra_length
+        require(signature == b"PK\3\4", "L1", f"{name!r} has no local header")
+        require(data_at + size <= limit, "P3", f"the data of {name!r} leaves its room")
         is_same = self._file[offset + _LOCAL.size : extra_at] == name.encode()
-        _require(is_same, "L2", f"the local header of {name!r} has another name")
-        own, field = fields[7:9], self._read_extra(extra_at, data_at, name).get(_ZIP64)
+        require(is_same, "L2", f"the local header of {name!r} has another name")
+        own = (compressed, uncompressed)
+        field = self._read_extra(extra_at, data_at, name).get(_ZIP64)
         fits = _NONE_32 not in own if field is None else len(field) == _SIZES.size
-        _require(fits, "L7", f"the zip64 field in {name!r}'s local header does not fit")
+        require(fits, "L7", f"the zip64 field in {name!r}'s local header does not fit")
         wide = own if field is None else _SIZES.unpack(field)
         is_same = wide == (size, size) and set(own) <= {_NONE_32, size}
-        _require(is_same, "L8", f"the local header of {name!r} has another size")
+        require(is_same, "L8", f"the local header of {name!r} has another size")
         return data_at
 
     def model(self, graph: str = MODEL) -> ModelProto:
@@ -126,90 +140,108 @@ class Archive:
         """
         model, data = ModelProto(), bytes(self[graph])
         is_whole = model.ParseFromString(data) == len(data)
-        _require(is_whole, "M1", f"{graph!r} is not a serialized ModelProto")
+        require(is_whole, "M1", f"{graph!r} is not a serialized ModelProto")
         return model
 
     def data(self, tensor: TensorProto) -> memoryview:
         """The bytes of a linked tensor."""
-        what = f"tensor {tensor.name!r}"
-        _require(tensor.data_type != 0, "M19", f"{what} has no data type")
-        _require(tensor.data_type != TensorProto.STRING, "M15", f"{what} links strings")
-        size, (location, offset, length) = _size(tensor), _link(tensor)
-        _require(location in self.entries, "M9", f"{what}: no entry {location!r}")
-        data = self[location]
-        if length is None:
-            length = max(len(data) - offset, 0) if size is None else size
-        _require(size in (None, length), "M18", f"{what} has {length} of {size} bytes")
-        fits = offset + length <= len(data)
-        _require(fits, "M13", f"{what} does not lie in the entry {location!r}")
-        return data[offset : offset + length]
+        location, offset, length = self._find(tensor)
+        return self[location][offset : offset + length]
 
     def array(self, tensor: TensorProto) -> np.ndarray:
-        """The values in the mapped file: bits, flat below 8, of types that NumPy lacks."""
-        data, dtype = self.data(tensor), _DTYPES.get(tensor.data_type)
-        _require(dtype is not None, "M19", f"{tensor.name!r} has an unknown type")
-        shape = (-1,) if tensor.data_type in _BITS else tuple(tensor.dims)
-        return np.frombuffer(data, dtype).reshape(shape)
+        """What numpy_helper.to_array returns; of linked data a view of the mapped file.
+
+        Types below 8 bits are copied, as NumPy has a byte for each element.
+        """
+        if not is_external(tensor):
+            return onnx.numpy_helper.to_array(tensor)
+        return array_of(tensor, self.data(tensor))
 
     def load_tensors(self, message: Message) -> None:
-        """Takes the data of all linked tensors of a model into the model."""
-        for each in (e for f, v in message.ListFields() for e in _inner(f, v)):
-            if not isinstance(each, TensorProto):
-                self.load_tensors(each)
-            elif each.data_location == TensorProto.EXTERNAL:
-                each.raw_data = bytes(self.data(each))
-                each.ClearField("external_data")
-                each.ClearField("data_location")
+        """Takes the data of all linked tensors of a model into the model.
+
+        Tensors that share bytes, or whose name a graph has twice, keep `external_data`,
+        by which `save` finds what was shared, and what was outside of the model.
+        """
+        tensors, doubled = external_tensors(message)
+        links = [self._find(each) for each in tensors]
+        counts = collections.Counter(links)
+        for tensor, link in zip(tensors, links, strict=True):
+            tensor.raw_data = bytes(self.data(tensor))
+            tensor.ClearField("external_data")
+            tensor.ClearField("data_location")
+            if link.length and (counts[link] > 1 or id(tensor) in doubled):
+                set_external_data(tensor, link)
+
+    def _find(self, tensor: TensorProto) -> Link:
+        """Where the bytes of a linked tensor are."""
+        what = f"tensor {tensor.name!r}"
+        require(tensor.data_type != 0, "M19", f"{what} has no data type")
+        require(tensor.data_type != TensorProto.STRING, "M15", f"{what} links strings")
+        size, (location, offset, length) = size_of(tensor), external_data_of(tensor)
+        require(location in self.entries, "M9", f"{what}: no entry {location!r}")
+        most = self.entries[location].size
+        if length is None:
+            length = max(most - offset, 0) if size is None else size
+        require(size in (None, length), "M18", f"{what} has {length} of {size} bytes")
+        fits = offset + length <= most
+        require(fits, "M13", f"{what} does not lie in the entry {location!r}")
+        return Link(location, offset, length)
 
     def _read_end(self) -> tuple[int, int, int]:
         """The number of entries, and where the directory begins and ends."""
         at = end = len(self._file) - _END.size
-        _require(at >= 0, "E1", "the file is too short for an archive")
-        signature, *own, comment = _END.unpack_from(self._file, at)
+        require(at >= 0, "E1", "the file is too short for an archive")
+        signature, *_, count, size, offset, comment = _END.unpack_from(self._file, at)
         is_end = signature == b"PK\5\6" and comment == 0
-        _require(is_end, "E1", "the last 22 bytes are not a zip end record")
-        count, size, offset = own[3:]
+        require(is_end, "E1", "the last 22 bytes are not a zip end record")
         locator_at = at - _LOCATOR.size
-        locator = _LOCATOR.unpack_from(self._file, max(locator_at, 0))
-        if locator_at >= 0 and locator[0] == b"PK\6\7":
+        signature, _, record_at, _ = _LOCATOR.unpack_from(
+            self._file, max(locator_at, 0)
+        )
+        if locator_at >= 0 and signature == b"PK\6\7":
             end = locator_at - _ZIP64_END.size
-            _require(end >= 0 and locator[2] == end, "E5", "the zip64 locator is wrong")
+            require(end >= 0 and record_at == end, "E5", "the zip64 locator is wrong")
             record = _ZIP64_END.unpack_from(self._file, end)
-            is_record = record[:2] == (b"PK\6\6", 44) and record[3] in range(10, 46)
-            _require(is_record, "E6", "the zip64 end record is missing")
+            signature, record_size, _, version, *_ = record
+            is_record = (signature, record_size) == (b"PK\6\6", 44)
+            is_record = is_record and version in range(10, 46)
+            require(is_record, "E6", "the zip64 end record is missing")
             agree = count in (_NONE_16, record[7]) and size in (_NONE_32, record[8])
             agree = agree and offset in (_NONE_32, record[9])
-            _require(agree, "E7", "the two end records disagree")
+            require(agree, "E7", "the two end records disagree")
             count, size, offset = record[7:]
         else:
             is_narrow = count != _NONE_16 and _NONE_32 not in (size, offset)
-            _require(is_narrow, "E5", "the zip64 locator is missing")
-        _require(offset + size == end, "E8", "the directory ends elsewhere")
+            require(is_narrow, "E5", "the zip64 locator is missing")
+        require(offset + size == end, "E8", "the directory ends elsewhere")
         fits = 0 < count <= size // _HEADER.size
-        _require(fits, "E10", "the directory does not have this number of entries")
+        require(fits, "E10", "the directory does not have this number of entries")
         return count, offset, end
 
     def _read_header(self, at: int, end: int) -> tuple[str, int, int, int]:
         """Name, offset and size of an entry, and where the next header begins."""
-        _require(at + _HEADER.size <= end, "D1", f"the header at {at} is cut off")
-        fields = _HEADER.unpack_from(self._file, at)
-        _require(fields[0] == b"PK\1\2", "D1", f"there is no directory header at {at}")
-        extra_at = at + _HEADER.size + fields[10]
-        end_of_extra = extra_at + fields[11]
-        next_at = end_of_extra + fields[12]
-        _require(next_at <= end, "D1", f"the directory header at {at} is cut off")
+        require(at + _HEADER.size <= end, "D1", f"the header at {at} is cut off")
+        header = _HEADER.unpack_from(self._file, at)
+        signature, _, _, flags, method, _, _, _, compressed, size, *lengths = header
+        name_length, extra_length, comment_length, _, _, _, offset = lengths
+        require(signature == b"PK\1\2", "D1", f"there is no directory header at {at}")
+        extra_at = at + _HEADER.size + name_length
+        end_of_extra = extra_at + extra_length
+        next_at = end_of_extra + comment_length
+        require(next_at <= end, "D1", f"the directory header at {at} is cut off")
         name = str(self._file[at + _HEADER.size : extra_at], "latin-1")
         is_portable = re.fullmatch(r'[^\0-\x1F\x7F-\xFF\\:*?"<>|;]*', name)
-        _require(is_portable is not None, "N14", f"the name {name!r} is not portable")
+        require(is_portable is not None, "N14", f"the name {name!r} is not portable")
         is_free = name == MODEL or not re.match("__[A-Z]", name)
-        _require(is_free, "N13", f"the name {name!r} needs a newer reader")
-        _require(fields[3] & 0x2041 == 0, "D2", f"{name!r} is encrypted")
-        _require(fields[3] & 8 == 0, "D3", f"{name!r} has a data descriptor")
-        _require(fields[4] == 0, "D5", f"{name!r} is compressed")
+        require(is_free, "N13", f"the name {name!r} needs a newer reader")
+        require(flags & 0x2041 == 0, "D2", f"{name!r} is encrypted")
+        require(flags & 8 == 0, "D3", f"{name!r} has a data descriptor")
+        require(method == 0, "D5", f"{name!r} is compressed")
         extra = self._read_extra(extra_at, end_of_extra, name)
         is_known = extra.keys() <= {_ZIP64, _ALIGNMENT}
-        _require(is_known, "D11", f"{name!r} has an unknown extra field")
-        own, field = [fields[9], fields[8], fields[16]], extra.get(_ZIP64, b"")
+        require(is_known, "D11", f"{name!r} has an unknown extra field")
+        own, field = [size, compressed, offset], extra.get(_ZIP64, b"")
         count = own.count(_NONE_32)
         if len(field) == 8 * count:  # the numbers that do not fit the header
             wide = list(struct.unpack(f"<{count}Q", field))
@@ -218,53 +250,19 @@ class Archive:
             values = list(struct.unpack("<3Q", field[:24].ljust(24)))
             fits = len(field) in (24, 28) and not any(field[24:])
             fits = fits and own == [_NONE_32] * count + values[count:]
-            _require(fits, "D13", f"the zip64 field of {name!r} does not fit")
-        _require(values[0] == values[1], "D14", f"{name!r} has two sizes")
+            require(fits, "D13", f"the zip64 field of {name!r} does not fit")
+        require(values[0] == values[1], "D14", f"{name!r} has two sizes")
         return name, values[2], values[0], next_at
 
     def _read_extra(self, at: int, end: int, name: str) -> dict[int, bytes]:
         fields: dict[int, bytes] = {}
         while at < end:
             key, size = struct.unpack("<2H", self._file[at : at + 4].tobytes().ljust(4))
-            _require(at + 4 + size <= end, "D10", f"extra fields of {name!r} are cut")
-            _require(key not in fields, "D12", f"{name!r} has an extra field twice")
+            require(at + 4 + size <= end, "D10", f"extra fields of {name!r} are cut")
+            require(key not in fields, "D12", f"{name!r} has an extra field twice")
             fields[key] = bytes(self._file[at + 4 : at + 4 + size])
             at += 4 + size
         return fields
-
-
-def _size(tensor: TensorProto) -> int | None:
-    """The bytes that type and dimensions need; None for a type that is not known."""
-    fits = len(tensor.dims) <= _MOST_DIMS and min(tensor.dims, default=0) >= 0
-    dtype, count = _DTYPES.get(tensor.data_type), math.prod(tensor.dims) if fits else 0
-    bits = _BITS.get(tensor.data_type, 8 * dtype.itemsize if dtype else 0)
-    size = -(-count * bits // 8)
-    fits = fits and (dtype is None or max(count, size) < 1 << 64)
-    _require(fits, "M17", f"the dimensions of {tensor.name!r} are not possible")
-    return size if dtype or not count else None
-
-
-def _link(tensor: TensorProto) -> tuple[str, int, int | None]:
-    """Location, offset and length of external data."""
-    keys = [pair.key for pair in tensor.external_data]
-    said = {pair.key: pair.value for pair in tensor.external_data}
-    what = f"external data of tensor {tensor.name!r}"
-    _require(all(keys.count(k) <= 1 for k in _KEYS), "M10", f"{what}: two of a key")
-    _require(bool(said.get("location")), "M8", f"{what}: there is no location")
-    for key, rule in (("offset", "M11"), ("length", "M12")):
-        text = said.get(key, "0")
-        is_number = isinstance(text, str) and re.fullmatch("0|[1-9][0-9]{0,19}", text)
-        fits = bool(is_number) and int(text) < 1 << 64
-        _require(fits, rule, f"{what}: the {key} is {text!r}")
-    length = int(said["length"]) if "length" in said else None
-    return said["location"], int(said.get("offset", "0")), length
-
-
-def _inner(field: Any, value: Any) -> list[Any]:
-    """The messages in a field that are tensors or may hold some."""
-    if field.message_type is None or field.message_type.name[:-5] not in _INNER:
-        return []
-    return [value] if isinstance(value, Message) else list(value)
 
 
 def save(
@@ -275,20 +273,51 @@ def save(
 ) -> None:
     """Writes a model of any size; needs memory for one tensor, and leaves the model.
 
-    Tensors of `size_threshold` bytes or more become entries. `data` gives the bytes of
-    tensors whose external data is not in the model, such as `Archive.data`.
+    Tensors of `size_threshold` bytes or more become entries. `data` returns the bytes of
+    tensors whose external data is not in the model, such as `Archive.data`. A file is
+    replaced only when the new one is complete, and keeps its mode. An archive that holds
+    more than a model and its tensors is not replaced: remove it first if you mean to.
     """
+    if size_threshold < 0:
+        raise ValueError(f"size_threshold is {size_threshold}; it must not be negative")
     if not isinstance(f, (str, os.PathLike)):
         _Writer(f, size_threshold, data).write(model)
         return
-    temporary = f"{os.path.abspath(f)}.{secrets.token_hex(8)}.tmp"
+    path = os.path.realpath(f)  # a symbolic link stays one
+    is_replaced = os.path.isfile(path)
+    if not is_replaced and os.path.exists(path):  # a pipe or a device
+        with open(path, "wb") as file:
+            _Writer(file, size_threshold, data).write(model)
+        return
+    if is_replaced:
+        with open(path, "r+b"):  # raises what writing to the file would raise
+            _refuse_to_lose_content(path)
+    temporary = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
+            if is_replaced:
+                shutil.copymode(path, temporary)
             _Writer(file, size_threshold, data).write(model)
-        os.replace(temporary, f)
+        os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def _refuse_to_lose_content(path: str) -> None:
+    """Refuses to replace an archive that holds more than its model's tensors."""
+    try:
+        with Archive(path) as old:
+            tensors, _ = external_tensors(old.model())
+            names = [external_data_of(each)[0] for each in tensors]
+            lost = sorted(old.entries.keys() - {*names, MODEL})
+    except (ArchiveError, DecodeError):  # not an archive
+        return
+    if lost:
+        names = ", ".join(map(repr, lost[:_MOST_NAMED]))
+        more = " and more" if len(lost) > _MOST_NAMED else ""
+        what = f"{path!r} also holds {names}{more}"
+        raise ArchiveError(f"{what}: save to another file, or remove this one first")
 
 
 def _zip64(values: list[int]) -> bytes:
@@ -299,15 +328,15 @@ def _zip64(values: list[int]) -> bytes:
 
 class _Writer:
     def __init__(self, file: IO[bytes], threshold: int, data: Any) -> None:
-        self._file, self._threshold, self._data = file, threshold, data
+        self._file, self._splitter = file, Splitter(threshold, data, self._add_tensor)
         self._at, self._headers = 0, list[bytes]()
         self._taken, self._counters = {MODEL.lower()}, dict[str, int]()
 
     def write(self, model: ModelProto) -> None:
         skeleton = ModelProto()
-        self._copy(model, skeleton, True)
+        self._splitter.copy(model, skeleton)
         data = skeleton.SerializeToString(deterministic=True)
-        _require(len(data) < 1 << 31, "P8", "the model without its weights has 2 GiB")
+        require(len(data) < 1 << 31, "P8", "the model without its weights has 2 GiB")
         self._add(MODEL, data)
         count, begin = len(self._headers), self._at
         self._put(b"".join(self._headers))
@@ -320,8 +349,20 @@ class _Writer:
         self._put(_END.pack(b"PK\5\6", 0, 0, *numbers, 0))
 
     def _put(self, data: bytes | memoryview) -> None:
-        self._file.write(data)
+        left = memoryview(data)
+        while left:  # unbuffered files may take a part
+            count = self._file.write(left)
+            if count is None and not isinstance(self._file, io.RawIOBase):
+                count = len(left)  # of a class that does not say
+            if count not in range(1, len(left) + 1):
+                raise OSError(f"the file took {count} of {len(left)} bytes")
+            left = left[count:]
         self._at += len(data)
+
+    def _add_tensor(self, name: str, data: bytes | memoryview) -> str:
+        key = self._key(name)
+        self._add(key, data)
+        return key
 
     def _add(self, name: str, data: bytes | memoryview) -> None:
         key, offset, size, crc = name.encode(), self._at, len(data), zlib.crc32(data)
@@ -338,54 +379,6 @@ class _Writer:
         last = (len(more), 0, 0, 0, 0, min(offset, _NONE_32))
         header = _HEADER.pack(b"PK\1\2", version, *common, *last)
         self._headers.append(header + key + more)
-
-    def _copy(self, source: Any, target: Any, may: bool) -> None:
-        """Copies a message without the data of the tensors that become entries."""
-        fields = source.ListFields()
-        is_tensor = isinstance(source, TensorProto)
-        is_placed = is_tensor and self._place(source, target, may)
-        if not is_placed and not any(_inner(field, value) for field, value in fields):
-            target.CopyFrom(source)
-            return
-        _require(not len(UnknownFieldSet(source)), "W8", "fields of a newer onnx")
-        for field, value in fields:
-            made = getattr(target, field.name)
-            inner_may = may and field.name not in _STAYS
-            if is_placed and field.name in _PLACED:
-                continue
-            if isinstance(value, Message):
-                made.SetInParent()
-                self._copy(value, made, inner_may)
-            elif field.message_type is not None:
-                for each in value:
-                    self._copy(each, made.add(), inner_may)
-            elif hasattr(value, "MergeFrom"):
-                made.MergeFrom(value)
-            else:
-                setattr(target, field.name, value)
-
-    def _place(self, source: TensorProto, target: TensorProto, may: bool) -> bool:
-        """Puts the data of a tensor where it belongs; if not, copy it as it is."""
-        is_external = source.data_location == TensorProto.EXTERNAL
-        data: bytes | memoryview = source.raw_data
-        if is_external and not source.HasField("raw_data"):
-            if self._data is None:
-                raise ArchiveError(f"load the external data of {source.name!r} first")
-            data = self._data(source)
-        is_small = source.data_type in (TensorProto.INT32, TensorProto.INT64)
-        least = max(self._threshold, 1024 if is_small else 1)
-        moves = may and len(data) >= least and not source.HasField("segment")
-        if moves and _size(source) in (None, len(data)):
-            name = self._key(source.name)
-            self._add(name, data)
-            target.data_location = TensorProto.EXTERNAL
-            for key, value in zip(_KEYS[:3], (name, "0", str(len(data))), strict=True):
-                target.external_data.add(key=key, value=value)
-        elif is_external:
-            target.raw_data = bytes(data)
-        else:
-            return False
-        return True
 
     def _key(self, name: str) -> str:
         """A C identifier that is not taken in any case, nor a device or text file."""

@@ -240,22 +240,12 @@ class Loader(FolderCase):
             self.assertNotIn("onnx_archive", path.read_text(), path)
 
 
-TYPED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
-
-
 def is_saved_otherwise(message: Message) -> bool:
-    """Numbers in typed fields the tool moves and `save` leaves in the model; fields of a later schema it refuses. Initializers of one
-    name `save` moves and the tool leaves in the model. The tool keeps a data_location of DEFAULT before that of the link."""
+    """The module refuses fields of a later schema. The tool keeps a data_location of DEFAULT before that of the link (W10)."""
     if len(UnknownFieldSet(message)) > 0:
         return True
-    graph = message if isinstance(message, onnx.GraphProto) else onnx.GraphProto()
-    tensors = [*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)]
-    names = [tensor.name for tensor in tensors if tensor.name]
-    if len(set(names)) < len(names):
-        return True
     if isinstance(message, TensorProto):
-        is_default = message.HasField("data_location") and message.data_location == TensorProto.DEFAULT
-        return is_default or any(len(getattr(message, name)) for name in TYPED)
+        return message.HasField("data_location") and message.data_location == TensorProto.DEFAULT
     inner = [value for field, value in message.ListFields() if field.message_type is not None]
     return any(is_saved_otherwise(each) for value in inner for each in ([value] if isinstance(value, Message) else value))
 
@@ -280,7 +270,7 @@ class CanonicalWriter(ToolCase):
                 with self.subTest(path.stem, threshold=threshold):
                     self.same_archive(model, threshold)
                     same += 1
-        self.assertGreaterEqual(same, 58)
+        self.assertGreaterEqual(same, 80)  # with today's onnx, which knows more types, 254
 
     def test_keys_avoid_names_of_texts(self) -> None:
         texts = ["LICENSE", "LICENCE", "NOTICE", "COPYING", "README", "AUTHORS", "License", "README_", "t_NOTICE"]
@@ -333,12 +323,6 @@ class Writing(FolderCase):
     def test_external_data_that_is_not_given_is_refused(self) -> None:
         with self.nothing_changes(), self.assertRaisesRegex(ArchiveError, "load the external data of"):
             save(model_with(linked("w")), self.output)
-    def test_tensors_with_typed_data_stay_in_the_model(self) -> None:
-        tensor = helper.make_tensor("w", TensorProto.FLOAT, [600], range(600))
-        model = helper.make_model(helper.make_graph([], "graph", [], [], [tensor]))
-        save(model, self.output)
-        self.assertEqual(list(Archive(self.output).entries), [MODEL])
-        self.assertEqual(Archive(self.output).model(), model)
 
     def test_an_open_file_gets_the_same_bytes_from_where_it_is(self) -> None:
         model = model_with(wire.tensor("w"))

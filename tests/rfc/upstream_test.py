@@ -41,7 +41,7 @@ def added_file(patch: Path, name: str) -> str:
 
 class Patches(unittest.TestCase):
     def test_each_project_has_patches_and_a_description(self) -> None:
-        self.assertEqual({each.name for each in UPSTREAM.iterdir()}, {"onnx", "onnx_ir", "netron", "onnxruntime"})
+        self.assertEqual({each.name for each in UPSTREAM.iterdir()}, {"onnx", "onnx_checker", "onnx_ir", "netron", "onnxruntime"})
         for folder in UPSTREAM.iterdir():
             names = {each.name for each in folder.iterdir()} - {"screenshot.png"}
             self.assertIn("description.md", names)
@@ -63,11 +63,13 @@ class Patches(unittest.TestCase):
         for patch in UPSTREAM.glob("*/*.patch"):
             self.assertNotIn("Signed-off-by", patch.read_text(), patch)
 
-    def test_the_patch_for_onnx_carries_the_module_and_the_reader(self) -> None:
-        python, reader, _ = sorted((UPSTREAM / "onnx").glob("*.patch"))
-        module = (SOURCE / "spec" / "rfc" / "onnx_archive.py").read_text()
-        self.assertEqual(added_file(python, "onnx/archive.py"), module)
-        self.assertLessEqual(module.count("\n"), MOST_LINES)
+    def test_the_patches_for_onnx_carry_the_module_and_the_reader(self) -> None:
+        (python,) = (UPSTREAM / "onnx").glob("*.patch")
+        reader, _ = sorted((UPSTREAM / "onnx_checker").glob("*.patch"))
+        for name in ("archive.py", "archive_tensors.py"):
+            module = (SOURCE / "spec" / "rfc" / f"onnx_{name}").read_text()
+            self.assertEqual(added_file(python, f"onnx/{name}"), module.replace("\nfrom onnx_archive", "\nfrom onnx.archive"))
+            self.assertLessEqual(module.count("\n"), MOST_LINES)
         for name in ("onnxar_reader.h", "onnxar_reader.c"):
             self.assertEqual(added_file(reader, f"onnx/common/{name}"), (SOURCE / "reader" / name).read_text())
 
