@@ -16,6 +16,7 @@
 #include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "archive/opening.h"
 #include "base/errors.h"
 #include "base/mapped_file.h"

@@ -13,6 +13,7 @@
 #include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "archive/opening.h"
 #include "archive/repack_plan.h"
 #include "base/checked.h"

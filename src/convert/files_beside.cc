@@ -8,6 +8,7 @@
 #include "archive/entry_source.h"
 #include "archive/entry_writer.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "base/keyed_hash.h"
 #include "base/open_file.h"
 #include "base/sources.h"

@@ -19,6 +19,7 @@
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/files_beside.h"

@@ -15,6 +15,7 @@
 #include "archive/entry_writer.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "archive/opening.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
