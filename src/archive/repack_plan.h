@@ -12,51 +12,13 @@
 #include "archive/entry_writer.h"
 #include "archive/foreign_zip.h"
 #include "archive/keys.h"
-#include "base/keyed_hash.h"
+#include "archive/repack_models.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "zip/foreign_directory.h"
 #include "zip/writer.h"
 
 namespace onnxar {
-
-// Reads the model and the graphs of a zip file that is repacked.
-
-/// Reads the models of the input. They are not edited, so they are read only if entries are renamed or left out, or if
-/// the model has a name. Refers to all constructor arguments.
-class RepackModels {
- public:
-  using Names = base::KeyedSet<std::string>;
-
-  /// The graphs may inflate to `max_expansion` times the size of the file.
-  RepackModels(Bytes file, const zip::ForeignDirectory& directory, std::uint64_t max_expansion)
-      : file_(file), directory_(directory), max_expansion_(max_expansion) {}
-
-  /// Checks that an archive can hold a model of this size (P8). Errors: archive.model.too_large.
-  static void check_size(const zip::ForeignEntry& model);
-
-  /// Returns the names of the entries that the model or a graph links to. A graph that cannot be read has no links.
-  /// Errors: wire.*, onnx.* of the model; zip.data.inflate, zip.limit.expansion.
-  const Names& links(const zip::ForeignEntry& model);
-  /// As above, of one graph.
-  [[nodiscard]] Names links_of(const zip::ForeignEntry& graph) const;
-  /// Whether the model may have a name among the graphs. Errors: zip.data.inflate. Cost: O(bytes), in constant memory.
-  [[nodiscard]] bool may_have_name(const zip::ForeignEntry& model) const;
-  /// Checks that the graph name in the model does not clash with `names` (G4). Errors: archive.graph.name, wire.*, at
-  /// the model.
-  void prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const;
-  /// The bytes of the model or of a graph, inflated, which the budget of the output allows. Errors: zip.data.inflate,
-  /// archive.model.too_large.
-  [[nodiscard]] std::vector<std::byte> bytes_of(const zip::ForeignEntry& model) const;
-
- private:
-  [[nodiscard]] Names links_of_graph(const zip::ForeignEntry& graph, ZipExpansion& expansion) const;
-
-  Bytes file_;
-  const zip::ForeignDirectory& directory_;
-  std::uint64_t max_expansion_;
-  std::optional<Names> links_;
-};
 
 /// An entry of the input, with its name and alignment in the output.
 struct PlannedEntry {

@@ -59,7 +59,7 @@ HOMES = {
     "inflating and the CRC-32": (r"data_source\([^()]*\)->read\(\[&\]", "src/zip/foreign_directory.cc"),
     "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/shared_checks.cc"),
     "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
-    "a key that clashes with a folder": (r"substr\(0, (?:\w+\.)*find\('/'\)\)", "src/archive/keys.cc"),
+    "a key that clashes with a folder": (r"substr\(0, (?:\w+\.)*find\('/'\)\)", "src/archive/key_maker.cc"),
     "a budget of bytes": (r"checked_multiply\(input", "src/base/checked.h"),
 }
 

@@ -1,7 +1,8 @@
 // Which entries the model and the graphs of a zip link to.
+#include "archive/repack_models.h"
+
 #include <gtest/gtest.h>
 
-#include "archive/repack_plan.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 
