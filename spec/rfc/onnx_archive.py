@@ -314,9 +314,9 @@ def _refuse_to_lose_content(path: str) -> None:
     except (ArchiveError, DecodeError):  # not an archive
         return
     if lost:
-        names = ", ".join(map(repr, lost[:_MOST_NAMED]))
+        named = ", ".join(map(repr, lost[:_MOST_NAMED]))
         more = " and more" if len(lost) > _MOST_NAMED else ""
-        what = f"{path!r} also holds {names}{more}"
+        what = f"{path!r} also holds {named}{more}"
         raise ArchiveError(f"{what}: save to another file, or remove this one first")
 
 
