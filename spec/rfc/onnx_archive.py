@@ -160,8 +160,8 @@ class Archive:
     def load_tensors(self, message: Message) -> None:
         """Takes the data of all linked tensors of a model into the model.
 
-        Tensors that share bytes, or whose name a graph has twice, keep `external_data`,
-        by which `save` finds what was shared, and what was outside of the model.
+        Tensors that share bytes, or whose name a graph has twice, keep `external_data`:
+        it tells `save` what was shared, and what was outside the model.
         """
         tensors, doubled = external_tensors(message)
         links = [self._find(each) for each in tensors]
