@@ -16,6 +16,7 @@ model. `Archive` checks what the format demands of a loader. Errors name its rul
 from __future__ import annotations
 
 import collections
+import contextlib
 import io
 import mmap
 import os
@@ -57,7 +58,6 @@ _END = struct.Struct("<4s4H2IH")
 _ZIP64_END = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _SIZES = struct.Struct("<2Q")
-_MOST_NAMED = 3  # names in a message
 _FILES = "(?i:con|prn|aux|nul|(com|lpt)[0-9])|LICEN[CS]E|NOTICE|COPYING|README|AUTHORS"
 
 
@@ -275,8 +275,8 @@ def save(
 
     Tensors of `size_threshold` bytes or more become entries. `data` returns the bytes of
     tensors whose external data is not in the model, such as `Archive.data`. A file is
-    replaced only when the new one is complete, and keeps its mode. An archive that holds
-    more than a model and its tensors is not replaced: remove it first if you mean to.
+    replaced only when the new one is complete, and keeps its owner and mode. An archive
+    that holds more than a model and its tensors is not replaced: remove it first.
     """
     if size_threshold < 0:
         raise ValueError(f"size_threshold is {size_threshold}; it must not be negative")
@@ -296,12 +296,19 @@ def save(
     try:
         with open(temporary, "xb") as file:
             if is_replaced:
-                shutil.copymode(path, temporary)
+                _copy_owner_and_mode(path, temporary)
             _Writer(file, size_threshold, data).write(model)
         os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def _copy_owner_and_mode(source: str, target: str) -> None:
+    status = os.stat(source)
+    with contextlib.suppress(AttributeError, PermissionError):  # Windows; not root
+        os.chown(target, status.st_uid, status.st_gid)
+    shutil.copymode(source, target)
 
 
 def _refuse_to_lose_content(path: str) -> None:
@@ -314,9 +321,7 @@ def _refuse_to_lose_content(path: str) -> None:
     except (ArchiveError, DecodeError):  # not an archive
         return
     if lost:
-        named = ", ".join(map(repr, lost[:_MOST_NAMED]))
-        more = " and more" if len(lost) > _MOST_NAMED else ""
-        what = f"{path!r} also holds {named}{more}"
+        what = f"{path!r} holds more than its model, such as {lost[0]!r}"
         raise ArchiveError(f"{what}: save to another file, or remove this one first")
 
 

@@ -105,6 +105,12 @@ class ReplacedFiles(Case):
         save(model_with(), self.folder / "new.onnxar")
         self.assertEqual(load(self.folder / "later.onnxar"), model_with())
 
+    @unittest.skipIf(os.name == "nt" or os.geteuid() != 0, "root alone can give files away")
+    def test_owner_stays(self) -> None:
+        os.chown(self.write("out.onnxar", b""), 1234, 5678)
+        save(model_with(), self.output)
+        self.assertEqual((self.output.stat().st_uid, self.output.stat().st_gid), (1234, 5678))
+
     @POSIX
     def test_new_file_has_the_mode_of_new_files(self) -> None:
         save(model_with(), self.output)
