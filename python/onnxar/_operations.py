@@ -57,6 +57,9 @@ def pack(
     checksum: str | None = None,
     side_files: SideFiles | None = None,
     rename: Mapping[str, str] | None = None,
+    exclude: Sequence[str] = (),
+    first: str = "",
+    variants: Mapping[str, str] | None = None,
     graph: str = "",
     data_dir: Path | None = None,
     overwrite: bool = False,
@@ -69,10 +72,12 @@ def pack(
     """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
     `model` is a path, the address of an archive, the bytes of a file, an open archive, or an onnx.ModelProto, whose external
     data is in `data_dir`.
-    The path of a folder means all models in it, with its other files as side files. A list of paths, or a dict of names
-    and paths, means several models: the first is the model, the others are graphs, and equal tensors share an entry.
-    `graph` names the graph of an archive that is packed, alone. Without `output`, one file NAME.onnx becomes NAME.onnxar beside it,
-    which the report calls `model_path`.
+    The path of a folder means all models in it, at any depth, with its other files as side files; `exclude` are patterns
+    (`*`, `?`, `[a-z]`) for paths in it that are left out. A list of paths, or a dict of names
+    and paths, means several models: the first, or `first`, is the model, the others are graphs, and equal tensors share an entry.
+    `graph` names the graph of an archive that is packed, alone. Without `output`, one file NAME.onnx, or a folder NAME, becomes NAME.onnxar beside it,
+    which the report calls `model_path`. `variants` maps graphs to execution providers and devices, such as "cpu" or "cuda:gpu":
+    manifest.json then describes them as ONNX Runtime's model packages do, in this order.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
     node attributes, `subgraphs` those of branches and loop bodies; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
@@ -92,7 +97,8 @@ def pack(
     with reporting(progress, "packing") as tell:
         save = save_options(
             threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
-            checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
+            checksum=checksum, side_files=side_files, rename=rename, exclude=exclude, first=first, variants=variants,
+            overwrite=overwrite, sync=sync, dry_run=dry_run,
             threads=threads, progress=growing(tell),
         )  # fmt: skip
         several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
@@ -104,6 +110,9 @@ def _beside(model: Any, suffix: str, wanted: str) -> str:
     """Returns the output's path, as the command chooses it. Errors: usage.argument."""
     path = os.fsdecode(model) if isinstance(model, str | bytes | os.PathLike) and not is_remote(model) else ""
     root, found = os.path.splitext(path) if isinstance(model, str | os.PathLike) else ("", "")
+    if os.path.isdir(path) and wanted == ".onnxar":
+        folder = os.path.normpath(path)
+        return (os.path.realpath(folder) if os.path.basename(folder) in (".", "..") else folder) + wanted
     if found.lower() != suffix or os.path.isdir(path):
         raise usage(f"an output is needed; only of one file NAME{suffix} the output is NAME{wanted} beside it")
     return root + wanted
@@ -256,6 +265,7 @@ def replace(
     *,
     side_files: SideFiles | None = None,
     remove: Sequence[str] = (),
+    variants: Mapping[str, str] | None = None,
     threshold: int = 1024,
     all_sites: bool = False,
     attributes: bool = True,
@@ -276,7 +286,7 @@ def replace(
 
     `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
     With `graph`, `model` becomes the graph of this name, which need not exist, and the archive keeps its model.
-    `remove` names side files and graphs to remove. Entries before a weight cannot be replaced or removed
+    `remove` names side files and graphs to remove, with their variants; `variants` are as for `onnxar.pack`. Entries before a weight cannot be replaced or removed
     (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed. Copies of bytes that
     tensors of `model` share take at most `max_expansion` times its files. If no entry stays in place, as in an archive
     without weights, the file is rewritten, and `undo` cannot take that back: the report has `discards_states`, also of a
@@ -291,15 +301,15 @@ def replace(
     """
     if isinstance(remove, str):
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
-    if model is None and not side_files and not remove:
-        raise usage("nothing to replace: pass a model, side_files or remove")
+    if model is None and not side_files and not remove and not variants:
+        raise usage("nothing to replace: pass a model, side_files, remove or variants")
     if model is None and (graph or append_external or data_dir is not None):
         raise usage("graph, append_external and data_dir are for a new model: pass one")
     archive, names = file_of(archive, "replace"), list(remove)
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
     with reporting(progress, "replacing") as tell:
         save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
-                            side_files=side_files, sync=sync, dry_run=dry_run, threads=threads, progress=growing(tell))  # fmt: skip
+                            side_files=side_files, variants=variants, sync=sync, dry_run=dry_run, threads=threads, progress=growing(tell))  # fmt: skip
         if model is None:
             return report(ReplaceReport, _core.replace_side_files(archive, save, names))
         source = fetched(model)

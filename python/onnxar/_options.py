@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from onnxar import _core
@@ -43,6 +43,8 @@ def save_options(
     checksum: str | None = None,
     side_files: SideFiles | None = None,
     rename: Mapping[str, str] | None = None,
+    exclude: Sequence[str] = (),
+    variants: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> _core.SaveOptions:
     expect_natural(threshold=threshold, alignment=fields.get("alignment"), threads=fields.get("threads"))
@@ -62,6 +64,13 @@ def save_options(
             raise usage(f"a side file is given as a path or as bytes, not as {type(file).__name__}", name)
     for old, new in (rename or {}).items():
         options.rename_entry(old, new)
+    if isinstance(exclude, str):
+        raise usage(f"exclude is the text {exclude!r}; it may be a list of patterns")
+    for pattern in exclude:
+        options.exclude_files(pattern)
+    for name, machine in (variants or {}).items():
+        ep, _, device = machine.partition(":")
+        options.add_variant(name, ep, device)
     return options
 
 

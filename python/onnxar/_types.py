@@ -59,7 +59,7 @@ class ConvertReport(_Result):
     """The result of packing, unpacking or saving. Sizes are in bytes. `typed_made_raw` counts moved tensors whose data was in
     typed fields such as float_data, and `reencoded` those with raw data whose fields had an order or encoding that `unpack`
     does not restore: the model comes back byte for byte if both are 0. `nested_outside` counts tensors outside that are not initializers of the graph: some
-    runtimes do not look for external data there."""
+    runtimes do not look for external data there. `shared_bytes` is the data of tensors that equals other data, and is not written again."""
 
     tensors_outside: int
     payloads: int
@@ -76,13 +76,14 @@ class ConvertReport(_Result):
     typed_made_raw: int = 0
     nested_outside: int = 0
     reencoded: int = 0
+    shared_bytes: int = 0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ReplaceReport(_Result):
     """The result of replacing a model. Sizes are in bytes. `discards_states`: no entry stays in place, so the file is
     rewritten, without its earlier states, and `undo` cannot restore them. The remark archive.entry.shared, of a model that seems to
-    be merged from two archives, is also a UserWarning."""
+    be merged from two archives, is also a UserWarning. `shared_bytes` is the data of tensors that equals entries of the archive."""
 
     tensors_outside: int
     entries_added: int
@@ -92,6 +93,7 @@ class ReplaceReport(_Result):
     file_bytes_before: int
     discards_states: bool
     remarks: list[Finding]
+    shared_bytes: int = 0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

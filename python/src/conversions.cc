@@ -129,6 +129,7 @@ ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, boo
           .append_external = append_external,
           .add = save.add,
           .remove = remove,
+          .variants = save.variants,
           .output = save.output,
           .progress = interruptible(save.progress),
           .graph = graph,
@@ -144,6 +145,7 @@ nb::dict as_dict(const ReplaceReport& report) {
   row["file_bytes"] = report.file_bytes;
   row["file_bytes_before"] = report.file_bytes_before;
   row["discards_states"] = report.discards_states;
+  row["shared_bytes"] = report.shared_bytes;
   row["remarks"] = findings(report.remarks);
   return row;
 }
@@ -165,6 +167,7 @@ nb::dict converted(const ConvertReport& report) {
   row["typed_made_raw"] = report.typed_made_raw;
   row["nested_outside"] = report.nested_outside;
   row["reencoded"] = report.reencoded;
+  row["shared_bytes"] = report.shared_bytes;
   return row;
 }
 

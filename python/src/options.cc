@@ -71,6 +71,11 @@ void bind_options(nb::module_& module) {
                           const std::filesystem::path& path) { options.add.push_back({name, path}); })
       .def("add_bytes", [](SaveOptions& options, const std::string& name,
                            const nb::object& bytes) { options.add.push_back({name, {}, held_source(bytes)}); })
+      .def_rw("first", &SaveOptions::first)
+      .def("exclude_files",
+           [](SaveOptions& options, const std::string& pattern) { options.exclude.push_back(pattern); })
+      .def("add_variant", [](SaveOptions& options, const std::string& graph, const std::string& ep,
+                             const std::string& device) { options.variants.push_back({graph, ep, device}); })
       .def("rename_entry", [](SaveOptions& options, const std::string& from, const std::string& to) {
         options.rename.push_back({from, to});
       });

@@ -120,7 +120,7 @@ class Operations(FolderTest):
 
     def test_what_is_not_a_model_replaces_none(self):
         before = self.archive.read_bytes()
-        with self.assertRaisesRegex(onnxar.Error, "nothing to replace: pass a model, side_files or remove"):
+        with self.assertRaisesRegex(onnxar.Error, "nothing to replace: pass a model, side_files, remove or variants"):
             onnxar.replace(self.archive)
         for wrong in (5, [], bytearray(b""), self.model.graph):
             error = self.refused("usage.argument", onnxar.replace, self.archive, wrong)
