@@ -79,11 +79,12 @@ LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, cons
                         const fs::path& output) {
   LoadedModel model = with_advice_on_models(folder, [&] {
     std::vector<FamilyMember> members;
+    const auto files = std::make_shared<ExternalFiles::Files>();
     for (const auto& [name, entry] : folder.models()) {
       std::unique_ptr<ModelSource> source = open_source(folder.path_of(name), options);
       if (auto* const file = dynamic_cast<FileSource*>(source.get());
           file != nullptr && options.external_data_dir.empty())
-        file->look_in(folder.path(), folder.data_folders_of(name));
+        file->look_in(folder.path(), folder.data_folders_of(name), files);
       members.push_back({without_suffix(entry), std::move(source)});
     }
     return load_family(std::move(members), ExternalPolicy::of(save), options);

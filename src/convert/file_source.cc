@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -46,9 +47,10 @@ ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
       link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_),
       root_(folder_) {}
 
-void ExternalFiles::look_in(const fs::path& root, std::vector<std::string> folders) {
+void ExternalFiles::look_in(const fs::path& root, std::vector<std::string> folders, std::shared_ptr<Files> files) {
   root_ = base::real_path(root);
   folders_ = std::move(folders);
+  files_ = std::move(files);
 }
 
 Error ExternalFiles::missing(const Wanted& wanted, std::string_view fault) const {
@@ -119,7 +121,7 @@ ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint
   if (known != by_location_.end()) return known->second;
   Mapping file = open({location, Place{"", offset}, what});
   // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
-  file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
+  file = files_->try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
   by_location_.emplace(location, file);
   return file;
 }
@@ -145,9 +147,11 @@ std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location)
   return std::nullopt;
 }
 
-std::uint64_t ExternalFiles::size() const noexcept {
+std::uint64_t ExternalFiles::size() const {
+  std::set<const base::MappedFile*> files;
   std::uint64_t size = 0;
-  for (const auto& [identity, file] : files_) size += file->bytes().size();
+  for (const auto& [location, file] : by_location_)
+    if (files.insert(file.get()).second) size += file->bytes().size();
   return size;
 }
 

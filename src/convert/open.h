@@ -97,9 +97,12 @@ class ExternalFiles {
   /// folder; `model` may then be empty. Errors: io.* (the folder does not exist).
   ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
 
+  /// Mappings by device and inode.
+  using Files = std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping>;
   /// Looks for data in these folders of `root`, in their order, instead of in the model's. Links may lead anywhere in
-  /// `root`. A location that two of them have with different bytes is then usage.argument.
-  void look_in(const std::filesystem::path& root, std::vector<std::string> folders);
+  /// `root`. A location that two of them have with different bytes is then usage.argument. Takes mappings from `files`,
+  /// which other models may use too: data that several models name is then at one address.
+  void look_in(const std::filesystem::path& root, std::vector<std::string> folders, std::shared_ptr<Files> files);
 
   struct Part {
     ByteSpan bytes;                          ///< with a share in the mapping
@@ -121,8 +124,8 @@ class ExternalFiles {
   [[nodiscard]] const std::vector<std::filesystem::path>& paths() const noexcept { return paths_; }
   /// The real path of the folder that locations count from.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
-  /// The number of bytes of all files mapped so far.
-  [[nodiscard]] std::uint64_t size() const noexcept;
+  /// The number of bytes of all files mapped so far for this model.
+  [[nodiscard]] std::uint64_t size() const;
 
  private:
   /// A location in the model, where it is, and what errors call its file.
@@ -142,7 +145,7 @@ class ExternalFiles {
   std::vector<std::string> folders_ = {""};  // in `root_`: where data is looked for
   std::vector<std::filesystem::path> paths_;
   std::map<std::string, Mapping> by_location_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping> files_;  // by device and inode
+  std::shared_ptr<Files> files_ = std::make_shared<Files>();
 };
 
 /// Says why `location` cannot be a path beneath a folder; nothing if it can.
@@ -163,8 +166,9 @@ class FileSource final : public ModelSource {
   /// The files that links lead to; null for a model in memory.
   [[nodiscard]] const ExternalFiles* files() const noexcept { return files_ ? &*files_ : nullptr; }
   /// See ExternalFiles.
-  void look_in(const std::filesystem::path& root, const std::vector<std::string>& folders) {
-    if (files_) files_->look_in(root, folders);
+  void look_in(const std::filesystem::path& root, const std::vector<std::string>& folders,
+               const std::shared_ptr<ExternalFiles::Files>& files) {
+    if (files_) files_->look_in(root, folders, files);
   }
   /// The archive whose file has the name `location`, in the state that the link was made from. Null if the model is not
   /// a link to it. Errors: onnx.link.*; as ExternalFiles::map. REQUIRES: there are files.

@@ -239,7 +239,7 @@ class Links(FolderCase):
 
 
 class Files(FolderCase):
-    def test_pointers_of_git_lfs_are_refused_wherever_they_are(self) -> None:
+    def test_pointers_of_git_lfs_are_refused_everywhere(self) -> None:
         self.put({"unet/model.onnx": wire.plain(linked("u", "u.data"))})
         for name in ("model.onnx", "unet/model.onnx", "unet/u.data", "tokenizer.json", "sub/spiece.model"):
             with self.subTest(name=name):
@@ -262,7 +262,7 @@ class Files(FolderCase):
         for data in (b"\xff", b"\x00" * 40, b"\x0a\xff\xff\xff\xff\x7f", bytes(range(1, 90)), b"\x08", b"\x3a\x80"):
             with self.subTest(data=data):
                 path = self.put({"sub/x.onnx": data}) / "sub/x.onnx"
-                line = self.refused(FORMAT, f"onnxar: error[wire.")
+                line = self.refused(FORMAT, "onnxar: error[wire.")
                 self.assertIn(f"{path}: ", line)
                 self.assertIn("--exclude sub/x.onnx leaves it out, and --rename sub/x.onnx=sub/x.onnx.bin", line)
                 self.assertEqual(self.good("--exclude", "sub/x.onnx"), [])
@@ -335,6 +335,13 @@ class Layouts(FolderCase):
                 self.assertIn(first.removesuffix(".onnx"), listed)
                 for name in files:
                     (self.root / name).unlink()
+
+    def test_data_file_of_several_models_is_stored_once(self) -> None:
+        graph = wire.plain(linked("a", "a.data"))
+        self.put({"a.onnx": graph, "b.onnx": graph, "a.data": wire.content(wire.FLOAT, 300, "a")})
+        done = self.succeeds("pack", self.root, "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["w", "a", "a.onnx", "b.onnx"])
+        self.assertNotIn("saved", done.stderr)  # the folder had it once, too
 
     def test_equal_weights_are_counted(self) -> None:
         self.put({"copy.onnx": self.plain})

@@ -146,7 +146,7 @@ class Variants(PackageCase):
         self.assertEqual(manifest["components"]["c"]["variants"]["a"]["ep"], "QNNExecutionProvider")
         self.assertEqual(manifest["components"]["b"]["variants"]["model"]["ep"], "CPUExecutionProvider")
 
-    def test_replace_changes_graph_and_manifest_in_one_edit(self) -> None:
+    def test_replace_changes_graph_and_manifest_at_once(self) -> None:
         self.succeeds("pack", *self.models[:2], "-o", self.output, "--variant", "fp32=cpu", "--variant", "int8=cuda")
         before = self.output.read_bytes()
         done = self.succeeds("replace", self.output, self.models[2], "--model", "int4", "--variant", "int4=qnn:npu")
