@@ -39,18 +39,24 @@ def added_file(patch: Path, name: str) -> str:
     return "".join(line[1:] + "\n" for line in lines[:count])
 
 
+def changes(patch: Path, name: str) -> list[str]:
+    """The lines that a patch takes from a file and adds to it."""
+    (found,) = (part for part in re.split(r"(?m)^diff --git ", patch.read_text())[1:] if part.split(" ", 1)[0].endswith(f"/{name}"))
+    return [line for line in found.split("\n") if re.match(r"[-+](?!\+\+|--)", line)]
+
+
 class Patches(unittest.TestCase):
     def test_each_project_has_patches_and_a_description(self) -> None:
         self.assertEqual({each.name for each in UPSTREAM.iterdir()}, {"onnx", "onnx_checker", "onnx_ir", "netron", "onnxruntime"})
         for folder in UPSTREAM.iterdir():
-            names = {each.name for each in folder.iterdir()} - {"screenshot.png"}
+            names = {each.name for each in folder.iterdir()} - {"screenshot.png", "results.md", "1.21"}
             self.assertIn("description.md", names)
             self.assertTrue(all(re.fullmatch(r"000[1-9]-.*\.patch", name) for name in names - {"description.md"}), names)
             self.assertGreater(len(names), 1)
 
     def test_hunks_have_the_lines_that_their_headers_announce(self) -> None:
         seen = 0
-        for patch in UPSTREAM.glob("*/*.patch"):
+        for patch in UPSTREAM.rglob("*.patch"):
             for header, body in hunks(patch):
                 with self.subTest(f"{patch.name} {header[0]}"):
                     self.assertFalse([line for line in body if line[:1] not in (" ", "-", "+", "\\")])
@@ -60,7 +66,7 @@ class Patches(unittest.TestCase):
         self.assertGreaterEqual(seen, 30)
 
     def test_nobody_has_signed_off_yet(self) -> None:
-        for patch in UPSTREAM.glob("*/*.patch"):
+        for patch in UPSTREAM.rglob("*.patch"):
             self.assertNotIn("Signed-off-by", patch.read_text(), patch)
 
     def test_the_patches_for_onnx_carry_the_module_and_the_reader(self) -> None:
@@ -68,10 +74,27 @@ class Patches(unittest.TestCase):
         reader, _ = sorted((UPSTREAM / "onnx_checker").glob("*.patch"))
         for name in ("archive.py", "archive_tensors.py"):
             module = (SOURCE / "spec" / "rfc" / f"onnx_{name}").read_text()
-            self.assertEqual(added_file(python, f"onnx/{name}"), module.replace("\nfrom onnx_archive", "\nfrom onnx.archive"))
-            self.assertLessEqual(module.count("\n"), MOST_LINES)
+            self.assertEqual(added_file(python, f"onnx/{name}"), module.replace("
+from onnx_archive", "
+from onnx.archive"))
+            self.assertLessEqual(module.count("
+"), MOST_LINES)
+        self.assert_has_reader(reader, "onnx/common")
+
+    def test_the_patch_for_onnx_runtime_carries_the_reader(self) -> None:
+        (reader,) = (UPSTREAM / "onnxruntime").glob("0001-*.patch")
+        self.assert_has_reader(reader, "onnxruntime/core/graph")
+
+    def assert_has_reader(self, patch: Path, folder: str) -> None:
         for name in ("onnxar_reader.h", "onnxar_reader.c"):
-            self.assertEqual(added_file(reader, f"onnx/common/{name}"), (SOURCE / "reader" / name).read_text())
+            self.assertEqual(added_file(patch, f"{folder}/{name}"), (SOURCE / "reader" / name).read_text())
+
+    def test_both_series_for_onnx_runtime_make_the_same_change(self) -> None:
+        main, release = (UPSTREAM / "onnxruntime" / place / "0002-Load-ONNX-archives.patch" for place in ("", "1.21"))
+        for name in ("model.cc", "model.h", "inference_session.cc", "onnxruntime_session_options_config_keys.h"):
+            with self.subTest(name):
+                self.assertTrue(changes(main, name))
+                self.assertEqual(changes(main, name), changes(release, name))
 
     def test_the_releases_are_those_that_the_texts_name(self) -> None:
         releases = re.search(r"^RELEASES = (.*)$", (SOURCE / "tests" / "upstream" / "run.py").read_text(), re.MULTILINE)
