@@ -14,8 +14,8 @@ UPSTREAM = ROOT / "upstream"
 READER = {f"onnxar_reader.{end}": ROOT / f"reader/onnxar_reader.{end}" for end in "ch"}
 # Each patch's pattern, and where the files are in the project.
 CARRIED = {
-    "onnx/0001-*.patch": {"onnx/archive.py": ROOT / "spec/rfc/onnx_archive.py"},
-    "onnx/0002-*.patch": {f"onnx/common/{name}": path for name, path in READER.items()},
+    "onnx/0001-*.patch": {f"onnx/{name}": ROOT / f"spec/rfc/onnx_{name}" for name in ("archive.py", "archive_tensors.py")},
+    "onnx_checker/0001-*.patch": {f"onnx/common/{name}": path for name, path in READER.items()},
     "onnxruntime/0001-*.patch": {f"onnxruntime/core/graph/{name}": path for name, path in READER.items()},
 }
 

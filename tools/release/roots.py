@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 from pins import ROOT, WORK, Pin, fetched
 
@@ -67,13 +68,13 @@ def bare_root(distribution: Distribution) -> Path:
     return root
 
 
-def run_in(root: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script of bash in the root, with /proc and the network of this machine."""
+def run_in(root: Path, script: str, log: IO[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a script of bash in the root, with /proc and the network of this machine. The output goes to `log`, if given."""
     words = {"HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
              **give_network(root), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
     (root / "script.sh").write_text("set -euo pipefail\n" + script)
     bare = shlex.join(["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in words.items()), "bash", "/script.sh"])
     place = shlex.quote(str(root))
     inside = f"mount -t proc proc {place}/proc && exec chroot {place} {bare}"
-    return subprocess.run(["unshare", "--mount", "--fork", "--pid", "bash", "-c", inside], check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)  # fmt: skip
+    return subprocess.run(["unshare", "--mount", "--fork", "--pid", "bash", "-c", inside], check=False, stderr=subprocess.STDOUT,
+                          stdout=subprocess.PIPE if log is None else log, text=True)  # fmt: skip
