@@ -6,6 +6,7 @@ ONNX Runtime is built in build/upstream/onnxruntime, or in the folder that ONNXR
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ import results  # noqa: E402
 WORK = ROOT / "build" / "upstream"
 PYTHON = Path(sys.executable)
 JOBS = str(os.cpu_count())
+MODELS = Path("/usr/share/libonnx-testdata/data")  # of onnx's backend tests
 RELEASES = {"onnx": "onnx==1.23.2", "onnx_ir": "onnx-ir==1.1.0", "netron": "netron==9.3.3"}
 Rows = list[tuple[str, str, str]]
 
@@ -174,7 +176,12 @@ def onnx_archive_alone() -> Rows:
     sources = (source / "core" / "graph" / "onnx_archive.cc", HERE / "link_archive.cc", generated / "onnx" / "onnx-ml.pb.cc")
     run("g++", *flags, *sources, "-o", folder / "link_archive", "-lprotobuf", "-lpthread")
     run(PYTHON, "-B", HERE / "onnxruntime_archive.py", folder / "link_archive", PYTHONPATH=ROOT / "spec" / "rfc")
-    return [("ONNX Runtime", "new", "onnx_archive.cc alone: 4 passed")]
+    with (folder / "models.json").open("w") as file:
+        command = [PYTHON, "-B", HERE / "runtime" / "models.py", MODELS, folder / "link_archive"]
+        subprocess.run(command, check=True, stdout=file, env=os.environ | {"PYTHONPATH": str(ROOT / "spec" / "rfc")})
+    models = json.loads((folder / "models.json").read_text())
+    said = ", ".join(f"{count} {kind}" for kind, count in models.items())
+    return [("ONNX Runtime", "new", f"onnx_archive.cc alone: 4 passed; onnx's backend models as archives, in PyPI's release: {said}")]
 
 
 PROJECTS = {each.__name__: each for each in (onnx, onnx_ir, netron, onnxruntime)}

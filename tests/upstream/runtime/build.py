@@ -121,7 +121,7 @@ class Build:
         stamp = self.done / name
         if stamp.exists() and stamp.read_text() == key:
             return
-        print(f"ONNX Runtime: {name}; see {self.folder / (name + '.log')}", flush=True)
+        print(f"ONNX Runtime: {name}; its logs are in {self.folder}", flush=True)
         action()
         stamp.write_text(key)
 

@@ -1,6 +1,7 @@
 """Packs all models of onnx's backend tests, runs each as it is and as an archive by its path, and compares the outputs.
 
 Usage: PYTHONPATH=MODULE:spec/rfc models.py FOLDER  (the folder of the backend tests' data; the patched ONNX Runtime)
+       PYTHONPATH=spec/rfc models.py FOLDER PROGRAM  (of link_archive.cc, which makes the model for any ONNX Runtime)
 Prints the counts as JSON; models that differ or are refused only as archives are listed on the standard error.
 """
 
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 import collections
 import json
+import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +27,22 @@ def session(path: Path) -> onnxruntime.InferenceSession:
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+class Linker:
+    """Makes the model that the patched loader has in memory, beside the archive."""
+
+    def __init__(self, program: str) -> None:
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __call__(self, archive: Path) -> Path:
+        output = archive.with_name("linked.onnx")
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(f"{archive}\t{output}\t\n")
+        self.process.stdin.flush()
+        if wrong := self.process.stdout.readline().strip():
+            raise ValueError(wrong)
+        return output
 
 
 def read(path: Path, value: onnx.ValueInfoProto) -> object:
@@ -50,7 +69,7 @@ def is_same(one: object, other: object) -> bool:
     return left.dtype == right.dtype and left.shape == right.shape and left.tobytes() == right.tobytes()
 
 
-def outcome(path: Path, place: Path) -> str:
+def outcome(path: Path, place: Path, link: Callable[[Path], Path]) -> str:
     """Runs a model twice as it is and once as an archive. Models with random outputs differ from themselves."""
     model = onnx.load(path)
     try:
@@ -62,7 +81,7 @@ def outcome(path: Path, place: Path) -> str:
     archive = place / "model.onnxar"
     save(model, archive, size_threshold=1)
     try:
-        results = session(archive).run(None, given)
+        results = session(link(archive)).run(None, given)
     except Exception as error:  # noqa: BLE001
         return f"archive refused: {error}"
     if all(map(is_same, expected, results)):
@@ -72,9 +91,10 @@ def outcome(path: Path, place: Path) -> str:
 
 def main() -> int:
     counts: collections.Counter[str] = collections.Counter()
+    link = Linker(sys.argv[2]) if len(sys.argv) > 2 else lambda archive: archive
     with tempfile.TemporaryDirectory() as place:
         for path in sorted(Path(sys.argv[1]).rglob("model.onnx")):
-            said = outcome(path, Path(place))
+            said = outcome(path, Path(place), link)
             counts[said.split(":")[0]] += 1
             if said.startswith(("archive", "different")):
                 print(path.parent.name, said, file=sys.stderr)
