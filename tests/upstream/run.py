@@ -177,7 +177,7 @@ def onnx_archive_alone() -> Rows:
     run("g++", *flags, *sources, "-o", folder / "link_archive", "-lprotobuf", "-lpthread")
     run(PYTHON, "-B", HERE / "onnxruntime_archive.py", folder / "link_archive", PYTHONPATH=ROOT / "spec" / "rfc")
     with (folder / "models.json").open("w") as file:
-        command = [PYTHON, "-B", HERE / "runtime" / "models.py", MODELS, folder / "link_archive"]
+        command = [str(word) for word in (PYTHON, "-B", HERE / "runtime" / "models.py", MODELS, folder / "link_archive")]
         subprocess.run(command, check=True, stdout=file, env=os.environ | {"PYTHONPATH": str(ROOT / "spec" / "rfc")})
     models = json.loads((folder / "models.json").read_text())
     said = ", ".join(f"{count} {kind}" for kind, count in models.items())

@@ -32,13 +32,15 @@ def write(build: Build, tests: Sequence[Sequence[str]]) -> None:
     before, after = build.size("before"), build.size("after")
     PAGE.write_text(
         f"# ONNX Runtime {VERSION} with the patches\n\n"
-        f"{datetime.date.today().isoformat()}, written by `./dev upstream onnxruntime`. Debian 13, its libraries and compiler, `-O1`, {os.cpu_count()} processors.\n\n"
+        f"{datetime.date.today().isoformat()}, written by `./dev upstream onnxruntime`. Debian 13, its libraries and compiler, `-O1`, "
+        f"{os.cpu_count()} processors.\n\n"
         "## Tests\n\nDebian's source lacks ONNX Runtime's test models; tests that read one fail before and after.\n\n"
         + table("|project|tests|result|", tests)
         + f"\n## Size\n\n`libonnxruntime.so`, stripped: {before} bytes before, {after} after: {(after - before) / 1000:.1f} kB more.\n\n"
         "## onnx's backend tests\n\nEach model with all its tensors in an archive, by path, compared with the model as it is: "
         + ", ".join(f"{count} {kind}" for kind, count in sorted(models.items()))  # type: ignore[attr-defined]
-        + ".\n\n## Creating a session by path\n\nA chain of matrix products, one thread, page cache warm, each session in a process of its own. Ratios are medians of "
-        "the ratios to external data of the same turn. Anonymous: private memory, beyond that before. Load: of the machine, in five minutes.\n\n"
+        + ".\n\n## Creating a session by path\n\nA chain of matrix products, one thread, page cache warm, each session in a process of its own. "
+        "Ratios are medians of the ratios to external data of the same turn. Anonymous: private memory, beyond that before. "
+        "Load: of the machine, in five minutes.\n\n"
         + table("|model|prepacking|form|ms|ratio|ms of the processor|ratio|anonymous MB|ratio|load|", sessions(build))
     )
