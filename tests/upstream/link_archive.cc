@@ -1,6 +1,6 @@
-// For each line of its input, an archive, an output and a graph (or nothing) separated by tabs, writes the model as ONNX
-// Runtime's loader with the change would have it, and prints what is wrong with the archive, or an empty line. Loads the
-// archive also from memory, and prints what differs.
+// For each line of its input, an archive, an output and a graph (or nothing) separated by tabs, writes the model as
+// ONNX Runtime's loader with the change would have it, and prints what is wrong with the archive, or an empty line.
+// Loads the archive also from memory, and prints what differs.
 #include <fcntl.h>
 #include <unistd.h>
 
