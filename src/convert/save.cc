@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/entry_source.h"
 #include "archive/entry_writer.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"

@@ -1,4 +1,4 @@
-"""Puts the current reader and spec/rfc/onnx_archive.py into the patches of upstream/ that carry them.
+"""Puts the current reader and the modules spec/rfc/onnx_archive*.py into the patches of upstream/ that carry them.
 
 Usage: carry.py  (after a change to these files; tests/rfc/upstream_test.py compares them)
 """
@@ -45,7 +45,7 @@ def main() -> None:
         (path,) = UPSTREAM.glob(pattern)
         text = old = path.read_text()
         for name, source in files.items():
-            text = with_file(text, name, source.read_bytes())
+            text = with_file(text, name, source.read_bytes().replace(b"\nfrom onnx_archive", b"\nfrom onnx.archive"))  # as a module of onnx
         if text != old:
             path.write_text(text)
             print(f"changed {path.relative_to(ROOT)}")
