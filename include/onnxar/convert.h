@@ -120,7 +120,8 @@ ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::pat
 /// An `output` that exists as a folder or ends in `/` is a folder, which is created or must be empty (also with
 /// `save.output.overwrite`), so that no name in an archive can overwrite a file. It also gets side files and further graphs. The model's file is
 /// named by the stem of `input` (`model` for bytes) and `.onnx`. An inline model that would reach 2 GiB has its data in
-/// `STEM.onnx.data`. If `output` is a file, side files are left out.
+/// `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; the others have it inside. If
+/// `output` is a file, side files are left out.
 ///
 /// Errors: as `pack`; output.not_empty; onnx.model.too_large (a single file would reach 2 GiB).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,

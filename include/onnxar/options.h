@@ -106,7 +106,9 @@ struct SaveOptions {
   bool attributes = true;  ///< also move tensors out of node attributes
   /// Also move tensors out of graphs in nodes (If, Loop, Scan), where some runtimes do not look for external data.
   bool subgraphs = true;
-  std::string data_file = {};          ///< of onnx_external: the data file's name, no path
+  /// Of onnx_external: the data file's name, no path. `*` stands for the name of the model's file, so `*_data` gives
+  /// each model of a folder a data file; without it, the models of one folder share a file.
+  std::string data_file = {};
   bool file_per_tensor = false;        ///< of onnx_external, not with data_file: one for each tensor, named by its key
   Checksum checksum = Checksum::none;  ///< of archive; reads the data twice
   // The rest, down to `rename`, is for archives, too.

@@ -178,11 +178,11 @@ def unpack(
     max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes a plain `.onnx` file from an archive: with all data inside, or with tensors of at least `threshold` bytes in
-    the data file `external_data` beside it, or in one file per tensor (`per_tensor`). The output takes at most
+    the data file `external_data` beside it, in whose name `*` stands for that of the model's file, or in one file per tensor (`per_tensor`). The output takes at most
     `max_expansion` times the input. `graph` names the graph of the archive that is unpacked, alone.
 
     Without `output`, the path NAME.onnxar becomes NAME.onnx beside it. If `output` is a folder or ends in a slash, it must be empty or missing. The folder gets the model, named like the
-    archive with `.onnx`, and all side files; a model that would reach 2 GiB gets a data file. A single file has no side
+    archive with `.onnx`, and all side files; a model that would reach 2 GiB gets a data file, `NAME.onnx_data` in a folder `onnx`. A single file has no side
     files: `side_files_left_out` counts them.
     Errors: as `pack`; onnx.model.too_large (an inline model would reach 2 GiB).
     Other arguments: as `onnxar.pack`.

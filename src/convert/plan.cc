@@ -130,7 +130,7 @@ onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payloa
   ++tensors_;
   if (!site.is_main_initializer()) ++nested_;
   // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
-  const auto [known, added] = known_.try_emplace(std::pair(folder_, Extent(payload)));
+  const auto [known, added] = known_.try_emplace(std::pair(group_, Extent(payload)));
   if (added) known->second = add(site, payload);
   return known->second;
 }
@@ -140,7 +140,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
   if (sharing_ == Sharing::equal_bytes) {
     if (const Payload* first = equal_.first_of(site.tensor.type, payload)) {
       shared_ += payload.size();
-      return known_.at(std::pair(folder_, Extent(*first)));
+      return known_.at(std::pair(group_, Extent(*first)));
     }
   }
   Placement place = place_(folder_, site, payload);
@@ -166,22 +166,23 @@ void PayloadLayout::add_to(ConvertReport& report) {
   for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
 }
 
-onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& layout,
+onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of, PayloadLayout& layout,
                           std::vector<PlacedGraph>& graphs) {
-  const ExternalPolicy policy = ExternalPolicy::of(options);
+  const SaveOptions* options = nullptr;  // of the graph that is rewritten
+  ExternalPolicy policy;
   Expansion expansion(model);
   const PlacesWithoutData* places = &model.without_data;
   onnx::DuplicateNames duplicates;
   const auto is_external = [&](const onnx::TensorSite& site, const Payload& payload) {
     if (payload.size() == 0 || !duplicates.has(site)) return policy.is_external(site, payload.size());
     if (!payload.may_be_shared) return false;  // the program gave it, and had it in its message
-    if (options.format == Format::onnx_inline) refuse_duplicate(site, layout.output(), Hint::external_data);
+    if (options->format == Format::onnx_inline) refuse_duplicate(site, layout.output(), Hint::external_data);
     return true;  // loading leaves what was in the model there
   };
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) {
-      if (site.tensor.is_external()) check_kept_link(model, site, options.format, layout.output());
+      if (site.tensor.is_external()) check_kept_link(model, site, options->format, layout.output());
       if (site.tensor.lacks_data()) layout.note_without_data(site, *places);
       return onnx::TensorEdit::keep();
     }
@@ -194,18 +195,20 @@ onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
     return onnx::TensorEdit::put_inline(payload->source);
   };
   onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
-  if (options.format != Format::archive) metadata.drop_key = model_name_key;
-  const auto folder_of = [&](std::string_view graph) {
-    return options.format == Format::archive ? std::string() : name_beside(graph, "");
+  const auto begin = [&](const std::string& graph, std::string_view path) {
+    options = &options_of(graph);
+    policy = ExternalPolicy::of(*options);
+    layout.set_folder(options->format == Format::archive ? "" : name_beside(path, ""), options->data_file);
   };
-  layout.set_folder(folder_of(model_name_of(model.skeleton).value_or("")));
+  begin("", model_name_of(model.skeleton).value_or(""));
+  if (options->format != Format::archive) metadata.drop_key = model_name_key;
   onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
   metadata.drop_key = model_name_key;  // a model that became a graph has the name of its entry
   // After the model, with the same layout: data that graphs share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
     places = &graph.graph->without_data;
     duplicates = {};
-    layout.set_folder(folder_of(graph.name));
+    begin(graph.name, graph.name);
     graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth}, metadata);
   }
   return proto;

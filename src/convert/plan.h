@@ -99,8 +99,12 @@ class PayloadLayout {
 
   [[nodiscard]] const std::filesystem::path& output() const noexcept { return output_; }
   /// Places payloads for a graph in this folder from now on: an archive has one place for all folders, and a tree of
-  /// files one in each.
-  void set_folder(std::string folder) { folder_ = std::move(folder); }
+  /// files one in each, or one for each data file of a folder.
+  void set_folder(std::string folder, std::string_view data_file = {}) {
+    group_ = folder;
+    group_ += data_file;
+    folder_ = std::move(folder);
+  }
   /// Adds to the bytes of the whole output the data of a tensor. Sums of payload sizes cannot wrap after that. Errors:
   /// usage.argument, naming the tensor and the output.
   void count(const onnx::TensorSite& site, const Payload& payload);
@@ -127,6 +131,7 @@ class PayloadLayout {
   Sharing sharing_;
   EqualPayloads equal_;  // used with Sharing::equal_bytes
   std::string folder_;
+  std::string group_;  // of payloads that may share a place
   std::map<std::pair<std::string, Extent>, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
@@ -145,11 +150,14 @@ struct PlacedGraph {
 /// All graphs of a model, as place_payloads takes them.
 std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 
+/// Returns the options for a graph, by its name; empty for the model. They are valid up to the next call.
+using OptionsOf = std::function<const SaveOptions&(const std::string& graph)>;
+
 /// Rewrites the model: payloads that the policy moves out become links, all others are inline. Then rewrites `graphs`
 /// in the same way. Only an inline model may keep links to files. Outside archives the model loses its name among
 /// several graphs. Errors: usage.not_loaded; usage.argument (data of more than zip::largest_entry bytes);
 /// onnx.model.expansion, which counts all graphs together.
-onnx::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& layout,
+onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of, PayloadLayout& layout,
                           std::vector<PlacedGraph>& graphs);
 
 /// The total size of all graphs.

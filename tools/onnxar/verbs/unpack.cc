@@ -71,8 +71,10 @@ Verb add_unpack(CLI::App& app) {
                       "further graphs and "
                       "all side files; without it NAME.onnx beside an archive NAME.onnxar");
   auto* external =
-      verb->add_option("--external-data", arguments->save.data_file,
-                       "Keep large tensors in a data file of this name beside the output")
+      verb->add_option(
+              "--external-data", arguments->save.data_file,
+              "Keep large tensors in a data file of this name beside the output. `*` in it stands for the name "
+              "of the model's file: with *_data each model of a folder has its own")
           // An empty name would silently mean that all data goes into the model.
           ->check(CLI::Validator(
               [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
@@ -94,7 +96,8 @@ Verb add_unpack(CLI::App& app) {
       "A file has only the model: side files of an archive (tokenizer.json) are left out. A FOLDER/ also gets the side "
       "files.\n"
       "The model in a folder is named like MODEL, with the extension .onnx (.textproto with --text), or model.onnx.\n"
-      "If it would reach 2 GiB, its data is in NAME.onnx.data beside it.\n"
+      "A model that would reach 2 GiB has its data in NAME.onnx.data beside it, or in NAME.onnx_data in a folder "
+      "onnx/.\n"
       "Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
   return {verb, [arguments] { return unpack(*arguments); }};
 }
