@@ -91,6 +91,50 @@ LinkReport link(const std::filesystem::path& archive, const std::filesystem::pat
 /// Errors: as `link`.
 std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const LinkOptions& options = {});
 
+/// Where `link_folder` puts the archive.
+enum class ArchivePlace : std::uint8_t {
+  automatic,  ///< into the folder as a copy that shares the archive's blocks, if links need it there; else it stays
+  installed,  ///< it stays, and the folder is an installed model package; usage.argument if the archive has none
+  moved,      ///< into the folder
+  copied,     ///< as a copy, into each folder with links; of a package with several folders, into the package's
+};
+
+/// What `link_folder` wrote, or would write.
+struct FolderLinkReport {
+  std::vector<LinkReport> links;  ///< the first is the model's
+  std::filesystem::path archive;  ///< the file with the weights of the links
+  std::uint64_t side_files = 0;
+  std::uint64_t copies = 0;    ///< of the archive
+  bool shares_blocks = false;  ///< the copies take no room on the disk
+  /// The link files that symbolic links in the folder lead to. They are beside the archive; all other files are in the
+  /// folder.
+  std::vector<std::filesystem::path> beside;
+  std::vector<Finding> remarks;  ///< about the manifest of a package
+};
+
+/// Writes links for the model and all further graphs at their paths in `folder`, and the side files as files: the
+/// folder that `unpack` would write, without the weights. It is made if necessary (not its parents); files of others in
+/// it stay.
+///
+/// - If all graphs are in one folder, the archive goes there (`place`), and everything opens the links.
+/// - If they are in several, or if the file system cannot share blocks, the archive stays. Each link is a file beside
+/// it
+///   (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links to it and to the archive. ONNX Runtime and GenAI
+///   open these; onnx and onnx_ir refuse symbolic links.
+///
+/// A model package of ONNX Runtime (manifest.json) whose archive stays becomes an installed one instead: its variants
+/// name the archive's folder in their session options, by a path from their own, and the links are files. ONNX
+/// Runtime's ModelPackageContext opens it; the links say where the archive is, for `check` and this library. In the
+/// configuration of GenAI (genai_config.json), sessions name that folder, too.
+///
+/// Links beside their archive already need no other place. All files are complete before the first appears. With
+/// ArchivePlace::moved the archive must not be edited meanwhile; it has its old name again after an error. Ignores
+/// `options.graph`. Errors: as `link_graphs`; usage.argument (two files would have one path, or a symbolic link is in
+/// the place of a folder; the archive to move is named by a symbolic link, or on another disk); archive.busy;
+/// zip.data.crc (of a side file).
+FolderLinkReport link_folder(const std::filesystem::path& archive, const std::filesystem::path& folder,
+                             const LinkOptions& options = {}, ArchivePlace place = ArchivePlace::automatic);
+
 /// Writes a copy of the archive as `model.onnx_data` into an existing folder, and a link to it as `model.onnx`: the
 /// names that hubs of models expect. Blocks are shared, not copied, where the file system can. If the archive is that
 /// `model.onnx_data`, only the link is written. Both are complete before the first appears; the link appears last.

@@ -175,6 +175,15 @@ def make_link(
 def write_link(
     archive: _Path, output: _Path, overwrite: bool, sync: bool, offset: int, length: int | None, graph: str
 ) -> None: ...  # fmt: skip
+class ArchivePlace:
+    automatic: ArchivePlace
+    installed: ArchivePlace
+    moved: ArchivePlace
+    copied: ArchivePlace
+
+def link_folder(
+    archive: _Path, folder: _Path, overwrite: bool, sync: bool, offset: int, length: int | None, place: ArchivePlace
+) -> pathlib.Path: ...  # fmt: skip
 def runtime_model(archive: Archive) -> tuple[bytes, list[tuple[str, int, tuple[int, ...], Buffer]]]: ...
 def verify_link_file(path: _Path) -> bool: ...
 def verify_link_bytes(model: bytes, folder: _Path, use: Callable[[], object] | None = None) -> bool: ...

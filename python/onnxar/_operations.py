@@ -351,12 +351,18 @@ def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierS
 
 def link(
     archive: Path, output: Path | None = None, *, graph: str = "", offset: int = 0, length: int | None = None,
-    overwrite: bool = False, sync: bool = True,
+    move: bool = False, copy: bool = False, overwrite: bool = False, sync: bool = True,
 ) -> Link:  # fmt: skip
     """Returns the archive's model for runtimes that do not support archives: its external data is the archive's file. With
     `output`, which must be in the archive's folder, also writes the model there as a small `.onnx` file. `graph` names a further graph,
     which then is the model. If the archive
     is embedded in a larger file, it begins at `offset`, a multiple of 64, and has `length` bytes (None: up to the end).
+
+    If `output` is a folder or ends in a slash, it gets the links of all graphs at their paths and all side files. If all graphs are in one
+    folder, the archive goes there, with `move`, with `copy`, or as a copy that shares its blocks if the file system can. Else it stays, and the
+    folder has symbolic links to it and to link files beside it, which ONNX Runtime and GenAI open; for onnx and onnx_ir `copy` puts a copy into each
+    folder with links. A model package whose archive stays becomes an installed one (`onnxar.onnxruntime.installed_package`). The result is the link of
+    the model, in memory.
 
     `replace` keeps links valid. Rewriting the archive breaks them, which a runtime does not detect: see `verify_link`.
     Errors: as `onnxar.open`; usage.argument (a different folder); output.exists, io.*.
@@ -369,10 +375,21 @@ def link(
     """
     archive = file_of(archive, "link")
     expect_natural(os.fspath(archive), offset=offset, length=length)
-    if output is not None:
+    if (move or copy) and not _is_folder(output):
+        raise usage("move and copy are for a folder of links: output must be a folder, or end in a slash")
+    if output is not None and _is_folder(output):
+        if graph or (move and copy):
+            raise usage("a folder gets the links of all graphs: leave out graph, and either move or copy")
+        place = _core.ArchivePlace.copied if copy else _core.ArchivePlace.moved if move else _core.ArchivePlace.automatic
+        archive = _core.link_folder(archive, os.path.join(file_of(output, OUTPUT), ""), overwrite, sync, offset, length, place)
+    elif output is not None:
         _core.write_link(archive, file_of(output, OUTPUT), overwrite, sync, offset, length, graph)
     model, folder, remarks = _core.make_link(archive, offset, length, graph)
     return Link(model, Folder(os.fspath(folder)), [Finding(*row) for row in remarks])
+
+
+def _is_folder(output: Path | None) -> bool:
+    return output is not None and (os.path.isdir(output) or os.fspath(output).endswith(("/", os.sep)))
 
 
 def verify_link(link: Link | Path) -> bool:

@@ -59,6 +59,21 @@ void bind_links(nb::module_& module) {
     options.graph = graph;
     without_gil([&] { return onnxar::link(archive, output, options); });
   });
+  nb::enum_<ArchivePlace>(module, "ArchivePlace")
+      .value("automatic", ArchivePlace::automatic)
+      .value("installed", ArchivePlace::installed)
+      .value("moved", ArchivePlace::moved)
+      .value("copied", ArchivePlace::copied);
+  module.def("link_folder", [](const Path& archive, const Path& folder, bool overwrite, bool sync, std::uint64_t offset,
+                               std::optional<std::uint64_t> length, ArchivePlace place) {
+    LinkOptions options;
+    options.output.overwrite = overwrite;
+    options.output.sync = sync;
+    options.offset = offset;
+    options.length = length;
+    const FolderLinkReport report = without_gil([&] { return onnxar::link_folder(archive, folder, options, place); });
+    return report.archive;
+  });
   module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });
   module.def("verify_link_bytes", verify_bytes, nb::arg("model"), nb::arg("folder"), nb::arg("use") = nb::none());
   module.def("runtime_model", runtime_model_of);

@@ -28,6 +28,9 @@ struct JsonMember {
   JsonValue value;
 };
 
+/// The text as a string of JSON, in quotes. REQUIRES: it is UTF-8.
+std::string json_string(std::string_view text);
+
 /// Reads a text from its front. The caller asks for the kind of value that it wants; what it does not want, it skips.
 /// A repeated key is the caller's matter. The text must outlive the reader. Errors, of all functions: `code`, at the
 /// byte, which counts from `first`. Cost: O(bytes read); no function calls itself, however deep the text is nested.

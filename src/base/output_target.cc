@@ -126,20 +126,37 @@ os::File OutputName::create() {
   throw system_error(failed, "cannot write into the folder", target_.folder->path());
 }
 
-os::File OutputName::create_hidden() {
+/// `create` makes something of a name, and returns why it failed.
+template <typename Create>
+void OutputName::hide_with(const Create& create) {
   constexpr int attempts = 100;  // random names collide only if an adversary guesses them
-  const FolderHandle here = target_.folder->handle();
   std::error_code failed;
   for (int i = 0; i < attempts; ++i) {
     std::string name = hidden_name(target_.name);
-    os::File file = os::create_new(here, os::path_of(name), failed);
+    failed = create(os::path_of(name));
     if (!failed) {
       hidden_ = std::move(name);
-      return file;
+      return;
     }
     if (os::reason_of(failed) != os::Reason::exists) break;
   }
   throw system_error(failed, "cannot write into the folder", target_.folder->path());
+}
+
+os::File OutputName::create_hidden() {
+  const FolderHandle here = target_.folder->handle();
+  os::File file;
+  hide_with([&](const std::filesystem::path& name) {
+    std::error_code failed;
+    file = os::create_new(here, name, failed);
+    return failed;
+  });
+  return file;
+}
+
+void OutputName::create_link(const std::filesystem::path& target) {
+  const FolderHandle here = target_.folder->handle();
+  hide_with([&](const std::filesystem::path& name) { return os::make_link(here, name, target); });
 }
 
 void OutputName::link_to(os::Handle file, const std::string& name) const {
@@ -173,8 +190,9 @@ void OutputName::publish(os::Handle file, Existing existing) {
   if (hidden_.empty()) return link_to(file, target_.name);
   const FolderHandle here = target_.folder->handle();
   // A rename replaces the target in one step: readers see the old file or the new one, never none.
-  const auto rename = existing == Existing::replace ? os::rename_over : os::rename_to_free_name;
-  const std::error_code failed = rename(here, os::path_of(hidden_), os::path_of(target_.name));
+  const std::filesystem::path from = os::path_of(hidden_), to = os::path_of(target_.name);
+  const std::error_code failed =
+      existing == Existing::replace ? os::rename_over(here, from, to) : os::rename_to_free_name(here, from, here, to);
   if (failed) {
     const bool exists = existing == Existing::refuse && os::reason_of(failed) == os::Reason::exists;
     throw exists ? already_exists(target_.path) : system_error(failed, "cannot rename to", target_.path);

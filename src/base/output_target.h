@@ -55,6 +55,8 @@ class OutputName {
   /// Creates the file: nameless where the system can (O_TMPFILE), otherwise under a hidden name. Errors: io.permission,
   /// io.*.
   os::File create();
+  /// Makes a symbolic link to `target`, under a hidden name. Errors: io.*.
+  void create_link(const std::filesystem::path& target);
   /// Gives `file`, which `create` returned, a hidden name unless it has one.
   void hide(os::Handle file);
   /// Removes the hidden name, if the file has one. An open file stays open.
@@ -72,6 +74,8 @@ class OutputName {
 
  private:
   os::File create_hidden();
+  template <typename Create>
+  void hide_with(const Create& create);
   void link_to(os::Handle file, const std::string& name) const;
 
   OutputTarget target_;

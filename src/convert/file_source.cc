@@ -45,6 +45,7 @@ std::optional<std::string> location_fault(std::string_view location) {
 ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
     : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
       link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_),
+      has_data_dir_(!data_dir.empty()),
       root_(folder_) {}
 
 void ExternalFiles::look_in(const fs::path& root, std::vector<std::string> folders, std::shared_ptr<Files> files) {
@@ -119,11 +120,33 @@ ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint
   // Thousands of tensors name one data file, which is opened and mapped once.
   const auto known = by_location_.find(location);
   if (known != by_location_.end()) return known->second;
-  Mapping file = open({location, Place{"", offset}, what});
+  return keep(location, open({location, Place{"", offset}, what}));
+}
+
+ExternalFiles::Mapping ExternalFiles::keep(const std::string& location, Mapping file) {
   // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
   file = files_->try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
   by_location_.emplace(location, file);
   return file;
+}
+
+fs::path ExternalFiles::archive_path(const std::string& name, const std::string& folder) const {
+  if (folder.empty() || has_data_dir_) return folder_ / os::path_of(name);
+  return (link_folder_ / os::path_of(folder) / os::path_of(name)).lexically_normal();
+}
+
+ExternalFiles::Mapping ExternalFiles::map_archive(const std::string& name, const std::string& folder,
+                                                  std::uint64_t offset) {
+  if (folder.empty() || has_data_dir_ || location_fault(name)) return map(name, offset, "archive");
+  const fs::path path = archive_path(name, folder);
+  if (base::status_if_there(path)) {
+    paths_.push_back(path);
+    return keep(name, std::make_shared<const base::MappedFile>(base::MappedFile::open(path)));
+  }
+  throw Error(
+      Code::onnx_external_missing,
+      base::concat("the archive ", base::quoted(name), " of the link is not in ", escaped_path(path.parent_path())),
+      {"", offset}, {}, {Hint::link_again});
 }
 
 ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
@@ -180,9 +203,10 @@ const Archive* FileSource::linked_archive(const std::string& location, std::uint
   // The marker names one archive, so one mapping serves all tensors. Other locations are data files.
   if (marker_.of(location) == nullptr) return nullptr;
   if (!linked_) {
-    const ExternalFiles::Mapping file = files_->map(location, offset_of_tensor, "archive");
+    const std::string& folder = marker_.of(location)->folder;
+    const ExternalFiles::Mapping file = files_->map_archive(location, folder, offset_of_tensor);
     linked_ = std::make_shared<const Archive>(
-        marker_.open(file->bytes(), file, files_->folder() / os::path_of(location), file->origin()));
+        marker_.open(file->bytes(), file, files_->archive_path(location, folder), file->origin()));
   }
   return linked_.get();
 }

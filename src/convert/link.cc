@@ -10,170 +10,31 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/entry_source.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
-#include "archive/keys.h"
 #include "archive/opening.h"
-#include "base/checked.h"
 #include "base/folder.h"
 #include "base/keyed_hash.h"
 #include "base/open_file.h"
 #include "base/path_state.h"
 #include "base/text.h"
-#include "convert/links.h"
+#include "convert/linking.h"
 #include "convert/load.h"
 #include "convert/open.h"
-#include "convert/plan.h"
-#include "convert/prepacked.h"
 #include "convert/publish.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
 #include "onnx/taken_names.h"
 #include "os/names.h"
-#include "zip/names.h"
 
 namespace onnxar {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
-constexpr std::size_t smallest_linked = 128;
-
 // The names that hubs of models, and libraries that load from them, expect.
 constexpr const char* hub_model_name = "model.onnx";
 constexpr const char* hub_data_name = "model.onnx_data";
-
-/// Opens the file, or the part of it that the range names. Local headers are read at once: the links need the place of
-/// every entry's data and none of the data.
-Archive open_archive(const fs::path& path, const LinkOptions& range) {
-  const auto open = [&] {
-    if (range.offset == 0 && !range.length) return Archive::open(path);
-    return open_range(base::open_file(path, os::Access::read), {range.offset, range.length}, {}, path);
-  };
-  Archive archive = open();
-  read_local_headers(archive);
-  return archive;
-}
-
-/// The bytes of an archive, to copy it. Compares the CRC-32s of the entries while they are read. The archive must
-/// outlive it. Errors: zip.data.crc, io.changed when read.
-class CopiedArchive final : public ByteSource {
- public:
-  explicit CopiedArchive(const Archive& archive) : archive_(archive) {}
-  [[nodiscard]] std::uint64_t size() const override { return archive_.file().size(); }
-  void read(const ByteSink& sink) const override {
-    std::uint64_t at = 0;
-    for (const ArchiveEntry& entry : archive_.entries()) {
-      const std::uint64_t data = archive_.locate(entry).offset;
-      sink(base::section(archive_.file(), at, data - at));
-      EntrySource(archive_, entry).read(sink);
-      at = data + entry.size;
-    }
-    sink(base::section(archive_.file(), at));
-  }
-  void locate(const std::function<void(const Location&)>& visit) const override {
-    visit({archive_.file(), true, ArchiveAccess::origin(archive_)});
-  }
-
- private:
-  const Archive& archive_;
-};
-
-/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges of the archive's
-/// file. What holds for all graphs is read once.
-class Linking {
- public:
-  /// The link is to the archive in its own file, or to a copy of the archive as a file named `copy`.
-  Linking(const fs::path& archive, const LinkOptions& options, const std::string& graph,
-          std::optional<std::string_view> copy = std::nullopt, LinkForm form = LinkForm::link)
-      : path_(base::real_path(archive)),
-        begin_(copy ? 0 : options.offset),
-        form_(form),
-        source_(source_of(open_archive(path_, options), {.graph = graph})),
-        expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
-    // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
-    name_ = copy ? std::string(*copy) : archive_name();
-    if (!copy) refuse_unlinkable(path_);
-    refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
-    if (form_ == LinkForm::link) marker_ = LinkMarker::of(this->archive(), begin_, name_).fields();
-    rewrite();
-  }
-
-  /// Makes the link of this graph, which takes the place of the one before.
-  void select(const std::string& graph) {
-    source_->select(graph);
-    rewrite();
-  }
-
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-  [[nodiscard]] fs::path folder() const { return path_.parent_path(); }
-  [[nodiscard]] std::string archive_name() const { return os::text_of(path_.filename()); }
-  [[nodiscard]] const Archive& archive() const noexcept { return source_->archive(); }
-  [[nodiscard]] const onnx::Rope& model() const noexcept { return model_; }
-  [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
-  [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
-  [[nodiscard]] LinkReport report(const fs::path& written) const {
-    return {tensors_, nested_, model_.size(), written, remarks_};
-  }
-
- private:
-  void rewrite() {
-    followed_ = {};
-    duplicates_ = {};
-    remarks_.clear();
-    tensors_ = nested_ = 0;
-    try {
-      model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {},
-                                     {link_key_prefix, marker_, model_name_key});
-    } catch (const Error& error) {
-      throw source_->with_place(error);
-    }
-    check_model_size(model_.size(), path_, Hint::pack_threshold);
-  }
-
-  onnx::TensorEdit edit(const onnx::TensorSite& site) {
-    if (duplicates_.has(site)) remark_duplicate(site);
-    if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
-    Payload payload = source_->payload_of(site);
-    const Bytes bytes = payload.bytes();
-    if (bytes.size() < smallest_linked || !followed_.follows(site)) {
-      expansion_.add(payload);  // a million attributes may name one entry, and each gets a copy
-      return onnx::TensorEdit::put_inline(std::move(payload.source));
-    }
-    ++tensors_;
-    if (!site.is_main_initializer()) ++nested_;
-    // Entries are stored, so every payload is a range of the archive's mapping.
-    const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
-    onnx::ExternalLink link{name_, begin_ + offset, bytes.size()};
-    if (form_ == LinkForm::prepacked) link.more = prepacked_fields(source_->model(), site.tensor, archive(), begin_);
-    return onnx::TensorEdit::link_to(std::move(link));
-  }
-
-  /// A link changes nothing: ONNX Runtime takes data of less than 128 bytes in the model as it takes external data.
-  void remark_duplicate(const onnx::TensorSite& site) {
-    remarks_.push_back(
-        {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
-         duplicate_text(site, site.tensor.is_external()
-                                  ? "its data stays outside the model, because runtimes choose by where it is"
-                                  : "its data stays in the model, because runtimes choose by where it is")});
-  }
-
-  fs::path path_;
-  std::uint64_t begin_;  // offset of the archive in the file
-  LinkForm form_;
-  std::unique_ptr<ArchiveSource> source_;
-  std::string name_;    // of the archive's file
-  std::string marker_;  // the metadata that every link gets, else empty
-  FollowedLinks followed_;
-  onnx::DuplicateNames duplicates_;
-  std::vector<Finding> remarks_;
-  Expansion expansion_;  // of all links together
-  onnx::Rope model_;
-  std::uint64_t tensors_ = 0;
-  std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
-};
 
 void check_place(const fs::path& target, const Linking& linking) {
   const fs::path folder = base::folder_of(target);
@@ -241,42 +102,36 @@ bool is_link(ModelSource& source, States& archives) {
 }  // namespace
 
 Link make_link(const fs::path& archive, const LinkOptions& options, LinkForm form) {
-  const Linking linking(archive, options, options.graph, std::nullopt, form);
+  Linking linking(archive, options, options.graph, std::nullopt, form);
+  linking.select(options.graph);
   return {linking.model().flat(),          linking.folder(),  linking.archive_name(),
           linking.archive().file().size(), linking.tensors(), linking.remarks()};
 }
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   FileSet files(options.output, existing_of(options.output));
-  LinkReport report = add_link(files, Linking(archive, options, options.graph), output, options.output);
+  Linking linking(archive, options, options.graph);
+  linking.select(options.graph);
+  LinkReport report = add_link(files, linking, output, options.output);
   files.publish();
   return report;
 }
 
 std::vector<LinkReport> link_graphs(const fs::path& archive, const LinkOptions& options) {
   Linking linking(archive, options, {});
-  const std::string model =
-      model_name_of(linking.archive().model()).value_or(os::text_of(linking.path().stem())) + std::string(graph_suffix);
   FileSet files(options.output, existing_of(options.output));
   std::vector<LinkReport> reports;
-  const auto add = [&](std::string_view name) {
+  for (const auto& [graph, name] : linking.graphs()) {
+    linking.select(graph);
     reports.push_back(add_link(files, linking, linking.folder() / os::path_of(name), options.output));
-  };
-  add(model);
-  for (const ArchiveEntry& graph : linking.archive().graphs()) {
-    if (zip::equal_folded(graph.name, model)) {
-      throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
-                  {std::string(graph.name), std::nullopt}, linking.path());
-    }
-    linking.select(std::string(graph.name));
-    add(graph.name);
   }
   files.publish();
   return reports;
 }
 
 LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const LinkOptions& options) {
-  const Linking linking(archive, options, options.graph, hub_data_name);
+  Linking linking(archive, options, options.graph, hub_data_name);
+  linking.select(options.graph);
   const bool is_there = base::are_same(folder / hub_data_name, linking.path());
   const bool is_replaced = base::are_same(folder / hub_model_name, linking.path());
   if (is_replaced || (is_there && options.offset != 0)) {

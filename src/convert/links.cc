@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "onnxar.link.offset",
                            size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
-                           directory_key = "onnxar.link.directory_crc32";
+                           directory_key = "onnxar.link.directory_crc32", folder_key = "onnxar.link.folder";
 
 std::uint32_t model_crc32_of(const Archive& archive) { return archive.entry(archive.size() - 1).crc32; }
 
@@ -41,6 +41,13 @@ class MarkerEntries {
     const auto number = base::plain_decimal(value);
     if (!number || *number > most) refuse(key, value);
     return *number;
+  }
+
+  /// The archive's folder. Without the key it is the link's own.
+  [[nodiscard]] std::string folder() const {
+    const auto value = find(folder_key);
+    if (value && (value->empty() || value->find('\0') != std::string_view::npos)) refuse(folder_key, *value);
+    return std::string(value.value_or(""));
   }
 
   /// Where the archive begins in the file. Without the key that is 0.
@@ -88,7 +95,7 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
 }  // namespace
 
 LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
-  return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
+  return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive), {}};
 }
 
 std::optional<LinkMarker> LinkMarker::read(Bytes model) {
@@ -97,9 +104,12 @@ std::optional<LinkMarker> LinkMarker::read(Bytes model) {
   const MarkerEntries entries(std::move(found));
   constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
   constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
-  return LinkMarker{std::string(entries.text(archive_key)), entries.offset(), entries.number(size_key, most64),
+  return LinkMarker{std::string(entries.text(archive_key)),
+                    entries.offset(),
+                    entries.number(size_key, most64),
                     static_cast<std::uint32_t>(entries.number(model_key, most32)),
-                    static_cast<std::uint32_t>(entries.number(directory_key, most32))};
+                    static_cast<std::uint32_t>(entries.number(directory_key, most32)),
+                    entries.folder()};
 }
 
 /// Takes damaged markers, too: the names alone decide whether a location means a file (K8).
@@ -122,6 +132,7 @@ std::string LinkMarker::fields() const {
   add(size_key, std::to_string(size));
   add(model_key, std::to_string(model_crc32));
   add(directory_key, std::to_string(directory_crc32));
+  if (!folder.empty()) add(folder_key, folder);
   return out;
 }
 

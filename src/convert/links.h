@@ -28,6 +28,8 @@ struct LinkMarker {
   std::uint64_t size = 0;    ///< of the archive in bytes
   std::uint32_t model_crc32 = 0;
   std::uint32_t directory_crc32 = 0;  ///< of all directory headers
+  /// The folder of the archive, as a path from the real folder of the link, with `/`; empty if they are in one folder.
+  std::string folder = {};
 
   /// The marker for the present state of `archive`, which begins at `offset` of the file `name`.
   static LinkMarker of(const Archive& archive, std::uint64_t offset, std::string name);

@@ -115,6 +115,12 @@ class ExternalFiles {
 
   /// The whole file that `location` names, which errors call `what`. Errors: as `resolve`, except .out_of_range.
   Mapping map(const std::string& location, std::uint64_t offset, std::string_view what = "data file");
+  /// The path of the archive `name` of a link whose marker has this folder (LinkMarker::folder). A folder that the
+  /// caller gave for data replaces it.
+  [[nodiscard]] std::filesystem::path archive_path(const std::string& name, const std::string& folder) const;
+  /// The file of that archive, which may be in any folder: it is used only if it is an archive in the state of the link
+  /// (K5). Errors: onnx.external_data.missing; io.*.
+  [[nodiscard]] Mapping map_archive(const std::string& name, const std::string& folder, std::uint64_t offset);
 
   /// The length in bytes of the regular file that `location` names; nothing if it does not exist, or if the model may
   /// not name it. Does not map the file.
@@ -138,9 +144,11 @@ class ExternalFiles {
   /// Returns null if the folder has no such file.
   [[nodiscard]] Mapping open_in(const std::string& folder, const Wanted& wanted);
   [[nodiscard]] Error missing(const Wanted& wanted, std::string_view fault) const;
+  Mapping keep(const std::string& location, Mapping file);
 
-  std::filesystem::path folder_;             // real path of the folder that the caller named
-  std::filesystem::path link_folder_;        // real path of the folder of the model's own file, after symbolic links
+  std::filesystem::path folder_;       // real path of the folder that the caller named
+  std::filesystem::path link_folder_;  // real path of the folder of the model's own file, after symbolic links
+  bool has_data_dir_;
   std::filesystem::path root_;               // real path of the folder that data must be in
   std::vector<std::string> folders_ = {""};  // in `root_`: where data is looked for
   std::vector<std::filesystem::path> paths_;

@@ -22,7 +22,6 @@ constexpr Code malformed = Code::usage_argument;
 
 constexpr std::size_t most_warnings = 10;
 
-constexpr std::string_view data_folder_option = "session.model_external_initializers_file_folder_path";
 constexpr std::string_view asset_scheme = "sha256:";
 
 /// `path` in `folder`, as a name in the package: without `.` and empty parts. Nothing if it would leave the package.
@@ -249,6 +248,8 @@ class Package::Reading {
       if (!found) return;
       body = *found;
     }
+    variant.folder = folder;
+    variant.executor = body;
     const std::vector<JsonMember> parts = distinct_members_of(body);
     if (const auto model = string_in(parts, "model_file", body))
       variant.graph = name_of(folder, *model, body).value_or("");

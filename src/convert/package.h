@@ -16,6 +16,8 @@
 namespace onnxar {
 
 inline constexpr std::string_view manifest_name = "manifest.json";
+/// The option of a session for the folder of external data.
+inline constexpr std::string_view data_folder_option = "session.model_external_initializers_file_folder_path";
 
 /// The last member of an object with this key, which is the one that counts; null if it has none.
 const base::JsonMember* member_named(const std::vector<base::JsonMember>& members, std::string_view key);
@@ -39,6 +41,8 @@ class Package {
     At body;
     std::string ep = {}, device = {}, compatibility = {};  ///< empty if they are not given
     std::string graph = {};                                ///< name of the model's file; empty if none is named
+    std::string folder = {};                               ///< that its paths count from; empty: the package's
+    std::optional<At> executor = {};                       ///< the object for ONNX Runtime
     /// Where ONNX Runtime looks for the data of the graph; empty: beside the graph.
     std::optional<std::string> data_folder = {};
     std::optional<At> session_options = {};  ///< the object with the option for this folder
@@ -55,6 +59,8 @@ class Package {
   /// Never asks for a name that leaves the package. Errors: those of `text_of`. Cost: O(bytes of the files), up to a
   /// limit.
   static Package read(const TextOf& text_of);
+  /// Is none.
+  Package() = default;
 
   /// False if the manifest is missing, or is not one of a package.
   [[nodiscard]] bool is_one() const noexcept { return is_one_; }

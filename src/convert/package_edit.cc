@@ -14,6 +14,7 @@ namespace onnxar {
 namespace {
 
 using base::concat;
+using base::json_string;
 using base::JsonMember;
 using base::JsonReader;
 using base::JsonValue;
@@ -83,13 +84,6 @@ std::string_view folder_of_graph(std::string_view graph) {
 /// True if `folder` is `outer`, or lies in it.
 bool is_in(std::string_view folder, std::string_view outer) {
   return outer.empty() || folder == outer || (folder.starts_with(outer) && folder[outer.size()] == '/');
-}
-
-/// A string in JSON. Names of files in archives and providers need few escapes; control characters have none here.
-std::string json_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) quoted += concat(c == '"' || c == '\\' ? "\\" : "", std::string_view(&c, 1));
-  return quoted + "\"";
 }
 
 /// The texts of a package while it is edited.

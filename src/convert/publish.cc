@@ -169,7 +169,9 @@ FileSet::~FileSet() {
   for (base::OutputFile& file : files_) file.close();
   if (existing_ == base::Existing::refuse) {
     for (std::size_t i = 0; i < published_; ++i) files_[i].withdraw();
+    for (std::size_t i = 0; i < published_links_; ++i) links_[i].withdraw();
   }
+  links_.clear();
   // Files go before folders: one that waits under a hidden name would keep its folder from being removed.
   files_.clear();
   remove_folders();
@@ -192,7 +194,7 @@ bool FileSet::remove_within(const Made& made, os::File& here) {
     if (!within.within.empty() && within.folder->enter(here)) {
       if (!remove_within(within, here) || !within.folder->leave(here)) return false;
     }
-    base::Folder::remove_folder_at(here, name);
+    if (!within.was_there) base::Folder::remove_folder_at(here, name);
   }
   return true;
 }
@@ -223,11 +225,16 @@ std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative
       keep_spare_descriptors();
       if (!here.valid()) here = made->folder->reopen();
       auto folder = base::Folder::make_in(made->folder, name, here);
-      if (!folder) {
+      const bool was_there = !folder;
+      if (was_there && !made->was_there) {
         throw Error(Code::io_changed, "was put into the new folder while files were written to it", {},
                     made->folder->path() / part);
       }
-      within = made->within.emplace(name, Made{std::move(folder), {}}).first;
+      if (was_there) {
+        folder = base::Folder::open_in(made->folder, name);
+        here = folder->reopen();
+      }
+      within = made->within.emplace(name, Made{std::move(folder), {}, was_there}).first;
     }
     made = &within->second;
   }
@@ -241,6 +248,15 @@ void FileSet::write(const std::string& name, std::uint64_t size, const Fill& fil
 
 void FileSet::write(base::OutputTarget target, std::uint64_t size, const Fill& fill) {
   write(base::OutputFile::create(std::move(target), existing_), size, fill);
+}
+
+void FileSet::write_link(const std::string& name, const fs::path& leads_to) {
+  const fs::path path = os::path_of(name);
+  auto folder = folder_for(path.parent_path());
+  fs::path whole = folder->path() / path.filename();
+  base::OutputName link({std::move(whole), std::move(folder), os::text_of(path.filename())});
+  link.create_link(leads_to);
+  links_.push_back(std::move(link));
 }
 
 void FileSet::write_model(const ByteSource& model) {
@@ -269,10 +285,15 @@ void FileSet::publish() {
     file.publish(base::Sync::none);
     ++published_;
   }
+  for (base::OutputName& link : links_) {
+    folders.insert(link.folder());
+    link.publish(os::Handle::none, existing_);
+    ++published_links_;
+  }
   sync_names(folders);
   if (above_ && options_.sync) above_->sync();
   // The destructor must not take away what was published.
-  published_ = 0;
+  published_ = published_links_ = 0;
   root_.within.clear();
   above_ = nullptr;
 }

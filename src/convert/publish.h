@@ -94,14 +94,21 @@ class FileSet {
 
   /// Writes files into the folder `name` of `above` from now on, and makes it if necessary. Errors: io.*.
   void make_folder(std::shared_ptr<const base::Folder> above, const std::string& name);
-  /// Writes files into this folder from now on.
-  void set_folder(std::shared_ptr<const base::Folder> folder) { root_.folder = std::move(folder); }
+  /// Writes files into this folder, and into those that it has, from now on.
+  void set_folder(std::shared_ptr<const base::Folder> folder) {
+    root_.folder = std::move(folder);
+    root_.was_there = true;
+  }
 
   using Fill = std::function<void(base::BufferedOutput&)>;
   /// Writes a file of `size` bytes, which has no name yet; `name` is a path below the folder. Errors: io.*.
   void write(const std::string& name, std::uint64_t size, const Fill& fill);
   /// As above, at a place that the caller found.
   void write(base::OutputTarget target, std::uint64_t size, const Fill& fill);
+  /// Makes a symbolic link at the path `name` below the folder. Errors: output.exists, io.*.
+  void write_link(const std::string& name, const std::filesystem::path& target);
+  /// Returns the folder at this path below the folder, and makes it if necessary. Errors: io.*.
+  [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
   /// Writes the file of the model, which is the last one.
   void write_model(const ByteSource& model);
   /// Gives all files their names. That of the last one appears when the disk has the others: a reader that finds the
@@ -115,12 +122,12 @@ class FileSet {
   struct Made {
     std::shared_ptr<const base::Folder> folder;
     std::map<std::string, Made> within;
+    bool was_there = false;  // only in a folder that the caller set
   };
   using Folders = std::set<std::shared_ptr<const base::Folder>>;
 
   void write(base::OutputFile file, std::uint64_t size, const Fill& fill);
   void keep_spare_descriptors();
-  [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
   static bool remove_within(const Made& made, os::File& here);
   void remove_folders() noexcept;
   static void add_with_new_names(Folders& folders, const Made& made);
@@ -133,7 +140,9 @@ class FileSet {
   std::shared_ptr<const base::Folder> above_;  // the folder in which the output folder was made; null if it was there
   std::string made_root_;                      // the name of the output folder
   std::vector<base::OutputFile> files_;
+  std::vector<base::OutputName> links_;
   std::size_t published_ = 0;  // the first files, which have names and lose them if another one fails
+  std::size_t published_links_ = 0;
   // Given up for cleaning up: walking through new folders takes two descriptors, and the process may have no others.
   std::array<os::File, 2> spare_;
 };

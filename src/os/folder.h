@@ -54,9 +54,14 @@ Ownership ownership_of(Handle file, std::error_code& failed) noexcept;
 std::error_code give_name(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
 /// Renames within the folder. Atomically replaces a file that has the new name.
 std::error_code rename_over(Handle folder, const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
-/// Renames within the folder. Reason::exists if something has the new name.
-std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from,
+/// Renames `from` of `folder` to `to` of the folder `into`. Reason::exists if something has the new name;
+/// Reason::outside if the folders are on different volumes.
+std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from, Handle into,
                                     const std::filesystem::path& to) noexcept;
+/// Makes the symbolic link `name`. Reason::exists if something has this name; Reason::unsupported where links cannot be
+/// made.
+std::error_code make_link(Handle folder, const std::filesystem::path& name,
+                          const std::filesystem::path& target) noexcept;
 
 /// Gives the file the permissions of the file `name`, if that exists, except set-user-ID and set-group-ID: the new file
 /// may have a different owner, and its bytes must not run in that owner's name. A file system without permissions is

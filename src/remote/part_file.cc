@@ -173,7 +173,7 @@ void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) 
   if (!failed) {
     const std::filesystem::path from = os::path_of(name_of(data_suffix));
     failed = existing == base::Existing::replace ? os::rename_over(folder, from, to)
-                                                 : os::rename_to_free_name(folder, from, to);
+                                                 : os::rename_to_free_name(folder, from, folder, to);
   }
   if (os::reason_of(failed) == os::Reason::exists) throw base::already_exists(target());
   if (failed) throw base::system_error(failed, "cannot write", target());

@@ -111,6 +111,32 @@ TEST_F(LinkTest, EachPartOfTheMarkerCounts) {
   }
 }
 
+TEST_F(LinkTest, FolderOfTheMarkerIsWhereTheArchiveIs) {
+  const auto linked_to = [&](std::string_view folder) {
+    Messages marker = marker_of(built_);
+    marker.push_back(string_entry("onnxar.link.folder", folder));
+    return folder_.write_file("variants/cpu/m.onnx", linked_model(marker).view());
+  };
+  for (const std::string& folder :
+       {std::string("../.."), std::string("../../variants/.."), fs::canonical(folder_.path()).generic_string()}) {
+    const fs::path link = linked_to(folder);
+    EXPECT_TRUE(verify_link(link)) << folder;
+    EXPECT_THAT(ids_of(check(link, {.data = true})), ElementsAre());
+    pack(link, folder_ / "again.onnxar", saved_as(Format::archive));
+    const Archive again = Archive::open(folder_ / "again.onnxar");
+    EXPECT_EQ(again.entry(0).size, 1200U);
+    fs::remove(folder_ / "again.onnxar");
+  }
+  const fs::path link = linked_to("../missing");
+  EXPECT_EQ(code_of([&] { verify_link(link); }), Code::onnx_external_missing);
+  LoadOptions load;
+  load.external_data_dir = folder_.path();  // what the caller says counts
+  pack(link, folder_ / "again.onnxar", saved_as(Format::archive), load);
+  linked_to("../..");
+  folder_.write_file("x.onnxar", smallest_archive().bytes);
+  expect_stale(link);
+}
+
 TEST_F(LinkTest, BrokenMarkersAreRefused) {
   const Messages right = marker_of(built_);
   Messages missing = right, twice = right, no_number = right;

@@ -74,6 +74,25 @@ TEST_F(LinkMarkerTest, EveryPartIsThereOnce) {
   EXPECT_EQ(code_of_reading(two_offsets), Code::onnx_link_bad_marker);
 }
 
+TEST_F(LinkMarkerTest, FolderIsThereAtMostOnce) {
+  LinkMarker written = LinkMarker::of(archive_, 0, "x.onnxar");
+  written.folder = "../a b/c";
+  const std::string fields = written.fields();
+  const auto read = LinkMarker::read(as_bytes(fields));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->folder, "../a b/c");
+  Messages folders = complete();
+  folders.push_back(string_entry("onnxar.link.folder", "a"));
+  EXPECT_EQ(code_of_reading(folders), std::nullopt);
+  folders.push_back(string_entry("onnxar.link.folder", "a"));
+  EXPECT_EQ(code_of_reading(folders), Code::onnx_link_bad_marker);
+  for (const std::string_view folder : {std::string_view(), std::string_view("a\0b", 3)}) {
+    folders = complete();
+    folders.push_back(string_entry("onnxar.link.folder", folder));
+    EXPECT_EQ(code_of_reading(folders), Code::onnx_link_bad_marker);
+  }
+}
+
 TEST_F(LinkMarkerTest, NumbersArePlainAndInRange) {
   const auto expect_bad = [](std::size_t place, std::string_view key, std::string_view number) {
     Messages pairs = complete();

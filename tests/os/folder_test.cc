@@ -152,12 +152,29 @@ TEST_F(OutputTest, ANewFileReplacesNothing) {
 TEST_F(OutputTest, RenamingReplacesOnlyWhereThatIsAskedFor) {
   created("a", "new");
   created("b", "old");
-  EXPECT_EQ(os::reason_of(os::rename_to_free_name(folder_, "a", "b")), Reason::exists);
+  EXPECT_EQ(os::reason_of(os::rename_to_free_name(folder_, "a", folder_, "b")), Reason::exists);
   EXPECT_EQ(dir_.read_text("b"), "old");
   EXPECT_FALSE(os::rename_over(folder_, "a", "b"));
   EXPECT_EQ(dir_.read_text("b"), "new");
-  EXPECT_FALSE(os::rename_to_free_name(folder_, "b", "c"));
+  EXPECT_FALSE(os::rename_to_free_name(folder_, "b", folder_, "c"));
   EXPECT_EQ(dir_.file_names(), std::vector<std::string>{"c"});
+}
+
+TEST_F(OutputTest, RenamesIntoAnotherFolder) {
+  created("a", "text");
+  fs::create_directory(dir_ / "into");
+  const File into = os::open_folder(dir_ / "into", failed_);
+  EXPECT_FALSE(os::rename_to_free_name(folder_, "a", into, "b"));
+  EXPECT_EQ(dir_.read_text("into/b"), "text");
+  EXPECT_FALSE(fs::exists(dir_ / "a"));
+}
+
+TEST_F(OutputTest, MakesLinksUnderFreeNames) {
+  const std::error_code failed = os::make_link(folder_, "l", "../nowhere");
+  if (os::reason_of(failed) == Reason::unsupported) GTEST_SKIP() << "this system makes no links";
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(fs::read_symlink(dir_ / "l"), "../nowhere");
+  EXPECT_EQ(os::reason_of(os::make_link(folder_, "l", "x")), Reason::exists);
 }
 
 TEST_F(OutputTest, RoomIsSetAsideWithinTheSizeOrBeyondIt) {

@@ -88,9 +88,9 @@ File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, 
 
 /// rename_to_free_name for file systems that do not know such a call. A hard link never replaces a file either; between
 /// its two calls the file has both names, which does no harm.
-std::error_code rename_by_link(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+std::error_code rename_by_link(Handle folder, const fs::path& from, Handle into, const fs::path& to) noexcept {
   const int here = descriptor_of(folder);
-  const std::error_code failed = outcome(::linkat(here, from.c_str(), here, to.c_str(), 0) == 0);
+  const std::error_code failed = outcome(::linkat(here, from.c_str(), descriptor_of(into), to.c_str(), 0) == 0);
   if (!failed) ::unlinkat(here, from.c_str(), 0);
   return failed;
 }
@@ -175,13 +175,13 @@ std::error_code give_name(Handle file, Handle folder, const fs::path& name) noex
   return outcome(::linkat(AT_FDCWD, self.data(), descriptor_of(folder), name.c_str(), AT_SYMLINK_FOLLOW) == 0);
 }
 
-std::error_code rename_to_free_name(Handle folder, const fs::path& from, const fs::path& to) noexcept {
-  const int here = descriptor_of(folder);
+std::error_code rename_to_free_name(Handle folder, const fs::path& from, Handle into, const fs::path& to) noexcept {
+  const int here = descriptor_of(folder), there = descriptor_of(into);
   // By its number: musl has had renameat2 only since 1.2.6.
-  const auto rename = [&] { return ::syscall(SYS_renameat2, here, from.c_str(), here, to.c_str(), RENAME_NOREPLACE); };
+  const auto rename = [&] { return ::syscall(SYS_renameat2, here, from.c_str(), there, to.c_str(), RENAME_NOREPLACE); };
   const std::error_code failed = outcome(rename() == 0);
   // EINVAL: the file system does not support RENAME_NOREPLACE.
-  return failed.value() == EINVAL ? rename_by_link(folder, from, to) : failed;
+  return failed.value() == EINVAL ? rename_by_link(folder, from, into, to) : failed;
 }
 
 #else
@@ -206,11 +206,11 @@ std::error_code give_name(Handle /*file*/, Handle /*folder*/, const std::filesys
   return error_of(ENOTSUP);
 }
 
-std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from,
+std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from, Handle into,
                                     const std::filesystem::path& to) noexcept {
-  const int here = descriptor_of(folder);
-  const std::error_code failed = outcome(::renameatx_np(here, from.c_str(), here, to.c_str(), RENAME_EXCL) == 0);
-  return failed.value() == ENOTSUP ? rename_by_link(folder, from, to) : failed;
+  const int here = descriptor_of(folder), there = descriptor_of(into);
+  const std::error_code failed = outcome(::renameatx_np(here, from.c_str(), there, to.c_str(), RENAME_EXCL) == 0);
+  return failed.value() == ENOTSUP ? rename_by_link(folder, from, into, to) : failed;
 }
 
 #endif
@@ -244,6 +244,10 @@ Ownership ownership_of(Handle file, std::error_code& failed) noexcept {
   if (status.st_uid != ::geteuid() && status.st_uid != 0) return Ownership::other_owner;
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return Ownership::other_writers;
   return status.st_nlink > 1 ? Ownership::several_names : Ownership::own;  // 0: it was removed, and harms nothing
+}
+
+std::error_code make_link(Handle folder, const fs::path& name, const fs::path& target) noexcept {
+  return outcome(::symlinkat(target.c_str(), descriptor_of(folder), name.c_str()) == 0);
 }
 
 std::error_code rename_over(Handle folder, const fs::path& from, const fs::path& to) noexcept {

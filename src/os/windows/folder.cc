@@ -231,11 +231,16 @@ std::error_code rename_over(Handle folder, const fs::path& from, const fs::path&
              : failed;
 }
 
-std::error_code rename_to_free_name(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+std::error_code rename_to_free_name(Handle folder, const fs::path& from, Handle into, const fs::path& to) noexcept {
   std::error_code failed;
   const File file = is_plain_name(to.native()) ? open_to_rename(folder, from.native(), failed) : File();
   if (!file.valid()) return failed ? failed : error_of(ERROR_INVALID_NAME);
-  return rename(file, folder, to.native(), rename_class, 0);
+  return rename(file, into, to.native(), rename_class, 0);
+}
+
+// Windows needs a privilege for links, so callers have another way anyway.
+std::error_code make_link(Handle /*folder*/, const fs::path& /*name*/, const fs::path& /*target*/) noexcept {
+  return error_of(ERROR_NOT_SUPPORTED);
 }
 
 // The access list of the old file. Without an old file, the new one has what its folder passes on.

@@ -172,8 +172,12 @@ std::error_code rename_over(Handle folder, const fs::path& from, const fs::path&
   return rename_within(folder, from, to, true);
 }
 
-std::error_code rename_to_free_name(Handle folder, const fs::path& from, const fs::path& to) noexcept {
+std::error_code rename_to_free_name(Handle folder, const fs::path& from, Handle /*into*/, const fs::path& to) noexcept {
   return rename_within(folder, from, to, false);
+}
+
+std::error_code make_link(Handle /*folder*/, const fs::path& /*name*/, const fs::path& /*target*/) noexcept {
+  return error(std::errc::operation_not_supported);
 }
 
 void allow_holes(Handle /*file*/) noexcept {}

@@ -1,0 +1,30 @@
+// Edits the configurations in a folder of links, so that runtimes find the archive's folder.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "convert/package.h"
+
+namespace onnxar {
+
+inline constexpr std::string_view genai_config_name = "genai_config.json";
+
+/// Returns the path of the archive's folder from the folder `from` of the tree, for a link in the folder of `graph`;
+/// empty if there is no such link, or if it has the archive beside it. Both names are without `/` at the end.
+using ArchiveFolder = std::function<std::string(const std::string& from, const std::string& graph)>;
+
+/// Returns the files of a package that change, by name: it becomes an installed one, whose variants name the archive's
+/// folder in their session options, and shared assets for which `has_path` returns false are left out: a loader refuses
+/// those without a folder. Errors: usage.argument, at the entry and byte (a key is there twice).
+std::map<std::string, std::string> installed_package(const Package& package, const ArchiveFolder& archive_folder,
+                                                     const std::function<bool(const std::string&)>& has_path);
+
+/// Returns the configuration of ONNX Runtime GenAI in which all sessions name this folder of the archive; nothing if it
+/// is not one. Errors: usage.argument, at the entry and byte (it is not JSON).
+std::optional<std::string> genai_with_folder(const std::string& text, const std::string& folder);
+
+}  // namespace onnxar

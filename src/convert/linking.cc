@@ -1,0 +1,130 @@
+#include "convert/linking.h"
+
+#include <cstddef>
+
+#include "archive/access.h"
+#include "archive/entry_source.h"
+#include "archive/graphs.h"
+#include "archive/keys.h"
+#include "archive/opening.h"
+#include "base/checked.h"
+#include "base/open_file.h"
+#include "base/text.h"
+#include "convert/load.h"
+#include "convert/plan.h"
+#include "convert/prepacked.h"
+#include "os/names.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
+constexpr std::size_t smallest_linked = 128;
+
+/// Opens the file, or the part of it that the range names. Local headers are read at once: the links need the place of
+/// every entry's data and none of the data.
+Archive open_archive(const fs::path& path, const LinkOptions& range) {
+  const auto open = [&] {
+    if (range.offset == 0 && !range.length) return Archive::open(path);
+    return open_range(base::open_file(path, os::Access::read), {range.offset, range.length}, {}, path);
+  };
+  Archive archive = open();
+  read_local_headers(archive);
+  return archive;
+}
+
+}  // namespace
+
+void CopiedArchive::read(const ByteSink& sink) const {
+  std::uint64_t at = 0;
+  for (const ArchiveEntry& entry : archive_.entries()) {
+    const std::uint64_t data = archive_.locate(entry).offset;
+    sink(base::section(archive_.file(), at, data - at));
+    EntrySource(archive_, entry).read(sink);
+    at = data + entry.size;
+  }
+  sink(base::section(archive_.file(), at));
+}
+
+void CopiedArchive::locate(const std::function<void(const Location&)>& visit) const {
+  visit({archive_.file(), true, ArchiveAccess::origin(archive_)});
+}
+
+Linking::Linking(const fs::path& archive, const LinkOptions& options, const std::string& graph,
+                 std::optional<std::string_view> copy, LinkForm form)
+    : path_(base::real_path(archive)),
+      begin_(copy ? 0 : options.offset),
+      form_(form),
+      selected_(graph),
+      source_(source_of(open_archive(path_, options), {.graph = graph})),
+      expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
+  // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
+  name_ = copy ? std::string(*copy) : archive_name();
+  if (!copy) refuse_unlinkable(path_);
+  refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
+  if (form_ == LinkForm::link) marker_ = LinkMarker::of(this->archive(), begin_, name_);
+}
+
+void Linking::select(const std::string& graph, std::string folder) {
+  if (graph != std::exchange(selected_, graph)) source_->select(graph);
+  if (marker_) marker_->folder = std::move(folder);
+  followed_ = {};
+  duplicates_ = {};
+  remarks_.clear();
+  tensors_ = nested_ = 0;
+  try {
+    model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {},
+                                   {link_key_prefix, marker_ ? marker_->fields() : "", model_name_key});
+  } catch (const Error& error) {
+    throw source_->with_place(error);
+  }
+  check_model_size(model_.size(), path_, Hint::pack_threshold);
+}
+
+std::string Linking::archive_name() const { return os::text_of(path_.filename()); }
+
+std::vector<std::pair<std::string, std::string>> Linking::graphs() const {
+  const std::string model =
+      model_name_of(archive().model()).value_or(os::text_of(path_.stem())) + std::string(graph_suffix);
+  std::vector<std::pair<std::string, std::string>> graphs = {{"", model}};
+  for (const ArchiveEntry& graph : archive().graphs()) {
+    if (zip::equal_folded(graph.name, model)) {
+      throw Error(Code::usage_argument, "the link of the model would have the name of this graph; link each by itself",
+                  {std::string(graph.name), std::nullopt}, path_);
+    }
+    graphs.emplace_back(graph.name, graph.name);
+  }
+  return graphs;
+}
+
+onnx::TensorEdit Linking::edit(const onnx::TensorSite& site) {
+  if (duplicates_.has(site)) remark_duplicate(site);
+  if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
+  Payload payload = source_->payload_of(site);
+  const Bytes bytes = payload.bytes();
+  if (bytes.size() < smallest_linked || !followed_.follows(site)) {
+    expansion_.add(payload);  // a million attributes may name one entry, and each gets a copy
+    return onnx::TensorEdit::put_inline(std::move(payload.source));
+  }
+  ++tensors_;
+  if (!site.is_main_initializer()) ++nested_;
+  // Entries are stored, so every payload is a range of the archive's mapping.
+  const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
+  onnx::ExternalLink link{name_, begin_ + offset, bytes.size()};
+  if (form_ == LinkForm::prepacked) link.more = prepacked_fields(source_->model(), site.tensor, archive(), begin_);
+  return onnx::TensorEdit::link_to(std::move(link));
+}
+
+/// A link changes nothing: ONNX Runtime takes data of less than 128 bytes in the model as it takes external data.
+void Linking::remark_duplicate(const onnx::TensorSite& site) {
+  remarks_.push_back(
+      {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
+       duplicate_text(site, site.tensor.is_external()
+                                ? "its data stays outside the model, because runtimes choose by where it is"
+                                : "its data stays in the model, because runtimes choose by where it is")});
+}
+
+}  // namespace onnxar

@@ -1,0 +1,87 @@
+// Makes links to one archive: the model and its graphs, with locations in the archive's file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convert/links.h"
+#include "convert/model_source.h"
+#include "convert/open.h"
+#include "onnx/duplicates.h"
+#include "onnx/rewrite.h"
+#include "onnx/splice.h"
+#include "onnxar/archive.h"
+#include "onnxar/bytes.h"
+#include "onnxar/link.h"
+
+namespace onnxar {
+
+/// The bytes of an archive, to copy it. Compares the CRC-32s of the entries while they are read. The archive must
+/// outlive it. Errors: zip.data.crc, io.changed when read.
+class CopiedArchive final : public ByteSource {
+ public:
+  explicit CopiedArchive(const Archive& archive) : archive_(archive) {}
+  [[nodiscard]] std::uint64_t size() const override { return archive_.file().size(); }
+  void read(const ByteSink& sink) const override;
+  void locate(const std::function<void(const Location&)>& visit) const override;
+
+ private:
+  const Archive& archive_;
+};
+
+/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges of the archive's
+/// file. What holds for all graphs is read once. Not synchronised.
+class Linking {
+ public:
+  /// Opens the archive and its graph `graph`, which is to be selected first. The link is to the archive in its own
+  /// file, or to a copy of the archive as a file named `copy`. Errors: as `make_link`.
+  Linking(const std::filesystem::path& archive, const LinkOptions& options, const std::string& graph,
+          std::optional<std::string_view> copy = std::nullopt, LinkForm form = LinkForm::link);
+
+  /// Makes the link of this graph, which takes the place of the one before. An empty name means the model. The link
+  /// says that the archive is in `folder`, a path from the link's own folder; if that is empty, beside the link.
+  void select(const std::string& graph, std::string folder = {});
+
+  /// The graph, as `select` takes it, and the path of its file in a folder of models: of the model, which comes first,
+  /// its name among the graphs, or else the stem of the archive. Errors: usage.argument (a graph has that name).
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> graphs() const;
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] std::filesystem::path folder() const { return path_.parent_path(); }
+  [[nodiscard]] std::string archive_name() const;
+  [[nodiscard]] const Archive& archive() const noexcept { return source_->archive(); }
+  [[nodiscard]] const onnx::Rope& model() const noexcept { return model_; }
+  [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
+  [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
+  [[nodiscard]] LinkReport report(const std::filesystem::path& written) const {
+    return {tensors_, nested_, model_.size(), written, remarks_};
+  }
+
+ private:
+  onnx::TensorEdit edit(const onnx::TensorSite& site);
+  void remark_duplicate(const onnx::TensorSite& site);
+
+  std::filesystem::path path_;
+  std::uint64_t begin_;  // offset of the archive in the file
+  LinkForm form_;
+  std::string selected_;
+  std::unique_ptr<ArchiveSource> source_;
+  std::string name_;                  // of the archive's file
+  std::optional<LinkMarker> marker_;  // the metadata that every link gets, if it does
+  FollowedLinks followed_;
+  onnx::DuplicateNames duplicates_;
+  std::vector<Finding> remarks_;
+  Expansion expansion_;  // of all links together
+  onnx::Rope model_;
+  std::uint64_t tensors_ = 0;
+  std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
+};
+
+}  // namespace onnxar
