@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onnxar import _core, _dtypes, _operations, _ranges
@@ -14,7 +15,7 @@ from onnxar._archive import Archive, open_archive, opened
 from onnxar._cache import FOLDER, Cache, SessionOptions, Unfit, settings_of, warn
 from onnxar._errors import Error, fault, needs, usage
 from onnxar._options import Path
-from onnxar._sources import Source, fetched, path_or_bytes
+from onnxar._sources import Source, fetched, file_of, path_or_bytes
 from onnxar._types import Link
 from onnxar._variants import choose
 
@@ -252,6 +253,23 @@ def load_adapter(source: Source, name: str) -> Any:
             file.write(data)
         adapter.Load(path)
     return adapter
+
+
+@contextlib.contextmanager
+def installed_package(path: Path) -> Iterator[str]:
+    """Makes a temporary folder with the model package of an archive, for code that takes packages as folders, such as
+    `onnxruntime.ModelPackageContext`. It has the manifest, links into the archive and the side files, and no weights: sessions map these
+    from the archive. The folder is removed afterwards; sessions stay. Errors: as `onnxar.link`; usage.argument (the archive has no package).
+
+    Example:
+
+        with onnxar.onnxruntime.installed_package("phi.onnxar") as folder:
+            context = onnxruntime.ModelPackageContext(folder)
+    """
+    # Windows does not remove a file that is mapped.
+    with tempfile.TemporaryDirectory(prefix="onnxar_", ignore_cleanup_errors=True) as folder:
+        _core.link_folder(file_of(path, "installed_package"), folder, False, False, 0, None, _core.ArchivePlace.installed)
+        yield folder
 
 
 def _source(source: Any) -> Any:
