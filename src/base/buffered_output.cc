@@ -29,8 +29,6 @@ constexpr std::size_t read_step = 2U << 20U;
 // larger pieces get larger pages in the page cache, which are faster to map. Measured: see bench/RESULTS.md.
 constexpr std::size_t summed_step = 1U << 20U;
 constexpr std::size_t block_size = 4096;
-// Sharing blocks is a system call that waits for the file system; below this size a copy is faster.
-constexpr std::size_t shared_from = 1U << 20U;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Writes a file from front to back in few large calls.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace onnxar::base {
 /// missing, so the file must not be published. Not synchronised.
 class BufferedOutput {
  public:
+  /// Sharing blocks is a system call that waits for the file system; below this size a copy is faster.
+  static constexpr std::size_t shared_from = 1U << 20U;
+
   /// Begins to write at `position`, the end of the bytes that the file has already. `write_back` tells the system to
   /// begin writing to the disk at once, which shortens a later sync.
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);

@@ -14,6 +14,7 @@
 #include "archive/entry_source.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
+#include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/folder.h"
@@ -191,7 +192,7 @@ class FolderLinks {
     } else if (folders_.size() == 1 && options_.offset == 0 && !options_.length &&
                can_share(is_new_ ? root_.parent_path() : root_, linking_.archive())) {
       copies_.insert(first);
-      report_.shares_blocks = true;
+      report_.shares_blocks = linking_.archive().file().size() >= base::BufferedOutput::shared_from;
     }
   }
 

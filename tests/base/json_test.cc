@@ -147,5 +147,10 @@ TEST(JsonReader, DepthCostsNoStack) {
   EXPECT_EQ(code_of_text(objects), code);
 }
 
+TEST(JsonString, EscapesQuotesAndControlCharacters) {
+  EXPECT_EQ(base::json_string("a\"b\\c\n\x1f/\xc3\xa4"), "\"a\\\"b\\\\c\\u000a\\u001f/\xc3\xa4\"");
+  EXPECT_EQ(base::JsonReader(base::json_string("a\"\n"), Code::usage_argument).string(), "a\"\n");
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -63,6 +63,16 @@ class Sharing(OnXfs):
         self.assertEqual(shared_bytes(archive), WHOLE_BLOCKS)
         self.assertEqual(shared_bytes(self.folder / "weights.bin"), WHOLE_BLOCKS)
 
+    def test_folder_of_links_gets_a_copy_that_shares_blocks(self) -> None:
+        self.on_posix("Wine shares no blocks")
+        archive = self.packed_external()
+        told = self.succeeds("link", archive, "-o", f"{self.output}/").stderr
+        self.assertIn("wrote 1 copy of the archive (shared blocks)", told)
+        copy = self.output / archive.name
+        self.assertEqual(copy.read_bytes(), archive.read_bytes())
+        self.assertGreaterEqual(shared_bytes(copy), WHOLE_BLOCKS // MIB * MIB)
+        self.succeeds("check", "--data", self.output / "model.onnx")
+
     def test_pack_copies_what_lies_elsewhere_in_its_blocks(self) -> None:
         model = self.external(at=4096 + 64)
         self.succeeds("pack", model, "-o", self.output)

@@ -68,7 +68,7 @@ int link_folder(const LinkArguments& arguments) {
   print_remarks(report.remarks, arguments.verbosity);
   if (report.copies != 0) {
     std::cerr << would << counted(report.copies, "copy", "copies") << " of the archive"
-              << (report.shares_blocks ? ", which share its blocks" : "") << '\n';
+              << (report.shares_blocks ? " (shared blocks)" : "") << '\n';
   }
   if (report.side_files != 0) std::cerr << would << counted(report.side_files, "side file") << '\n';
   if (report.beside.empty()) return exit_code::done;
