@@ -43,10 +43,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path of `target` from the real folder `from`; the whole path if there is none, as on another drive of Windows.
+/// The path of `target` from the real folder `from`. Errors: usage.argument (another drive of Windows).
 fs::path path_from(const fs::path& from, const fs::path& target) {
   fs::path path = target.lexically_relative(from);
-  return path.empty() ? target : path;
+  if (!path.empty()) return path;
+  throw Error(Code::usage_argument, "the archive is on another drive than the folder; copy it into the folder", {},
+              from);
 }
 
 /// Returns whether a file in this folder can share blocks with the archive.

@@ -46,7 +46,9 @@ class MarkerEntries {
   /// The archive's folder. Without the key it is the link's own.
   [[nodiscard]] std::string folder() const {
     const auto value = find(folder_key);
-    if (value && (value->empty() || value->find('\0') != std::string_view::npos)) refuse(folder_key, *value);
+    // An absolute path could name another machine, which Windows would log in to.
+    if (value && (value->empty() || value->find('\0') != std::string_view::npos || os::path_of(*value).has_root_path()))
+      refuse(folder_key, *value);
     return std::string(value.value_or(""));
   }
 

@@ -86,7 +86,7 @@ TEST_F(LinkMarkerTest, FolderIsThereAtMostOnce) {
   EXPECT_EQ(code_of_reading(folders), std::nullopt);
   folders.push_back(string_entry("onnxar.link.folder", "a"));
   EXPECT_EQ(code_of_reading(folders), Code::onnx_link_bad_marker);
-  for (const std::string_view folder : {std::string_view(), std::string_view("a\0b", 3)}) {
+  for (const std::string_view folder : {std::string_view(), std::string_view("a\0b", 3), std::string_view("/a")}) {
     folders = complete();
     folders.push_back(string_entry("onnxar.link.folder", folder));
     EXPECT_EQ(code_of_reading(folders), Code::onnx_link_bad_marker);
