@@ -24,6 +24,7 @@ import re
 import secrets
 import shutil
 import struct
+import weakref
 import zlib
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,7 @@ from google.protobuf.message import DecodeError, Message
 import onnx.numpy_helper
 from onnx_archive_tensors import (
     ArchiveError,
+    EntryNames,
     Link,
     Splitter,
     array_of,
@@ -58,7 +60,6 @@ _END = struct.Struct("<4s4H2IH")
 _ZIP64_END = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _SIZES = struct.Struct("<2Q")
-_FILES = "(?i:con|prn|aux|nul|(com|lpt)[0-9])|LICEN[CS]E|NOTICE|COPYING|README|AUTHORS"
 
 
 class Entry(NamedTuple):
@@ -77,11 +78,13 @@ class Archive:
 
     def __init__(self, source: str | os.PathLike[str] | bytes) -> None:
         if isinstance(source, bytes):
-            self._file = memoryview(source)
+            self._file, self._descriptor = memoryview(source), -1
         else:
             with open(source, "rb") as file:
                 require(os.stat(file.fileno()).st_size > 0, "E1", "the file is empty")
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._descriptor = os.dup(file.fileno())
+            self._close = weakref.finalize(self, os.close, self._descriptor)
             self._file = memoryview(mapped)
         count, begin, end = self._read_end()
         at, headers = begin, []
@@ -108,6 +111,8 @@ class Archive:
     def close(self) -> None:
         """Ends the use of the archive. Arrays stay valid, and keep the file mapped."""
         self._file.release()
+        if self._descriptor >= 0:
+            self._close()
 
     def __getitem__(self, name: str) -> memoryview:
         begin = self.offset(name)
@@ -167,11 +172,21 @@ class Archive:
         links = [self._find(each) for each in tensors]
         counts = collections.Counter(links)
         for tensor, link in zip(tensors, links, strict=True):
-            tensor.raw_data = bytes(self.data(tensor))
+            tensor.raw_data = self._copy(link)
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")
             if link.length and (counts[link] > 1 or id(tensor) in doubled):
                 set_external_data(tensor, link)
+
+    def _copy(self, link: Link) -> bytes:
+        """The bytes of a link. They are read: to map their pages would cost more."""
+        view = self[link.location][link.offset : link.offset + link.length]
+        if self._descriptor >= 0 and hasattr(os, "pread"):
+            begin = self.offset(link.location) + link.offset
+            data = os.pread(self._descriptor, link.length, begin)
+            if len(data) == link.length:  # Linux reads at most 2 GiB at once
+                return data
+        return bytes(view)
 
     def _find(self, tensor: TensorProto) -> Link:
         """Where the bytes of a linked tensor are."""
@@ -335,7 +350,7 @@ class _Writer:
     def __init__(self, file: IO[bytes], threshold: int, data: Any) -> None:
         self._file, self._splitter = file, Splitter(threshold, data, self._add_tensor)
         self._at, self._headers = 0, list[bytes]()
-        self._taken, self._counters = {MODEL.lower()}, dict[str, int]()
+        self._names = EntryNames(MODEL)
 
     def write(self, model: ModelProto) -> None:
         skeleton = ModelProto()
@@ -365,8 +380,7 @@ class _Writer:
         self._at += len(data)
 
     def _add_tensor(self, name: str, data: bytes | memoryview) -> str:
-        key = self._key(name)
-        self._add(key, data)
+        self._add(key := self._names.make(name), data)
         return key
 
     def _add(self, name: str, data: bytes | memoryview) -> None:
@@ -384,15 +398,3 @@ class _Writer:
         last = (len(more), 0, 0, 0, 0, min(offset, _NONE_32))
         header = _HEADER.pack(b"PK\1\2", version, *common, *last)
         self._headers.append(header + key + more)
-
-    def _key(self, name: str) -> str:
-        """A C identifier that is not taken in any case, nor a device or text file."""
-        stem = re.sub(rb"[^A-Za-z0-9_]", b"_", name.encode()[:200]).decode() or "tensor"
-        stem = f"_{stem}" if stem[0].isdigit() else stem
-        stem = (f"t_{stem}" if re.match(f"__[A-Z]|({_FILES})$", stem) else stem)[:200]
-        key, folded = stem, stem.lower()
-        while key.lower() in self._taken:
-            self._counters[folded] = self._counters.get(folded, 1) + 1
-            key = f"{stem}_{self._counters[folded]}"
-        self._taken.add(key.lower())
-        return key

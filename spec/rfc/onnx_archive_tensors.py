@@ -54,6 +54,8 @@ _SMALL_INTEGERS = 1024  # bytes of INT32 and INT64; runtimes need them in the mo
 _STAYS = {"sparse_initializer", "sparse_tensor", "sparse_tensors"}  # inside the model
 _STAYS |= {"training_info", "attribute_proto"}
 _HOLDERS = {"Graph", "Function", "Node", "Attribute", "SparseTensor", "TrainingInfo"}
+_NOT_NAMES = "(?i:con|prn|aux|nul|(com|lpt)[0-9])"  # devices, and then texts
+_NOT_NAMES += "|LICEN[CS]E|NOTICE|COPYING|README|AUTHORS"
 
 
 class ArchiveError(ValueError):
@@ -235,6 +237,25 @@ def external_tensors(message: Message) -> tuple[list[TensorProto], dict[int, Any
         elif is_external(each):
             tensors.append(each)
     return tensors, doubled
+
+
+class EntryNames:
+    """Makes names of entries: C identifiers that are not taken in any case."""
+
+    def __init__(self, taken: str) -> None:
+        self._taken, self._counters = {taken.lower()}, dict[str, int]()
+
+    def make(self, name: str) -> str:
+        stem = re.sub(rb"[^A-Za-z0-9_]", b"_", name.encode()[:200]).decode() or "tensor"
+        stem = f"_{stem}" if stem[0].isdigit() else stem
+        is_reserved = re.match(f"__[A-Z]|({_NOT_NAMES})$", stem)
+        stem = (f"t_{stem}" if is_reserved else stem)[:200]
+        key, folded = stem, stem.lower()
+        while key.lower() in self._taken:
+            self._counters[folded] = self._counters.get(folded, 1) + 1
+            key = f"{stem}_{self._counters[folded]}"
+        self._taken.add(key.lower())
+        return key
 
 
 class Splitter:

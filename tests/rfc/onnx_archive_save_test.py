@@ -315,6 +315,15 @@ class Values(Case):
             archive["w"]
         archive.close()
 
+    @unittest.skipUnless(os.path.isdir("/proc/self/fd"), "no list of open files")
+    def test_an_archive_leaves_no_file_open(self) -> None:
+        save(model_with(), self.output)
+        before = os.listdir("/proc/self/fd")
+        with Archive(self.output) as archive:
+            archive.load_tensors(archive.model())
+        Archive(self.output).model()  # without a close
+        self.assertEqual(os.listdir("/proc/self/fd"), before)
+
     def test_entries_are_records_with_names(self) -> None:
         save(model_with(), self.output)
         entries = Archive(self.output).entries
