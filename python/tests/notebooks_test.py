@@ -79,7 +79,7 @@ class Outputs(ArchiveTest):
         self.refused("output.exists", onnxar.pack, str(self.plain))
 
     def test_output_is_needed_for_other_inputs(self):
-        for source in (self.path, self.folder, [self.plain], {"a": self.plain}, self.model, self.plain.read_bytes(), "https://host/n.onnx"):
+        for source in (self.path, [self.plain], {"a": self.plain}, self.model, self.plain.read_bytes(), "https://host/n.onnx"):
             self.assertIn("an output is needed", self.refused("usage.argument", onnxar.pack, source).message)
         self.assertIn("NAME.onnxar", self.refused("usage.argument", onnxar.unpack, self.plain).message)
 
