@@ -118,10 +118,10 @@ ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::pat
 /// onnx_inline. Files and locks are as for `pack`.
 ///
 /// An `output` that exists as a folder or ends in `/` is a folder, which is created or must be empty (also with
-/// `save.output.overwrite`), so that no name in an archive can overwrite a file. It also gets side files and further graphs. The model's file is
-/// named by the stem of `input` (`model` for bytes) and `.onnx`. An inline model that would reach 2 GiB has its data in
-/// `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; the others have it inside. If
-/// `output` is a file, side files are left out.
+/// `save.output.overwrite`), so that no name in an archive can overwrite a file. It also gets side files and further
+/// graphs. The model's file is named by the stem of `input` (`model` for bytes) and `.onnx`. An inline model that would
+/// reach 2 GiB has its data in `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; the
+/// others have it inside. If `output` is a file, side files are left out.
 ///
 /// Errors: as `pack`; output.not_empty; onnx.model.too_large (a single file would reach 2 GiB).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
@@ -165,12 +165,12 @@ struct ExtractedTensor {
 ///
 /// `which` is a tensor's name (of several tensors, the initializer of the main graph counts), else its key in the
 /// archive, else its site (`graph.node[3].attr.value`), which `~` may follow, so that it differs from the name of a
-/// tensor that has the same text, else the output of its Constant node. Then `output` is the file, an existing folder, or a
-/// path that ends in `/`. Otherwise, with `*`, `?` or `[`, `which` is a shell pattern for names and outputs (for sites
-/// of tensors with neither), and `output` a folder, which is created if needed. A pattern skips tensors of strings,
-/// unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Only the data of these
-/// tensors is read, in pieces, and compared with its CRC-32. All files are complete before the first appears; a failure
-/// leaves none, except replaced ones.
+/// tensor that has the same text, else the output of its Constant node. Then `output` is the file, an existing folder,
+/// or a path that ends in `/`. Otherwise, with `*`, `?` or `[`, `which` is a shell pattern for names and outputs (for
+/// sites of tensors with neither), and `output` a folder, which is created if needed. A pattern skips tensors of
+/// strings, unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Only the data of
+/// these tensors is read, in pieces, and compared with its CRC-32. All files are complete before the first appears; a
+/// failure leaves none, except replaced ones.
 ///
 /// Errors: usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data

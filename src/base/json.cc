@@ -30,7 +30,7 @@ JsonReader::JsonReader(std::string_view text, Code code, std::uint64_t first)
   if (!is_utf8(text)) refuse("the text is not UTF-8");
 }
 
-void JsonReader::refuse(std::string what, Code code) const { throw Error(code, std::move(what), {"", first_ + at_}); }
+void JsonReader::refuse(const std::string& what, Code code) const { throw Error(code, what, {"", first_ + at_}); }
 
 std::size_t JsonReader::skip_spaces() {
   while (at_ < text_.size() && std::string_view(" \t\n\r").find(text_[at_]) != std::string_view::npos) ++at_;

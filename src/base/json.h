@@ -72,8 +72,8 @@ class JsonReader {
   /// Throws if anything but white space follows.
   void finish();
 
-  [[noreturn]] void refuse(std::string what) const { refuse(std::move(what), code_); }
-  [[noreturn]] void refuse(std::string what, Code code) const;
+  [[noreturn]] void refuse(const std::string& what) const { refuse(what, code_); }
+  [[noreturn]] void refuse(const std::string& what, Code code) const;
 
  private:
   template <typename Item>

@@ -22,8 +22,8 @@ using base::JsonValue;
 constexpr std::string_view root_component = "model";  // of graphs in no folder
 constexpr std::string_view provider_suffix = "ExecutionProvider";
 
-[[noreturn]] void refuse(std::string message, const std::string& entry = std::string(manifest_name)) {
-  throw Error(Code::usage_argument, std::move(message), {entry, std::nullopt});
+[[noreturn]] void refuse(const std::string& message, const std::string& entry = std::string(manifest_name)) {
+  throw Error(Code::usage_argument, message, {entry, std::nullopt});
 }
 
 /// The name that ONNX Runtime gives an execution provider.

@@ -106,7 +106,7 @@ class FileSet {
   /// As above, at a place that the caller found.
   void write(base::OutputTarget target, std::uint64_t size, const Fill& fill);
   /// Makes a symbolic link at the path `name` below the folder. Errors: output.exists, io.*.
-  void write_link(const std::string& name, const std::filesystem::path& target);
+  void write_link(const std::string& name, const std::filesystem::path& leads_to);
   /// Returns the folder at this path below the folder, and makes it if necessary. Errors: io.*.
   [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
   /// Writes the file of the model, which is the last one.

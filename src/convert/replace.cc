@@ -358,21 +358,21 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
   return replace_model_of(archive, model_to_load(), open, options, load);
 }
 
-ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& given) {
-  if (!given.graph.empty() || given.append_external) {
+ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options) {
+  if (!options.graph.empty() || options.append_external) {
     throw Error(Code::usage_argument, "the options are for a new model (a graph, its data files), and there is none",
                 {}, archive);
   }
-  ArchiveEditor editor = open_editor(archive, given);
+  ArchiveEditor editor = open_editor(archive, options);
   ReplaceReport report;
-  const ReplaceOptions options = with_manifest(editor.archive(), given, report.remarks);
-  const ReplacedFiles files(editor, options);
+  const ReplaceOptions edit = with_manifest(editor.archive(), options, report.remarks);
+  const ReplacedFiles files(editor, edit);
   const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);
   // Only added names can clash with the model's name among the graphs; removing entries frees names.
-  if (!options.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
+  if (!edit.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
   // The model has to be the last entry, so it is appended again after the new files.
   const EntrySource model(editor.archive(), entry);
-  append(editor, {}, files, model, options, report);
+  append(editor, {}, files, model, edit, report);
   return report;
 }
 

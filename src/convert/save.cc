@@ -148,7 +148,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
                        options.output.threads);
   std::vector<PlacedGraph> graphs = companions.graphs;
   const onnx::Rope proto =
-      place_payloads(model, [&](const auto&) -> const SaveOptions& { return options; }, layout, graphs);
+      place_payloads(model, [own = &options](const auto&) -> const SaveOptions& { return *own; }, layout, graphs);
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
   const std::vector<NewEntry> entries = entries_of(layout, companions, graphs);
   check_added_links(companions, entries, output);
@@ -166,7 +166,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
 }
 
 std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& path) {
-  const std::filesystem::path input = path.filename();
+  std::filesystem::path input = path.filename();
   if (const auto name = model_name_of(model.skeleton)) return os::path_of(*name + std::string(graph_suffix));
   // A graph, a side file or the folder of one may have the name of the input, in other ASCII case, too.
   base::KeyedSet<std::string> taken;

@@ -97,8 +97,8 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
 void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report);
 
-/// Returns the path whose stem names the model's file in a folder: the model's name among several graphs, else `input`,
-/// or `model` if a graph or side file is called like `input`.
-std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& input);
+/// Returns the path whose stem names the model's file in a folder: the model's name among several graphs, else the file
+/// name of `path`, or `model` if a graph or side file is called like that.
+std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& path);
 
 }  // namespace onnxar

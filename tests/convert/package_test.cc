@@ -22,9 +22,9 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 
 /// The files of a package in memory. Notes what is asked for.
-class Files {
+class PackageFiles {
  public:
-  explicit Files(std::map<std::string, std::string> files) : files_(std::move(files)) {}
+  explicit PackageFiles(std::map<std::string, std::string> files) : files_(std::move(files)) {}
 
   [[nodiscard]] Package::TextOf reader() {
     return [this](const std::string& name) -> std::optional<std::string> {
@@ -41,7 +41,7 @@ class Files {
   std::set<std::string> asked_;
 };
 
-Package read_manifest(std::string text) { return Files({{"manifest.json", std::move(text)}}).read(); }
+Package read_manifest(std::string text) { return PackageFiles({{"manifest.json", std::move(text)}}).read(); }
 
 std::string manifest_of(std::string_view components, std::string_view more = "") {
   return R"({"schema_version": "1.0", "components": )" + std::string(components) + std::string(more) + "}";
@@ -56,12 +56,13 @@ std::string manifest_with(std::string_view ort, std::string_view more = "") {
 const Package::Variant& only_variant(const Package& package) { return package.components().at(0).list.at(0); }
 
 TEST(PackageRead, FindsVariantsInTheirOrder) {
-  Files files({{"manifest.json", R"({"schema_version": "1.0", "components": {"dec": "dec", "enc": {"variants": {
+  PackageFiles files(
+      {{"manifest.json", R"({"schema_version": "1.0", "components": {"dec": "dec", "enc": {"variants": {
                   "z": {"ep": "CUDAExecutionProvider", "device": "gpu", "compatibility_string": "sm_90",
                         "executor_info": {"ort": {"model_file": "m.onnx"}}},
                   "a": {"variant_directory": "./x//y/", "executor_info": {"ort": "info.json"}}}}}})"},
-               {"dec/component.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "m.onnx"}}}}})"},
-               {"x/y/info.json", R"({"model_file": "n.onnx"})"}});
+       {"dec/component.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "m.onnx"}}}}})"},
+       {"x/y/info.json", R"({"model_file": "n.onnx"})"}});
   const Package package = files.read();
   EXPECT_TRUE(package.is_one());
   EXPECT_THAT(package.warnings(), IsEmpty());
@@ -76,8 +77,8 @@ TEST(PackageRead, FindsVariantsInTheirOrder) {
 }
 
 TEST(PackageRead, ComponentMayBeAFileOfAnyName) {
-  Files files({{"manifest.json", manifest_of(R"({"c": "sub/c.json"})")},
-               {"sub/c.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "m.onnx"}}}}})"}});
+  PackageFiles files({{"manifest.json", manifest_of(R"({"c": "sub/c.json"})")},
+                      {"sub/c.json", R"({"variants": {"v": {"executor_info": {"ort": {"model_file": "m.onnx"}}}}})"}});
   EXPECT_EQ(only_variant(files.read()).graph, "sub/v/m.onnx");
 }
 
@@ -88,9 +89,9 @@ TEST(PackageRead, OtherManifestsAreNone) {
     EXPECT_FALSE(package.is_one()) << text;
     EXPECT_THAT(package.warnings(), IsEmpty()) << text;
   }
-  EXPECT_FALSE(Files({}).read().is_one());
-  EXPECT_FALSE(Files({{"manifest.json", manifest_of("{}")}, {"genai_config.json", "{}"}}).read().is_one());
-  EXPECT_TRUE(Files({{"manifest.json", manifest_of("{}")}, {"sub/genai_config.json", "{}"}}).read().is_one());
+  EXPECT_FALSE(PackageFiles({}).read().is_one());
+  EXPECT_FALSE(PackageFiles({{"manifest.json", manifest_of("{}")}, {"genai_config.json", "{}"}}).read().is_one());
+  EXPECT_TRUE(PackageFiles({{"manifest.json", manifest_of("{}")}, {"sub/genai_config.json", "{}"}}).read().is_one());
 }
 
 TEST(PackageRead, KnowsVersions) {
@@ -196,7 +197,7 @@ TEST(PackageRead, NeverLeavesThePackage) {
           manifest_with(R"({"model_file": ")" + path + "\"}"),
           manifest_with("{\"model_file\": \"m\"}", R"(, "variant_directory": ")" + path + "\""),
           manifest_with(R"({"session_options": )" + option + "}")}) {
-      Files files({{"manifest.json", text}});
+      PackageFiles files({{"manifest.json", text}});
       const Package package = files.read();
       ASSERT_FALSE(package.warnings().empty()) << text;
       EXPECT_THAT(package.warnings()[0].message, HasSubstr("does not stay in the package")) << text;
@@ -233,8 +234,8 @@ TEST(PackageRead, HostileSizesCostLittle) {
   EXPECT_FALSE(read_manifest(manifest_of("{}", ", \"x\": \"" + std::string(Package::most_bytes, 'x') + "\"")).is_one());
   std::string many = "{";
   for (int i = 0; i < 50'000; ++i) many += (i == 0 ? "" : ",") + ("\"" + std::to_string(i)) + "\": \"big\"";
-  Files files({{"manifest.json", manifest_of(many + "}")},
-               {"big/component.json", R"({"variants": {}, "x": ")" + std::string(1U << 20U, 'x') + "\"}"}});
+  PackageFiles files({{"manifest.json", manifest_of(many + "}")},
+                      {"big/component.json", R"({"variants": {}, "x": ")" + std::string(1U << 20U, 'x') + "\"}"}});
   const Package package = files.read();
   EXPECT_LT(package.components().size(), 20U);
   EXPECT_THAT(package.warnings(), ::testing::SizeIs(10));
@@ -274,23 +275,24 @@ TEST(PackageRead, DataFoldersAreCutOutOfTheText) {
 }
 
 TEST(PackageRead, SharedExecutorFileIsChangedOnce) {
-  Files files({{"manifest.json", manifest_of(R"({"c": {"variants": {
+  PackageFiles files(
+      {{"manifest.json", manifest_of(R"({"c": {"variants": {
                   "v": {"variant_directory": ".", "executor_info": {"ort": "ort.json"}},
                   "w": {"variant_directory": ".", "executor_info": {"ort": "ort.json"}}}}})")},
-               {"ort.json", R"({"session_options": {"session.model_external_initializers_file_folder_path": "w"}})"}});
+       {"ort.json", R"({"session_options": {"session.model_external_initializers_file_folder_path": "w"}})"}});
   EXPECT_THAT(files.read().without_data_folders(), ElementsAre(Pair("ort.json", R"({"session_options": {}})")));
 }
 
 class Editing : public ::testing::Test {
  protected:
   std::string edited(std::map<std::string, std::string> files, const std::vector<GraphVariant>& variants) {
-    Files read(std::move(files));
+    PackageFiles read(std::move(files));
     const PackageChanges changes = with_variants(read.reader(), variants, graphs_);
     warnings_ = changes.warnings;
     return changes.files.empty() ? std::string() : changes.files.begin()->second.value_or("");
   }
   std::string removed(const std::string& manifest, const std::vector<std::string>& graphs) {
-    Files read({{"manifest.json", manifest}});
+    PackageFiles read({{"manifest.json", manifest}});
     const PackageChanges changes = without_variants(read.reader(), graphs);
     return changes.files.empty() ? "unchanged" : changes.files.begin()->second.value_or("removed");
   }
