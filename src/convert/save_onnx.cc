@@ -141,7 +141,7 @@ class OnnxPlan {
     proto_ = place_payloads(model, options_of, layout_, companions_.graphs);
     files_ = data_files(layout_);
     // Written even if no payload goes into it: the report names it.
-    if (files_.empty() && is_one_data_file(options_)) files_[name_beside(model_path_, options_for("").data_file)];
+    if (files_.empty() && is_one_data_file(options_)) files_[name_beside(model_path_, "") + options_for("").data_file];
   }
   OnnxPlan(const OnnxPlan&) = delete;
   OnnxPlan& operator=(const OnnxPlan&) = delete;

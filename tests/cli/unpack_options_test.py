@@ -24,6 +24,13 @@ class ExternalData(ToolCase):
         for tensor in model.graph.initializer:
             self.assertEqual(tensor.raw_data, wire.content(wire.FLOAT, 300, tensor.name))
 
+    def test_data_file_without_data_is_empty(self) -> None:
+        (self.folder / "sub").mkdir()
+        target = self.folder / "sub" / "model.onnx"
+        self.succeeds("unpack", self.model(wire.tensor("n", wire.UINT8, 8)), "-o", target, "--external-data", "weights.bin")
+        self.assertEqual(set(snapshot(target.parent)), {"model.onnx", "weights.bin"})
+        self.assertEqual((target.parent / "weights.bin").read_bytes(), b"")
+
     def test_alignment(self) -> None:
         source = self.archive("a", "b", "c")
         for alignment in (64, 4096, 65536):
