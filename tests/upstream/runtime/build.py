@@ -41,7 +41,7 @@ apt-get clean
 """
 # apt-get lacks some files of both, and fails after it fetched the others. Of the patches some hunks fail that do not matter.
 SOURCE = """\
-mkdir -p /work/debian && cd /work/debian
+mkdir -p /trial/debian && cd /trial/debian
 apt-get source --download-only onnxruntime=1.21.0+dfsg-1 || true
 apt-get source --download-only onnxruntime/forky || true
 rm -rf packaging ../src && mkdir packaging ../src
@@ -66,7 +66,7 @@ EDITS = (
 )
 OPTIONS = {
     "CMAKE_BUILD_TYPE": "MinSizeRel", "CMAKE_CXX_FLAGS": "-O1 -w", "CMAKE_CXX_FLAGS_MINSIZEREL": "-DNDEBUG",
-    "CMAKE_C_FLAGS_MINSIZEREL": "-O1 -DNDEBUG", "CMAKE_PROJECT_INCLUDE": "/work/precompiled.cmake",
+    "CMAKE_C_FLAGS_MINSIZEREL": "-O1 -DNDEBUG", "CMAKE_PROJECT_INCLUDE": "/trial/precompiled.cmake",
     "onnxruntime_BUILD_SHARED_LIB": "ON", "onnxruntime_ENABLE_PYTHON": "ON", "onnxruntime_BUILD_UNIT_TESTS": "ON",
     "onnxruntime_DISABLE_ABSEIL": "ON", "onnxruntime_ENABLE_CPUINFO": "ON", "onnxruntime_USE_FULL_PROTOBUF": "ON",
     "onnxruntime_USE_PREINSTALLED_EIGEN": "ON", "onnxruntime_USE_XNNPACK": "OFF", "onnxruntime_USE_DNNL": "OFF",
@@ -74,31 +74,31 @@ OPTIONS = {
     "onnxruntime_ONNX_PROTO_DATA_DIR": "/usr/lib/python3/dist-packages", "safeint_SOURCE_DIR": "/usr/include/safeint",
     "FETCHCONTENT_FULLY_DISCONNECTED": "ON", "FETCHCONTENT_TRY_FIND_PACKAGE_MODE": "ALWAYS",
 }  # fmt: skip
-CONFIGURE = "mkdir -p /work/build && cd /work/build && cmake -G Ninja ../src/cmake " + " ".join(
+CONFIGURE = "mkdir -p /trial/build && cd /trial/build && cmake -G Ninja ../src/cmake " + " ".join(
     f"-D{name}='{value}'" for name, value in OPTIONS.items())  # fmt: skip
 # Reconfigures first: CMake finds sources by their folder. What is built is kept for a comparison.
 BUILD = """\
-cd /work/build
+cd /trial/build
 cmake . > /dev/null
 nice -n 19 ionice -c3 ninja -k 0 -j{jobs} {targets}
-mkdir -p /work/{stage}/onnxruntime
-strip -o /work/{stage}/libonnxruntime.so libonnxruntime.so
-cp ../src/onnxruntime/__init__.py /work/{stage}/onnxruntime
-cp -a onnxruntime/capi /work/{stage}/onnxruntime
+mkdir -p /trial/{stage}/onnxruntime
+strip -o /trial/{stage}/libonnxruntime.so libonnxruntime.so
+cp ../src/onnxruntime/__init__.py /trial/{stage}/onnxruntime
+cp -a onnxruntime/capi /trial/{stage}/onnxruntime
 """
 RUN_TESTS = """\
-cd /work/build
-nice -n 10 ./onnxruntime_test_all --gtest_brief=1 --gtest_output=xml:/work/tests_{stage}.xml || true
-test -s /work/tests_{stage}.xml
+cd /trial/build
+nice -n 10 ./onnxruntime_test_all --gtest_brief=1 --gtest_output=xml:/trial/tests_{stage}.xml || true
+test -s /trial/tests_{stage}.xml
 """
 APPLY = """\
-cd /work/src
-for patch in /work/patches/*.patch; do
+cd /trial/src
+for patch in /trial/patches/*.patch; do
   git apply --reverse --check $patch 2> /dev/null || git apply --whitespace=nowarn $patch
 done
 """
 # The module that is built, and what the programs beside this one need.
-RUN = "cd /work/programs && PYTHONPATH=/work/after:/work/programs nice -n 5 python3 -B {program} > /work/{output}.json\n"
+RUN = "cd /trial/programs && PYTHONPATH=/trial/after:/trial/programs nice -n 5 python3 -B {program} > /trial/{output}.json\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +113,7 @@ class System(Distribution):
 class Build:
     def __init__(self, folder: Path) -> None:
         self.folder, self.root = folder, folder / "root"
-        self.work, self.done = self.root / "work", folder / "done"
+        self.work, self.done = self.root / "trial", folder / "done"
         self.done.mkdir(parents=True, exist_ok=True)
 
     def step(self, name: str, action: Callable[[], None], key: str = "") -> None:
@@ -181,7 +181,7 @@ class Build:
         self.step("models", self.inside("models", RUN.format(program="models.py /usr/share/libonnx-testdata/data", output="models")), patched)
         for megabytes, runs in ((500, 15), (2500, 7)):
             name = f"sessions_{megabytes}"
-            program = f"sessions.py /work/{name} {megabytes} {runs}"
+            program = f"sessions.py /trial/{name} {megabytes} {runs}"
             self.step(name, self.inside(name, RUN.format(program=program, output=name)), patched)
             shutil.rmtree(self.work / name, ignore_errors=True)
 
