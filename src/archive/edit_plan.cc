@@ -109,7 +109,7 @@ void EditPlan::check_addition_of(std::string_view name) const {
   const auto found = hiding_names_->find(std::string(name));
   if (found == hiding_names_->end()) return;
   const std::string_view graph = found->second;
-  throw base::annotate(shadow_error(name, name.substr(name_beside(graph, "").size()), 0),
+  throw base::annotate(shadow_error(name, name.substr(folder_of_name(graph).size()), 0),
                        {.prefix = base::concat("the graph ", base::quoted(graph)),
                         .place = Place{std::string(name), {}},
                         .path = archive_.path()});
@@ -118,7 +118,7 @@ void EditPlan::check_addition_of(std::string_view name) const {
 std::map<std::string, std::string_view> EditPlan::hiding_names() const {
   std::map<std::string, std::string_view> names;
   for (const ArchiveEntry& graph : archive_.graphs()) {
-    if (removed_[graph.index] || name_beside(graph.name, "").empty()) continue;
+    if (removed_[graph.index] || folder_of_name(graph.name).empty()) continue;
     walk_as_far_as_read(archive_, graph, {}, [&](const onnx::TensorSite& site) {
       if (site.tensor.is_external() && site.tensor.external.location)
         names.try_emplace(name_beside(graph.name, *site.tensor.external.location), graph.name);

@@ -70,8 +70,7 @@ std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view 
   const ArchiveEntry model = archive.entry(archive.size() - 1);
   if (name.empty() || name == model_entry_name) return model;
   // `a.onnx` is a graph's whole name if there is one; otherwise it may be `a.onnx.onnx` without the end.
-  for (const std::string& file :
-       {graph_file_name(name), concat(name, graph_suffix), concat(name, "/model", graph_suffix)}) {
+  for (const std::string& file : graph_file_names(name)) {
     const auto entry = archive.find(file);
     if (entry && is_graph_name(file)) return entry;
     const auto own = name_of_model(archive);
@@ -117,8 +116,8 @@ std::optional<std::string> graph_name_fault(const std::string& name) {
 }
 
 std::string name_beside(std::string_view graph, std::string_view location) {
-  const std::size_t slash = graph.rfind('/');
-  return slash == std::string_view::npos ? std::string() : concat(graph.substr(0, slash + 1), location);
+  const std::string_view folder = folder_of_name(graph);
+  return folder.empty() ? std::string() : concat(folder, location);
 }
 
 Error shadow_error(std::string_view beside, std::string_view location, std::uint64_t tensor) {

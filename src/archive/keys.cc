@@ -77,6 +77,12 @@ std::string graph_file_name(std::string_view name) {
   return std::string(name) + std::string(name.ends_with(graph_suffix) ? "" : graph_suffix);
 }
 
+std::array<std::string, 3> graph_file_names(std::string_view name) {
+  return {graph_file_name(name), base::concat(name, graph_suffix), base::concat(name, "/model", graph_suffix)};
+}
+
+std::string_view folder_of_name(std::string_view name) noexcept { return name.substr(0, name.rfind('/') + 1); }
+
 std::string key_stem(std::string_view name) {
   std::string stem(name.substr(0, longest_stem));
   std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');

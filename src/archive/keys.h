@@ -1,6 +1,7 @@
 // The kinds of entry names: keys, graphs, reserved names. `KeyMaker` (archive_writer.h) makes keys.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -35,6 +36,12 @@ bool is_graph_name(std::string_view name) noexcept;
 inline constexpr std::string_view graph_suffix = ".onnx";
 /// The name of a graph's entry: `decoder.onnx` for `decoder` and for `decoder.onnx`.
 std::string graph_file_name(std::string_view name);
+
+/// The names of entries that a caller may mean by the name of a graph, the likeliest first: `unet` is `unet.onnx` or
+/// `unet/model.onnx`.
+std::array<std::string, 3> graph_file_names(std::string_view name);
+/// The folder of an entry's name, with `/` at its end; empty for a name in the root.
+std::string_view folder_of_name(std::string_view name) noexcept;
 
 /// Converts `name` to a key, without regard to clashes (W12). Bytes outside [A-Za-z0-9_] become `_`. `_` is put before
 /// a leading digit, and `t_` before a reserved name or a device name of Windows. An empty name becomes `tensor`. The

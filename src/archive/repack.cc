@@ -273,7 +273,7 @@ void RepackPlan::check_hiding_names() const {
   RepackModels::Names names;
   for (const PlannedEntry& planned : entries_) names.emplace(planned.name);
   for (const PlannedEntry& planned : entries_) {
-    if (!is_graph_name(planned.name) || name_beside(planned.name, "").empty()) continue;
+    if (!is_graph_name(planned.name) || folder_of_name(planned.name).empty()) continue;
     for (const std::string& location : models_.links_of(*planned.entry)) {
       const std::string beside = name_beside(planned.name, location);
       if (names.contains(beside))

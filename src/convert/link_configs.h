@@ -11,8 +11,6 @@
 
 namespace onnxar {
 
-inline constexpr std::string_view genai_config_name = "genai_config.json";
-
 /// Returns the path of the archive's folder from the folder `from` of the tree, for a link in the folder of `graph`;
 /// empty if there is no such link, or if it has the archive beside it. Both names are without `/` at the end.
 using ArchiveFolder = std::function<std::string(const std::string& from, const std::string& graph)>;

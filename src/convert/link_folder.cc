@@ -13,6 +13,7 @@
 #include "archive/access.h"
 #include "archive/entry_source.h"
 #include "archive/graphs.h"
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
@@ -67,7 +68,7 @@ class FolderLinks {
     if (place == ArchivePlace::copied || place == ArchivePlace::moved) refuse_part(archive);
     find_root(folder);
     for (const auto& [graph, path] : graphs_) {
-      folders_.insert(name_beside(path, ""));
+      folders_.emplace(folder_of_name(path));
       graph_paths_.insert(path);
     }
     for (const ArchiveEntry& file : side_files(linking_.archive()))
@@ -209,7 +210,7 @@ class FolderLinks {
       if (!copies_.contains(folder) && (!moves_to_ || *moves_to_ != folder)) claim_archive(folder);
     }
     for (const auto& [graph, path] : graphs_) {
-      if (!has_archive(name_beside(path, ""))) name_link_beside(path);
+      if (!has_archive(std::string(folder_of_name(path)))) name_link_beside(path);
     }
   }
 
@@ -296,7 +297,7 @@ class FolderLinks {
 
   /// Returns whether the link of this graph is without the archive beside it.
   [[nodiscard]] bool is_linked_afar(const std::string& path) const {
-    return graph_paths_.contains(path) && !has_archive(name_beside(path, ""));
+    return graph_paths_.contains(path) && !has_archive(std::string(folder_of_name(path)));
   }
 
   [[nodiscard]] bool has_path(const std::string& path) const {
@@ -325,7 +326,7 @@ class FolderLinks {
   }
 
   void add_link(FileSet& files, const std::string& graph, const std::string& path) {
-    const std::string folder = name_beside(path, "");
+    const std::string folder(folder_of_name(path));
     const bool is_afar = package_.is_one() && !has_archive(folder);
     linking_.select(graph, is_afar ? way_to_archive(folder) : "");
     report_.links.push_back(linking_.report(shown_ / os::path_of(path)));

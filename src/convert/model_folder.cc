@@ -261,7 +261,7 @@ std::vector<Finding> ModelFolder::remarks() const {
 }
 
 std::optional<Finding> remark_on_places(std::span<const SideFile> files) {
-  constexpr std::string_view config = "genai_config.json", list = "shared_initializers";
+  constexpr std::string_view config = genai_config_name, list = "shared_initializers";
   constexpr std::uint64_t most = 1U << 20U;  // bytes; such files have some kilobytes
   const auto file = std::ranges::find(files, config, &SideFile::name);
   if (file == files.end() || file->source->size() > most) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "archive/keys.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 
@@ -37,17 +38,17 @@ std::optional<std::string> name_in(std::string_view folder, std::string_view pat
   return name;
 }
 
-std::string folder_of(const std::string& name) {
-  const std::size_t slash = name.rfind('/');
-  return slash == std::string::npos ? std::string() : name.substr(0, slash);
-}
-
 /// A SHA-256 in hexadecimal digits.
 bool is_digest(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
 }  // namespace
+
+std::string_view folder_in_package(std::string_view name) noexcept {
+  const std::string_view folder = folder_of_name(name);
+  return folder.substr(0, folder.empty() ? 0 : folder.size() - 1);
+}
 
 const JsonMember* member_named(const std::vector<JsonMember>& members, std::string_view key) {
   const auto found = std::ranges::find(members.rbegin(), members.rend(), key, &JsonMember::key);
@@ -79,7 +80,7 @@ class Package::Reading {
 
   void run() {
     const auto manifest = file(std::string(manifest_name));
-    if (!manifest || manifest->value.kind != JsonKind::object || text_of_("genai_config.json")) return;
+    if (!manifest || manifest->value.kind != JsonKind::object || text_of_(std::string(genai_config_name))) return;
     const std::vector<JsonMember> members = distinct_members_of(*manifest);
     const JsonMember* const version = member_named(members, "schema_version");
     const JsonMember* const components = member_named(members, "components");
@@ -213,7 +214,7 @@ class Package::Reading {
       if (!found) found = file(*path);
       if (!found) return warn(body, concat("the package has no file ", base::quoted(in_folder)));
       body = *found;
-      folder = folder_of(body.file);
+      folder = folder_in_package(body.file);
     }
     const std::vector<JsonMember> members = members_of(body);
     const JsonMember* const variants = member_named(members, "variants");

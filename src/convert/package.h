@@ -16,11 +16,16 @@
 namespace onnxar {
 
 inline constexpr std::string_view manifest_name = "manifest.json";
+/// The configuration of ONNX Runtime GenAI, which has no package beside it.
+inline constexpr std::string_view genai_config_name = "genai_config.json";
 /// The option of a session for the folder of external data.
 inline constexpr std::string_view data_folder_option = "session.model_external_initializers_file_folder_path";
 
 /// The last member of an object with this key, which is the one that counts; null if it has none.
 const base::JsonMember* member_named(const std::vector<base::JsonMember>& members, std::string_view key);
+
+/// The folder of a name in a package, without `/` at its end; empty for a name in the root.
+std::string_view folder_in_package(std::string_view name) noexcept;
 
 /// Names in a package are paths in its folder, with `/`, without `.` and `..`. Immutable.
 class Package {

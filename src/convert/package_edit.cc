@@ -66,7 +66,7 @@ std::string device_named(const std::string& name) {
 }
 
 std::string graph_named(const std::string& name, std::span<const std::string> graphs) {
-  for (const std::string& file : {name, concat(name, graph_suffix), concat(name, "/model", graph_suffix)})
+  for (const std::string& file : graph_file_names(name))
     if (std::ranges::find(graphs, file) != graphs.end()) return file;
   std::string known;
   constexpr std::size_t most = 10;
@@ -74,11 +74,6 @@ std::string graph_named(const std::string& name, std::span<const std::string> gr
     known += concat(known.empty() ? "" : ", ", base::quoted(graph));
   refuse(concat("no graph of the archive has the name ", base::quoted(name), ", so it cannot be a variant; it has ",
                 known.empty() ? "none with a name" : known));
-}
-
-std::string_view folder_of_graph(std::string_view graph) {
-  const std::size_t slash = graph.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : graph.substr(0, slash);
 }
 
 /// True if `folder` is `outer`, or lies in it.
@@ -200,10 +195,10 @@ class Adding {
   /// The component with a variant in the graph's folder, or else the one whose name is that of the folder or of one
   /// around it.
   [[nodiscard]] const Package::Component* component_of(const Package& package) const {
-    const std::string_view folder = folder_of_graph(graph_);
+    const std::string_view folder = folder_in_package(graph_);
     for (const Package::Component& component : package.components()) {
       const auto is_beside = [&](const Package::Variant& variant) {
-        return !variant.graph.empty() && folder_of_graph(variant.graph) == folder;
+        return !variant.graph.empty() && folder_in_package(variant.graph) == folder;
       };
       if (std::ranges::any_of(component.list, is_beside)) return &component;
     }
@@ -235,7 +230,7 @@ class Adding {
       refuse(concat("the component ", base::quoted(component->name), " has a variant ", base::quoted(name),
                     " with another graph"));
     }
-    if (!is_in(folder_of_graph(graph_), component->folder)) {
+    if (!is_in(folder_in_package(graph_), component->folder)) {
       refuse(concat("the graph ", base::quoted(graph_), " is not in the folder of its component ",
                     base::quoted(component->name)));
     }
@@ -244,7 +239,7 @@ class Adding {
   }
 
   void add_component() {
-    const std::string_view folder = folder_of_graph(graph_);
+    const std::string_view folder = folder_in_package(graph_);
     const std::string name(folder.empty() ? root_component : folder);
     const std::string manifest(manifest_name), all = *text_.text(manifest);
     JsonReader json(all, Code::usage_argument);

@@ -7,6 +7,7 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
+#include "archive/keys.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/errors.h"
@@ -198,7 +199,7 @@ onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of,
   const auto begin = [&](const std::string& graph, std::string_view path) {
     options = &options_of(graph);
     policy = ExternalPolicy::of(*options);
-    layout.set_folder(options->format == Format::archive ? "" : name_beside(path, ""), options->data_file);
+    layout.set_folder(std::string(options->format == Format::archive ? "" : folder_of_name(path)), options->data_file);
   };
   begin("", model_name_of(model.skeleton).value_or(""));
   if (options->format != Format::archive) metadata.drop_key = model_name_key;

@@ -111,7 +111,8 @@ std::string file_name_of(const std::string& path) { return os::text_of(os::path_
 SaveOptions with_data_file(const SaveOptions& options, const std::string& path, const std::string& model_path) {
   SaveOptions external = options;
   external.format = Format::onnx_external;
-  const bool is_of_hub = name_beside("/" + path, "").ends_with("/onnx/");
+  const std::string_view folder = folder_of_name(path);
+  const bool is_of_hub = folder == "onnx/" || folder.ends_with("/onnx/");
   const std::string name = file_name_of(is_of_hub ? path : model_path);
   const bool is_refused = name.find("..") != std::string::npos;  // as in check_data_file_name
   external.data_file = (is_refused ? "model.onnx" : name) + (is_of_hub ? "_data" : ".data");
@@ -141,7 +142,8 @@ class OnnxPlan {
     proto_ = place_payloads(model, options_of, layout_, companions_.graphs);
     files_ = data_files(layout_);
     // Written even if no payload goes into it: the report names it.
-    if (files_.empty() && is_one_data_file(options_)) files_[name_beside(model_path_, "") + options_for("").data_file];
+    if (files_.empty() && is_one_data_file(options_))
+      files_[base::concat(folder_of_name(model_path_), options_for("").data_file)];
   }
   OnnxPlan(const OnnxPlan&) = delete;
   OnnxPlan& operator=(const OnnxPlan&) = delete;

@@ -61,7 +61,8 @@ namespace {
 /// The files of an archive as they are after the additions and removals of an edit.
 class EditedFiles {
  public:
-  EditedFiles(const Archive& archive, ReplaceOptions& options) : archive_(archive), options_(options) {}
+  EditedFiles(const Archive& archive, ReplaceOptions& options)
+      : archive_(archive), options_(options), removed_(options.remove.begin(), options.remove.end()) {}
 
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const {
     const auto added = std::ranges::find(options_.add, name, &AddedFile::name);
@@ -93,17 +94,17 @@ class EditedFiles {
         options_.add.push_back({name, {}, source_of(*text)});
       } else if (archive_.find(name)) {
         options_.remove.push_back(name);
+        removed_.insert(name);
       }
     }
   }
 
  private:
-  [[nodiscard]] bool is_removed(std::string_view name) const {
-    return std::ranges::find(options_.remove, name) != options_.remove.end();
-  }
+  [[nodiscard]] bool is_removed(std::string_view name) const { return removed_.contains(std::string(name)); }
 
   const Archive& archive_;
   ReplaceOptions& options_;
+  base::KeyedSet<std::string> removed_;
 };
 
 }  // namespace
