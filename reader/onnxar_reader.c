@@ -1049,6 +1049,11 @@ static int place_range(reader* r, size_t index, uint64_t offset, uint64_t length
   range->data = r->memory ? r->memory + (size_t)range->offset : NULL;
   return 1;
 }
+/* Adds to a breach of M9 which name no entry has. */
+static void name_location(fault* e, const char* broken, struct text location) {
+  const size_t length = location.length < sizeof e->location ? location.length : sizeof e->location - 1;
+  if (e && strcmp(broken, "M9") == 0) memcpy(e->location, location.at, length);
+}
 /* Step k from M9 on. The rule that is broken, "" if the entry's local header was refused, or NULL. */
 static const char* find_data(reader* r, struct text location, uint64_t offset, const uint64_t* length,
                              onnxar_reader_range* range, size_t* index, fault* e) {
@@ -1084,6 +1089,7 @@ static int judge_tensor(walker* w) {
   w->out.offset = range.offset;
   w->out.size = range.size;
   if (broken && broken[0]) refuse_at(w, broken, (const byte*)w->out.message);
+  if (broken) name_location(&w->error, broken, w->keys[LOCATION]);
   return !broken;
 }
 /* The step by which the field of a message leads on, or NULL. */
@@ -1245,18 +1251,22 @@ size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, siz
   put(&out, '\0');
   return out.length - 1;
 }
+/* After `lead`, with `?` for what is not printable, and a quotation mark; nothing for an empty text. */
+static void put_quoted(struct writer* out, const char* lead, const char* text, size_t length) {
+  if (length == 0) return;
+  put_text(out, lead);
+  for (size_t i = 0; i < length; ++i) put(out, text[i] >= 0x20 && text[i] < 0x7F ? text[i] : '?');
+  put(out, '"');
+}
 const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
   struct writer out = {buffer, size, 0};
   put_text(&out, e->code);
-  if (e->entry_length > 0) put_text(&out, " in \"");
-  for (size_t i = 0; i < e->entry_length && i < LONGEST_NAME; ++i) {
-    put(&out, e->entry[i] >= 0x20 && e->entry[i] < 0x7F ? e->entry[i] : '?');
-  }
-  if (e->entry_length > 0) put(&out, '"');
+  put_quoted(&out, " in \"", e->entry, e->entry_length < LONGEST_NAME ? e->entry_length : (size_t)LONGEST_NAME);
   if (e->offset != OAR_NO_OFFSET) put_text(&out, " at ");
   if (e->offset != OAR_NO_OFFSET) put_number(&out, e->offset);
   put_text(&out, ": ");
   put_text(&out, e->sentence);
+  put_quoted(&out, ": \"", e->location, strlen(e->location));
   put(&out, '\0');
   return buffer;
 }
@@ -1455,6 +1465,7 @@ int onnxar_reader_resolve(reader* r, const char* location, size_t location_lengt
   size_t index;
   const char* broken = location_length == 0 ? "M8" : find_data(r, name, offset, length, range, &index, e);
   if (broken && broken[0]) refuse(e, broken, NULL, OAR_NO_OFFSET);
+  if (broken) name_location(e, broken, name);
   return broken ? -1 : 0;
 }
 int onnxar_reader_copy(reader* r, uint64_t offset, size_t length, void* buffer, fault* e) {

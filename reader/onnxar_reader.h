@@ -59,7 +59,7 @@ extern "C" {
 #endif
 #define OAR_NO_OFFSET UINT64_MAX /* an error that has no place in the file */
 #define OAR_NOT_FOUND SIZE_MAX   /* instead of the index of an entry */
-#define OAR_MESSAGE_SIZE 1300    /* room for each line of onnxar_reader_message */
+#define OAR_MESSAGE_SIZE 1600    /* room for each line of onnxar_reader_message */
 
 /* --- Opening ------------------------------------------------------------------------------------------------------ */
 
@@ -75,6 +75,7 @@ typedef struct onnxar_reader_error {
   uint64_t offset;      /* in the file, as checking.md has it; or OAR_NO_OFFSET */
   size_t entry_length;  /* of the entry's name; 0 if no entry is to blame */
   char entry[1025];     /* its first 1024 bytes, unchecked: it may hold any byte */
+  char location[256];   /* for M9, the name that no entry has: its first 255 bytes; else "" */
 } onnxar_reader_error;
 
 /* Writes `zip.entry.overlap in "a" at 64: the entry overlaps the next`, with `?` for what is not printable, cut if

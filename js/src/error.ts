@@ -135,8 +135,14 @@ export class OnnxarError extends Error {
   }
 }
 
-export function require(rule: Rule, kept: boolean, offset?: number | bigint, entry?: string): asserts kept {
-  if (!kept) throw new OnnxarError(rule, entry, offset);
+export function require(
+  rule: Rule,
+  kept: boolean,
+  offset?: number | bigint,
+  entry?: string,
+  detail?: string,
+): asserts kept {
+  if (!kept) throw new OnnxarError(rule, entry, offset, detail);
 }
 
 /** Returns the value of an option. Throws if it is not a number from `least` on. */

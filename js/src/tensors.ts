@@ -209,10 +209,15 @@ function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Siz
   keeps('M12', text === undefined || stated !== undefined);
   keeps('M18', size === undefined || size === stated);
   const room = sizes(entry);
-  keeps('M9', room !== undefined);
-  const rest = BigInt(room!) - offset!;
+  wire.keeps(
+    'M9',
+    room !== undefined,
+    draft.at,
+    `a linked tensor names the entry ${JSON.stringify(entry)}, which is not there`,
+  );
+  const rest = BigInt(room) - offset!;
   const length = stated ?? (rest > 0n ? rest : 0n);
-  keeps('M13', offset! + length <= BigInt(room!));
+  keeps('M13', offset! + length <= BigInt(room));
   const folder = wire.name.slice(0, wire.name.lastIndexOf('/') + 1);
   keeps('G6', folder === '' || sizes(folder + entry) === undefined);
   return { entry, offset: Number(offset), length: Number(length) };

@@ -40,8 +40,8 @@ export class Wire {
   }
 
   /** For rules of one tensor. */
-  keeps(rule: Parameters<typeof require>[0], kept: boolean, at: number): asserts kept {
-    require(rule, kept, this.#base + at, this.name);
+  keeps(rule: Parameters<typeof require>[0], kept: boolean, at: number, detail?: string): asserts kept {
+    require(rule, kept, this.#base + at, this.name, detail);
   }
 
   /** The lower 32 bits of a number. */

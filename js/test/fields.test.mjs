@@ -98,3 +98,11 @@ test('metadata merges graphs and types that are given twice', async () => {
   assert.deepEqual(Object.keys(header), ['__metadata__', 'a', 'b']);
   assert.deepEqual(inputs, [{ name: 'x', dtype: 'F32', shape: [4] }]);
 });
+
+test('a location that is no entry is named', async () => {
+  const location = block(13, block(1, 'location'), block(2, 'weights/gone'));
+  await assert.rejects(read(number(1, 3), number(2, 1), location, number(14, 1)), {
+    rule: 'M9',
+    message: /names the entry "weights\/gone", which is not there/,
+  });
+});

@@ -163,6 +163,22 @@ TEST(ReaderErrors, AreOneLineThatATerminalCanShow) {
   }
 }
 
+TEST(ReaderErrors, NameTheLocationThatNoEntryHas) {
+  const Blob bytes = smallest_builder().build();
+  const Reader archive = opened(bytes);
+  onnxar_reader_range range = {};
+  onnxar_reader_error error = {};
+  char line[OAR_MESSAGE_SIZE] = {};
+  ASSERT_EQ(onnxar_reader_resolve(archive.get(), "weights\n/w", 10, 0, nullptr, &range, &error), -1);
+  EXPECT_STREQ(onnxar_reader_message(&error, &line[0], sizeof line),
+               "onnx.external_data.missing: there is no entry of the name that the location states: \"weights?/w\"");
+  const std::string longest(300, 'n');
+  ASSERT_EQ(onnxar_reader_resolve(archive.get(), longest.data(), 300, 0, nullptr, &range, &error), -1);
+  EXPECT_EQ(error.location, longest.substr(0, 255));
+  ASSERT_EQ(onnxar_reader_resolve(archive.get(), "", 0, 0, nullptr, &range, &error), -1);
+  EXPECT_STREQ(error.location, "");
+}
+
 TEST(ReaderErrors, TheLongestFits) {
   onnxar_reader_error error = {};
   error.code = "onnx.external_data.duplicate_key";
@@ -170,6 +186,7 @@ TEST(ReaderErrors, TheLongestFits) {
   error.entry_length = 65535;
   error.offset = OAR_NO_OFFSET - 1;
   std::ranges::fill(error.entry, 'n');
+  std::ranges::fill_n(&error.location[0], sizeof error.location - 1, 'n');
   char line[OAR_MESSAGE_SIZE] = {};
   EXPECT_LT(std::string_view(onnxar_reader_message(&error, &line[0], sizeof line)).size(), sizeof line - 1);
 }

@@ -244,6 +244,7 @@ TEST(ReaderWalk, AnErrorIsGivenAgainAtEachCall) {
     EXPECT_STREQ(error.code, "onnx.external_data.missing");
     EXPECT_STREQ(error.rule, "M9");
     EXPECT_STREQ(error.entry, "__MODEL_PROTO");
+    EXPECT_STREQ(error.location, "missing");
   }
   EXPECT_EQ(onnxar_reader_walk_next(walk, nullptr, nullptr), -1);
 }

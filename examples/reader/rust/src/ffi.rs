@@ -25,6 +25,7 @@ pub struct onnxar_reader_error {
     pub offset: u64,
     pub entry_length: usize,
     pub entry: [c_char; 1025],
+    pub location: [c_char; 256],
 }
 
 #[repr(C)]
