@@ -336,6 +336,19 @@ describe('transformers.js', { skip }, async () => {
     assert.deepEqual(asked, []);
   });
 
+  for (const folder of ['linked', 'copied']) {
+    test(`loads a repository of links, ${folder}`, async () => {
+      const { localModelPath } = env;
+      env.localModelPath = join(files, folder);
+      const from = (env, source, load) => load(source, { local_files_only: true });
+      for (const [dtype, wanted] of Object.entries({ fp32: CLASSIFIED, q4: ['BAD true', 'GOOD true'] })) {
+        assert.deepEqual(await classified(transformers, from, 'typed', { dtype }), wanted);
+      }
+      env.localModelPath = localModelPath;
+      assert.deepEqual(asked, []);
+    });
+  }
+
   test('names a file that is not there, and asks nobody else for it', async () => {
     const failing = withArchive(env, url('subgraphs.onnxar'), (name, options) =>
       transformers.AutoTokenizer.from_pretrained(name, options),

@@ -8,6 +8,7 @@ Usage: ONNXAR=path/to/onnxar models.py ROOT FOLDER
 - large.onnxar: 5 GiB of holes, and after them the graph classifier.onnx with its weights
 - docs/: what the programs of docs/web.md read
 - typed.onnxar: a repository of transformers.js, with a graph for each of seven dtypes; q4 says the opposite
+- linked/typed, copied/typed: that repository as `link` gives it, with symbolic links to the archive, and with a copy
 - pair.onnxar: a folder of transformers.js with encoder and decoder over one embedding; unpacked/pair: that folder, as
   `unpack` gives it back
 """
@@ -167,6 +168,12 @@ def unpack(archive: Path, unpacked: Path) -> None:
     subprocess.run([os.environ["ONNXAR"], "unpack", archive, "-o", f"{unpacked}/", "-q"], check=True)
 
 
+def link(archive: Path, folder: Path, *options: str) -> None:
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    folder.parent.mkdir()
+    subprocess.run([os.environ["ONNXAR"], "link", archive, "-o", f"{folder}/", "-f", "-q", *options], check=True)
+
+
 def linked(made: ModelProto, entries: dict[str, str]) -> ModelProto:
     """The model with tensors that are entries of the archive: entry by tensor name."""
     for tensor in made.graph.initializer:
@@ -214,6 +221,8 @@ def main() -> None:
         typed["onnx/model_fp16.onnx"].graph.initializer[2].raw_data = np.zeros((WIDTH, 2), np.float32).tobytes()
         config = {**CLASSIFIER_CONFIG, "transformers.js_config": {}}
         pack_folder(folder / "typed", typed, {"config.json": config, **files}, out / "typed.onnxar")
+        link(out / "typed.onnxar", out / "linked" / "typed")
+        link(out / "typed.onnxar", out / "copied" / "typed", "--copy")
         write_docs(root, out / "docs", folder)
 
 
