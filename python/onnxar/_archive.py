@@ -23,7 +23,6 @@ import numpy as np
 from onnxar import _core, _dtypes, _operations, _ranges, _summary
 from onnxar._errors import Error, Finding, NotFoundError, fault, make_error, printable, unreadable, usage
 from onnxar._guard import Guarded, Verification, copy_of, guarded
-from onnxar._http import TIMEOUT
 from onnxar._options import expect_natural
 from onnxar._pool import Pool
 from onnxar._progress import Count, Progress, reporting
@@ -540,7 +539,7 @@ def open_archive(
     length: int | None = None,
     store: Any = None,
     storage_options: Mapping[str, Any] | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float = _ranges.TIMEOUT,
     verify: Verification | None = None,
 ) -> Archive:
     """Opens an archive at a path, in memory, or in a file object, which is read to its end. Errors: io.*, zip.*, archive.*.
@@ -556,7 +555,8 @@ def open_archive(
     it again.
 
     An address such as `https://host/m.onnxar`, `s3://bucket/key` or `hf://owner/name/m.onnxar`, and a file or path of fsspec, is
-    read by ranges through fsspec, which gets `storage_options`. With a `store` of obstore, `source` is a path in it. A
+    read in ranges: `https://` and `s3://` with the system's libcurl, others through fsspec, which gets `storage_options` and then
+    reads all addresses. With a `store` of obstore, `source` is a path in it. A
     tensor is read when its array is taken, and kept as long as the archive or one of its arrays; `Archive.load` reads
     many at once. "populate", and False for `no_copy`, read everything when the archive is opened. All bytes are of one version of the
     file, or the error is io.changed. More errors: remote.*.

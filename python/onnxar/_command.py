@@ -19,7 +19,6 @@ from typing import Any
 
 from onnxar import _ranges
 from onnxar._errors import Error, fault, make_error, without_folder
-from onnxar._http import HttpFile
 from onnxar._options import Path
 from onnxar._progress import Report
 from onnxar._proto import is_model, write
@@ -65,13 +64,13 @@ def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
     file, whose name errors do not tell: a ModelProto tensor by tensor, at any size. Without `weights`, their data in a ModelProto
     or at an address is left out."""
-    file = _ranges.fsspec_file(model, None) if is_remote(model) else model_of(model)
+    file = _ranges.remote_file(model, None) if is_remote(model) else model_of(model)
     if isinstance(file, str):
         yield file
         return
     with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
         path = os.path.join(folder, "model.onnx")
-        name = file.name if isinstance(file, _ranges.FsspecFile | HttpFile) else ""
+        name = file.name if _ranges.is_read_in_ranges(file) else ""
         try:
             _write(file, path, weights)
         except OSError as error:
@@ -95,7 +94,7 @@ def name_for(model: Any, path: str, file: str) -> str:
 
 
 def _write(file: Any, path: str, weights: bool) -> None:
-    if isinstance(file, _ranges.FsspecFile | HttpFile):
+    if _ranges.is_read_in_ranges(file):
         (_ranges.save_whole if weights else _ranges.save_outline)(file, path)
         return
     with open(path, "wb") as output:

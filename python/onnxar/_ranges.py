@@ -1,6 +1,7 @@
 """Archives that are not local files: at addresses, on file systems of fsspec, and in stores of obstore.
 
-They are read by ranges: the end of the file tells what is in it, and weights are read when they are used.
+They are read in ranges: the end of the file tells what is in it, and weights are read when they are used. The library reads
+addresses of HTTP; fsspec reads others, and those that are opened with options of its own.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ from typing import Any, Protocol
 
 from onnxar import _core
 from onnxar._errors import Error, FormatError, fault, usage
-from onnxar._http import CONNECTIONS, END, TIMEOUT, HttpFile
 from onnxar._pool import Pool
 
 Range = tuple[int, int]  # the first byte, and the byte after the last one
 Targets = Sequence[tuple[int, memoryview]]
 
+TIMEOUT = 30.0  # seconds without an answer, or with less than 1 KiB/s, after which a request of the library has failed
+END = 256 << 10  # bytes at the end of a file that are read when it is opened
+CONNECTIONS = 8
 GAP = 32 << 10  # bytes that are read in vain to save a request
 PIECE = 8 << 20  # bytes of a large range, so that several connections share it
 BATCH = 64 << 20  # bytes that are asked for at the same time
 
+OF_LIBRARY = re.compile(r"https?://|s3://", re.IGNORECASE)
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
 SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]", re.IGNORECASE)
 SCHEME = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]*(?=:(?://|:))")
@@ -37,10 +41,14 @@ VERSIONS = (
 
 
 class RemoteFile(Protocol):
-    """A file that is read by ranges."""
+    """A file that is read in ranges."""
 
-    name: str  # for messages, without secrets
-    size: int
+    @property
+    def name(self) -> str:
+        """For messages, without secrets."""
+
+    @property
+    def size(self) -> int: ...
 
     def fetch(self, ranges: list[Range]) -> list[Any]:
         """Returns the bytes of each range, all of the version that was opened. Errors: io.changed; any exception."""
@@ -109,6 +117,11 @@ def _reason(error: Exception) -> str:
 
 def _changed(name: str) -> Error:
     return fault("io.changed", "the file was replaced since it was opened; open it again", path=name)
+
+
+def is_read_in_ranges(file: object) -> bool:
+    """True for what `remote_file` returns, except a path."""
+    return isinstance(file, FsspecFile | _core.RemoteFile)
 
 
 class FsspecFile:
@@ -228,8 +241,8 @@ class Reader:
     def __init__(self, file: RemoteFile) -> None:
         self.file = file
         self.end_at = max(0, file.size - END)
-        self.end = getattr(file, "end", b"")
-        if len(self.end) < file.size - self.end_at:
+        self.end: Any = b""
+        if file.size > 0:
             with translated(file.name):
                 self.end = self._expect([(self.end_at, file.size)])[0]
 
@@ -268,12 +281,12 @@ class Reader:
             target[start - offset : stop - offset] = data[start - at : stop - at]
 
 
-def fsspec_file(
-    source: Any, storage_options: Mapping[str, Any] | None, timeout: float = TIMEOUT
-) -> FsspecFile | HttpFile | str:
+def remote_file(source: Any, storage_options: Mapping[str, Any] | None, timeout: float = TIMEOUT) -> RemoteFile | str:
     """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
     name = name_of(source)
     if is_address(source):
+        if not storage_options and OF_LIBRARY.match(source) and not _has_s3fs(source) and (file := _core.remote_file(source, timeout)):
+            return file
         with translated(name):
             try:
                 import fsspec
@@ -286,28 +299,25 @@ def fsspec_file(
             raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
     if "file" in _protocols(system):
         return os.path.abspath(str(path))
-    if _is_http(system):
-        with translated(name):
-            return HttpFile(system, path, name, timeout)
     return FsspecFile(system, path, name)
+
+
+def _has_s3fs(address: str) -> bool:
+    """True if this is an address of S3 and s3fs is installed, which knows the profiles and roles of Amazon's tools."""
+    import importlib.util
+
+    return address[:5].lower() == "s3://" and importlib.util.find_spec("s3fs") is not None
 
 
 def _protocols(system: Any) -> Sequence[str]:
     return (system.protocol,) if isinstance(system.protocol, str) else system.protocol
 
 
-def _is_http(system: Any) -> bool:
-    """Whether this is fsspec's own file system of HTTP. Those that derive from it may read in another way."""
-    if "http" not in _protocols(system):
-        return False
-    from fsspec.implementations.http import HTTPFileSystem
-
-    return type(system) is HTTPFileSystem and not system.asynchronous
-
-
 def open_file(file: RemoteFile) -> _core.Archive:
-    """Opens an archive by ranges; one whose versions cannot be told apart is read in one piece."""
-    if isinstance(file, FsspecFile | HttpFile) and file.version is None:
+    """Opens an archive in ranges; one whose versions cannot be told apart is read in one piece."""
+    if isinstance(file, _core.RemoteFile):
+        return file.open()
+    if isinstance(file, FsspecFile) and file.version is None:
         with translated(file.name):
             return _core.Archive.open_buffer(file.whole())
     return _core.RangedArchive.open_ranges(Reader(file), file.size, file.name)
@@ -315,7 +325,7 @@ def open_file(file: RemoteFile) -> _core.Archive:
 
 def reader_of(file: RemoteFile) -> Reader:
     """One whose versions cannot be told apart is read in one piece."""
-    if isinstance(file, FsspecFile | HttpFile) and file.version is None:
+    if isinstance(file, FsspecFile) and file.version is None:
         with translated(file.name):
             file = WholeFile(file.name, file.whole())
     return Reader(file)
@@ -345,7 +355,7 @@ def open_source(
 ) -> _core.Archive | str:
     """Opens an address, a file of fsspec, or a path in a store of obstore. Returns the path of a local file instead."""
     if store is None:
-        file = fsspec_file(source, storage_options, timeout)
+        file = remote_file(source, storage_options, timeout)
         return file if isinstance(file, str) else open_file(file)
     if not isinstance(source, str):
         raise usage(f"with a store, the source is a path in it, not {type(source).__name__}")

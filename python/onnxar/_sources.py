@@ -48,7 +48,7 @@ def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
     as `onnxar.open`; usage.argument (`what` cannot read this)."""
     if not is_remote(source):
         return file_of(source, what)
-    file = _ranges.fsspec_file(source, None)
+    file = _ranges.remote_file(source, None)
     if isinstance(file, str):
         return file
     load.add_ranges(file.name, _ranges.reader_of(file), file.size)

@@ -22,6 +22,7 @@
 #include "onnxar/content.h"
 #include "onnxar/convert.h"
 #include "python_file.h"
+#include "ranged_archive.h"
 
 namespace onnxar::python {
 namespace {
@@ -201,12 +202,6 @@ void bind_tensor(nb::module_& module) {
 }
 
 // --- archives that Python code reads ---
-
-/// An archive whose bytes come from Python code. That takes the interpreter's lock, so no call may hold it while it
-/// waits for bytes.
-struct RangedArchive : Archive {
-  explicit RangedArchive(Archive archive) : Archive(std::move(archive)) {}
-};
 
 RangedArchive open_ranges(nb::callable read, std::uint64_t size, std::string name) {
   auto file = python_file(std::move(read), size, std::move(name));

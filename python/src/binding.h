@@ -22,6 +22,7 @@ void bind_options(nb::module_& module);
 void bind_conversions(nb::module_& module);
 void bind_writers(nb::module_& module);
 void bind_links(nb::module_& module);
+void bind_remote(nb::module_& module);
 void bind_stored(nb::module_& module);
 
 /// Runs long work without the interpreter's lock. The work must not use Python objects.

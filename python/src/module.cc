@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   bind_conversions(module);
   bind_writers(module);
   bind_links(module);
+  bind_remote(module);  // after the class of archives in ranges
   bind_stored(module);
   module.def("dtype_name", [](int type) { return text(onnxar::to_string(static_cast<onnxar::DataType>(type))); });
   module.def("dtype_bits", [](int type) { return onnxar::bits_per_element(static_cast<onnxar::DataType>(type)); });

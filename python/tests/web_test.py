@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import functools
 import importlib.util
 import inspect
 import math
 import mmap
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
+import time
 import unittest
 import unittest.mock
 
@@ -22,7 +26,7 @@ from remote_files import ADDRESS, COUNT, SIZE, RangesTest
 from support import matmul_model, weights
 
 import onnxar
-from onnxar import _http, _ranges
+from onnxar import _core, _ranges
 
 SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
 web_server = importlib.util.module_from_spec(SPEC)
@@ -36,7 +40,7 @@ class Http(RangesTest):
         server = web_server.serving()
         self.server = server.__enter__()
         self.addCleanup(server.__exit__, None, None, None)
-        patch = unittest.mock.patch.object(_http, "PAUSE", 0.001)
+        patch = unittest.mock.patch.object(_core, "remote_file", functools.partial(_core.remote_file, pause=0.001))
         patch.start()
         self.addCleanup(patch.stop)
 
@@ -47,6 +51,34 @@ class Http(RangesTest):
         with onnxar.open(self.serve()) as archive:
             self.expect_all(archive)
         self.assertTrue(all(each.range and each.method == "GET" for each in self.server.requests))
+
+    def test_addresses_of_http_need_no_fsspec(self):
+        with unittest.mock.patch.dict(sys.modules, {"fsspec": None}):
+            with onnxar.open(self.serve()) as archive:
+                self.expect_all(archive)
+            self.assertEqual(onnxar.check(self.serve()), [])
+            error = self.refused("usage.argument", onnxar.open, self.serve(), storage_options={"headers": {}})
+        self.assertIn("pip install fsspec", str(error))
+
+    def test_fsspec_reads_what_libcurl_cannot(self):
+        with unittest.mock.patch.object(_core, "remote_file", lambda *_: None), onnxar.open(self.serve()) as archive:
+            self.expect_all(archive)
+
+    def test_threads_read_one_file(self):
+        file = _core.remote_file(self.serve(), 30)
+        parts = [(at, at + 1000) for at in range(0, len(self.data) - 1000, len(self.data) // 64)]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda part: file.fetch([part])[0], parts))
+        self.assertEqual(found, [self.data[begin:end] for begin, end in parts])
+
+    def test_interrupt_ends_a_call_that_waits(self):
+        address = self.serve(stop=1000)
+        program = f"import onnxar\ntry: onnxar.open({address!r})\nexcept KeyboardInterrupt: print('interrupted')"
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+            while not self.server.requests:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=20)[0], "interrupted\n")
 
     def test_scheme_may_be_in_capitals(self):
         address = self.serve()
@@ -88,7 +120,7 @@ class Http(RangesTest):
     def test_a_server_that_tells_no_versions_apart_is_read_in_one_piece(self):
         with onnxar.open(self.serve(etag="", modified=None)) as archive:
             self.expect_all(archive)
-        self.assertEqual([each.range is None for each in self.server.requests], [False, True])
+        self.assertEqual([each.range is None for each in self.server.requests], [False, True, True])  # fsspec asks for size and whole
 
     def test_a_server_without_ranges_is_refused(self):
         self.refused("remote.no_ranges", onnxar.open, self.serve(ranges=False))

@@ -1,0 +1,93 @@
+// Binds files on servers that onnxar::remote reads in ranges.
+#include "onnxar/remote.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding.h"
+#include "ranged_archive.h"
+
+namespace onnxar::python {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using Range = std::pair<std::uint64_t, std::uint64_t>;  // the first byte, and the byte after the last one
+
+/// Reads a file by one thread at a time.
+class RemoteFile {
+ public:
+  explicit RemoteFile(std::shared_ptr<const RandomAccess> file) : file_(std::move(file)) {}
+
+  [[nodiscard]] const std::shared_ptr<const RandomAccess>& file() const noexcept { return file_; }
+  void read(const std::vector<RangeTarget>& targets) {
+    const std::scoped_lock lock(reading_);
+    file_->read(targets);
+  }
+
+ private:
+  std::shared_ptr<const RandomAccess> file_;
+  std::mutex reading_;
+};
+
+/// Ends a call that waits for a server if the user interrupts it.
+void raise_interrupt(std::string_view, std::chrono::milliseconds waited) {
+  if (waited.count() == 0) return;
+  const nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Returns null if libcurl is missing, or the server identifies no version of the file: a whole download is then all
+/// that is safe. Times are in seconds. Throws what `open_remote` throws.
+std::shared_ptr<RemoteFile> open_file(const std::string& address, double timeout, double pause) {
+  RemoteOptions options = remote_options_of_environment();
+  options.stall_timeout = std::chrono::ceil<std::chrono::milliseconds>(Seconds(timeout));
+  options.connect_timeout = options.stall_timeout;
+  options.pause = std::chrono::ceil<std::chrono::milliseconds>(Seconds(pause));
+  options.waiting = raise_interrupt;
+  try {
+    return without_gil([&] { return std::make_shared<RemoteFile>(open_remote(address, options)); });
+  } catch (const Error& error) {
+    const bool has_no_version = error.code() == Code::remote_answer && error.advice().hint == Hint::get_whole;
+    if (has_no_version || error.code() == Code::remote_no_libcurl) return nullptr;
+    throw;
+  }
+}
+
+/// Returns the bytes of ranges that ascend and do not overlap.
+nb::list fetch(RemoteFile& file, const std::vector<Range>& ranges) {
+  nb::list parts;
+  std::vector<RangeTarget> targets;
+  for (const auto& [begin, end] : ranges) {
+    const auto size = static_cast<Py_ssize_t>(end - begin);
+    const nb::object part = nb::steal(PyByteArray_FromStringAndSize(nullptr, size));
+    if (!part.is_valid()) throw nb::python_error();
+    auto* const data = reinterpret_cast<std::byte*>(PyByteArray_AsString(part.ptr()));
+    targets.push_back({begin, {data, static_cast<std::size_t>(size)}});
+    parts.append(part);
+  }
+  without_gil([&] { file.read(targets); });
+  return parts;
+}
+
+}  // namespace
+
+void bind_remote(nb::module_& module) {
+  const RemoteOptions defaults;
+  nb::class_<RemoteFile>(module, "RemoteFile")
+      .def_prop_ro("name", [](const RemoteFile& of) { return text(of.file()->name().string()); })
+      .def_prop_ro("size", [](const RemoteFile& of) { return of.file()->size(); })
+      .def("open",
+           [](const RemoteFile& of) { return without_gil([&] { return RangedArchive(Archive::open(of.file())); }); })
+      .def("fetch", fetch, nb::arg("ranges"));
+  module.def("remote_file", open_file, nb::arg("address"), nb::arg("timeout"),
+             nb::arg("pause") = Seconds(defaults.pause).count());
+}
+
+}  // namespace onnxar::python
