@@ -200,6 +200,21 @@ class Manifests(HostileCase):
                     made = {path.name for path in (self.folder / "out").iterdir() if path.is_dir()}
                     self.assertEqual(made, {"cpu", "gpu"})
 
+    def test_folders_of_variants_keep_the_rules_of_names(self) -> None:
+        for name in ("\x1b[31m", "a\nb", "é", "e\u0301", "*", "con", "nul/x", "trail.", " ", "...", "x" * 256, "d/" * 600 + "d"):
+            for options in ((), ("--copy",), ("-n",)):
+                with self.subTest(name=name, options=options):
+                    self.fresh()
+                    self.refused("error[zip.name.", "link", self.package(name), "-o", "out/", *options)
+
+    def test_many_components_cost_little(self) -> None:
+        components = {f"c{n}": {"variants": {"cpu": ORT}} for n in range(40_000)}
+        done = self.goes("link", self.package(components=components), "-o", "out/", "--no-sync")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        written = json.loads((self.folder / "out/manifest.json").read_text())
+        folders = {json.dumps(each["variants"]["cpu"]["executor_info"]["ort"].get("session_options")) for each in written["components"].values()}
+        self.assertEqual((written["layout"], len(written["components"]), len(folders)), ("installed", 40_000, 1))
+
     def test_wrong_types_are_refused_when_variants_are_written(self) -> None:
         values: list[object] = [None, True, 0, -1, 1.5, [], ["x"], [[[]]]]
         for key in ("schema_version", "components"):
