@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -63,9 +62,13 @@ class JsonEdits {
   }
 
   [[nodiscard]] std::string result() const {
-    std::string text = text_;
-    for (const auto& [begin, edit] : std::views::reverse(edits_)) text.replace(begin, edit.first - begin, edit.second);
-    return text;
+    std::string text;
+    std::size_t kept = 0;  // up to here `text` has what is before
+    for (const auto& [begin, edit] : edits_) {
+      text.append(text_, kept, begin - kept).append(edit.second);
+      kept = edit.first;
+    }
+    return text.append(text_, kept);
   }
 
  private:
