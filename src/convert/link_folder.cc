@@ -38,6 +38,7 @@
 #include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
+#include "zip/names.h"
 
 namespace onnxar {
 namespace {
@@ -152,7 +153,10 @@ class FolderLinks {
     report_.remarks = package_.warnings();
     for (const Package::Component& component : package_.components()) {
       // ONNX Runtime refuses a package that lacks a folder of a variant, and an archive has no empty folders.
-      for (const Package::Variant& variant : component.list) declared_.insert(variant.folder);
+      for (const Package::Variant& variant : component.list) {
+        if (!variant.folder.empty()) zip::check_name(variant.folder, {variant.folder, std::nullopt});
+        declared_.insert(variant.folder);
+      }
     }
   }
 
