@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <ranges>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -197,25 +198,30 @@ ModelFolder ModelFolder::read(const fs::path& path, const SaveOptions& save) {
   folder.changed_ = folder.package_.without_data_folders();
   folder.note_data_folders();
   folder.put_first(save.first);
+  const fs::path blobs = folder.blobs();
+  for (const FolderFile& model : folder.models_ | std::views::drop(1))
+    static_cast<void>(map_beneath(folder.path_, blobs, model.name));
   return folder;
 }
 
 fs::path ModelFolder::path_of(const std::string& name) const { return path_ / os::path_of(name); }
 
+fs::path ModelFolder::blobs() const { return base::real_path(path_of(models_.front().name)).parent_path(); }
+
 std::optional<std::string> ModelFolder::text_of(const std::string& name) const {
   if (!std::ranges::binary_search(others_, name, {}, &FolderFile::name)) return std::nullopt;
-  const fs::path blobs = base::real_path(path_of(models_.front().name)).parent_path();
-  const auto file = map_beneath(path_, blobs, name);
+  const auto file = map_beneath(path_, blobs(), name);
   return std::string(as_text(file->bytes()).substr(0, Package::most_bytes + 1));
 }
 
 std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>& data, const fs::path& output) const {
-  const fs::path blobs = base::real_path(path_of(models_.front().name)).parent_path();
+  const fs::path second = blobs();
   std::vector<SideFile> files;
   for (const auto& [name, entry] : others_) {
     const fs::path path = path_of(name);
-    if (data.contains(os::slashed_text_of(path)) || base::are_same(path, output)) continue;
-    const auto file = map_beneath(path_, blobs, name);
+    if (data.contains(os::slashed_text_of(path))) continue;
+    const auto file = map_beneath(path_, second, name);
+    if (base::are_same(path, output)) continue;
     if (is_lfs_pointer(file->bytes())) {
       throw Error(Code::usage_argument, "it would be packed in place of the file", {}, path,
                   advice_on_kind(file->bytes()));

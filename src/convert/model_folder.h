@@ -32,8 +32,9 @@ class ModelFolder {
   static bool is_one(const std::filesystem::path& path);
   /// Lists the folder and those below it, without files whose names begin with a dot and without what
   /// SaveOptions::exclude matches; of the others, applies `rename` and `first`. Errors: io.not_a_file (there is no
-  /// `.onnx` file in it); usage.argument (a link to a folder, which is not followed; `first` is none of the models;
-  /// two new names for a file); io.*. Cost: O(names * (log names + patterns)).
+  /// `.onnx` file in it); usage.argument (a link to a folder, which is not followed; a model other than the first is a
+  /// link that `side_files` would not follow; `first` is none of the models; two new names for a file); io.*. Cost:
+  /// O(names * (log names + patterns)).
   static ModelFolder read(const std::filesystem::path& path, const SaveOptions& save);
 
   /// The models, which are the `.onnx` files. The first is `first`, or `model.onnx`, or the only one directly in the
@@ -63,6 +64,8 @@ class ModelFolder {
   void list(const SaveOptions& save);
   void note_data_folders();
   void put_first(const std::string& first);
+  /// The folder that the first model's own file is in, after links. Errors: io.*.
+  [[nodiscard]] std::filesystem::path blobs() const;
   /// The model of the first variant that is there; empty without one. REQUIRES: models are in the order of names.
   [[nodiscard]] std::string first_variant() const;
   [[nodiscard]] std::optional<std::string> text_of(const std::string& name) const;
