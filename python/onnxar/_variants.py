@@ -35,6 +35,9 @@ class Chosen:
 
 def choose(source: Any, component: str, name: str, options: Any, providers: Providers, provider_options: Any) -> Chosen:
     """Chooses a variant of a component of the package in an archive, or takes the one that is named. Errors: usage.argument."""
+    for what, given in (("component", component), ("variant", name)):
+        if not isinstance(given, str):
+            raise usage(f"{what} must be a name, not {type(given).__name__}")
     with open_archive(source) as archive:
         package = Package(archive)
         variants = package.variants(component)

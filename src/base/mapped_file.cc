@@ -92,11 +92,16 @@ bool FileOrigin::is_changed() const noexcept {
   return status != status_;
 }
 
-void FileOrigin::expect_unwritten() const {
+void FileOrigin::expect_unwritten() const { expect_state(Growth::allowed); }
+
+void FileOrigin::expect_whole() const { expect_state(Growth::refused); }
+
+void FileOrigin::expect_state(Growth growth) const {
   std::error_code failed;
   const os::FileStatus status = os::status_of(path_, failed);
-  if (failed || status.identity != status_.identity || status.size > status_.size) return;
-  if (status.size < status_.size || status.modified != status_.modified) throw changed_while_read(path_);
+  if (failed || status.identity != status_.identity) return;
+  if (growth == Growth::allowed && status.size > status_.size) return;
+  if (status.size != status_.size || status.modified != status_.modified) throw changed_while_read(path_);
 }
 
 FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {

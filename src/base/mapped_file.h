@@ -54,8 +54,14 @@ class FileOrigin : public detail::MappedFrom {
   /// grew passes, since edits append; so does a file that another one has replaced at its path, since the mapping
   /// keeps it. As above, a change within one tick is not noticed. Errors: io.changed.
   void expect_unwritten() const;
+  /// Also refuses a file that only grew: for files that are read as a whole. Throws `io.changed`.
+  void expect_whole() const;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
+  enum class Growth : std::uint8_t { allowed, refused };
+  void expect_state(Growth growth) const;
+
   std::filesystem::path path_;
   os::FileStatus status_;
   std::uint64_t offset_;

@@ -22,6 +22,7 @@
 #include "convert/open.h"
 #include "convert/save.h"
 #include "convert/variants.h"
+#include "convert/whole_file.h"
 #include "onnx/rewrite.h"
 #include "onnx/sites.h"
 #include "onnx/splice.h"
@@ -292,9 +293,9 @@ SideFile added_file(const AddedFile& added) {
   }
   SideFile side_file{added.name, added.source};
   if (!added.source) {
-    // Opened now, so that a missing file ends the verb before its output is opened. The source keeps the mapping.
-    const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
-    side_file.source = payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source;
+    // Opened now, so that a missing file ends the verb before its output is opened.
+    side_file.source = whole_file(
+        [path = added.path] { return std::make_shared<const base::MappedFile>(base::MappedFile::open(path)); });
   }
   if (is_graph_name(added.name)) side_file.source = without_name(std::move(side_file.source));
   return side_file;
@@ -337,6 +338,19 @@ void check_folders(const std::vector<SideFile>& files, const std::filesystem::pa
               base::concat("its side files would be in ", folders, " folders, over the limit of ", most,
                            " for files of ", base::human_size(bytes)),
               {std::string(beyond), std::nullopt}, output, {Hint::unpack_model_alone});
+}
+
+std::optional<Finding> remark_on_folders(const std::vector<SideFile>& files) {
+  try {
+    check_folders(files, {});
+    return std::nullopt;
+  } catch (const Error& error) {
+    Finding finding = error.finding();
+    finding.severity = Severity::warning;
+    finding.message += "; `unpack` and `link` refuse to make these folders, `unzip` does not";
+    finding.advice = {};
+    return finding;
+  }
 }
 
 }  // namespace onnxar

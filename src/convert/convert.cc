@@ -94,6 +94,7 @@ LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, cons
   model.remarks.insert(model.remarks.begin(), std::make_move_iterator(remarks.begin()),
                        std::make_move_iterator(remarks.end()));
   if (auto remark = remark_on_places(model.side_files)) model.remarks.push_back(std::move(*remark));
+  if (auto remark = remark_on_folders(model.side_files)) model.remarks.push_back(std::move(*remark));
   return model;
 }
 

@@ -83,11 +83,14 @@ class PlannedNames {
     for (std::size_t i = 0; i < listed; ++i) {
       const std::string& name = faults_[i].entry();
       if (i != 0) message += base::concat("; nor can ", base::quoted(name), " be a name: ", faults_[i].message());
+      if (!is_typed_easily(name)) continue;
       if (const auto other = free_name(name, faults_[i].code()))
         proposals += base::concat(proposals.empty() ? "" : ", ", escaped(name), "=", *other);
     }
     if (faults_.size() > listed) message += base::concat("; and ", faults_.size() - listed, " more names");
-    throw Error(first.code(), message, {first.entry(), std::nullopt}, {}, {Hint::rename_entries, proposals});
+    const Advice advice = proposals.empty() ? Advice{} : Advice{Hint::rename_entries, proposals};
+    if (proposals.empty()) message += "; rename the file, or leave it out";
+    throw Error(first.code(), message, {first.entry(), std::nullopt}, {}, advice);
   }
 
  private:
@@ -98,6 +101,11 @@ class PlannedNames {
     if (is_key(name))
       throw Error(Code::usage_argument, "a side file cannot have this name: C identifiers are keys of tensors", place);
     written_.add(static_cast<std::uint32_t>(index), [this](std::uint32_t i) { return names_[i]; });
+  }
+
+  /// False for names that the text of a rename cannot have as they are: OLD ends at the first `=`.
+  static bool is_typed_easily(const std::string& name) {
+    return name.find('=') == std::string::npos && escaped(name) == name;
   }
 
   /// A name that no other one clashes with; it counts as taken from now on.

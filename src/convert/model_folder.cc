@@ -17,6 +17,7 @@
 #include "base/open_file.h"
 #include "base/text.h"
 #include "convert/model_source.h"
+#include "convert/whole_file.h"
 #include "onnxar/archive.h"
 #include "os/error.h"
 #include "os/names.h"
@@ -192,7 +193,10 @@ ModelFolder ModelFolder::read(const fs::path& path, const SaveOptions& save) {
   ModelFolder folder(base::real_path(path));
   folder.list(save);
   if (folder.models_.empty()) {
-    throw Error(Code::io_not_a_file, "is a folder; name a file, or a folder with .onnx files in it", {}, path);
+    throw Error(Code::io_not_a_file,
+                folder.excluded_.empty() ? "is a folder; name a file, or a folder with .onnx files in it"
+                                         : "is a folder without a .onnx file that is not excluded; a model is needed",
+                {}, path);
   }
   folder.package_ = Package::read([&folder](const std::string& name) { return folder.text_of(name); });
   folder.changed_ = folder.package_.without_data_folders();
@@ -215,12 +219,13 @@ std::optional<std::string> ModelFolder::text_of(const std::string& name) const {
 }
 
 std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>& data, const fs::path& output) const {
-  const fs::path second = blobs();
+  const auto roots = std::make_shared<const std::pair<fs::path, fs::path>>(path_, blobs());
   std::vector<SideFile> files;
   for (const auto& [name, entry] : others_) {
     const fs::path path = path_of(name);
     if (data.contains(os::slashed_text_of(path))) continue;
-    const auto file = map_beneath(path_, second, name);
+    const auto open = [roots, name] { return map_beneath(roots->first, roots->second, name); };
+    auto file = open();
     if (base::are_same(path, output)) continue;
     if (is_lfs_pointer(file->bytes())) {
       throw Error(Code::usage_argument, "it would be packed in place of the file", {}, path,
@@ -228,7 +233,7 @@ std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>&
     }
     const auto changed = changed_.find(name);
     if (changed == changed_.end()) {
-      files.push_back({entry, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source});
+      files.push_back({entry, whole_file(std::move(file), open)});
     } else {
       const Bytes text = as_bytes(changed->second);
       files.push_back({entry, payload_of(ByteSpan::own({text.begin(), text.end()})).source});

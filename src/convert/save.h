@@ -78,6 +78,9 @@ std::uint64_t size_of(const std::vector<SideFile>& side_files);
 /// log(files)).
 void check_folders(const std::vector<SideFile>& files, const std::filesystem::path& output);
 
+/// Returns the warning that `check_folders` would refuse the archive that has these files; none if it would not.
+std::optional<Finding> remark_on_folders(const std::vector<SideFile>& files);
+
 /// Writes `model` to `output` in `options.format`. In a folder, its file is named after `input`. Errors: as `pack`
 /// and `unpack`.
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,

@@ -43,8 +43,11 @@ CLI::Option* add_variants(CLI::App& verb, std::vector<std::string>& variants) {
 std::vector<GraphVariant> graph_variants(const std::vector<std::string>& variants) {
   std::vector<GraphVariant> parsed;
   for (const std::string& text : variants) {
-    auto [graph, ep] = pair_of(text, "--variant wants GRAPH=EP or GRAPH=EP:DEVICE, such as int8=cuda:gpu");
+    const std::string wanted = "--variant wants GRAPH=EP or GRAPH=EP:DEVICE, such as int8=cuda:gpu";
+    auto [graph, ep] = pair_of(text, wanted);
     const std::size_t colon = ep.find(':');
+    if (colon == 0 || colon + 1 == ep.size())
+      throw Error(Code::usage_argument, wanted + ", not `" + escaped(text) + "`");
     std::string device = colon == std::string::npos ? std::string() : ep.substr(colon + 1);
     parsed.push_back({std::move(graph), ep.substr(0, colon), std::move(device)});
   }
