@@ -26,7 +26,7 @@ TEST(AlignedCopies, EachKeyIsCopiedOnceToAMultipleOf64) {
   EXPECT_EQ(source.reads, 2);
 }
 
-TEST(AlignedCopies, ACopyBeyondTheLimitBelongsToItsSpanAlone) {
+TEST(AlignedCopies, CopyBeyondTheLimitBelongsOnlyToItsSpan) {
   AlignedCopies copies;
   const CountedSource source(pattern(100));
   static_cast<void>(copies.get({1, 0}, source, 199));

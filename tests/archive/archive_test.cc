@@ -58,7 +58,7 @@ TEST(Archive, OpensAFileAndNamesIt) {
   EXPECT_NE(archive.owner(), nullptr);
 }
 
-TEST(Archive, TellsItsEntriesInTheOrderOfTheFile) {
+TEST(Archive, ListsEntriesInTheOrderOfTheFile) {
   const Built built = smallest_archive();
   const Archive archive = opened(built.bytes);
   for (std::size_t i = 0; i < archive.size(); ++i) {
@@ -125,7 +125,7 @@ TEST(ArchiveEntry, OfAnotherArchiveIsRefused) {
   }
 }
 
-TEST(Resolve, GivesTheSliceThatALinkNames) {
+TEST(Resolve, ReturnsTheSliceThatALinkNames) {
   const Archive archive = opened(smallest_archive().bytes);
   const Bytes whole = archive.bytes(*archive.find("w"));
   const auto expect_slice = [&](Bytes got, std::size_t offset, std::size_t length) {
@@ -177,7 +177,7 @@ TEST(Resolve, AllocatesNothingFromTheFirstUseOn) {
   EXPECT_GT(sum, 0U);
 }
 
-TEST(Opening, AllocatesAFixedNumberOfTimesForAnyNumberOfEntries) {
+TEST(Opening, AllocatesTheSameForAnyNumberOfEntries) {
   const auto allocations_for = [](std::size_t entries) {
     ZipBuilder builder = smallest_builder();
     while (builder.entries.size() < entries) {
@@ -280,7 +280,7 @@ TEST(SameState, ComparesWhatTheDirectoryAndTheModelSay) {
   EXPECT_FALSE(same_state(archive, state(1, "a longer name")));
 }
 
-TEST(Zip, IsToldByItsBytes) {
+TEST(Zip, IsRecognisedByItsBytes) {
   const Blob archive = smallest_archive().bytes;
   EXPECT_TRUE(looks_like_zip(archive));
   EXPECT_TRUE(looks_like_zip(ZipBuilder().build()));  // an empty zip file is an end record
@@ -293,7 +293,7 @@ TEST(Zip, IsToldByItsBytes) {
 }
 
 // No protobuf message begins so: a file that does was cut, and is not a broken model.
-TEST(Zip, IsToldByItsFirstBytesAlone) {
+TEST(Zip, IsRecognisedByItsFirstBytes) {
   for (const std::string_view begin : {"PK\1\2", "PK\3\4", "PK\5\6", "PK\6\6", "PK\6\7", "PK\7\x8"}) {
     EXPECT_TRUE(looks_like_zip(as_bytes(begin)));
   }

@@ -138,7 +138,7 @@ TEST_F(ArchiveWriterTest, StreamOfNothingIsNotAsked) {
   EXPECT_NO_THROW(writer_.add("w", 0, never));
 }
 
-TEST_F(ArchiveWriterTest, StreamsThatDoNotGiveTheirBytesAreRefused) {
+TEST_F(ArchiveWriterTest, RefusesStreamsOfAnotherSize) {
   const Blob data = pattern(1000);
   EXPECT_EQ(refusal_of_adding("w", 1001U, stream_of(data, 100)), (ErrorContext{Code::io_source_size, "w"}));
   EXPECT_EQ(refusal_of_adding("w", 4U, StreamReader())->code, Code::usage_argument);
@@ -284,7 +284,7 @@ TEST(WriteFile, AnArchiveThatIsBeingEditedIsNotReplaced) {
   EXPECT_EQ(code_of([&] { write_file(path, as_bytes("page"), {.overwrite = true}); }), Code::archive_busy);
 }
 
-TEST(WriteFile, ADryRunFindsWhatIsInTheWayAndWritesNothing) {
+TEST(WriteFile, DryRunFindsObstaclesAndWritesNothing) {
   const TempDir folder;
   write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});
   EXPECT_TRUE(folder.file_names().empty());

@@ -63,13 +63,14 @@ TEST_P(ChangeDetection, AFileThatGrewWasEditedAndAnyOtherChangeCounts) {
   EXPECT_TRUE(found_after([this] { fs::remove(path_); })) << "it is gone";
 }
 
-TEST_P(ChangeDetection, AnotherFileOfTheNameCountsForAMappingAndForACopyOnlyIfItsDirectoryDiffers) {
+// For a copy it counts only if its directory differs.
+TEST_P(ChangeDetection, FileThatTookTheNameCountsForMappings) {
   const bool copied = GetParam();
   EXPECT_EQ(found_after([this] { put_in_its_place(built_.bytes); }), !copied);
   EXPECT_TRUE(found_after([this] { put_in_its_place(Blob(built_.bytes.size())); }));
 }
 
-TEST_P(ChangeDetection, ACopyThatWasEditedCountsForAMappingIfItTookTheName) {
+TEST_P(ChangeDetection, EditedCopyThatTookTheNameCountsForMappings) {
   const bool copied = GetParam();
   EXPECT_EQ(found_after([this] { put_in_its_place(edited(built_, "next").bytes); }), !copied);
 }

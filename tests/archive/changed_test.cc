@@ -58,7 +58,7 @@ class ChangedTest : public ::testing::Test {
   fs::path path_;
 };
 
-TEST_F(ChangedTest, AModelThatWasReplacedInItsPlaceIsNotTakenForTheOldOneNorForDamage) {
+TEST_F(ChangedTest, ReportsInPlaceReplacementAsChanged) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const Archive archive = Archive::open(path_);
   undo_and_edit(2);
@@ -66,7 +66,7 @@ TEST_F(ChangedTest, AModelThatWasReplacedInItsPlaceIsNotTakenForTheOldOneNorForD
   EXPECT_EQ(code_of([&] { archive.verify(model_of(archive)); }), Code::io_changed);
 }
 
-TEST_F(ChangedTest, ACopyOfTwoStatesIsNotTakenForEither) {
+TEST_F(ChangedTest, CopyOfTwoStatesIsReportedAsChanged) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const Archive archive = Archive::open(path_);
   bool changed = false;
@@ -76,7 +76,7 @@ TEST_F(ChangedTest, ACopyOfTwoStatesIsNotTakenForEither) {
   EXPECT_EQ(code_of([&] { return copied(archive, meanwhile); }), Code::io_changed);
 }
 
-TEST_F(ChangedTest, WhatWasCopiedBeforeIsSummedAsItWasCopied) {
+TEST_F(ChangedTest, CopiedBytesAreSummedAsTheyWereCopied) {
   const Archive archive = Archive::open(path_);
   const std::uint64_t first = archive.locate(model_of(archive)).offset;
   EXPECT_EQ(copied(archive, [&] { overwrite(first); }), pattern(std::size_t{3} << 20U, 1));
@@ -98,14 +98,15 @@ TEST_F(ChangedTest, DamageThatWasThereBeforeIsDamage) {
   EXPECT_EQ(code_of([this] { edit(2); }), Code::zip_data_crc);
 }
 
-TEST_F(ChangedTest, AFileThatAnotherOneReplacedIsSaidToHaveChanged) {
+TEST_F(ChangedTest, ReportsReplacedFileAsChanged) {
   const Archive archive = Archive::open(path_);
   overwrite(archive.locate(model_of(archive)).offset + 5);
   replace_file(folder_.write_file("other", "something else"), path_);
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::io_changed);
 }
 
-TEST_F(ChangedTest, RepackCallsAnArchiveThatIsBeingEditedBusyAndNotTorn) {
+// It does not report the archive as torn.
+TEST_F(ChangedTest, RepackReportsArchiveBeingEditedAsBusy) {
   const auto repacked = [this] {
     return repack(path_, folder_ / "other.onnxar", {.output = {.overwrite = true, .sync = false}});
   };

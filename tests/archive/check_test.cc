@@ -54,7 +54,7 @@ TEST(CheckContainer, ReportsEveryLocalHeaderThatIsWrong) {
                                                  line("error zip.local.header", model.name, model.header_offset)));
 }
 
-TEST(CheckContainer, RemarksZip64ThatNothingCallsFor) {
+TEST(CheckContainer, RemarksUnnecessaryZip64) {
   ZipBuilder builder = smallest_builder();
   builder.force_zip64 = true;
   Built built = builder.build_placed();
@@ -96,7 +96,7 @@ TEST(CheckContainer, ComparesPaddingOfStatesOnce) {
   }
 }
 
-TEST(CheckContainer, LooksAtEachEarlierStateOnce) {
+TEST(CheckContainer, ChecksEachEarlierStateOnce) {
   const auto work = [](std::size_t edits) {
     Built built = smallest_archive();
     for (std::size_t i = 0; i < edits; ++i) built = edited(built, "next", {zip_entry("e" + std::to_string(i), {})});
@@ -108,7 +108,7 @@ TEST(CheckContainer, LooksAtEachEarlierStateOnce) {
   EXPECT_LT(many, 12 * few) << "three times the states, with three times the entries";
 }
 
-TEST(CheckContainer, AnArchiveThatChangesMeanwhileIsNotCalledBroken) {
+TEST(CheckContainer, ReportsChangeDuringTheCheckAsChanged) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const TempDir folder;
   const Built built = smallest_archive();

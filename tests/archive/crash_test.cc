@@ -230,7 +230,7 @@ FailedEdit edit_failing_at(const fs::path& path, std::size_t failing, int reason
   return edit;
 }
 
-TEST(FailingCalls, LeaveTheFileAsItWasUntilTheEndRecordStands) {
+TEST(FailingCalls, LeaveTheFileUnchangedUntilTheEndRecord) {
   const TempDir folder;
   const Blob before = smallest_archive().bytes;
   const fs::path path = folder.write_file("a", before);

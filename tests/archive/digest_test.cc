@@ -72,7 +72,7 @@ TEST(Digest, DependsOnEachNameAndByteAndEntry) {
   EXPECT_EQ(digests.size(), 9U);
 }
 
-TEST(Digest, IsTheSameHoweverTheArchiveIsRead) {
+TEST(Digest, IsTheSameForEveryWayOfReading) {
   const Built built = built_with(sample_entries());
   const Archive archive = opened(built.bytes);
   const std::string manifest = digest(archive, {.threads = 1}).manifest();
@@ -101,7 +101,7 @@ TEST(Digest, LeavesOutASignatureThatIsASideFile) {
   EXPECT_NE(hex_with(entries), hex_with(sample_entries()));
 }
 
-TEST(Digest, CoversAnEntryWithTheSignaturesNameThatATensorNames) {
+TEST(Digest, CoversTensorEntryWithTheSignaturesName) {
   const Message model = model_of({linked_floats("w", 256, signature_entry_name)});
   const auto hex = [&model](std::uint32_t seed) {
     return hex_of(archive_of(model, {zip_entry(signature_entry_name, pattern(1024, seed))}));
@@ -109,7 +109,7 @@ TEST(Digest, CoversAnEntryWithTheSignaturesNameThatATensorNames) {
   EXPECT_NE(hex(1), hex(2));
 }
 
-TEST(Digest, OfASignedArchiveWhoseModelCannotBeReadIsRefused) {
+TEST(Digest, RefusesSignedArchiveWithUnreadableModel) {
   ZipBuilder builder;
   builder.entries = {zip_entry(signature_entry_name, pattern(300, 4)), zip_entry(model_entry, {std::byte{0xff}})};
   EXPECT_EQ(code_of([&] { return hex_of(builder.build_placed()); }), Code::wire_truncated);
@@ -117,7 +117,7 @@ TEST(Digest, OfASignedArchiveWhoseModelCannotBeReadIsRefused) {
   EXPECT_EQ(hex_of(builder.build_placed()).size(), 64U) << "without a signature the model is bytes like any other";
 }
 
-TEST(Digest, DamagedDataHasNone) {
+TEST(Digest, RefusesDamagedData) {
   Built built = built_with(sample_entries());
   flip_bit(built.bytes, built.entry("b.bin").data_offset + 1000);
   const auto expected = ErrorContext{Code::zip_data_crc, "b.bin", built.entry("b.bin").data_offset};
@@ -127,7 +127,7 @@ TEST(Digest, DamagedDataHasNone) {
   EXPECT_EQ(refusal_of([&] { return digest(Archive::open(by_ranges(built.bytes))).hex; }), expected);
 }
 
-TEST(Digest, AFileThatWasCutMeanwhileHasNone) {
+TEST(Digest, RefusesFileThatWasTruncated) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const TempDir folder;
   const std::filesystem::path path = folder.write_file("a.onnxar", built_with(sample_entries()).bytes);

@@ -32,7 +32,7 @@ TEST_F(EarlierStateTest, EveryPartOfAnEditIsTornAndRecovered) {
   EXPECT_FALSE(error_of_opening());
 }
 
-TEST_F(EarlierStateTest, TornFileSaysWhatMendsIt) {
+TEST_F(EarlierStateTest, TornFileSaysWhatRepairsIt) {
   Blob cut = third_.bytes;
   truncate(cut, cut.size() - 1);
   start_with(cut);
@@ -40,7 +40,7 @@ TEST_F(EarlierStateTest, TornFileSaysWhatMendsIt) {
   EXPECT_EQ(error_of_opening()->offset(), second_.bytes.size());
 }
 
-TEST_F(EarlierStateTest, OtherBytesAfterAnArchiveAreNotAnEditButCanBeCutOff) {
+TEST_F(EarlierStateTest, OtherBytesAtTheEndAreNotAnEditButAreCut) {
   for (const Blob& more : {zeros(1), zeros(70000), blob("\n"), blob("PK\5\6"), blob("some text that was appended")}) {
     Blob bytes = first_.bytes;
     bytes.insert(bytes.end(), more.begin(), more.end());
@@ -115,7 +115,7 @@ Blob damaged_states(std::size_t count) {
 }
 
 // Each try once walked through all states before its own: hours for a file of some megabytes.
-TEST_F(EarlierStateTest, LookingThroughDamagedStatesCostsEachOfThemOnce) {
+TEST_F(EarlierStateTest, DamagedStatesCostLinearTime) {
   const auto work = [this](std::size_t states) {
     start_with(damaged_states(states));
     const std::size_t before = allocations_so_far();
@@ -220,7 +220,7 @@ TEST_F(EarlierStateTest, UndoNamesDamageOfStateBefore) {
   }
 }
 
-TEST_F(EarlierStateTest, NeitherIsDoneWhileSomebodyEdits) {
+TEST_F(EarlierStateTest, RefusesWhileAnotherProcessEdits) {
   start_with(third_.bytes);
   const os::File other = base::open_file(path_, os::Access::read);
   ASSERT_EQ(os::try_lock(other, os::Lock::shared), os::Locking::done);

@@ -88,7 +88,7 @@ TEST(EditLock, KeepsUndoAndRecoverOfOtherProcessesOut) {
   ONNXAR_EXPECT_IN_CHILD(child, 7);
 }
 
-TEST(EditLock, TellsReadersOfOtherProcessesThatAnEditIsGoingOn) {
+TEST(EditLock, ReadersOfOtherProcessesSeeArchiveAsBusy) {
   const SharedArchive shared("ONNXAR_TEST_READER_LOCK");
   std::optional<ArchiveEditor> held;
   if (shared.is_ours()) {

@@ -64,7 +64,7 @@ TEST_F(EditOrder, NewEntriesComeAfterTheOthersOfTheirKind) {
   }
 }
 
-TEST_F(EditOrder, RangesAndStreamsHaveTheirPlacesToo) {
+TEST_F(EditOrder, RangesAndStreamsAreOrderedByKind) {
   ArchiveEditor open = editor();
   open.add("c.txt", FileRange{folder_.write_file("source", "0123456789"), 2, 5});
   EXPECT_THAT(committed(std::move(open)), ElementsAre("w", "b.txt", "c.txt", "g.onnx", "h.onnx", model_entry));
@@ -74,7 +74,7 @@ TEST_F(EditOrder, RangesAndStreamsHaveTheirPlacesToo) {
 }
 
 // The order decides where padding is, and thereby the size.
-TEST_F(EditOrder, TheSizeIsKnownBefore) {
+TEST_F(EditOrder, KnowsTheSizeBeforeTheCommit) {
   const Blob model = smallest_model(256, "edited");
   for (std::size_t size = 0; size < 128; ++size) {
     const Blob graph = smallest_model(256, std::string(size * 11 % 64, 'p'));
@@ -90,7 +90,7 @@ TEST_F(EditOrder, TheSizeIsKnownBefore) {
   }
 }
 
-TEST_F(EditOrder, TheSizeIsKnownBeforeAlsoIfAGraphLiesBeforeASideFile) {
+TEST_F(EditOrder, KnowsTheSizeIfAGraphPrecedesASideFile) {
   const auto path =
       folder_.write_file("a", built_with({zip_entry("w", pattern(1024)), zip_entry("r.txt", pattern(10)),
                                           zip_entry("g.onnx", smallest_model()), zip_entry("a.txt", pattern(1000))})
@@ -115,7 +115,7 @@ void expect_not_removed(ArchiveEditor open, std::string_view name, Code code, st
   EXPECT_THAT(error->what(), HasSubstr(words));
 }
 
-TEST_F(EditOrder, WhatIsNotThereAndTheModelCannotBeRemoved) {
+TEST_F(EditOrder, RefusesToRemoveTheModelOrMissingEntries) {
   expect_not_removed(editor(), "a.txt.", Code::usage_no_such_entry, "no such entry");
   expect_not_removed(editor(), model_entry, Code::usage_argument, "the end of the edit replaces it");
   ArchiveEditor open = editor();

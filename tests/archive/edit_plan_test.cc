@@ -66,7 +66,7 @@ TEST_F(EditPlan, TheSizeIsThatOfTheFileThatTheEditMakes) {
             edited.bytes.size());
 }
 
-TEST_F(EditPlan, WithoutAnEntryThatStaysTheFileIsWrittenAnew) {
+TEST_F(EditPlan, RewritesTheFileIfNoEntryIsKept) {
   const Blob bytes = built_with({zip_entry("a.txt", zeros(100)), zip_entry("b.txt", zeros(100))}).bytes;
   ArchiveEditor plan = plan_of(bytes);
   plan.remove("a.txt");
@@ -75,7 +75,7 @@ TEST_F(EditPlan, WithoutAnEntryThatStaysTheFileIsWrittenAnew) {
   EXPECT_EQ(plan.size_with({}, 10), archive_size(rest, 10));
 }
 
-TEST_F(EditPlan, AnArchiveThatIsWrittenAnewHasTheSizeOfANewOne) {
+TEST_F(EditPlan, RewrittenArchiveHasTheSizeOfANewOne) {
   ZipBuilder builder;
   builder.entries = {zip_entry(model_entry, smallest_model())};
   builder.force_zip64 = true;  // an edit keeps the records, a new archive has none

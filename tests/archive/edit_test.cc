@@ -73,7 +73,7 @@ class EditTest : public ::testing::Test {
   Built before_;
 };
 
-TEST_F(EditTest, FileThatWasReplacedMeanwhileIsKept) {
+TEST_F(EditTest, KeepsFileThatReplacedTheArchive) {
   for (const Built& first : {smallest_archive(), model_alone()}) {
     start_with(first);
     const Blob other = append_edit(smallest_archive(), new_model()).bytes;
@@ -135,7 +135,7 @@ TEST_F(EditTest, AlignmentIsThatOfTheArchive) {
   }
 }
 
-TEST_F(EditTest, AlignmentIsNotTakenFromWhatIsAlignedForItsSize) {
+TEST_F(EditTest, IgnoresDefaultAlignmentOfLargeEntries) {
   ZipBuilder builder;
   builder.entries = {zip_entry("large", pattern(std::size_t{2} << 20U)),
                      zip_entry(model_entry, pattern(std::size_t{1} << 20U))};
@@ -171,7 +171,7 @@ TEST_F(EditTest, DirectoryHeadersStayAsTheyAre) {
   EXPECT_EQ(now(), append_edit(before_, new_model()).bytes);
 }
 
-TEST_F(EditTest, ArchiveOfAModelAloneIsWrittenAnew) {
+TEST_F(EditTest, RewritesArchiveWithoutOtherEntries) {
   start_with(model_alone());
   const auto reader = Archive::open(path_);
   {
@@ -197,7 +197,7 @@ TEST_F(EditTest, EditorShowsTheStateBefore) {
   EXPECT_TRUE(std::ranges::equal(open.archive().file(), before_.bytes));
 }
 
-TEST_F(EditTest, DestroyedEditorCutsOffWhatItAppended) {
+TEST_F(EditTest, DestroyedEditorTruncatesWhatItAppended) {
   {
     ArchiveEditor open = editor();
     open.add("b", pattern(std::size_t{3} << 20U));
@@ -206,7 +206,7 @@ TEST_F(EditTest, DestroyedEditorCutsOffWhatItAppended) {
   expect_unchanged();
 }
 
-TEST_F(EditTest, EditorThatIsAssignedToCutsOffWhatItAppended) {
+TEST_F(EditTest, AssignedEditorTruncatesWhatItAppended) {
   const TempDir other;
   ArchiveEditor open = editor();
   open.add("b", pattern(std::size_t{3} << 20U));
@@ -299,7 +299,7 @@ TEST_F(EditTest, AnEditThatReadersWouldRefuseIsNotCommitted) {
   expect_not_committed({.max_directory_size = before_.directory_size + 30}, Code::zip_limit_directory);
 }
 
-TEST_F(EditTest, LimitsAlsoHoldForAnArchiveThatIsWrittenAnew) {
+TEST_F(EditTest, LimitsHoldForRewrittenArchive) {
   start_with(model_alone());
   const auto code = code_of([&] {
     ArchiveEditor open = editor({.output = {.sync = false}, .open = {.max_entries = 2}});
@@ -311,7 +311,7 @@ TEST_F(EditTest, LimitsAlsoHoldForAnArchiveThatIsWrittenAnew) {
   expect_unchanged();
 }
 
-TEST_F(EditTest, TheLimitOfTheModelIsThatOfTheNewOneToo) {
+TEST_F(EditTest, ModelLimitHoldsForTheNewModel) {
   const std::uint64_t old_size = before_.data_of(model_entry).size();
   const EditOptions limited = {.output = {.sync = false}, .open = {.max_model_size = old_size}};
   const Blob longer = smallest_model(256, "a producer with a long name");

@@ -28,7 +28,7 @@ Built three_entries() {
   return built_with({zip_entry("b", pattern(10)), zip_entry("a", pattern(300)), zip_entry("c", {})});
 }
 
-TEST(Entries, ARangeForGivesThemInTheOrderOfTheFile) {
+TEST(Entries, RangeForVisitsThemInTheOrderOfTheFile) {
   const Built built = three_entries();
   const Archive archive = opened(built.bytes);
   std::vector<std::string> names;

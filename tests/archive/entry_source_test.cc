@@ -50,7 +50,7 @@ TEST(EntrySource, AWrongSumIsRefusedAtTheDataInEveryWay) {
   EXPECT_EQ(refusal_of([&] { source.copy_to(buffer); }), wrong);
 }
 
-TEST(EntrySource, OnlyEntriesThatAnEditAppendedMayChangeAndAreHandedOutAsCopies) {
+TEST(EntrySource, OnlyAppendedEntriesMayChangeAndAreCopied) {
   const Built first = built_with({zip_entry("w", pattern(100))});
   const Archive archive = opened(edited(first, "another", {zip_entry("v", pattern(50))}).bytes);
   for (const std::string_view name : {"w", "v"}) {
@@ -67,7 +67,7 @@ TEST(EntrySource, OnlyEntriesThatAnEditAppendedMayChangeAndAreHandedOutAsCopies)
   }
 }
 
-TEST(EntrySource, BytesThatWereWrongOnlyWhileTheyWereReadHaveChanged) {
+TEST(EntrySource, BytesThatWereWrongOnlyWhenReadHaveChanged) {
   const Built built = built_with({zip_entry("w", pattern(2 * mebibyte + 5))});
   Blob bytes = built.bytes;
   const Archive archive = Archive::open(bytes, nullptr);

@@ -54,7 +54,7 @@ TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
   EXPECT_EQ(copy_of(archive.model()), model);
 }
 
-TEST_F(EntryWriterTest, ReservedNamesAndRangesThatLeaveTheirFileAreRefusedAtTheEntry) {
+TEST_F(EntryWriterTest, RefusesReservedNamesAndRangesOutsideTheFile) {
   const auto file = folder_.write_file("f", "0123456789");
   const ErrorContext reserved{Code::archive_name_reserved, "__Meta", {}};
   EXPECT_EQ(refusal_of([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }), reserved);

@@ -149,7 +149,7 @@ TEST_F(FailedWriter, PublishesNothingAfterALostException) {
   }
 }
 
-TEST_F(FailedWriter, SaysAtEveryLaterCallWhatFailedFirst) {
+TEST_F(FailedWriter, RepeatsTheFirstErrorAtEveryLaterCall) {
   ArchiveWriter open = writer();
   lose([&] { open.add("x", BrokenSource()); });
   const std::vector<std::function<void()>> calls = {
@@ -165,7 +165,7 @@ TEST_F(FailedWriter, SaysAtEveryLaterCallWhatFailedFirst) {
   }
 }
 
-TEST_F(FailedWriter, IsNotMendedByASecondFinish) {
+TEST_F(FailedWriter, StaysFailedAfterASecondFinish) {
   ArchiveWriter open = writer(false);
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::onnx_external_missing);
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
@@ -210,7 +210,7 @@ TEST_F(FailedWriter, MovedFromWriterRefusesCalls) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST_F(FailedWriter, TargetThatAppearedMeanwhileFailsItForGood) {
+TEST_F(FailedWriter, FailsForGoodIfTheTargetAppeared) {
   ArchiveWriter open = ArchiveWriter::create(folder_ / "b");
   open.add("w", pattern(1024));
   folder_.write_file("b", "theirs");
@@ -240,7 +240,7 @@ TEST_F(FailedWriter, SourceThatAddsAnEntryFailsIt) {
   expect_nothing_published();
 }
 
-TEST_F(FailedWriter, ModelThatAddsAnEntryWhileItIsReadIsNotPublished) {
+TEST_F(FailedWriter, RefusesModelThatAddsAnEntryWhileItIsRead) {
   ArchiveWriter open = writer();
   const CallingSource model([&] { lose([&] { open.add("inner", as_bytes("x")); }); });
   EXPECT_TRUE(code_of([&] { open.finish(model); }));

@@ -132,7 +132,7 @@ Spool::Fill filled_with(const Blob& bytes) {
   };
 }
 
-TEST(Spool, EntriesHaveRangesAtMultiplesOf64ThatDoNotOverlap) {
+TEST(Spool, EntriesHaveDisjointRangesAtMultiplesOf64) {
   const TempDir folder;
   Spool spool(folder.path(), 1000);
   const Bytes first = spool.place_of(0, 100);
@@ -229,7 +229,8 @@ class UnpackedZipTest : public ::testing::Test {
   Built built_;
 };
 
-TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHasNoName) {
+// The file has no name; stored entries are views of the zip.
+TEST_F(UnpackedZipTest, OnlyDeflatedEntriesAreCopiedToAFile) {
   UnpackedZip zip = unpacked();
   EXPECT_EQ(zip.entry(zip.find_model().index).name, model_entry);
   const std::size_t stored = index_of(zip, "stored");
@@ -243,7 +244,8 @@ TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHa
   EXPECT_EQ(visible_names(folder_), std::vector<std::string>{"a.zip"});
 }
 
-TEST_F(UnpackedZipTest, ThereIsRoomForAllDeflatedEntriesTheFindersToo) {
+// Entries of macOS's Finder are among them, although no model uses them.
+TEST_F(UnpackedZipTest, ReservesSpaceForAllDeflatedEntries) {
   ZipBuilder builder = smallest_builder();
   builder.entries.insert(builder.entries.begin(), {plain_entry(deflated_entry("x", zeros(5000))),
                                                    plain_entry(deflated_entry("__MACOSX/y", zeros(30'000)))});
@@ -252,7 +254,7 @@ TEST_F(UnpackedZipTest, ThereIsRoomForAllDeflatedEntriesTheFindersToo) {
   EXPECT_EQ(copy_of(zip.bytes(index_of(zip, "__MACOSX/y"))), zeros(30'000));
 }
 
-TEST_F(UnpackedZipTest, SourcesGiveTheSameBytes) {
+TEST_F(UnpackedZipTest, SourcesReturnTheSameBytes) {
   UnpackedZip zip = unpacked();
   EXPECT_EQ(all_of(*zip.source(index_of(zip, "stored"), 1)), pattern(3000));
   EXPECT_EQ(all_of(*zip.source(index_of(zip, "deflated"), 1)), pattern(3000, 2));
@@ -276,7 +278,7 @@ TEST_F(UnpackedZipTest, TheModelCountsWhenItIsFound) {
   EXPECT_EQ(code_of([&] { return zip.find_model().index; }), Code::zip_limit_expansion);
 }
 
-TEST_F(UnpackedZipTest, SourcesCountTowardsTheLimitToo) {
+TEST_F(UnpackedZipTest, SourcesCountTowardsTheLimit) {
   UnpackedZip zip = unpacked();
   EXPECT_EQ(code_of([&] { return zip.source(index_of(zip, "large"), 1)->size(); }), Code::zip_limit_expansion);
 }
@@ -293,7 +295,8 @@ TEST_F(UnpackedZipTest, OnlyStoredEntriesAreVerifiedInPlace) {
   EXPECT_EQ(places, 1U);
 }
 
-TEST_F(UnpackedZipTest, SourcesRefuseDamagedDataWithThePathAndPassOtherErrors) {
+// Errors of the sink pass unchanged.
+TEST_F(UnpackedZipTest, SourcesNameThePathOfDamagedData) {
   static_cast<void>(unpacked());
   ZipBuilder builder;
   builder.entries = {plain_entry(zip_entry("stored", pattern(3000))), plain_entry(deflated_entry("crc", zeros(3000))),

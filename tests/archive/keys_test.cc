@@ -84,7 +84,7 @@ TEST(Key, DeviceNamesAreMovedOut) {
   for (const std::string name : {"con_", "conx", "com", "com10", "comx", "lpt", "null"}) EXPECT_EQ(key_for(name), name);
 }
 
-TEST(Key, ReservedNamesAreNotHandedOut) {
+TEST(Key, ReservedNamesAreNotReturned) {
   KeyMaker keys;
   keys.reserve("Weight");
   keys.reserve("weight_2");
@@ -93,7 +93,7 @@ TEST(Key, ReservedNamesAreNotHandedOut) {
   EXPECT_EQ(moved.make("WEIGHT"), "WEIGHT_4");
 }
 
-TEST(Key, TheFirstFolderOfAReservedNameIsNotHandedOut) {
+TEST(Key, FirstFolderOfAReservedNameIsNotReturned) {
   KeyMaker keys;
   keys.reserve("Extra/weight/a.txt");
   EXPECT_EQ(keys.make("extra"), "extra_2");
@@ -110,7 +110,7 @@ TEST(Key, KeepsClearOfTheModelsName) {
   EXPECT_EQ(code_of([&] { writer.finish(Bytes()); }), std::nullopt);
 }
 
-TEST(Key, ManyNamesGetDifferentIdentifiersThatAnArchiveTakes) {
+TEST(Key, ManyNamesGetDistinctValidKeys) {
   const TempDir folder;
   ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.verify_model = false});
   KeyMaker keys;
@@ -202,7 +202,7 @@ std::optional<ErrorContext> refusal_of_names(const std::vector<RenamedEntry>& li
   return refusal_of([&] { return Renames(list).empty(); });
 }
 
-TEST(Renames, GiveTheNewNameOrTheOldOne) {
+TEST(Renames, MapRenamedNamesAndReturnOthersUnchanged) {
   const std::vector<RenamedEntry> list = {{"a.txt", "b.txt"}, {"c:d", "d/e.txt"}};
   Renames renames(list);
   EXPECT_FALSE(renames.empty());
@@ -218,11 +218,11 @@ TEST(Renames, AnOldNameThatIsNotThereIsRefused) {
   EXPECT_EQ(code_of([&] { renames.expect_all_met("entry"); }), Code::usage_argument);
 }
 
-TEST(Renames, AnOldNameIsGivenOnce) {
+TEST(Renames, RefuseOneOldNameTwice) {
   EXPECT_EQ(refusal_of_names({{"a.txt", "b.txt"}, {"a.txt", "c.txt"}})->code, Code::usage_argument);
 }
 
-TEST(Renames, NewNamesThatAnArchiveMayNotHaveAreRefusedWithTheName) {
+TEST(Renames, RefuseInvalidNewNames) {
   EXPECT_EQ(refusal_of_names({{"a.txt", "b:c"}}), (ErrorContext{Code::zip_name_character, "b:c", {}}));
   EXPECT_EQ(refusal_of_names({{"a.txt", "__Meta"}}), (ErrorContext{Code::archive_name_reserved, "__Meta", {}}));
   EXPECT_EQ(refusal_of_names({{"a.txt", "key"}}), (ErrorContext{Code::usage_argument, "key", {}}));

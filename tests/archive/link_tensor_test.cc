@@ -57,7 +57,7 @@ TYPED_TEST(LinkTensor, IsWhatAWriterWritesAndResolveReads) {
   EXPECT_EQ(resolve(archive, this->tensor_)->data(), archive.resolve("w").data());
 }
 
-TYPED_TEST(LinkTensor, TakesThePlaceOfDataOfEveryKind) {
+TYPED_TEST(LinkTensor, ReplacesDataOfEveryKind) {
   this->tensor_.set_raw_data("0123456789abcdef");
   this->tensor_.add_float_data(1);
   this->tensor_.add_int32_data(1);
@@ -69,7 +69,7 @@ TYPED_TEST(LinkTensor, TakesThePlaceOfDataOfEveryKind) {
   this->expect_written(tensor("t", dtype::float32, {4}).external("w", 64, 16));
 }
 
-TYPED_TEST(LinkTensor, TakesThePlaceOfAnotherLinkAndItsChecksum) {
+TYPED_TEST(LinkTensor, ReplacesAnotherLinkAndItsChecksum) {
   for (const auto& [key, value] : {std::pair("checksum", "abc"), std::pair("location", "old"), std::pair("x", "y")}) {
     auto* pair = this->tensor_.add_external_data();
     pair->set_key(key);
@@ -85,7 +85,7 @@ TYPED_TEST(LinkTensor, TakesThePlaceOfAnotherLinkAndItsChecksum) {
   EXPECT_EQ(this->tensor_.external_data(2).value(), "16");
 }
 
-TYPED_TEST(LinkTensor, ALinkThatNoReaderWouldTakeIsRefusedAndChangesNothing) {
+TYPED_TEST(LinkTensor, RefusesLinkThatNoReaderAccepts) {
   this->tensor_.set_raw_data("0123456789abcdef");
   this->expect_refused(Code::onnx_tensor_length, "w", 0, 15);
   this->expect_refused(Code::onnx_tensor_length, "w", 0, 17);

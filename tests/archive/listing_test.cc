@@ -34,7 +34,7 @@ void expect_placed(const ListedEntry& entry, const Built& archive) {
   EXPECT_EQ(entry.crc32, bitwise_crc32(archive.data_of(entry.name))) << entry.name;
 }
 
-TEST_F(ListingTest, EveryEntryStandsAtItsPlaceInTheOrderOfTheFile) {
+TEST_F(ListingTest, ListsEveryEntryInTheOrderOfTheFile) {
   const Built archive = archive_of(model_of({linked_floats("w", 256, "w")}),
                                    {zip_entry("w", pattern(1024)), zip_entry("LICENSE.txt", blob("free"))});
   const Listing listing = listed(archive);
@@ -49,7 +49,7 @@ TEST_F(ListingTest, EveryEntryStandsAtItsPlaceInTheOrderOfTheFile) {
   EXPECT_EQ(listing.unused_bytes, 0U);
 }
 
-TEST_F(ListingTest, TensorsStandAtTheEntryThatHoldsThem) {
+TEST_F(ListingTest, ListsTensorsAtTheEntryThatHoldsThem) {
   const Message t = tensor("first", dtype::float16, {2, 3}).external("k", 0, 12);
   const Message proto =
       model({.graph = graph({.nodes = {constant("y", linked_floats("second", 4, "k", 16))},
@@ -69,7 +69,7 @@ TEST_F(ListingTest, TensorsStandAtTheEntryThatHoldsThem) {
   EXPECT_THAT(listing.model.tensors, IsEmpty());
 }
 
-TEST_F(ListingTest, AnArchiveOfAModelAloneHasNoOtherEntries) {
+TEST_F(ListingTest, ArchiveWithoutWeightsHasNoOtherEntries) {
   const Listing listing = listed(archive_of(model_of({floats("w", 3)})));
   EXPECT_THAT(listing.entries, IsEmpty());
   EXPECT_GT(listing.model.size, 0U);
@@ -125,7 +125,7 @@ TEST_F(ListingTest, AModelThatCannotBeWalkedIsRefusedWithItsPlace) {
   EXPECT_EQ(error.path(), folder_ / "a.onnxar");
 }
 
-TEST_F(ListingTest, TheDepthLimitIsTheOptions) {
+TEST_F(ListingTest, UsesTheDepthLimitOfTheOptions) {
   LoadOptions options;
   options.max_depth = 9;
   const Built archive = archive_of(model({.graph = subgraph_of_depth(3)}));
@@ -156,7 +156,7 @@ std::vector<std::string> names_that_match(const TempDir& folder, std::string_vie
   return names;
 }
 
-TEST_F(ListingTest, APatternIsHeldAgainstNamesOfEntriesAndOfTheirTensors) {
+TEST_F(ListingTest, PatternMatchesNamesOfEntriesAndTensors) {
   EXPECT_THAT(names_that_match(folder_, "*"), ElementsAre("a", "b", "LICENSE.txt"));
   EXPECT_THAT(names_that_match(folder_, "enc.*"), ElementsAre("a"));
   EXPECT_THAT(names_that_match(folder_, "???.0.w"), ElementsAre("a", "b"));

@@ -29,7 +29,7 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
-TEST(OpeningAnArchive, AFailureOfTheMachineIsNotTakenForAnEdit) {
+TEST(OpeningAnArchive, MachineFailureIsNotReportedAsAnEdit) {
   ONNXAR_NATIVELY("limit the memory of the program");
   const TempDir folder;
   const fs::path path = folder.write_file("a", smallest_builder(pattern(32 * mebibyte)).build());

@@ -161,7 +161,7 @@ TEST(DescriptorRange, LocksOfTheCallerStay) {
   EXPECT_EQ(os::try_lock(descriptor_of(host.path()), os::Lock::shared), os::Locking::busy);
 }
 
-TEST(DescriptorRange, AddressesHonourTheAlignmentOfOffsetEntryAndPage) {
+TEST(DescriptorRange, AlignsAddressesToOffsetEntryAndPage) {
   for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
     ZipBuilder builder = smallest_builder();
     for (ZipEntry& entry : builder.entries) entry.alignment = alignment;
@@ -226,7 +226,7 @@ TEST(DescriptorRange, OffsetsInErrorsCountFromTheArchive) {
             (ErrorContext{Code::zip_local_field, std::string(model_entry), built.entry(model_entry).header_offset}));
 }
 
-TEST(DescriptorRange, OtherDescriptorsThanThoseOfRegularFilesAreRefused) {
+TEST(DescriptorRange, RefusesDescriptorsOfOtherThanRegularFiles) {
   const TempDir folder;
   const auto code = [](const os::File& file) {
     return code_of([&] { return Archive::open(DescriptorRange{number_of(file), 0, std::nullopt}); });
@@ -298,7 +298,7 @@ TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {
   }
 }
 
-TEST(CopyIn, BrokenFilesAreToldByPathAsEver) {
+TEST(CopyIn, BrokenFilesAreReportedWithTheirPath) {
   const TempDir folder;
   Built built = smallest_archive();
   built.bytes.pop_back();
@@ -320,18 +320,18 @@ class PrefetchTest : public ::testing::Test {
   fs::path path_ = folder_.write_file("a", large_archive().bytes);
 };
 
-TEST_F(PrefetchTest, NothingIsThereUnlessAskedFor) {
+TEST_F(PrefetchTest, LoadsNothingUnlessAsked) {
   const Archive archive = Archive::open(path_);
   EXPECT_FALSE(is_present(archive.resolve("w", here, 1).data()));
 }
 
-TEST_F(PrefetchTest, PopulatingTheArchiveHasAllOfItThere) {
+TEST_F(PrefetchTest, PopulatingTheArchiveLoadsAllOfIt) {
   ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const Archive archive = Archive::open(path_, {.prefetch = Prefetch::populate});
   for (std::size_t i = 0; i < archive.file().size(); i += page) ASSERT_TRUE(is_present(archive.file().data() + i)) << i;
 }
 
-TEST_F(PrefetchTest, PopulatingAPartHasThatThere) {
+TEST_F(PrefetchTest, PopulatingAPartLoadsThatPart) {
   ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const Archive archive = Archive::open(path_);
   archive.prefetch(archive.resolve("w", here, 1), Prefetch::populate);

@@ -51,7 +51,7 @@ class PushedEntry : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(PushedEntry, GivesTheSameFileAsAdd) {
+TEST_F(PushedEntry, WritesTheSameFileAsAdd) {
   const Blob large = pattern((3U << 20U) + 5);  // at a multiple of 4096, and beyond each buffer
   const Blob small = pattern(100);
   ArchiveWriter added = writer("added");
@@ -72,7 +72,7 @@ TEST_F(PushedEntry, GivesTheSameFileAsAdd) {
   }
 }
 
-TEST_F(PushedEntry, GivesTheSameEditAsAdd) {
+TEST_F(PushedEntry, MakesTheSameEditAsAdd) {
   const Blob weight = pattern(70000);
   for (const char* name : {"added", "pushed"}) {
     folder_.write_file(name, smallest_archive().bytes);

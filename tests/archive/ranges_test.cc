@@ -139,7 +139,7 @@ TEST(Ranges, AWrongCrcIsReportedAsInAFile) {
   EXPECT_EQ(refused([&](const ArchiveEntry& entry) { read_entry(archive, entry, buffer); }), expected);
 }
 
-TEST(Ranges, AFaultyLocalHeaderIsRefusedHoweverTheEntryIsUsed) {
+TEST(Ranges, EveryUseRefusesAFaultyLocalHeader) {
   Built built = ten_weights();
   flip_bit(built.bytes, built.entry("w5").header_offset + 30);  // the name
   const auto expected = ErrorContext{Code::zip_local_name, "w5", built.entry("w5").header_offset};
@@ -174,7 +174,7 @@ Built with_misleading_tail() {
   return with_producer(length + size + 4096 - with_producer(length).entry("added").header_offset);
 }
 
-TEST(Ranges, AnEntryBeforeAMisleadingTailIsReadWhereItsHeaderSays) {
+TEST(Ranges, ReadsEntryBeforeMisleadingTailWhereItIs) {
   const Built built = with_misleading_tail();
   ASSERT_EQ(built.entry("w").data_offset, 64U);
   ASSERT_EQ(built.entry("added").header_offset - (1U << 20U), 4096U);
@@ -214,7 +214,7 @@ TEST(Ranges, ChecksOfTheContainerReadAllHeadersInOneCall) {
   EXPECT_EQ(file->calls, before + 1);
 }
 
-TEST(Ranges, EachFlippedBitGivesTheErrorOfAFile) {
+TEST(Ranges, EachFlippedBitCausesTheErrorOfAFile) {
   const Built built = edited(smallest_archive(), "second");
   const auto outcome = [](const Archive& archive) {
     std::string all;
@@ -287,7 +287,7 @@ TEST(Ranges, StatesWhoseReadThrowsAnythingAreNotTheSame) {
   EXPECT_FALSE(same_state(archive, opened(bytes)));
 }
 
-TEST(Ranges, AFileThatIsNoArchiveIsToldByItsFront) {
+TEST(Ranges, ReportsTheKindOfAFileThatIsNotAnArchive) {
   const auto error = error_if_any([] { return Archive::open(by_ranges(blob(std::string(5'000'000, '\x93')))).size(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::zip_end_missing);
@@ -298,7 +298,7 @@ TEST(Ranges, AFileThatIsNoArchiveIsToldByItsFront) {
   EXPECT_EQ(other->advice().hint, Hint::kind_other);
 }
 
-TEST(Ranges, WithoutAFileTheCallIsRefused) {
+TEST(Ranges, RefusesNullFile) {
   EXPECT_EQ(code_of([] { return Archive::open(std::shared_ptr<const RandomAccess>()).size(); }), Code::usage_argument);
 }
 

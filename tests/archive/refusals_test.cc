@@ -50,7 +50,7 @@ TEST(Opening, AReservedNameNeedsANewerReader) {
 }
 
 // A plain zip is not damaged: it only has to be converted to an archive.
-TEST(PlainZip, NamesRepackWhateverItsForm) {
+TEST(PlainZip, NamesRepackInEveryForm) {
   const auto with_extra = [](const Blob& extra) {
     return [=](ZipBuilder& b) {
       for (ZipEntry& entry : b.entries) entry.local.extra = extra;

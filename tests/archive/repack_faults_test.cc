@@ -42,7 +42,7 @@ TEST_F(RepackFaultsTest, DeflatedDataOfAnotherSizeIsRefused) {
   }
 }
 
-TEST_F(RepackFaultsTest, DeflatedEntriesThatSayTooMuchAreRefusedUnlessThatIsAllowed) {
+TEST_F(RepackFaultsTest, RefusesDeflatedEntriesThatExpandTooMuch) {
   // The bytes are never looked at: what the directory says is enough.
   ZipBuilder builder =
       zip_of({plain_entry(deflated_entry("a", pattern(1000))), plain_entry(deflated_entry("b", pattern(1000))),
@@ -61,7 +61,7 @@ TEST_F(RepackFaultsTest, DeflatedEntriesThatSayTooMuchAreRefusedUnlessThatIsAllo
   expect_refused(built.bytes, {Code::zip_data_inflate, "a", built.entry("a").data_offset}, options);
 }
 
-TEST_F(RepackFaultsTest, ADeflatedModelThatSaysTooMuchIsNotEvenSearched) {
+TEST_F(RepackFaultsTest, DoesNotSearchAModelThatExpandsTooMuch) {
   ZipBuilder builder = zip_of({plain_entry(deflated_entry(model_entry, pattern(100)))});
   builder.entries[0].in_both([](HeaderFields& header) { header.usize = 100'000; });
   const Built built = builder.build_placed();
@@ -69,7 +69,8 @@ TEST_F(RepackFaultsTest, ADeflatedModelThatSaysTooMuchIsNotEvenSearched) {
                  {Code::zip_limit_expansion, std::string(model_entry), built.entry(model_entry).central_offset});
 }
 
-TEST_F(RepackFaultsTest, AnAlignmentThatOnlyTheInputAsksForMayNotMakeItManyTimesAsLarge) {
+// It may if the caller asks for it.
+TEST_F(RepackFaultsTest, AlignmentOfTheInputMayNotExpandTheOutput) {
   ZipBuilder builder = zip_of({plain_entry(zip_entry("m.onnx", blob("m")))});
   Blob alignment(2);
   put_u16(alignment, 0, 32768);
@@ -117,7 +118,7 @@ TEST_F(RepackFaultsTest, AModelOf2GiBIsRefused) {
 
 // --- the output ----------------------------------------------------------------------------------
 
-TEST_F(RepackFaultsTest, AnOutputThatExistsIsLeftAlone) {
+TEST_F(RepackFaultsTest, ExistingOutputIsNotReplaced) {
   const fs::path path = input(smallest_archive().bytes);
   folder_.write_file("out", "precious");
   for (const fs::path& target : {folder_ / "out", path}) {
@@ -159,7 +160,7 @@ TEST_F(RepackFaultsTest, ADryRunWritesNothingAndKnowsTheSize) {
 }
 
 // The sum of an entry that may change is that of the bytes that were written.
-TEST_F(RepackFaultsTest, BytesThatChangeAfterTheyWereCopiedDoNotReachTheOutput) {
+TEST_F(RepackFaultsTest, BytesThatChangeAfterTheCopyAreNotWritten) {
   const Blob data = pattern(3 * mebibyte);
   const Built built = append_edit(smallest_archive(), smallest_model(256, "next"), {zip_entry("v", data)});
   const auto path = input(built.bytes);
@@ -212,7 +213,7 @@ TEST_F(RepackFaultsTest, AMissingInputIsNotFound) {
 
 // --- looking only --------------------------------------------------------------------------------
 
-TEST(CheckAlignment, TellsHowFarOffEachEntryIs) {
+TEST(CheckAlignment, ReportsMisalignmentOfEachEntry) {
   const TempDir folder;
   const Built built = zip_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(10))),
                               plain_entry(deflated_entry("c", pattern(10))), zip_entry(model_entry, blob("m"))})
@@ -235,7 +236,7 @@ TEST(CheckAlignment, TellsHowFarOffEachEntryIs) {
   EXPECT_EQ(check_alignment(path, 1)[1].off_by, 0U);
 }
 
-TEST(CheckAlignment, WantsAPowerOfTwo) {
+TEST(CheckAlignment, RequiresAPowerOfTwo) {
   const TempDir folder;
   const fs::path path = folder.write_file("in", smallest_archive().bytes);
   for (const std::uint64_t alignment : {0U, 3U, 96U}) {

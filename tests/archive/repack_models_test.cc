@@ -78,7 +78,7 @@ TEST_F(RepackModelsTest, AClashOfNamesIsRefusedAtTheModel) {
       (ErrorContext{Code::archive_graph_name, std::string(model_entry), built_.entry(model_entry).central_offset}));
 }
 
-TEST_F(RepackModelsTest, AModelThatProtobufCannotReadIsRefusedAtItsHeader) {
+TEST_F(RepackModelsTest, RefusesTooLargeModelAtItsHeader) {
   make(model_with_link_to("w"), damaged);
   zip::ForeignEntry large = entry(model_entry);
   large.size = 1ULL << 31U;

@@ -59,12 +59,12 @@ std::string refused(const Blob& zip, const RepackOptions& options) {
   return error ? error->message() : "";
 }
 
-TEST(RepackPlan, TheModelIsTheLastEntryAndHasItsName) {
+TEST(RepackPlan, TheModelIsLastAndNamedModelProto) {
   EXPECT_EQ(planned(zip_of_names({"a.onnx", "w", "f/", "__MACOSX/x"})),
             (std::vector<PlannedName>{{"w", 64}, {"__MODEL_PROTO", 64}}));
 }
 
-TEST(RepackPlan, TheReportSaysWhatWasLeftOutAndHowLongTheFileIs) {
+TEST(RepackPlan, ReportsOmittedEntriesAndTheFileSize) {
   const Blob zip = zip_of_names({"a.onnx", "__MACOSX/x"});
   RepackReport report;
   static_cast<void>(planned(zip, {}, report));
@@ -75,7 +75,7 @@ TEST(RepackPlan, TheReportSaysWhatWasLeftOutAndHowLongTheFileIs) {
   EXPECT_EQ(report.remarks[1].message, "left out: 1 entry with metadata of macOS");
 }
 
-TEST(RepackPlan, AnAlignmentThatIsAskedForIsThatOfEachEntry) {
+TEST(RepackPlan, RequestedAlignmentHoldsForEachEntry) {
   EXPECT_EQ(planned(zip_of_names({"a.onnx", "w"}), {.alignment = 256}),
             (std::vector<PlannedName>{{"w", 256}, {"__MODEL_PROTO", 256}}));
 }
@@ -88,7 +88,7 @@ TEST(RepackPlan, EntriesThatAModelNamesKeepTheirNames) {
   EXPECT_EQ(code_of([&] { return planned(zip_of_names({"a.onnx", "c:x"})); }), Code::zip_name_character);
 }
 
-TEST(RepackPlan, AGraphDoesNotBecomeASideFileNorASideFileAGraph) {
+TEST(RepackPlan, RefusesToTurnAGraphIntoASideFileOrBack) {
   const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx", "side.txt"});
   EXPECT_THAT(refused(zip, {.rename = {{"g.onnx", "g.txt"}}}), HasSubstr("would be a side file"));
   EXPECT_THAT(refused(zip, {.rename = {{"side.txt", "h.onnx"}}}), HasSubstr("would be a graph"));
@@ -100,7 +100,7 @@ TEST(RepackPlan, AGraphWithoutLinksMayBecomeASideFile) {
   EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "g.txt"}}})[0].name, "g.txt");
 }
 
-TEST(RepackPlan, NewNamesAreForEntriesThatAreThereAndDoNotClash) {
+TEST(RepackPlan, RefusesNewNamesThatClashOrHaveNoEntry) {
   const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx"}, model_named("decoder"));
   EXPECT_THAT(refused(zip, {.rename = {{"side", "side.txt"}}}), HasSubstr("has no entry of this name"));
   EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "encoder.onnx"}}})[0].name, "encoder.onnx");

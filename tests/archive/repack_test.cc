@@ -34,7 +34,7 @@ TEST_F(RepackTest, TheOrderOfTheFileIsKept) {
   EXPECT_EQ(repacked(builder.build()), archive_of_three());
 }
 
-TEST_F(RepackTest, HolesCommentsAndFoldersGo) {
+TEST_F(RepackTest, DropsHolesCommentsAndFolders) {
   ZipBuilder builder = zip_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(100, 1))),
                                plain_entry(zip_entry("dir/sub/", {})), plain_entry(zip_entry("gone", blob("unlisted"))),
                                plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
@@ -48,7 +48,7 @@ TEST_F(RepackTest, HolesCommentsAndFoldersGo) {
   EXPECT_EQ(remarks().size(), 1U);
 }
 
-TEST_F(RepackTest, NotesOfAMacsFinderAreLeftOutAndSaid) {
+TEST_F(RepackTest, ReportsOmittedMetadataOfMacOs) {
   const ZipBuilder builder = zip_of(
       {plain_entry(zip_entry("a", pattern(100, 1))), plain_entry(zip_entry("__MACOSX/", {})),
        plain_entry(zip_entry("__MACOSX/._a", blob("finder"))), plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
@@ -80,7 +80,7 @@ TEST_F(RepackTest, AnArchiveWithoutUnusedBytesIsReproduced) {
   }
 }
 
-TEST_F(RepackTest, TwiceIsOnce) {
+TEST_F(RepackTest, RepackingTwiceEqualsOnce) {
   const ZipBuilder zip =
       zip_of({plain_entry(deflated_entry("z", pattern(100))), plain_entry(zip_entry("m.onnx", blob("model")))});
   for (const Blob& bytes : {zip.build(), append_edit(smallest_archive(), smallest_model(256, "edited")).bytes}) {
@@ -90,7 +90,7 @@ TEST_F(RepackTest, TwiceIsOnce) {
   }
 }
 
-TEST_F(RepackTest, SupersededStatesOfAnEditedArchiveGo) {
+TEST_F(RepackTest, DropsSupersededStatesOfAnEditedArchive) {
   const Built edited = append_edit(append_edit(smallest_archive(), smallest_model(256, "once")),
                                    smallest_model(256, "twice"), {zip_entry("b", pattern(10))});
   ZipBuilder fresh = smallest_builder();
@@ -100,7 +100,7 @@ TEST_F(RepackTest, SupersededStatesOfAnEditedArchiveGo) {
   EXPECT_THAT(remarks(), IsEmpty());  // it is an archive
 }
 
-TEST_F(RepackTest, ASupersededModelMayHoldWhatLooksLikeTheEndOfTheFile) {
+TEST_F(RepackTest, SupersededModelMayContainAnEndRecord) {
   const std::string producer = "PK\5\6" + std::string(18, 'x');
   Built edited = append_edit(append_edit(smallest_archive(), smallest_model(256, producer)), smallest_model());
   const Blob needle = blob("PK\5\6x");
@@ -168,7 +168,7 @@ TEST_F(RepackTest, AModelBesideModelProtoIsAGraph) {
   EXPECT_EQ(repacked(unaligned.build()), builder.build());
 }
 
-TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedUnlessTheInputIsAnArchive) {
+TEST_F(RepackTest, RefusesNewBrokenGraphUnlessInputIsArchive) {
   const auto expect = [this](const Blob& graph, Code code, const std::string& advice) {
     const ZipEntry stored = zip_entry("g.onnx", graph), model = zip_entry(model_entry, blob("model"));
     EXPECT_NO_THROW(repacked(zip_of({stored, model}).build())) << "`check` says what is wrong with it";
@@ -186,7 +186,7 @@ TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedUnlessTheInputIsAnArchiv
   expect(model_linking_to("no_such_entry"), Code::onnx_external_missing, "`pack` makes an archive of it");
 }
 
-TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedBeforeAnythingIsWrittenIfItIsStored) {
+TEST_F(RepackTest, RefusesStoredBrokenGraphBeforeWriting) {
   const ZipBuilder builder = zip_of({plain_entry(zip_entry("g.onnx", blob("side"))),
                                      plain_entry(zip_entry("w", pattern(mebibyte))), zip_entry(model_entry, {})});
   RepackOptions options = quick();
@@ -196,7 +196,7 @@ TEST_F(RepackTest, AFileThatWouldBeABrokenGraphIsRefusedBeforeAnythingIsWrittenI
   EXPECT_FALSE(told);
 }
 
-TEST_F(RepackTest, ADamagedFileIsNotSaidToBeABrokenGraph) {
+TEST_F(RepackTest, DamagedFileIsNotReportedAsABrokenGraph) {
   for (const ZipEntry& entry : {zip_entry("g.onnx", blob("side")), deflated_entry("g.onnx", blob("side"))}) {
     ZipBuilder builder = zip_of({plain_entry(entry), zip_entry(model_entry, {})});
     builder.entry("g.onnx").in_both([](auto& header) { header.crc = 1; });
@@ -208,7 +208,8 @@ TEST_F(RepackTest, ADamagedFileIsNotSaidToBeABrokenGraph) {
   }
 }
 
-TEST_F(RepackTest, AdviceOnAFileWithAnUnusualNameNamesNoCommandThatCannotBeGiven) {
+// A command with such a name could not be typed as it is printed: spaces, quotes, and the `=` of --rename.
+TEST_F(RepackTest, AdviceOnUnusualNamesUsesAPlaceholder) {
   for (const std::string name : {"a b.onnx", "a=b.onnx", "it's.onnx"}) {
     const ZipBuilder builder = zip_of({plain_entry(zip_entry(name, blob("side"))), zip_entry(model_entry, {})});
     const auto error = error_if_any([&] { repack(input(builder.build()), folder_ / "out", quick()); });
@@ -217,7 +218,7 @@ TEST_F(RepackTest, AdviceOnAFileWithAnUnusualNameNamesNoCommandThatCannotBeGiven
   }
 }
 
-TEST_F(RepackTest, KeepsFileThatIsNoGraphUnderOtherName) {
+TEST_F(RepackTest, KeepsOtherFileUnderAnotherName) {
   RepackOptions options = quick();
   options.rename = {{"g.onnx", "g.onnx.bin"}};
   const ZipEntry file = plain_entry(zip_entry("g.onnx", blob("side")));
@@ -278,7 +279,7 @@ TEST_F(RepackTest, AnArchivesModelMayHoldAnything) {
   EXPECT_EQ(repacked(builder.build()), builder.build());
 }
 
-TEST_F(RepackTest, AModelWithTheNameOfAGraphIsRefusedUnlessTheInputIsAnArchive) {
+TEST_F(RepackTest, RefusesGraphNameOfModelUnlessInputIsArchive) {
   const Blob named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "g")}}).take();
   ZipBuilder builder = zip_of({zip_entry("g.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, named)});
   EXPECT_EQ(repacked(builder.build()), builder.build()) << "`check` says what is wrong with it";
@@ -310,7 +311,7 @@ Blob zip_with(std::string_view model_name, std::string_view location) {
       .build();
 }
 
-TEST_F(RepackTest, SeveralEntriesAreRenamedAfterOneLookAtTheLinks) {
+TEST_F(RepackTest, RenamesSeveralEntriesWithOneReadOfTheLinks) {
   for (const std::string_view name : {std::string_view("__MODEL_PROTO"), std::string_view("model.onnx")}) {
     RepackOptions options = quick();
     options.rename = {{"one.txt", "first.txt"}, {"two.txt", "second.txt"}};

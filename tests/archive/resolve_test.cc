@@ -79,13 +79,13 @@ TYPED_TEST(Resolve, OffsetAndLengthChooseAPart) {
   EXPECT_EQ(this->data_of(part), copy_of(Bytes(weight).subspan(8, 40)));
 }
 
-TYPED_TEST(Resolve, WithoutALengthTypeAndDimsSayHowMuch) {
+TYPED_TEST(Resolve, WithoutALengthTypeAndDimsDetermineIt) {
   EXPECT_EQ(this->data_of(tensor("t", dtype::float32, {10}).external("w", 8)), copy_of(Bytes(weight).subspan(8, 40)));
   constexpr std::uint64_t unknown_type = 1000;
   EXPECT_EQ(this->data_of(tensor("t", unknown_type, {10}).external("w", 8)), copy_of(Bytes(weight).subspan(8)));
 }
 
-TYPED_TEST(Resolve, RawDataStandsInTheMessage) {
+TYPED_TEST(Resolve, RawDataIsInTheMessage) {
   EXPECT_EQ(this->data_of(floats_t().raw_data(weight)), weight);
   EXPECT_EQ(this->data_of(floats_t().raw_data(pattern(4 * count + 1))), pattern(4 * count + 1));  // it may be longer
   EXPECT_EQ(this->data_of(tensor("t", dtype::float32, {0}).raw_data({})), Blob());
@@ -103,7 +103,7 @@ TYPED_TEST(Resolve, TypedFieldsAreForTheCallerToRead) {
   EXPECT_EQ(this->data_of(tensor("t", dtype::string, {0})), std::nullopt);
 }
 
-TYPED_TEST(Resolve, WhatCheckCallsAnErrorIsNotHandedOut) {
+TYPED_TEST(Resolve, RefusesWhatCheckCallsAnError) {
   constexpr std::int64_t half = std::int64_t{1} << 40U;
   const auto raw = [] { return floats_t().raw_data(weight); };
   const std::pair<Code, Messages> refused[] = {
@@ -135,11 +135,11 @@ TYPED_TEST(Resolve, WhatCheckCallsAnErrorIsNotHandedOut) {
   }
 }
 
-TYPED_TEST(Resolve, OfATensorWithoutExternalLocationPairsAreNotLookedAt) {
+TYPED_TEST(Resolve, IgnoresPairsWithoutExternalDataLocation) {
   EXPECT_EQ(this->data_of(floats_t().raw_data(weight).external_data("location", "v")), weight);
 }
 
-TYPED_TEST(Resolve, FaultOfAnEntryKeepsItsPlaceAndNamesTensorAndFile) {
+TYPED_TEST(Resolve, FaultOfAnEntryNamesPlaceTensorAndFile) {
   const TempDir folder;
   Built built = archive_of(model_of({linked_floats("t", count, "w")}), {zip_entry("w", weight)});
   flip_bit(built.bytes, built.entry("w").header_offset + 6);
@@ -186,7 +186,7 @@ TYPED_TEST(Resolve, AllTensorsAreVisitedWhereverTheyAre) {
   for (const auto& [name, times] : seen) EXPECT_EQ(times, 1) << name;
 }
 
-TYPED_TEST(Resolve, TellsTheSiteOfEachTensor) {
+TYPED_TEST(Resolve, ReportsTheSiteOfEachTensor) {
   int made = 0;
   const Archive archive = archive_with(model_of_every_site(made));
   this->parse(archive);
@@ -246,7 +246,8 @@ TYPED_TEST(Resolve, WalkStopsAtTheFirstFault) {
   EXPECT_EQ(visits, 1);
 }
 
-TYPED_TEST(Resolve, AModelThatProtobufWouldMergeIsRefusedBeforeAnyTensorIsVisited) {
+// It is refused before any tensor is visited.
+TYPED_TEST(Resolve, RefusesModelThatProtobufWouldMerge) {
   const Message twice = Message().raw(model_of({linked_floats("a", count, "w")})).raw(model_of({floats("b", 1)}));
   const Archive archive = archive_with(twice);
   this->parse(archive);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 class StatesInDoubt : public StatesTest {};
 
-TEST_F(StatesInDoubt, AStateAfterOneWhoseModelHasABrokenHeaderIsNotGoneBackTo) {
+TEST_F(StatesInDoubt, SkipsStateAfterABrokenModelHeader) {
   Blob bytes = third_.bytes;  // lists neither the model of the second state nor its directory, but needs both whole
   flip_bit(bytes, second_.entry(model_entry).header_offset + 10);
   expect_recovered_by_force(bytes, first_, "not the end of an earlier state");
@@ -63,7 +63,7 @@ TEST_F(StatesInDoubt, AWrongCrcIsOnlyForgivenInTheFirstState) {
   expect_recovered_by_force(edited(first_, "next", {entry}).bytes, first_, "the data has CRC-32");
 }
 
-TEST_F(StatesInDoubt, AnEditIsNotUndoneIfTheStateBeforeHasABrokenHeader) {
+TEST_F(StatesInDoubt, RefusesUndoIfEarlierStateHasABrokenHeader) {
   const Built before = edited(first_, "before", {zip_entry("c", pattern(10)), zip_entry("d", pattern(20))});
   Blob bytes = edited(before, "after").bytes;
   flip_bit(bytes, before.entry("c").header_offset + 10);
@@ -116,7 +116,7 @@ TEST_F(StatesInDoubt, ALargeEditThatDidNotFinishIsTorn) {
   EXPECT_EQ(error_of_opening().value().code(), Code::archive_torn);
 }
 
-TEST_F(StatesInDoubt, APrefixThatIsNoArchiveExplainsNothing) {
+TEST_F(StatesInDoubt, PrefixThatIsNotAnArchiveChangesNoError) {
   Built broken = smallest_archive();
   flip_bit(broken.bytes, broken.directory_offset + 8);  // the flags of an entry
   Blob bytes = broken.bytes;

@@ -40,7 +40,7 @@ class StoredTensorsTest : public ::testing::Test {
   std::optional<Archive> archive_;
 };
 
-TEST_F(StoredTensorsTest, EveryTensorIsThereInTheOrderOfTheModel) {
+TEST_F(StoredTensorsTest, ListsTensorsInTheOrderOfTheModel) {
   const Message t = tensor("first", dtype::float16, {2, 3}).external("k", 0, 12);
   const Message proto =
       model({.graph = graph({.nodes = {constant("y", floats("second", 4))}, .initializers = {t, floats("third", 1)}})});
@@ -99,7 +99,7 @@ TEST_F(StoredTensorsTest, RawDataInTheModelIsAViewOfItWhereItIsAligned) {
 }
 
 // Aligned vector loads from an odd address end the process.
-TEST_F(StoredTensorsTest, RawDataElsewhereInTheModelIsCopiedToAnAlignedPlaceThatTheArchiveKeeps) {
+TEST_F(StoredTensorsTest, MisalignedRawDataIsCopiedAlignedAndKept) {
   for (std::size_t at = 97; at < 128; ++at) {
     const StoredTensor tensor = only(with_raw_data_at(at, pattern(64)));
     const ByteSpan span = data(tensor);
@@ -169,14 +169,14 @@ TEST_F(StoredTensorsTest, StringsHaveNoRawBytes) {
   EXPECT_THAT(error.message(), ::testing::HasSubstr("tensor \"s\" (graph.initializer[0])"));
 }
 
-TEST_F(StoredTensorsTest, LinksThatLeadNowhereAreRefusedWhereTheyStand) {
+TEST_F(StoredTensorsTest, RefusesBrokenLinksAtTheirOffset) {
   EXPECT_EQ(refused(linked_floats("w", 2, "none")), Code::onnx_external_missing);
   EXPECT_EQ(refused(linked_floats("w", 2, "k", 4)), Code::onnx_external_out_of_range);
   EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).external("k", 0, 8)), Code::onnx_tensor_length);
   EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).raw_data(pattern(8))), Code::onnx_tensor_length);
 }
 
-TEST_F(StoredTensorsTest, WhatCheckCallsAnErrorIsNotHandedOut) {
+TEST_F(StoredTensorsTest, RefusesWhatCheckCallsAnError) {
   const auto w = [] { return tensor("w", dtype::float32, {2}); };
   EXPECT_EQ(refused(w().float_data({1})), Code::onnx_tensor_length);
   EXPECT_EQ(refused(w().raw_data(pattern(8)).float_data({1, 2})), Code::onnx_tensor_data_beside);

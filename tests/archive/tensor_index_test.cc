@@ -32,7 +32,7 @@ class TensorIndexTest : public ::testing::Test {
   std::optional<Archive> archive_;
 };
 
-TEST_F(TensorIndexTest, ARangeForGivesNameTypeShapeAndData) {
+TEST_F(TensorIndexTest, RangeForVisitsNameTypeShapeAndData) {
   const Message half = tensor("half", dtype::float16, {2, 3}).external("k", 0, 12);
   std::vector<std::string> names;
   for (const StoredTensor& tensor : TensorIndex(open(model_of({half, floats("w", 4)})))) {

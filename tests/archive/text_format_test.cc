@@ -8,7 +8,7 @@
 namespace onnxar::testing {
 namespace {
 
-TEST(TextFormatTest, AFieldWithItsValueAfterWhiteSpaceAndCommentsIsText) {
+TEST(TextFormatTest, SpaceCommentsAndAFieldAreText) {
   for (const std::string text : {"ir_version: 8", "graph{}", "graph < >", " \t\r\n\v\fgraph {", "# comment\n\n# :\nx:1",
                                  "graph # of what\n {", "\xef\xbb\xbfir_version:8", "unknown_name {"}) {
     EXPECT_TRUE(looks_like_text(as_bytes(text))) << text;

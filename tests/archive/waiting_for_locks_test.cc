@@ -46,7 +46,7 @@ TEST_P(WaitingForLocks, GiveUpAfterASecond) {
   EXPECT_EQ(code_of([this] { return GetParam()(path_).valid(); }), Code::archive_busy);
 }
 
-TEST(LockForReplacing, IsNotAskedForWhereThereIsNoFile) {
+TEST(LockForReplacing, DoesNotLockAMissingFile) {
   const TempDir folder;
   EXPECT_FALSE(base::lock_for_replacing(folder / "none").valid());
   EXPECT_FALSE(base::lock_for_replacing(folder.path()).valid());

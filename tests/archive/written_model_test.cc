@@ -81,7 +81,7 @@ TEST_F(WrittenModel, ThatIsNotAModelProtoIsRefused) {
   EXPECT_EQ(code(Bytes(cut.view()).first(cut.view().size() - 1)), Code::wire_truncated);
 }
 
-TEST_F(WrittenModel, WithALocationThatNoEntryHasIsRefusedAndTheTensorNamed) {
+TEST_F(WrittenModel, WithMissingLocationIsRefusedNamingTheTensor) {
   const Message model = linking_to("weights.bin");
   const auto error = refused(model.view());
   ASSERT_TRUE(error);
@@ -100,7 +100,7 @@ TEST_F(WrittenModel, WithALinkToNoPartOfAnEntryIsRefused) {
   EXPECT_EQ(code(model_of({five}).view()), Code::onnx_tensor_length);
 }
 
-TEST_F(WrittenModel, IsNotLookedAtWhereTheCallerSaysSo) {
+TEST_F(WrittenModel, IsNotCheckedIfTheCallerSaysSo) {
   EXPECT_FALSE(refused(as_bytes("this is not a model"), false));
   EXPECT_EQ(Archive::open(folder_ / "a").size(), 2U);
 }
@@ -116,7 +116,7 @@ TEST(CommittedModel, MayLinkToEntriesThatWereThereAndThatWereAdded) {
   EXPECT_EQ(Archive::open(path).size(), 3U);
 }
 
-TEST(CommittedModel, WithALocationThatNoEntryHasLeavesTheArchiveAsItWas) {
+TEST(CommittedModel, WithMissingLocationLeavesArchiveUnchanged) {
   const TempDir folder;
   const Built before = archive_of(linking_to("old"), {zip_entry("old", pattern(16))});
   const auto path = folder.write_file("a", before.bytes);

@@ -68,7 +68,8 @@ TEST(OpenBeneath, LinksThatLeaveAreFollowedIntoTheSecondFolder) {
   EXPECT_EQ(folders.open_with_cache("a"), "a");
 }
 
-TEST(OpenBeneath, LinksThatComeBackToTheFolderAreFollowedWhenItIsTheSecondToo) {
+// The folder is also the second one, into which links may lead.
+TEST(OpenBeneath, FollowsLinksThatReturnToTheFolder) {
   ONNXAR_NEEDS_SYMLINKS();
   const Folders folders;
   EXPECT_EQ(folders.open("sub/out_and_in"), "a");

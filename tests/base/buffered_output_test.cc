@@ -128,7 +128,7 @@ TEST(BufferedOutput, RunsLongerThanOneCallArriveInOrder) {
   }
 }
 
-TEST(BufferedOutput, RunsThatAreSummedByOneOrSeveralThreadsArriveInOrder) {
+TEST(BufferedOutput, RunsSummedByAnyThreadsArriveInOrder) {
   constexpr std::size_t many = 2 * buffer, step = 512 * kib, round = 32 * buffer;
   for (const std::size_t threads : {0U, 1U, 3U}) {
     for (const std::size_t before : {std::size_t{0}, std::size_t{100}, step - 1, step}) {
@@ -163,7 +163,7 @@ TEST(BufferedOutput, PaddingIsZeros) {
   twin.expect_equal();
 }
 
-TEST(BufferedOutput, OverwritingReachesBufferFileAndBothAtOnceAndEndsAtTheBorder) {
+TEST(BufferedOutput, OverwritesBufferAndFileUpToTheBorder) {
   Twin twin;
   twin.append(direct);  // in the file
   twin.append(1000);    // in the buffer
@@ -198,7 +198,7 @@ TEST(BufferedOutput, WritingBackEarlyChangesNoByte) {
 }
 
 // If the file system of $TMPDIR can share blocks, these are shared; otherwise they are copied.
-TEST(BufferedOutput, MappedBytesThatLieAlikeInBlocksOrNot) {
+TEST(BufferedOutput, WritesMappedBytesAlignedWithBlocksOrNot) {
   for (const std::size_t before : {0U, 1U, 4095U, 4096U, 70'000U}) {
     for (const std::size_t begin : {before, before + 4096, before + 64}) {
       for (const std::size_t size : {buffer - 1, buffer, buffer + 4095, 2 * buffer + 4097}) {
@@ -214,14 +214,14 @@ TEST(BufferedOutput, MappedBytesThatLieAlikeInBlocksOrNot) {
   }
 }
 
-TEST(BufferedOutput, MappedBytesAfterReservedRoomAndAfterEachOther) {
+TEST(BufferedOutput, WritesMappedBytesAfterReservedSpace) {
   Twin twin(true);
   twin.reserve(20 * buffer);
   for (std::size_t i = 0; i < 5; ++i) twin.append_mapped(3 * buffer + i, twin.size() % 4096);
   twin.expect_equal();
 }
 
-TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
+TEST(BufferedOutput, AnyMixOfCallsWritesTheBytesOfTheModel) {
   std::mt19937 random(20240607);  // NOLINT(bugprone-random-generator-seed): the same run every time
   const auto below = [&random](std::size_t limit) { return std::size_t{random()} % limit; };
   for (int round = 0; round < 8; ++round) {
@@ -242,7 +242,7 @@ TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
 }
 
 // Several times, as it depends on the threads which of them meets the full disk.
-TEST(BufferedOutput, AFullDiskIsToldWhicheverThreadMeetsIt) {
+TEST(BufferedOutput, FullDiskIsReportedInEveryThread) {
   const TempDir folder;
   const SmallDisk disk(folder.path(), 640 * kib);  // its first 512 KiB are written by one thread
   if (!disk.mounted()) GTEST_SKIP() << "no small disk can be mounted here";

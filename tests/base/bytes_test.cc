@@ -33,7 +33,7 @@ TEST(Bytes, TextAndBytesAreTwoViewsOfOneStorage) {
   EXPECT_TRUE(as_text({}).empty());
 }
 
-TEST(ByteSpan, DefaultIsEmptyAndBorrowsNothingAndAnEmptyOwnedOneIsOwned) {
+TEST(ByteSpan, DefaultIsBorrowedAndEmptyOwnedSpanIsOwned) {
   const ByteSpan span;
   EXPECT_TRUE(span.empty());
   EXPECT_EQ(span.size(), 0U);
@@ -98,7 +98,7 @@ TEST(ByteSpan, LastShareKeepsBorrowedStorageAlive) {
   EXPECT_TRUE(shared.watch.expired());
 }
 
-TEST(ByteSpan, MoveHandsTheShareOn) {
+TEST(ByteSpan, MovePassesTheShareOn) {
   Shared shared;
   ByteSpan original = shared.lend();
   {
@@ -108,7 +108,7 @@ TEST(ByteSpan, MoveHandsTheShareOn) {
   EXPECT_TRUE(shared.watch.expired());
 }
 
-TEST(ByteSpan, AssignmentLetsTheOldShareGo) {
+TEST(ByteSpan, AssignmentReleasesTheOldShare) {
   Shared first;
   Shared second;
   ByteSpan span = first.lend();

@@ -32,7 +32,7 @@ class Crc32Fold : public ::testing::TestWithParam<base::Fold> {
   }
 };
 
-TEST_P(Crc32Fold, LeavesABlockWithTheSameCrcForEverySizeBesideAGuard) {
+TEST_P(Crc32Fold, KeepsTheCrcOfEverySizeBesideAGuardPage) {
   for (std::size_t size = base::FoldedCrc32::size; size <= 5 * base::FoldedCrc32::size; ++size) {
     const Blob data = pattern(size, static_cast<std::uint32_t>(size));
     const GuardedBuffer at_end = GuardedBuffer::ending_at_guard(data);

@@ -19,13 +19,14 @@
 namespace onnxar::testing {
 namespace {
 
-TEST(Crc32, GivesTheCheckValue) {
+TEST(Crc32, ReturnsTheCheckValue) {
   EXPECT_EQ(base::crc32(0, as_bytes("123456789")), 0xCBF43926U);
   EXPECT_EQ(base::crc32(0, {}), 0U);
   EXPECT_EQ(base::crc32(0x12345678, {}), 0x12345678U);
 }
 
-TEST(Crc32, EqualsTheDefinitionForEverySmallSizeBesideAGuard) {
+// Pages on either side of the buffer cannot be read.
+TEST(Crc32, EqualsTheDefinitionForSmallSizes) {
   for (std::size_t size = 0; size <= 2100; ++size) {
     const Blob data = pattern(size, static_cast<std::uint32_t>(size));
     const std::uint32_t expected = bitwise_crc32(data);
@@ -36,7 +37,7 @@ TEST(Crc32, EqualsTheDefinitionForEverySmallSizeBesideAGuard) {
   }
 }
 
-TEST(Crc32, EqualsTheDefinitionForLargeBuffersAtEveryAlignment) {
+TEST(Crc32, EqualsTheDefinitionAtEveryAlignment) {
   const Blob data = pattern((1U << 16U) + 128, 3);
   const GuardedBuffer buffer = GuardedBuffer::starting_after_guard(data);
   for (std::size_t shift = 0; shift < 64; ++shift) {
@@ -56,7 +57,7 @@ TEST(Crc32, ContinuesOverPieces) {
 
 // zlib returns the initial value 0 for a null pointer with a length of 0. An exporter that passed an empty piece with a
 // null pointer in the middle of a weight restarted the sum.
-TEST(Crc32, AnEmptyPieceWithoutAnAddressLeavesTheSumAsItIs) {
+TEST(Crc32, NullEmptyPieceKeepsTheSum) {
   const Blob data = pattern(5000, 9);
   const std::uint32_t expected = bitwise_crc32(data);
   EXPECT_EQ(base::crc32(expected, Bytes()), expected);
@@ -111,7 +112,8 @@ TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
   }
 }
 
-TEST(Crc32, PiecesOfOneThreadComeInOrderAndAreOfTheirSizeExceptTheFirstAndTheLast) {
+// The first and the last piece may be shorter.
+TEST(Crc32, OneThreadGetsPiecesInOrderAndOfTheirSize) {
   const Blob data = pattern(10'500, 6);
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
   base::crc32_in_pieces(0, data, {4000, 300}, 1,
@@ -120,7 +122,7 @@ TEST(Crc32, PiecesOfOneThreadComeInOrderAndAreOfTheirSizeExceptTheFirstAndTheLas
   EXPECT_EQ(ranges, expected);
 }
 
-TEST(Crc32, WhatTheUseOfTheBytesOrOfAPieceThrowsComesThrough) {
+TEST(Crc32, PassesExceptionsOfTheCallerOn) {
   for (const std::size_t size : {std::size_t{1000}, std::size_t{5} << 20U}) {
     const Blob data = pattern(size, 4);
     EXPECT_THROW(base::crc32_while(0, data, [] { throw std::length_error("the disk"); }), std::length_error) << size;

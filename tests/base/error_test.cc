@@ -46,7 +46,7 @@ TEST(ErrorPath, HidesSecretsOfAddresses) {
   EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
 }
 
-TEST(Catalogue, IdsAreUniqueLowerCaseWordsPartedByDots) {
+TEST(Catalogue, IdsAreUniqueLowerCaseWordsWithDots) {
   const std::regex form("[a-z][a-z0-9]*(\\.[a-z][a-z0-9_]*){1,2}");
   std::set<std::string_view> ids;
   for (const Code code : all_codes()) {
@@ -111,14 +111,15 @@ TEST(Error, LineNamesPathEntryOffsetAndSentence) {
   EXPECT_EQ(error.path(), "dir/a.onnxar");
 }
 
-TEST(Error, LineLeavesOutWhatIsNotKnown) {
+TEST(Error, LineOmitsWhatIsNotKnown) {
   EXPECT_STREQ(Error(Code::io_failed, "sentence").what(), "sentence");
   EXPECT_STREQ(Error(Code::io_failed, "sentence", {"w", std::nullopt}).what(), "entry \"w\": sentence");
   EXPECT_STREQ(Error(Code::io_failed, "sentence", {"", 16}).what(), "at 0x10: sentence");
   EXPECT_STREQ(Error(Code::io_failed, "sentence", {}, "p").what(), "p: sentence");
 }
 
-TEST(Error, PathAndEntryAreEscapedInTheLineOnlyAndThePathKeepsItsLetters) {
+// The path keeps letters of every script.
+TEST(Error, LineEscapesPathAndEntry) {
   const Error error(Code::io_failed, "sentence", {"a\x1b[2J", std::nullopt}, "b\n.onnxar");
   EXPECT_STREQ(error.what(), "b\\x0a.onnxar: entry \"a\\x1b[2J\": sentence");
   EXPECT_EQ(error.entry(), "a\x1b[2J");
@@ -141,7 +142,7 @@ TEST(Error, PathIsAddedWhereNoneIsNamed) {
   EXPECT_EQ(outer.with_path("b").path(), "a");
 }
 
-TEST(Error, FindingSaysTheSame) {
+TEST(Error, FindingHasTheSameText) {
   const Finding finding = Error(Code::zip_entry_gap, "sentence", {"w", 0x40}, "a").finding();
   EXPECT_EQ(finding.severity, Severity::error);
   EXPECT_EQ(finding.code, Code::zip_entry_gap);
@@ -175,13 +176,14 @@ TEST(Hints, NoneAndUnknownNumbersSayNothing) {
   }
 }
 
-TEST(Hints, ValueTakesEveryPlaceThatTheWordsHave) {
+TEST(Hints, ValueFillsEveryPlaceholder) {
   EXPECT_EQ(filled("{} and {}", {Hint::overwrite, "a{}"}), "a{} and a{}");
   EXPECT_EQ(filled("none", {Hint::overwrite, "a"}), "none");
   EXPECT_EQ(to_string(Advice{Hint::max_expansion_of, "12"}), "if you trust it, raise the limit: max_expansion = 12");
 }
 
-TEST(Error, LineEndsWithTheAdviceInWordsOfTheInterfaceOrOthers) {
+// A caller may pass other words, or none.
+TEST(Error, LineEndsWithAdviceInWordsOfTheInterface) {
   const Error error(Code::output_exists, "sentence", {}, "a", {Hint::pack_it});
   EXPECT_STREQ(error.what(), "a: sentence; `pack` makes an archive of it");
   EXPECT_EQ(error.line("press the key"), "a: sentence; press the key");
@@ -202,7 +204,7 @@ TEST(Finding, LineNamesSeverityAndId) {
   EXPECT_EQ(to_string(Severity::note), "note");
 }
 
-TEST(Escaped, IsPrintableAsciiInWhichNothingElseReadsAsAnEscape) {
+TEST(Escaped, IsPrintableAsciiWithUnambiguousEscapes) {
   const std::pair<std::string_view, std::string_view> rows[] = {
       {"", ""},
       {"layer.0/weight ~!", "layer.0/weight ~!"},
@@ -237,7 +239,7 @@ TEST(Escaped, EveryControlCharacterIsWrittenInHex) {
   EXPECT_EQ(escaped(std::string_view("\0\x1b\x7f\n", 4)), "\\x00\\x1b\\x7f\\x0a");
 }
 
-TEST(EscapedPath, KeepsLettersOfAllScriptsAndWritesWhatIsNotSeenInHex) {
+TEST(EscapedPath, KeepsLettersAndEscapesInvisibleCharacters) {
   const std::pair<std::string_view, std::string_view> rows[] = {
       {"/home/gr\xc3\xb6\xc3\x9f/\xe6\xa8\xa1\xe5\x9e\x8b \xf0\x9f\x98\x80.onnx",
        "/home/gr\xc3\xb6\xc3\x9f/\xe6\xa8\xa1\xe5\x9e\x8b \xf0\x9f\x98\x80.onnx"},
@@ -297,7 +299,7 @@ TEST(Annotate, NothingAddedLeavesTheErrorAsItIs) {
   EXPECT_EQ(same.advice().hint, Hint::pack_it);
 }
 
-TEST(Annotate, WhatTheInnerLayerSaidStays) {
+TEST(Annotate, KeepsWhatTheInnerLayerAdded) {
   const Error placed(Code::io_failed, "sentence", {"e", 7}, "p", {Hint::pack_it});
   const Error outer = annotate(
       placed,
@@ -308,7 +310,7 @@ TEST(Annotate, WhatTheInnerLayerSaidStays) {
   EXPECT_EQ(outer.advice().hint, Hint::pack_it);
 }
 
-TEST(Annotate, AnotherFilesErrorGetsNoEntryOfOurs) {
+TEST(Annotate, AddsNoEntryToTheErrorOfAnotherFile) {
   const Error outer = annotate(Error(Code::io_failed, "sentence", {"", 7}, "w.bin"), {.entry = "e", .base = 100});
   EXPECT_EQ(outer.entry(), "");
   EXPECT_EQ(outer.offset(), 7U);

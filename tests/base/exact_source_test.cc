@@ -49,7 +49,7 @@ std::string read_text(const ByteSource& source) {
   return text;
 }
 
-TEST(ExactSource, GivesWhatWasAnnouncedInPiecesOfAnySize) {
+TEST(ExactSource, ReturnsAnnouncedBytesInPiecesOfAnySize) {
   const FreeSource source(4, [](const ByteSink& sink) {
     for (const char* piece : {"", "a", "bcd", ""}) sink(as_bytes(piece));
   });
@@ -65,7 +65,7 @@ TEST(ExactSource, AsksForTheSizeOnce) {
   EXPECT_EQ(source.asked, 1U);
 }
 
-TEST(ExactSource, FewerAndMoreBytesAreRefusedAndNoneTooMuchReachesTheSink) {
+TEST(ExactSource, RefusesOtherSizesAndPassesNoExtraByte) {
   for (const std::string text : {"", "abc", "abcde"}) {
     SCOPED_TRACE(text);
     const FreeSource source(4, [&](const ByteSink& sink) { sink(as_bytes(text)); });
@@ -80,7 +80,7 @@ TEST(ExactSource, FewerAndMoreBytesAreRefusedAndNoneTooMuchReachesTheSink) {
   }
 }
 
-TEST(ExactSource, TooManyBytesAreRefusedEvenIfTheSourceLosesTheError) {
+TEST(ExactSource, RefusesTooManyBytesIfTheSourceHidesTheError) {
   for (const bool before : {true, false}) {
     const FreeSource source(4, [&](const ByteSink& sink) {
       if (before) give_and_lose(sink, "abcde");
@@ -91,7 +91,7 @@ TEST(ExactSource, TooManyBytesAreRefusedEvenIfTheSourceLosesTheError) {
   }
 }
 
-TEST(ExactSource, FailureOfTheSinkIsThrownAgainAndNoByteFollowsIt) {
+TEST(ExactSource, RethrowsTheSinksErrorAndStopsReading) {
   const FreeSource source(4, [](const ByteSink& sink) {
     for (const char* piece : {"a", "b", "cd"}) give_and_lose(sink, piece);
   });

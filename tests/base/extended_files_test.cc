@@ -26,7 +26,7 @@ OutputFile extended(const TempDir& folder, std::string_view name) {
   return file;
 }
 
-TEST(ExtendedFiles, AreAllCutBackAndNotWrittenAnyMore) {
+TEST(ExtendedFiles, AreTruncatedAndNotWrittenAfterwards) {
   const auto abandon = [] {
     const TempDir folder;
     OutputFile first = extended(folder, "a");
@@ -41,7 +41,8 @@ TEST(ExtendedFiles, AreAllCutBackAndNotWrittenAnyMore) {
   ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
-TEST(ExtendedFiles, AreKeptOnceTheirLastWriteHasBegunOrTheyArePublished) {
+// It is enough that the last write has begun.
+TEST(ExtendedFiles, AreKeptAfterTheirLastWriteOrPublishing) {
   const auto abandon = [] {
     const TempDir folder;
     OutputFile first = extended(folder, "a");
@@ -55,7 +56,7 @@ TEST(ExtendedFiles, AreKeptOnceTheirLastWriteHasBegunOrTheyArePublished) {
   ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
-TEST(ExtendedFiles, AreCutBackAfterTheWritesOfOtherThreads) {
+TEST(ExtendedFiles, AreTruncatedAfterWritesOfOtherThreads) {
   const auto abandon = [] {
     const TempDir folder;
     const OutputFile file = extended(folder, "a");
@@ -80,7 +81,7 @@ TEST(ExtendedFiles, AreCutBackAfterTheWritesOfOtherThreads) {
   ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
-TEST(ExtendedFiles, OtherFilesAreLeftAlone) {
+TEST(ExtendedFiles, OtherFilesAreNotTruncated) {
   const auto abandon = [] {
     const TempDir folder;
     OutputFile created = OutputFile::create(folder / "a", base::Existing::refuse);
@@ -99,7 +100,7 @@ TEST(ExtendedFiles, OtherFilesAreLeftAlone) {
   ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
-TEST(ExtendedFiles, PlacesAreUsedAgain) {
+TEST(ExtendedFiles, SlotsAreReused) {
   const auto count_cut_files = [] {
     const TempDir folder;
     for (int i = 0; i < 100; ++i) {

@@ -43,7 +43,7 @@ TEST(FileOrigin, BytesAreFoundInTheirFile) {
   EXPECT_EQ(found_text(b, b.bytes().subspan(10, 6)), "of the");
 }
 
-TEST(FileOrigin, BytesOfMemoryOrBeyondTheMappingAreNotInTheFile) {
+TEST(FileOrigin, DoesNotFindBytesOutsideTheMapping) {
   const TempDir folder;
   const Blob memory = pattern(100);
   const MappedFile a = MappedFile::open(folder.write_file("a", "text"));
@@ -62,7 +62,7 @@ TEST(FileOrigin, StaysTheSameWhenTheMappingMoves) {
   EXPECT_EQ(found_text(moved, moved.bytes()), "text");
 }
 
-TEST(FileOrigin, AnEmptyFileHasNone) {
+TEST(FileOrigin, EmptyFileHasNoOrigin) {
   const TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("a", ""));
   EXPECT_EQ(file.origin(), nullptr);
@@ -81,7 +81,7 @@ TEST(FileOrigin, BytesAreNotFoundInAnotherFileOfThatName) {
   EXPECT_FALSE(file.origin()->open(file.bytes()));  // without waiting for a writer
 }
 
-TEST(FileOrigin, KnowsOfAnotherFileInItsPlaceAndOfOneThatGrew) {
+TEST(FileOrigin, DetectsReplacedFileAndGrownFile) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("a", "text"));
@@ -124,7 +124,7 @@ TEST(FileOrigins, EachRunLeadsToItsFile) {
   EXPECT_EQ(origins.find(Bytes(a.bytes().data(), 5)), nullptr) << "beyond the file's last byte";
 }
 
-TEST(FileOrigins, ShortRunsAreNotLookedAt) {
+TEST(FileOrigins, IgnoresShortRuns) {
   const TempDir folder;
   const MappedFile a = MappedFile::open(folder.write_file("a", "text"));
   const MappedSource source(a.bytes(), a.origin());

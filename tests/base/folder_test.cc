@@ -24,7 +24,7 @@ TEST(Folder, StaysTheOneThatWasOpened) {
   EXPECT_FALSE(std::filesystem::exists(temp / "a/b"));
 }
 
-TEST(Folder, ThatACallerNamedCostsNoDescriptorPerUse) {
+TEST(Folder, OfTheCallerCostsNoDescriptorPerUse) {
   const TempDir temp;
   const auto folder = Folder::open(temp.path());
   const os::Handle first = folder->handle();
@@ -32,7 +32,7 @@ TEST(Folder, ThatACallerNamedCostsNoDescriptorPerUse) {
   EXPECT_NE(first, folder->reopen().get());
 }
 
-TEST(Folder, ANameThatIsTakenIsNotMade) {
+TEST(Folder, DoesNotMakeAnExistingName) {
   const TempDir temp;
   temp.write_file("b", "x");
   const auto folder = Folder::open(temp.path());
@@ -41,7 +41,7 @@ TEST(Folder, ANameThatIsTakenIsNotMade) {
   EXPECT_EQ(Folder::make_in(folder, "b", here), nullptr);
 }
 
-TEST(Folder, AFolderBeneathThatWasSwappedIsNotTheOneThatWasOpened) {
+TEST(Folder, DetectsThatAnInnerFolderWasSwapped) {
   const TempDir temp;
   const auto folder = Folder::open(temp.path());
   ASSERT_TRUE(Folder::make(*folder, "b"));

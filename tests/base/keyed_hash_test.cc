@@ -22,7 +22,7 @@ using base::KeyedHash;
 using base::SipHash;
 
 // The hashes of bytes in CPython 3.11 with PYTHONHASHSEED=0, which makes the key zero.
-TEST(SipHash13, GivesTheHashesOfCPython) {
+TEST(SipHash13, ReturnsTheHashesOfCPython) {
   const std::pair<std::string, std::uint64_t> known[] = {
       {"a", 0x407448d2b89b1813},
       {"abc", 0xc03bc3a0042630f2},

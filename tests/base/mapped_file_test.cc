@@ -36,7 +36,7 @@ TEST(MappedFile, HoldsTheBytesOfTheFileAndBeginsOnAPage) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(file.bytes().data()) % 4096, 0U);
 }
 
-TEST(MappedFile, WhatIsNotThereOrNoFileIsRefusedByItsPath) {
+TEST(MappedFile, RefusesMissingFilesAndNonFilesByPath) {
   const TempDir folder;
   const fs::path file = folder.write_file("a", "text");
   for (const auto& [path, code] : {std::pair(folder / "none", Code::io_not_found),
@@ -65,7 +65,7 @@ TEST(MappedFile, LinkIsFollowed) {
   EXPECT_EQ(MappedFile::open(folder / "link").identity(), MappedFile::open(folder / "a").identity());
 }
 
-TEST(MappedFile, IdentityTellsFilesApartAndNamesTogether) {
+TEST(MappedFile, IdentityIsOneForAllNamesOfAFile) {
   const TempDir folder;
   const fs::path a = folder.write_file("a", "text");
   const fs::path b = folder.write_file("b", "text");
@@ -83,7 +83,7 @@ TEST(MappedFile, OpenDescriptorIsMapped) {
   EXPECT_EQ(as_text(mapping.bytes()), "text");
 }
 
-TEST(MappedFile, PartOfAFileIsMappedAndBeginsAsFarIntoAPage) {
+TEST(MappedFile, MapsPartAtItsOffsetWithinThePage) {
   const TempDir folder;
   const Blob bytes = pattern(3 * 4096 + 100);
   const fs::path path = folder.write_file("a", bytes);
@@ -101,7 +101,8 @@ TEST(MappedFile, PartOfAFileIsMappedAndBeginsAsFarIntoAPage) {
   }
 }
 
-TEST(MappedFile, FileBeyondTheAddressSpaceIsRefusedAsAWholeAndItsPartsAreMapped) {
+// Where addresses have 32 bits, the whole file is refused.
+TEST(MappedFile, MapsPartsOfFileBeyondTheAddressSpace) {
   const TempDir folder;
   const fs::path path = folder.write_file("sparse", "");
   constexpr std::uint64_t size = (5ULL << 30U) + 4;
@@ -146,7 +147,7 @@ TEST(MappedFile, PartThatLeavesTheFileIsRefused) {
   }
 }
 
-TEST(MappedFile, StaysReadableWhenTheNameIsGivenToAnotherFile) {
+TEST(MappedFile, StaysReadableAfterTheNameIsReplaced) {
   const TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("a", "before"));
   folder.write_file("b", "after!");
@@ -155,7 +156,7 @@ TEST(MappedFile, StaysReadableWhenTheNameIsGivenToAnotherFile) {
 }
 
 // NOLINTBEGIN(bugprone-use-after-move,clang-analyzer-cplusplus.Move): the header promises the state after a move.
-TEST(MappedFile, MoveHandsTheMappingOnAndLeavesNothing) {
+TEST(MappedFile, MovePassesTheMappingOn) {
   const TempDir folder;
   MappedFile first = MappedFile::open(folder.write_file("a", "text"));
   const std::byte* const place = first.bytes().data();
@@ -189,7 +190,7 @@ TEST(MappedFileAt, NamesTheFileOfEachByteAndOfNoOther) {
   EXPECT_EQ(base::mapped_file_at(&folder), "");
 }
 
-TEST(MappedFileAt, FollowsMappingsThatMoveAndForgetsThoseThatEnd) {
+TEST(MappedFileAt, FollowsMovedMappingsAndForgetsEndedOnes) {
   const TempDir folder;
   const auto path = folder.write_file("a", "text");
   MappedFile file = MappedFile::open(path);
@@ -209,7 +210,7 @@ TEST(MappedFileAt, NamesWhatATerminalMayShow) {
   EXPECT_EQ(base::mapped_file_at(bytes.data()), "a\\x1bb");
 }
 
-TEST(MappedFileAt, KnowsOnlySoManyFilesAndTakesPlacesAnew) {
+TEST(MappedFileAt, ForgetsFilesBeyondItsLimitAndReusesSlots) {
   constexpr std::size_t most = 1024;
   const std::vector<std::byte> bytes(3 * most);
   std::vector<std::unique_ptr<Noted>> ranges;

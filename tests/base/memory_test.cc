@@ -19,7 +19,7 @@
 namespace onnxar::base {
 namespace {
 
-TEST(Allocate, MemoryBeginsAtAMultipleOfTheAlignmentAndIsWritable) {
+TEST(Allocate, ReturnsAlignedWritableMemory) {
   for (const std::size_t size : {1U, 63U, 4096U, 5U << 20U}) {
     for (std::size_t alignment = 1; alignment <= 1U << 22U; alignment <<= 1U) {
       const auto memory = allocate(size, alignment);
@@ -29,11 +29,11 @@ TEST(Allocate, MemoryBeginsAtAMultipleOfTheAlignmentAndIsWritable) {
   }
 }
 
-TEST(Allocate, MoreThanThereIsIsAnError) {
+TEST(Allocate, TooLargeSizeIsAnError) {
   EXPECT_THROW(static_cast<void>(allocate(~std::size_t{0} - 10, 64)), std::bad_alloc);
 }
 
-TEST(Populate, EveryPageThatTheBytesTouchIsThere) {
+TEST(Populate, LoadsEveryPageThatTheBytesTouch) {
   ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const testing::TempDir folder;
   constexpr std::size_t size = 8U << 20U;
@@ -61,7 +61,7 @@ TEST(Populate, AFileThatWasShortenedIsAnErrorAndNoCrash) {
   }
 }
 
-TEST(Prefetch, DoesWhatTheOptionSays) {
+TEST(Prefetch, FollowsTheOption) {
   ONNXAR_NATIVELY("pass the advice MADV_POPULATE_READ on");
   const testing::TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("f", testing::pattern(1U << 20U)));

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using os::Access;
 
-TEST(OpenFile, ThatMayOnlyBeReadIsAMatterOfPermission) {
+TEST(OpenFile, WritingAReadOnlyFileIsAPermissionError) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
   fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
@@ -36,7 +36,8 @@ TEST(ExamineFile, ThatHasBytesButNoSizeIsNotMapped) {
   EXPECT_EQ(code_of([&] { return base::examine(file, {}, path).length; }), Code::io_not_a_file);
 }
 
-TEST(FileIdentity, OfWhatCannotBeExaminedIsAnErrorAndNotAMissingFile) {
+// Such a file is not reported as missing.
+TEST(FileIdentity, OfUnexaminableNameIsAnError) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
   const fs::path bad = folder / std::string(300, 'n');  // ENAMETOOLONG

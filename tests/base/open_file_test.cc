@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using os::Access;
 using os::File;
 
-TEST(OpenFile, SaysWhatIsWrong) {
+TEST(OpenFile, ReportsTheReason) {
   const TempDir folder;
   const auto code_of_opening = [](const fs::path& path, Access access) {
     return code_of([&] { return base::open_file(path, access).valid(); });
@@ -46,7 +46,7 @@ TEST(FileIdentity, IsTheSameForAllNamesOfAFile) {
   EXPECT_FALSE(base::are_same(folder / "none", folder / "none"));
 }
 
-TEST(FileIdentity, OfWhatIsNotOpenIsAnError) {
+TEST(FileIdentity, OfInvalidHandleIsAnError) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
   EXPECT_EQ(code_of([&] { return base::leads_to(path, os::Handle::none); }), Code::io_failed);
@@ -60,11 +60,11 @@ TEST(IsFolder, IsFalseForAFileAndBeneathIt) {
   EXPECT_TRUE(base::is_folder(folder.path()));
 }
 
-TEST(Duplicate, OfWhatIsNotOpenIsAnError) {
+TEST(Duplicate, OfInvalidHandleIsAnError) {
   EXPECT_EQ(code_of([] { return base::duplicate(os::Handle::none).valid(); }), Code::io_failed);
 }
 
-TEST(ReadFully, TellsAFileThatEndsBeforeFromOneThatCannotBeRead) {
+TEST(ReadFully, ReportsShortFileUnlikeAnUnreadableOne) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
   const File file = base::open_file(path, Access::read);

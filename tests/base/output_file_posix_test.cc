@@ -22,7 +22,7 @@ using base::Sync;
 
 fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
 
-TEST(OutputFile, SetIdBitsOfTheTargetAreNotTakenOver) {
+TEST(OutputFile, SetIdBitsOfTheTargetAreDropped) {
   const TempDir folder;
   folder.write_file("a", "old");
   fs::permissions(folder / "a", fs::perms(06755U));

@@ -54,7 +54,7 @@ TEST(OutputFile, MappingOutlivesAFileThatNeverHadAName) {
   EXPECT_EQ(visible_names(folder), Strings{});
 }
 
-TEST(OutputFile, WhatLiesOutsideTheMappingOrOffBlockBordersIsLeftToBeWritten) {
+TEST(OutputFile, RefusesToShareForeignOrUnalignedBytes) {
   const TempDir folder;
   const base::MappedFile source = base::MappedFile::open(folder.write_file("source", pattern(8191)));
   OutputFile file = written(folder / "a", "text");
@@ -76,7 +76,7 @@ TEST(OutputFile, RangesMayBeWrittenInAnyOrder) {
   EXPECT_EQ(folder.read_text("a"), "12__5678");
 }
 
-TEST(OutputFile, ReservedRoomIsCutToTheSizeThatIsSet) {
+TEST(OutputFile, ReservedSpaceIsTruncatedToTheSetSize) {
   const TempDir folder;
   OutputFile file = OutputFile::create(folder / "a", Existing::refuse);
   file.reserve(1U << 20U);
@@ -98,7 +98,7 @@ TEST(OutputFile, TargetThatExistsIsRefusedAtOnce) {
   EXPECT_EQ(folder.read_text("a"), "old");
 }
 
-TEST(OutputFile, TargetThatAppearsMeanwhileIsNotReplaced) {
+TEST(OutputFile, TargetThatAppearsIsNotReplaced) {
   const TempDir folder;
   OutputFile file = written(folder / "a", "mine");
   folder.write_file("a", "theirs");
@@ -108,7 +108,8 @@ TEST(OutputFile, TargetThatAppearsMeanwhileIsNotReplaced) {
   EXPECT_EQ(folder.read_text("a"), "theirs");
 }
 
-TEST(OutputFile, ReplacedTargetIsAnotherFileForThoseWhoHaveTheOldOneOpenAndNeedNotBeThere) {
+// Other hard links, and programs that have the old file open, keep it.
+TEST(OutputFile, ReplacesOrCreatesTarget) {
   const TempDir folder;
   folder.write_file("a", "old");
   fs::create_hard_link(folder / "a", folder / "kept");
@@ -133,7 +134,7 @@ TEST(OutputFile, LinkIsFollowedAndStays) {
   EXPECT_EQ(folder.file_names(), (Strings{"first", "real/", "real/a", "second"}));
 }
 
-TEST(OutputFile, LinkToNothingIsFollowedToo) {
+TEST(OutputFile, DanglingLinkIsFollowed) {
   ONNXAR_NEEDS_SYMLINKS();
   const TempDir folder;
   fs::create_directory(folder / "real");
@@ -161,7 +162,7 @@ TEST(OutputFile, FolderStaysTheOneThatWasOpened) {
   }
 }
 
-TEST(OutputFile, NamelessFileDoesNotMindWhatIsInTheFolder) {
+TEST(OutputFile, NamelessFileIgnoresNamesInTheFolder) {
   const TempDir folder;
   for (const char* name : {"onnxar", ".onnxar_inflated"}) fs::create_directory(folder / name);
   OutputFile file = OutputFile::create_nameless(folder.path());
@@ -189,7 +190,7 @@ TEST(OutputFile, TargetThatBecameAFolderLeavesNoFile) {
   EXPECT_EQ(visible_names(folder), Strings{"a/"});
 }
 
-TEST(OutputFile, SeveralArePublishedTogetherAfterAllWerePrepared) {
+TEST(OutputFile, PublishesSeveralFilesAfterPreparingAll) {
   const TempDir folder;
   OutputFile first = written(folder / "a", "first");
   OutputFile second = written(folder / "b", "second");
@@ -252,7 +253,8 @@ TEST_F(ReplacedTargetTest, IsNotEditedUntilTheNewOneHasItsName) {
   EXPECT_TRUE(may_be_edited());
 }
 
-TEST_F(ReplacedTargetTest, IsNotReplacedWhileItIsEditedThoughItHasTheNameSinceALittle) {
+// Another file took the target's name meanwhile, and is being edited.
+TEST_F(ReplacedTargetTest, RefusesNewTargetThatIsBeingEdited) {
   OutputFile file = OutputFile::create(target_, Existing::replace);
   replace_file(folder_.write_file("b", "another"), target_);
   {
@@ -262,7 +264,8 @@ TEST_F(ReplacedTargetTest, IsNotReplacedWhileItIsEditedThoughItHasTheNameSinceAL
   EXPECT_EQ(folder_.read_text("a"), "another");
 }
 
-TEST_F(ReplacedTargetTest, MayBeEditedWhileAFileWaitsWithManyOthersButIsNotReplacedThen) {
+// A parked file holds no lock, so the target may be edited.
+TEST_F(ReplacedTargetTest, ParkedFileDoesNotReplaceEditedTarget) {
   OutputFile file = OutputFile::create(target_, Existing::replace);
   file.park(Sync::none);
   const os::File editor = edited();
@@ -309,7 +312,7 @@ TEST(OutputFile, FullDiskIsNamed) {
   EXPECT_EQ(folder.file_names(), Strings{});
 }
 
-TEST(OutputFile, FullDiskIsNoticedBeforeAnythingIsWritten) {
+TEST(OutputFile, FullDiskIsDetectedBeforeWriting) {
   const TempDir folder;
   const SmallDisk disk(folder.path(), 64U << 10U);
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a small tmpfs";
@@ -337,7 +340,7 @@ TEST(ExtendedFile, IsKeptWhenPublished) {
   EXPECT_EQ(folder.file_names(), Strings{"a"});
 }
 
-TEST(ExtendedFile, IsCutBackWhenDiscarded) {
+TEST(ExtendedFile, IsTruncatedWhenDiscarded) {
   const TempDir folder;
   {
     const OutputFile file = extended(folder);
@@ -346,7 +349,7 @@ TEST(ExtendedFile, IsCutBackWhenDiscarded) {
   EXPECT_EQ(folder.read_text("a"), "old");
 }
 
-TEST(ExtendedFile, IsCutBackOnceWhenItWasMoved) {
+TEST(ExtendedFile, IsTruncatedOnceIfMoved) {
   const TempDir folder;
   OutputFile file = extended(folder);
   {
@@ -369,7 +372,7 @@ TEST(ExtendedFile, ReservedRoomIsNotPartOfIt) {
   EXPECT_EQ(folder.read_text("a"), "old and");
 }
 
-TEST(ExtendedFile, RoomThatIsMissingIsNoticed) {
+TEST(ExtendedFile, MissingSpaceIsDetected) {
   const TempDir folder;
   const SmallDisk disk(folder.path(), 64U << 10U);
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a small tmpfs";

@@ -11,7 +11,7 @@
 namespace onnxar::base {
 namespace {
 
-TEST(SharedProgressTest, BytesOfOtherThreadsAreToldOnTheThreadThatMadeIt) {
+TEST(SharedProgressTest, ReportsBytesOfOtherThreadsOnItsOwnThread) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
   const auto owner = std::this_thread::get_id();
   const ProgressCallback tell = [&](std::uint64_t done, std::uint64_t total) {
@@ -26,7 +26,7 @@ TEST(SharedProgressTest, BytesOfOtherThreadsAreToldOnTheThreadThatMadeIt) {
   EXPECT_EQ(told.front(), std::pair(std::uint64_t{100}, std::uint64_t{100}));
 }
 
-TEST(SharedProgressTest, TheOwnersCallAlsoTellsWhatOthersCounted) {
+TEST(SharedProgressTest, OwnersCallReportsBytesOfOtherThreads) {
   std::vector<std::uint64_t> told;
   const ProgressCallback tell = [&](std::uint64_t done, std::uint64_t) { told.push_back(done); };
   SharedProgress progress(tell, 100);
@@ -37,7 +37,7 @@ TEST(SharedProgressTest, TheOwnersCallAlsoTellsWhatOthersCounted) {
 }
 
 /// A caller's callback may write from a thread of its own.
-TEST(ProgressTest, BytesThatAnotherThreadPassesOnAreToldThere) {
+TEST(ProgressTest, ReportsBytesOnTheThreadThatPassesThem) {
   const std::vector<std::byte> bytes(40U << 20U);
   std::vector<std::uint64_t> told;
   const ProgressCallback tell = [&](std::uint64_t done, std::uint64_t) { told.push_back(done); };

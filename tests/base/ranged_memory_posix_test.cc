@@ -23,7 +23,7 @@ bool is_readable(const std::byte* byte) {
   return done;
 }
 
-TEST(RangedMemoryOnPosix, GivesNoBytesThatWereNotRead) {
+TEST(RangedMemoryOnPosix, ReturnsNoBytesThatWereNotRead) {
   const std::size_t page = os::mapping_granularity();
   const auto source = by_ranges(pattern(4 * page));
   const base::RangedMemory memory(source);

@@ -43,7 +43,7 @@ class RangedMemory : public ::testing::Test {
   const base::RangedMemory memory_{source_};
 };
 
-TEST_F(RangedMemory, ReadsThePagesOfWhatIsNeeded) {
+TEST_F(RangedMemory, ReadsTheNeededPages) {
   EXPECT_EQ(memory_.bytes().size(), bytes_.size());
   EXPECT_EQ(source_->calls, 0U);
   memory_.need({page + 5, page});  // touches two pages
@@ -64,7 +64,7 @@ TEST_F(RangedMemory, ReadsNothingTwice) {
   EXPECT_EQ(source_->calls, 3U);
 }
 
-TEST_F(RangedMemory, ReadsAllRangesOfACallAtOnceInTheirOrderInTheFile) {
+TEST_F(RangedMemory, ReadsAllRangesOfACallInFileOrder) {
   const std::array ranges = {base::ByteRange{9 * page, 3}, base::ByteRange{page, page}, base::ByteRange{4 * page, 0},
                              base::ByteRange{2 * page - 1, 2}};
   memory_.need(ranges);
@@ -93,7 +93,7 @@ TEST_F(RangedMemory, HasNoBytesOfAnEmptyFile) {
   memory.need({0, 0});
 }
 
-TEST_F(RangedMemory, RefusesAFileBeyondTheAddresses) {
+TEST_F(RangedMemory, RefusesAFileBeyondTheAddressSpace) {
   struct Endless final : RandomAccess {
     [[nodiscard]] std::uint64_t size() const override { return 1ULL << 62U; }
     void read(std::span<const RangeTarget> /*ranges*/) const override {}
@@ -128,7 +128,7 @@ TEST_F(RangedMemory, DoesNotReadAheadOfCopiesElsewhere) {
   EXPECT_EQ(source->reads, (std::vector<Read>{{900'000, 50}, {500'000, 50}, {100'000, 50}}));
 }
 
-TEST_F(RangedMemory, GivesEachThreadTheSameBytes) {
+TEST_F(RangedMemory, ReturnsTheSameBytesToEachThread) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < 4; ++t) {

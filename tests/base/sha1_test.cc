@@ -30,7 +30,7 @@ std::string sha1_in_pieces(Bytes bytes, std::size_t first, std::size_t step) {
   return std::move(sum).hex();
 }
 
-TEST(Sha1, GivesTheStandardsDigests) {
+TEST(Sha1, ReturnsTheStandardsDigests) {
   EXPECT_EQ(sha1(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   EXPECT_EQ(sha1("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
   EXPECT_EQ(sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),

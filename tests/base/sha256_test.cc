@@ -47,7 +47,7 @@ TEST(Sha256Instructions, AreUsedIfTheKernelListsThem) {
 INSTANTIATE_TEST_SUITE_P(Engines, Sha256, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Instructions" : "Plain"; });
 
-TEST_P(Sha256, GivesTheStandardsDigests) {
+TEST_P(Sha256, ReturnsTheStandardsDigests) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 void nothing() {}
 
-TEST(Steps, GiveWhatTheActionGives) {
+TEST(Steps, ReturnWhatTheActionReturns) {
   Steps steps;
   EXPECT_EQ(steps.take([] { return 7; }), 7);
   int number = 1;
@@ -36,7 +36,7 @@ TEST(Steps, ActionAfterOneThatFailedIsNotCalled) {
   EXPECT_FALSE(called);
 }
 
-TEST(Steps, WhatIsThrownMayBeAnything) {
+TEST(Steps, ActionMayThrowAnything) {
   Steps steps;
   EXPECT_THROW(steps.take([] { throw 7; }), int);
   EXPECT_EQ(code_of([&] { steps.take(nothing); }), Code::usage_writer_failed);
@@ -52,7 +52,7 @@ TEST(Steps, StepWithinAStepFailsBoth) {
               HasSubstr("the writer was called during another call of it"));
 }
 
-TEST(Steps, LastStepLearnsBeforeItPublishesThatAnotherCame) {
+TEST(Steps, LastStepFailsIfAnotherCameBeforeItPublished) {
   Steps steps;
   bool published = false;
   const auto last = [&] {
@@ -64,7 +64,7 @@ TEST(Steps, LastStepLearnsBeforeItPublishesThatAnotherCame) {
   EXPECT_FALSE(published);
 }
 
-TEST(Steps, NoneFollowsTheLastAndThatIsNotAFailure) {
+TEST(Steps, RefuseStepsAfterTheLastWithoutFailing) {
   Steps steps;
   steps.take([&] { steps.close(); });
   for (int i = 0; i < 2; ++i) EXPECT_EQ(code_of([&] { steps.take(nothing); }), Code::usage_writer_finished);

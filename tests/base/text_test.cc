@@ -11,7 +11,7 @@
 namespace onnxar::testing {
 namespace {
 
-TEST(Characters, OfIdentifiersAreLettersDigitsAndTheUnderscoreOfAscii) {
+TEST(Characters, OfIdentifiersAreAsciiWordCharacters) {
   const std::string_view all = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
   std::string found;
   for (int c = 0; c < 256; ++c) {
@@ -20,7 +20,7 @@ TEST(Characters, OfIdentifiersAreLettersDigitsAndTheUnderscoreOfAscii) {
   EXPECT_EQ(found, all);
 }
 
-TEST(Folding, ConcernsAsciiLettersOnly) {
+TEST(Folding, ChangesOnlyAsciiLetters) {
   for (int value = -128; value < 128; ++value) {
     const char c = static_cast<char>(value);
     const bool capital = c >= 'A' && c <= 'Z';
@@ -37,7 +37,7 @@ TEST(Quoted, ShortNamesAreWholeAndEscaped) {
   EXPECT_EQ(base::quoted(longest), "\"" + longest + "\"");
 }
 
-TEST(Quoted, LongNamesAreCutAndSayHowLongTheyAre) {
+TEST(Quoted, LongNamesAreCutAndStateTheirLength) {
   const std::string kept(base::longest_quoted, 'n');
   EXPECT_EQ(base::quoted(kept + "m"), "\"" + kept + "...\" (201 bytes)");
   EXPECT_EQ(base::quoted(std::string(1U << 24U, 'n')), "\"" + kept + "...\" (16777216 bytes)");
@@ -77,7 +77,7 @@ std::string near(std::string_view wanted, const std::vector<std::string>& names)
   return near_names.text();
 }
 
-TEST(NearNames, TheNearestComeFirstAndNoneTwice) {
+TEST(NearNames, ListsTheNearestFirstAndNoneTwice) {
   EXPECT_EQ(near("weight", {"heights", "weigth", "weight1", "weight1", "bias", ""}),
             "; near names: \"weight1\", \"heights\", \"weigth\"");
   EXPECT_EQ(near("bias", {"encoder.bias", "a.bias", "weight"}), "; near names: \"a.bias\", \"encoder.bias\"");
@@ -170,7 +170,7 @@ TEST(Utf8, ControlCharactersAreC0DeleteAndC1) {
   EXPECT_FALSE(begins_with_control("\x80"));
 }
 
-TEST(Utf8, WholeTextsAreJudgedToTheirEnd) {
+TEST(Utf8, ChecksWholeTexts) {
   EXPECT_TRUE(is_utf8(""));
   EXPECT_TRUE(is_utf8(std::string_view("a\0b", 3)));
   EXPECT_TRUE(is_utf8("\xe2\x82\xac"));
@@ -202,7 +202,7 @@ TEST(AsciiWords, RangesHoldTheirEndsAndNothingBeyondAscii) {
   });
 }
 
-TEST(AsciiWords, FoldingMakesAsciiCapitalsSmallAndLeavesTheRest) {
+TEST(AsciiWords, FoldingChangesOnlyAsciiCapitals) {
   for_each_word([](unsigned c, unsigned place) {
     const unsigned small = c >= 'A' && c <= 'Z' ? c + 0x20 : c;
     EXPECT_EQ(base::folded_word(word_with(c, place)), word_with(small, place));

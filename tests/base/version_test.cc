@@ -14,7 +14,7 @@ TEST(Version, OneNumberOrdersVersions) {
 #endif
 }
 
-TEST(Version, TheLibraryTellsItsOwn) {
+TEST(Version, TheLibraryReportsItsOwn) {
   EXPECT_EQ(version(), ONNXAR_VERSION);
   EXPECT_EQ(version_string(), std::string(ONNXAR_VERSION_STRING));
 }

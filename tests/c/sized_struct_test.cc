@@ -34,7 +34,7 @@ struct GivenFirst {
   std::uint64_t other = ~std::uint64_t{0};
 };
 
-TEST(SizedStruct, CallerWithTheFirstAndShorterStructIsServedAndMembersItLacksAreZero) {
+TEST(SizedStruct, ReadsShorterStructWithZerosForTheRest) {
   const GivenFirst given{{sizeof(First), 7, 2, 1}};
   const Grown known = known_part(reinterpret_cast<const Grown*>(&given), sizeof(First));
   EXPECT_EQ(known.limit, 7U);
@@ -43,7 +43,7 @@ TEST(SizedStruct, CallerWithTheFirstAndShorterStructIsServedAndMembersItLacksAre
   EXPECT_EQ(known.added, 0U) << "what follows the caller's struct is not looked at";
 }
 
-TEST(SizedStruct, CallerWithALongerStructIsServedWhileWhatIsNotKnownIsZero) {
+TEST(SizedStruct, ReadsLongerStructIfUnknownMembersAreZero) {
   Grown given{sizeof(Grown), 7, 2, 1, 0};
   EXPECT_EQ(known_part(reinterpret_cast<const First*>(&given), sizeof(First)).limit, 7U);
   given.added = 1;

@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Spec, Vectors, ::testing::ValuesIn(kept()), test_name);
 /// Every vector again: in memory before an inaccessible page, and only in the ranges that the reader asks for.
 class VectorsByRanges : public ::testing::TestWithParam<Vector> {};
 
-TEST_P(VectorsByRanges, GiveTheResultOfTheWholeFile) {
+TEST_P(VectorsByRanges, HaveTheResultOfTheWholeFile) {
   const std::filesystem::path path = folder() / GetParam().file;
   const Blob bytes = read_file(path);
   const GuardedBuffer guarded = GuardedBuffer::ending_at_guard(bytes);

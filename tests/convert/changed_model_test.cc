@@ -52,7 +52,7 @@ class ChangedModelTest : public ::testing::Test {
   fs::path path_;
 };
 
-TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage) {
+TEST_F(ChangedModelTest, ReadingTheReplacedModelReportsAChange) {
   const Archive archive = Archive::open(path_);
   write_into_model('\0');
   EXPECT_EQ(code_of([&] { return ls(archive); }), Code::io_changed);
@@ -60,7 +60,7 @@ TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage
   EXPECT_EQ(code_of([&] { return tensors(archive); }), Code::io_changed);
 }
 
-TEST_F(ChangedModelTest, AModelThatIsReadFromTheMappingIsNotCalledDamagedEither) {
+TEST_F(ChangedModelTest, MappedModelReportsAChange) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const auto source = source_of(Archive::open(path_), {.verify_data = false});
   const Error error(Code::wire_tag, "no protobuf field has the tag 0", {"", 0});
@@ -69,14 +69,14 @@ TEST_F(ChangedModelTest, AModelThatIsReadFromTheMappingIsNotCalledDamagedEither)
   EXPECT_EQ(source->with_place(error).code(), Code::io_changed);
 }
 
-TEST_F(ChangedModelTest, ACopyOfTheModelThatWasVerifiedIsDamagedWhateverBecomesOfTheFile) {
+TEST_F(ChangedModelTest, VerifiedCopyReportsDamageInSpiteOfChanges) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const auto source = source_of(Archive::open(path_), {});
   undo_and_edit();
   EXPECT_EQ(source->with_place(Error(Code::wire_tag, "", {"", 0})).code(), Code::wire_tag);
 }
 
-TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {
+TEST_F(ChangedModelTest, RefusesListingOfTwoStates) {
   const Archive archive = Archive::open(path_);
   const Blob before = folder_.read_file("a.onnxar");
   write_into_model('\0');
@@ -84,7 +84,7 @@ TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {
   EXPECT_EQ(code_of([&] { return ls(archive); }), Code::io_changed);
 }
 
-TEST_F(ChangedModelTest, WhatWasReplacedByRenamingOrOnlyGrewIsListedAsItWasOpened) {
+TEST_F(ChangedModelTest, RenamedAndGrownFilesAreListedAsOpened) {
   const Archive archive = Archive::open(path_);
   edit(model_of({}).view());
   EXPECT_EQ(ls(archive).model.size, model_of({floats("x", 20'000)}).view().size());

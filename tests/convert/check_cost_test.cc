@@ -46,15 +46,15 @@ class ChecksumCostTest : public ::testing::Test {
   std::string sum_;
 };
 
-TEST_F(ChecksumCostTest, TheSha1OfAFileThatAThousandTensorsShareIsComputedOnce) {
+TEST_F(ChecksumCostTest, Sha1OfAFileSharedByTensorsIsComputedOnce) {
   expect_faults(model_with(std::vector<std::string>(1000, sum_)), 0);
 }
 
-TEST_F(ChecksumCostTest, EachTensorWithAWrongChecksumIsFoundThoughTheSumIsComputedOnce) {
+TEST_F(ChecksumCostTest, FindsEachWrongChecksumWithOneComputation) {
   expect_faults(model_with({sum_, std::string(40, 'a'), sum_, std::string(40, 'b')}), 2);
 }
 
-TEST_F(ChecksumCostTest, AnArchiveOfSharedEntriesIsSummedOnceToo) {
+TEST_F(ChecksumCostTest, SharedEntriesOfAnArchiveAreSummedOnce) {
   Messages list;
   for (int i = 0; i < 500; ++i) {
     const std::string name = "t" + std::to_string(i);
@@ -77,7 +77,8 @@ TEST_F(ChecksumCostTest, PackingSumsSharedBytesOnce) {
   EXPECT_EQ(base::Sha1::bytes_summed() - before, 4 * count);
 }
 
-TEST_F(ChecksumCostTest, AWrongChecksumBesideARightOneOfTheSameBytesIsRefusedByPack) {
+// Both checksums are of the same bytes.
+TEST_F(ChecksumCostTest, PackRefusesWrongChecksumBesideARightOne) {
   const Error error =
       error_of([&] { pack(model_with({sum_, std::string(40, 'a')}), folder_ / "out", saved_as(Format::archive)); });
   EXPECT_EQ(id(error.code()), "onnx.external_data.checksum") << error.what();

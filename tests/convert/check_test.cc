@@ -63,7 +63,7 @@ struct Row {
 
 TensorBuilder w_of(std::int64_t count, std::uint64_t type = dtype::float32) { return tensor("w", type, {count}); }
 
-TEST_F(CheckTest, AFaultlessArchiveOrModelGivesNoFindings) {
+TEST_F(CheckTest, FindsNothingInAFaultlessArchiveOrModel) {
   EXPECT_THAT(checked(smallest_archive(), {.data = true, .strict = true}), IsEmpty());
   EXPECT_THAT(checked(model_of({floats("w", 3)})), IsEmpty());
   EXPECT_TRUE(passed({}));
@@ -140,7 +140,7 @@ TEST_F(CheckTest, MessagesNameTheTensorAndItsSite) {
   EXPECT_THAT(findings[0].message, HasSubstr("11 bytes"));
 }
 
-TEST_F(CheckTest, EveryTensorIsLookedAt) {
+TEST_F(CheckTest, ChecksEveryTensor) {
   const Message proto = model_of({linked_floats("a", 256, "none"), linked_floats("b", 256, "w"),
                                   linked_floats("c", 256, "none"), tensor("d", dtype::int8, {2}).raw_data(pattern(1))});
   EXPECT_THAT(
@@ -174,7 +174,8 @@ TEST_F(CheckTest, RemarksAboutALinkAreAtItsTensor) {
   }
 }
 
-TEST_F(CheckTest, AKeyThatIsNoIdentifierIsAWarningInAnArchive) {
+// This holds only in archives: elsewhere the name is that of a file.
+TEST_F(CheckTest, KeyThatIsNotAnIdentifierIsAWarning) {
   expect_finding_in_archive(linked_floats("w", 256, "w.bin"), {zip_entry("w.bin", pattern(1024))}, Severity::warning,
                             Code::archive_key_not_identifier);
   folder_.write_file("w.bin", pattern(1024));
@@ -190,7 +191,7 @@ TEST_F(CheckTest, SharedDataIsANoteAtTheSecondTensor) {
   EXPECT_THAT(findings.at(0).message, HasSubstr("tensor \"first\" (graph.initializer[0])"));
 }
 
-TEST_F(CheckTest, SlicesThatOverlapAreAWarningAtTheLaterOneThatNamesBoth) {
+TEST_F(CheckTest, WarnsOfOverlapAtTheLaterSlice) {
   const Message a = linked_floats("a", 256, "w", 960), b = linked_floats("b", 256, "w"),
                 all = linked_floats("all", 1024, "w"), c = linked_floats("c", 256, "w", 1024),
                 d = linked_floats("d", 256, "w", 3072);
@@ -207,7 +208,7 @@ TEST_F(CheckTest, SlicesThatOverlapAreAWarningAtTheLaterOneThatNamesBoth) {
   EXPECT_THAT(findings.at(0).message, HasSubstr("\"b\""));
 }
 
-TEST_F(CheckTest, AnEntryThatNoTensorNamesIsAWarningUnlessItIsASideFile) {
+TEST_F(CheckTest, WarnsOfUnusedEntryThatIsNotASideFile) {
   const Built archive = archive_of(
       model_of({linked_floats("w", 256, "w")}),
       {zip_entry("old", pattern(5)), zip_entry("w", pattern(1024)), zip_entry("README.md", blob("read me"))});
@@ -215,7 +216,7 @@ TEST_F(CheckTest, AnEntryThatNoTensorNamesIsAWarningUnlessItIsASideFile) {
               archive.entry("old").header_offset);
 }
 
-TEST_F(CheckTest, AfterAnEditUnusedEntriesAndEarlierStatesAreNotes) {
+TEST_F(CheckTest, NotesUnusedEntriesAndStatesAfterAnEdit) {
   const Built first = smallest_archive();
   const Built edited = append_edit(first, model_of({floats("other", 3)}).take());
   const std::uint64_t behind_w = first.entry("w").data_offset + 1024;
@@ -249,14 +250,14 @@ TEST_F(CheckTest, ATruncatedModelIsAnErrorAtAPlace) {
   EXPECT_TRUE(findings[0].place.offset);
 }
 
-TEST_F(CheckTest, WhatIsNoModelIsAnErrorWhateverItsName) {
+TEST_F(CheckTest, InvalidModelIsAnErrorUnderAnyName) {
   EXPECT_THAT(ids_of(checked(Blob())), ElementsAre("error onnx.model.invalid"));
   EXPECT_THAT(ids_of(checked(blob("\x08\x07"))), ElementsAre("error onnx.model.invalid"));
   EXPECT_THAT(ids_of(checked(archive_of(Message()))), ElementsAre("error onnx.model.invalid"));
   EXPECT_THAT(ids_of(check(folder_.write_file("m.onnxar", blob("\x08\x07")))), ElementsAre("error onnx.model.invalid"));
 }
 
-TEST_F(CheckTest, DataIsComparedWithItsCrcOnlyWhenAskedAndEachDamagedEntryIsNamed) {
+TEST_F(CheckTest, ComparesCrcOnlyWithDataOption) {
   Built archive = smallest_archive();
   flip_bit(archive.bytes, archive.entry("w").data_offset);
   EXPECT_THAT(checked(archive), IsEmpty());
@@ -265,7 +266,8 @@ TEST_F(CheckTest, DataIsComparedWithItsCrcOnlyWhenAskedAndEachDamagedEntryIsName
   EXPECT_THAT(ids_of(checked(archive, with_data)), ElementsAre("error zip.data.crc", "error zip.data.crc"));
 }
 
-TEST_F(CheckTest, AfterABrokenLocalHeaderTheRestIsCheckedUnlessItIsTheModels) {
+// If the broken header is the model's, the rest cannot be checked.
+TEST_F(CheckTest, ChecksTheRestAfterABrokenLocalHeader) {
   ZipBuilder builder;
   builder.entries = {zip_entry("w", pattern(1024)), zip_entry("unused", pattern(4)),
                      zip_entry(model_entry, model_of({linked_floats("w", 256, "w")}).view())};
@@ -304,7 +306,7 @@ TEST_F(CheckTest, LinksOutOfTheFolderAreErrors) {
                           "error onnx.external_data.bad_location"));
 }
 
-TEST_F(CheckTest, WhatTheMachineRefusesIsThrown) {
+TEST_F(CheckTest, ThrowsIoErrors) {
   EXPECT_EQ(error_of([this] { static_cast<void>(check(folder_ / "none")); }).code(), Code::io_not_found);
   EXPECT_EQ(error_of([this] { static_cast<void>(check(folder_.path())); }).code(), Code::io_not_a_file);
 }

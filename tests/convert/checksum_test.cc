@@ -23,7 +23,7 @@ class ChecksumTest : public ::testing::Test {
   Blob data_ = blob("abc");
 };
 
-TEST_F(ChecksumTest, TextOfFortyHexadecimalDigitsIsOne) {
+TEST_F(ChecksumTest, IsATextOfFortyHexadecimalDigits) {
   EXPECT_EQ(parse_checksum("A9993E364706816ABA3E25717850C26C9CD0D89D"), sum_of_abc);
   EXPECT_EQ(parse_checksum(sum_of_abc.substr(1)), std::nullopt);
   EXPECT_EQ(parse_checksum("g9993e364706816aba3e25717850c26c9cd0d89d"), std::nullopt);
@@ -48,7 +48,7 @@ TEST_F(ChecksumTest, AWrongSumIsAnErrorAfterTheLastByte) {
   EXPECT_EQ(passed, "abc");
 }
 
-TEST_F(ChecksumTest, BytesThatAreComparedMustBeReadThroughTheSource) {
+TEST_F(ChecksumTest, ComparedBytesMustBeReadThroughTheSource) {
   int runs = 0;
   source(sum_of_abc).locate([&runs](const Location& run) {
     ++runs;

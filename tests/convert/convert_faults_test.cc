@@ -42,7 +42,7 @@ class ConvertFaultsTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(ConvertFaultsTest, AnOutputThatExistsIsLeftAlone) {
+TEST_F(ConvertFaultsTest, ExistingOutputIsNotReplaced) {
   const fs::path input = inline_model();
   folder_.write_file("out", "precious");
   for (const Format format : all_formats()) {
@@ -53,7 +53,7 @@ TEST_F(ConvertFaultsTest, AnOutputThatExistsIsLeftAlone) {
   EXPECT_EQ(folder_.read_text("out"), "precious");
 }
 
-TEST_F(ConvertFaultsTest, ADataFileThatExistsIsLeftAlone) {
+TEST_F(ConvertFaultsTest, ExistingDataFileIsNotReplaced) {
   folder_.write_file("w.bin", "precious");
   const Error error =
       expect_refused(folder_, inline_model(), saved_as(Format::onnx_external), Code::output_exists, "", std::nullopt);
@@ -70,7 +70,7 @@ TEST_F(ConvertFaultsTest, TheInputIsNotReplacedUnasked) {
   EXPECT_EQ(folder_.read_file("in"), before);
 }
 
-TEST_F(ConvertFaultsTest, FolderIsNoArchiveEvenToReplace) {
+TEST_F(ConvertFaultsTest, FolderIsNotReplacedByAnArchive) {
   fs::create_directory(folder_ / "out");
   const SaveOptions archive = saved_as(Format::archive, over_existing);
   expect_refused(folder_, inline_model(), archive, Code::io_not_a_file, "", std::nullopt);
@@ -132,7 +132,7 @@ TEST_F(ConvertFaultsTest, DamageOfTheModelOrOfASideFileIsSeen) {
                  archive.entry("note.txt").data_offset);
 }
 
-TEST_F(ConvertFaultsTest, FaultsOfALinkAreAtTheTensorWhateverTheOutput) {
+TEST_F(ConvertFaultsTest, FaultsOfALinkAreAtTheTensorInEveryForm) {
   const Message tensor = linked_floats("a", 256, "none");
   const Message proto = model_of({floats("first", 3), tensor});
   const Built archive = archive_of(proto, {zip_entry("a", pattern(1024))});

@@ -68,7 +68,7 @@ Message model_of_all_sites() {
   return whole.fixed32(7777, 1).string(7778, "unknown");
 }
 
-TEST_F(ConvertTest, AnInlineModelBecomesTheArchiveThatItsBuilderWrites) {
+TEST_F(ConvertTest, PacksAnInlineModelAsItsBuilderWrites) {
   const Message inside = model_of({floats("w", 256, 1), floats("b", 3), floats("v", 300, 2)});
   const Message outside = model_of({linked_floats("w", 256, "w"), floats("b", 3), linked_floats("v", 300, "v")});
   const Built expected = archive_of(outside, {zip_entry("w", pattern(1024, 1)), zip_entry("v", pattern(1200, 2))});
@@ -76,13 +76,13 @@ TEST_F(ConvertTest, AnInlineModelBecomesTheArchiveThatItsBuilderWrites) {
   EXPECT_EQ(unpacked(expected.bytes), inside.view());
 }
 
-TEST_F(ConvertTest, FormatThatThereIsNotIsRefusedAndNothingWritten) {
+TEST_F(ConvertTest, RefusesUnknownFormatAndWritesNothing) {
   const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
   expect_refused(folder_, input, saved_as(static_cast<Format>(99)), Code::usage_argument, "", {});
 }
 
 // std::filesystem throws its own exception for a name that no file can have.
-TEST_F(ConvertTest, DataFileWhoseNameIsTooLongForTheFileSystemIsAnErrorOfThisLibrary) {
+TEST_F(ConvertTest, TooLongDataFileNameIsAnIoError) {
   const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
   SaveOptions options = saved_as(Format::onnx_external);
   options.data_file = std::string(300, 'w');
@@ -113,7 +113,7 @@ TEST_F(ConvertTest, AnArchiveConvertedToAnArchiveIsTheSameFile) {
   EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive);
 }
 
-TEST_F(ConvertTest, ExternalDataIsLaidOutOneAlignedSliceBehindTheOther) {
+TEST_F(ConvertTest, ExternalDataHasAlignedConsecutiveSlices) {
   const Message inside = model_of({floats("a", 257, 1), floats("b", 3), floats("c", 256, 2)});
   const Message outside =
       model_of({linked_floats("a", 257, "w.bin"), floats("b", 3), linked_floats("c", 256, "w.bin", 1088)});
@@ -175,7 +175,7 @@ TEST_F(ConvertTest, TypedDataMovesAsRawBytes) {
       model_of({tensor("f", dtype::float32, {256}).raw_data(f), tensor("i", dtype::int16, {600}).raw_data(i)}).view());
 }
 
-TEST_F(ConvertTest, WhatMustStayInTheModelStaysAtAnyThreshold) {
+TEST_F(ConvertTest, KeepsNecessaryDataInTheModel) {
   const Message stays =
       model_of({tensor("shape", dtype::int64, {127}).raw_data(pattern(1016)),
                 tensor("axes", dtype::int32, {2}).int32_data({1, -1}),
@@ -197,7 +197,8 @@ TEST_F(ConvertTest, NamesBecomeKeysThatDoNotClash) {
   EXPECT_EQ(unpacked(archive), inside.view());
 }
 
-TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndInFoldersAndLeftOutOfFiles) {
+// A file of a model leaves them out.
+TEST_F(ConvertTest, KeepsSideFilesInArchivesAndFolders) {
   const Message proto = model_of({linked_floats("w", 256, "w")});
   const std::vector<ZipEntry> kept = {zip_entry("w", pattern(1024)), zip_entry("tokenizer.json", blob("{}")),
                                       zip_entry("docs/a.md", pattern(5000))};
@@ -222,7 +223,8 @@ TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndInFoldersAndLeftOutOfFiles) {
   EXPECT_EQ(folder_.read_file("all/docs/a.md"), pattern(5000));
 }
 
-TEST_F(ConvertTest, SideFilesOfAnArchiveThatIsReplacedGoAlongUnlessTheModelHasSomeOfTheirNames) {
+// A side file of the model or of the caller replaces one of its name.
+TEST_F(ConvertTest, KeepsSideFilesOfTheReplacedArchive) {
   const Message proto = model_of({linked_floats("w", 256, "w")});
   const ZipEntry weight = zip_entry("w", pattern(1024));
   const Blob replaced = archive_of(proto, {zip_entry("left_over", pattern(9)), weight, zip_entry("a.txt", blob("old")),
@@ -239,7 +241,8 @@ TEST_F(ConvertTest, SideFilesOfAnArchiveThatIsReplacedGoAlongUnlessTheModelHasSo
   EXPECT_EQ(report_.side_files, 3U);
 }
 
-TEST_F(ConvertTest, AFileThatIsNotAZipHasNoSideFilesAndABrokenArchiveIsRefused) {
+// A file that is not a zip has no side files.
+TEST_F(ConvertTest, RefusesBrokenArchiveForSideFiles) {
   const Message proto = model_of({linked_floats("w", 256, "w")});
   const Built archive = archive_of(proto, {zip_entry("w", pattern(1024)), zip_entry("a.txt", blob("old"))});
   SaveOptions options = saved_as(Format::archive);
@@ -263,7 +266,7 @@ TEST_F(ConvertTest, AFileThatIsNotAZipHasNoSideFilesAndABrokenArchiveIsRefused) 
   EXPECT_EQ(error_of([&] { pack_or_unpack(input, folder_ / "out", options); }).code(), Code::usage_argument);
 }
 
-TEST_F(ConvertTest, KeysKeepClearOfTheFoldersOfSideFiles) {
+TEST_F(ConvertTest, KeysAvoidFoldersOfSideFiles) {
   const Blob archive = archive_of(model_of({linked_floats("Docs", 256, "k")}),
                                   {zip_entry("k", pattern(1024)), zip_entry("docs/a", blob("a"))})
                            .bytes;
@@ -329,7 +332,7 @@ TEST_F(ConvertTest, AnOutputIsReplacedWholeAndKeepsItsMode) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("in", "out"));
 }
 
-TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
+TEST_F(ConvertTest, ReplacesTheFileOfTheModelItself) {
   const Message inside = model_of({floats("a", 256, 1), floats("b", 300, 2)});
   const fs::path path = folder_.write_file("m", inside.view());
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_external, Format::onnx_inline}) {
@@ -339,12 +342,12 @@ TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "w.bin"));
 }
 
-TEST_F(ConvertTest, AnInlineModelIsCopiedInlineWithoutGatheringItsPayloads) {
+TEST_F(ConvertTest, CopiesInlineModelWithoutGathering) {
   const Message inside = model_of({floats("w", 4096), floats("b", 3)});
   EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), {.max_skeleton_size = 1000}), inside.view());
 }
 
-TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
+TEST_F(ConvertTest, CopiesInlineModelInEverySpelling) {
   const Blob data = pattern(4096);
   constexpr std::uint32_t raw_data = tensor_field::raw_data;
   const TensorBuilder w = tensor("w", dtype::int8, {4096}).raw_data(data).doc_string("d");
@@ -365,21 +368,21 @@ TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
   }
 }
 
-TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
+TEST_F(ConvertTest, ConvertsDeeperModelIfAllowed) {
   const LoadOptions load = {.max_depth = 200};
   const Message deep = model({.graph = subgraph_of_depth(40, graph({.initializers = {floats("w", 256)}}))});
   const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
   EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
 }
 
-TEST_F(ConvertTest, ATensorAtTheGreatestDepthThatCanBeAllowedKeepsItsData) {
+TEST_F(ConvertTest, TensorAtTheGreatestDepthKeepsItsData) {
   const LoadOptions load = {.max_depth = std::numeric_limits<std::size_t>::max()};  // 500; a link is one level deeper
   const Message deep = model({.graph = subgraph_of_depth(166, graph({.initializers = {floats("w", 256)}}))});
   const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
   EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
 }
 
-TEST_F(ConvertTest, AWarningAboutATensorWithoutDataHasItsPlaceInTheInput) {
+TEST_F(ConvertTest, WarnsOfMissingDataAtItsPlaceInTheInput) {
   const Message open = tensor("open", dtype::float32, {3});
   const Message proto = model_of({floats("w", 300, 1), open});
   static_cast<void>(packed(proto));

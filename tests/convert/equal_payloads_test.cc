@@ -58,7 +58,7 @@ class EqualPayloadsTest : public ::testing::Test {
   std::deque<Payload> payloads_;  // whose addresses stay
 };
 
-TEST_F(EqualPayloadsTest, DataOfOneCrc32IsToldApart) {
+TEST_F(EqualPayloadsTest, DistinguishesDataWithEqualCrc32) {
   const Blob other = with_the_same_crc(pattern(size), 9000);
   ASSERT_NE(other, pattern(size));
   ASSERT_EQ(base::crc32(0, other), base::crc32(0, pattern(size)));
@@ -84,14 +84,14 @@ TEST_F(EqualPayloadsTest, ADifferenceAnywhereIsSeen) {
   }
 }
 
-TEST_F(EqualPayloadsTest, TypesAndSizesAreKeptApart) {
+TEST_F(EqualPayloadsTest, DistinguishesTypesAndSizes) {
   EXPECT_EQ(equal_.first_of(type, mapped(Blob(size))), nullptr);
   EXPECT_EQ(equal_.first_of(DataType::int32, mapped(Blob(size))), nullptr);
   EXPECT_EQ(equal_.first_of(type, mapped(Blob(size - 4))), nullptr);
   EXPECT_EQ(equal_.first_of(type, mapped(Blob(0))), nullptr);
 }
 
-TEST_F(EqualPayloadsTest, WhatReadingProducesIsFoundTooAndSmallDataIsCompared) {
+TEST_F(EqualPayloadsTest, FindsDecodedDataAndComparesSmallData) {
   const Payload& first = decoded(std::make_shared<CountedReads>(pattern(size)));
   EXPECT_EQ(equal_.first_of(type, first), nullptr);
   EXPECT_EQ(equal_.first_of(type, decoded(std::make_shared<CountedReads>(pattern(size)))), &first);
@@ -106,7 +106,7 @@ TEST_F(EqualPayloadsTest, TheChecksOfDataThatIsNotWrittenAreMade) {
 }
 
 // A hostile model may have a million tensors of one size that differ in their last byte, or not at all.
-TEST_F(EqualPayloadsTest, EachIsReadAFewTimesHoweverManyThereAre) {
+TEST_F(EqualPayloadsTest, ReadsEachPayloadAFewTimesAtMost) {
   std::vector<std::shared_ptr<const CountedReads>> sources;
   for (std::size_t i = 0; i < 300; ++i) {
     sources.push_back(
@@ -116,7 +116,7 @@ TEST_F(EqualPayloadsTest, EachIsReadAFewTimesHoweverManyThereAre) {
   for (const auto& source : sources) EXPECT_LE(source->reads(), 1);  // for the comparison; digests read the memory
 }
 
-TEST_F(EqualPayloadsTest, WeightsThatDifferInTheirFirstBytesAreNotReadFurther) {
+TEST_F(EqualPayloadsTest, StopsReadingAfterDifferentFirstBytes) {
   for (std::uint32_t i = 0; i < 100; ++i) {
     Blob bytes = pattern(size);
     bytes[0] = static_cast<std::byte>(i);

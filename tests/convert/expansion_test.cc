@@ -59,12 +59,12 @@ class ExpansionTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(ExpansionTest, SharedBytesAreCopiedIntoAModelEightTimesAndNotNine) {
+TEST_F(ExpansionTest, CopiesSharedBytesAtMostEightTimes) {
   EXPECT_NO_THROW(unpack(sharing(8), folder_ / "eight", saved_as(Format::onnx_inline)));
   expect_too_much(sharing(9), Format::onnx_inline);
 }
 
-TEST_F(ExpansionTest, SharedBytesAreOneEntryHoweverManyTensorsShareThem) {
+TEST_F(ExpansionTest, WritesSharedBytesAsOneEntry) {
   const ConvertReport report = pack(sharing(1000), folder_ / "out", saved_as(Format::archive));
   EXPECT_EQ(report.payload_bytes, 4 * floats_in_all);
 }
@@ -85,19 +85,19 @@ TEST_F(ExpansionTest, TheOptionAllowsMore) {
                  load);
 }
 
-TEST_F(ExpansionTest, AChecksumIsNotComputedOfWhatIsRefused) {
+TEST_F(ExpansionTest, ComputesNoChecksumOfWhatIsRefused) {
   SaveOptions save = saved_as(Format::archive);
   save.checksum = Checksum::sha1;
   expect_refused(folder_, overlapping(20), save, Code::onnx_model_expansion, "", std::nullopt);
 }
 
-TEST_F(ExpansionTest, AnArchiveOfSharedEntriesIsHeldAgainstItsOwnSize) {
+TEST_F(ExpansionTest, ComparesSharedArchiveWithItsOwnSize) {
   const auto archive = archive_of_shared(20);
   EXPECT_NO_THROW(pack(archive, folder_ / "again", saved_as(Format::archive)));
   expect_too_much(archive, Format::onnx_inline);
 }
 
-TEST_F(ExpansionTest, ExtractWritesNothingWhereAPatternWouldWriteTheSameBytesTooOften) {
+TEST_F(ExpansionTest, ExtractRefusesPatternThatExpandsTooMuch) {
   const auto archive = archive_of_shared(20);
   const ExtractOptions options = {.output = {.sync = false}};
   const auto before = folder_.file_names();
@@ -107,7 +107,7 @@ TEST_F(ExpansionTest, ExtractWritesNothingWhereAPatternWouldWriteTheSameBytesToo
   EXPECT_THAT(extract(archive, "t[1-7]", folder_ / "x/", options), SizeIs(7));
 }
 
-TEST_F(ExpansionTest, ElementsBelowAByteCountAsTheBytesThatNumpyHasForThem) {
+TEST_F(ExpansionTest, CountsSmallElementsWithTheSizeInNumpy) {
   Messages list;
   for (int i = 0; i < 8; ++i) {
     list.push_back(tensor("t" + std::to_string(i), dtype::int4, {200'000}).external("w.bin", {}, 100'000));
@@ -132,7 +132,7 @@ TEST_F(ExpansionTest, ARuntimeModelDoesNotTakeInSharedBytesTooOften) {
 }
 
 // By ranges no bytes are in memory when the limit is proved.
-TEST_F(ExpansionTest, TheLimitIsTheSameForAnArchiveByRanges) {
+TEST_F(ExpansionTest, LimitIsTheSameForAnArchiveInRanges) {
   const auto with_slices = [](std::size_t tensors) {
     Messages nodes, list;
     for (std::size_t i = 0; i < tensors; ++i) {
@@ -189,7 +189,7 @@ TEST_F(ExpansionTest, InflatedDataThatTensorsShareCounts) {
   expect_refused(folder_, zip_with(20), saved_as(Format::archive), Code::onnx_model_expansion, "", std::nullopt, load);
 }
 
-TEST_F(ExpansionTest, ExtractDoesNotMakeAFileOfEachOfTooManyEmptyTensors) {
+TEST_F(ExpansionTest, ExtractRefusesTooManyEmptyTensors) {
   Messages list;
   for (int i = 0; i < 1000; ++i) list.push_back(tensor("", dtype::float32, {0}));
   const auto path = folder_.write_file("m.onnx", model_of(list).view());

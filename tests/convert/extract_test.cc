@@ -23,7 +23,8 @@ class ExtractTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(ExtractTest, ATensorIsReportedAndWrittenBehindAHeaderOf64Bytes) {
+// The header's size is a multiple of 64 bytes.
+TEST_F(ExtractTest, ReportsTensorAndWritesItAfterNumpyHeader) {
   const Message model = model_of({tensor("w", dtype::float32, {2, 3}).raw_data(pattern(24))});
   const auto rows = extract(folder_.write_file("m", model.view()), "w", folder_ / "x", unsynced());
   ASSERT_THAT(rows, SizeIs(1));
@@ -55,7 +56,7 @@ TEST_F(ExtractTest, TakesSiteBeforeOutputOfConstant) {
   EXPECT_EQ(text_of(folder_.read_file("x")), "s");
 }
 
-TEST_F(ExtractTest, APatternGivesAFolderOfFilesOrNothing) {
+TEST_F(ExtractTest, PatternWritesAFolderOfFilesOrNothing) {
   const auto path = folder_.write_file("m", model_of({floats("a/w", 4), floats("A/w", 4), floats("b", 4)}).view());
   EXPECT_THAT(extract(path, "[aA]/*", folder_ / "out/", unsynced(true)), SizeIs(2));
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/A_w_2.bin", "out/a_w.bin"));
@@ -104,7 +105,7 @@ TEST_F(ExtractTest, AnArchiveThatIsBeingEditedIsNotReplaced) {
   EXPECT_EQ(folder_.read_file("out/w.bin"), smallest_archive().bytes);
 }
 
-TEST_F(ExtractTest, WhatIsNotThereOrAmbiguousIsAUsageError) {
+TEST_F(ExtractTest, MissingOrAmbiguousNameIsAUsageError) {
   const auto path = folder_.write_file("m", model_of({floats("w", 4), floats("w", 4)}).view());
   const auto code = [&](const char* which) {
     return error_of([&] { extract(path, which, folder_ / "x", unsynced()); }).code();

@@ -49,7 +49,7 @@ TEST_F(FamilyTest, TheFirstIsTheModelAndEqualTensorsShareAnEntry) {
   EXPECT_TRUE(passed(check(output(), {.data = true, .strict = true})));
 }
 
-TEST_F(FamilyTest, ADryRunTellsTheSameSizes) {
+TEST_F(FamilyTest, DryRunReportsTheSameSizes) {
   const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1)}));
   const auto b = file("b.onnx", model_of({floats("w", elements_of_each, 1), floats("v", elements_of_each, 2)}));
   const ConvertReport told = pack(std::vector<ModelFile>{{a}, {b}}, output(), saved_as(Format::archive, dry_output));
@@ -57,7 +57,8 @@ TEST_F(FamilyTest, ADryRunTellsTheSameSizes) {
   EXPECT_EQ(told.file_bytes, packed({{a}, {b}}).file_bytes);
 }
 
-TEST_F(FamilyTest, TensorsOfOneModelShareTooButNotWhereItIsPackedAlone) {
+// A model that is packed by itself keeps both copies.
+TEST_F(FamilyTest, SharesEqualTensorsWithinOneModel) {
   const auto a = file("a.onnx", model_of({floats("w", elements_of_each, 1), floats("again", elements_of_each, 1)}));
   EXPECT_EQ(packed({{a}}).payloads, 1U);
   EXPECT_EQ(pack(a, folder_ / "alone", saved_as(Format::archive)).payloads, 2U);
@@ -70,7 +71,7 @@ TEST_F(FamilyTest, TypedDataSharesTheEntryOfEqualRawData) {
   EXPECT_EQ(packed({{typed}, {raw}}).payloads, 1U);
 }
 
-TEST_F(FamilyTest, ModelsOfOneNameAreRefusedWhateverTheCase) {
+TEST_F(FamilyTest, RefusesEqualNamesIgnoringCase) {
   const auto a = file("x/model.onnx", model_of({})), b = file("y/MODEL.onnx", model_of({}));
   const Error error = refused({{a}, {b}});
   EXPECT_EQ(error.code(), Code::usage_argument);
@@ -83,7 +84,7 @@ TEST_F(FamilyTest, ModelsOfOneNameAreRefusedWhateverTheCase) {
   EXPECT_THAT(names(), ElementsAre("other.onnx", "__MODEL_PROTO"));
 }
 
-TEST_F(FamilyTest, AddedFilesDoNotDisplaceEachOtherOrAModel) {
+TEST_F(FamilyTest, AddedFilesMayNotReplaceEachOtherOrAModel) {
   const auto a = file("a.onnx", model_of({})), b = file("b.onnx", model_of({}));
   const auto adding = [&](const std::vector<std::string>& names) {
     SaveOptions save = saved_as(Format::archive);
@@ -214,7 +215,7 @@ TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
   EXPECT_EQ(error.path(), c);
 }
 
-TEST_F(FamilyTest, UnpackGivesEveryModelBackByteForByte) {
+TEST_F(FamilyTest, UnpackRestoresEveryModelByteForByte) {
   const Message a = model_of({floats("w", elements_of_each, 1)}),
                 b = model_of({floats("w", elements_of_each, 1), floats("v", elements_of_each, 2)});
   packed({{file("a.onnx", a)}, {file("b.onnx", b)}});

@@ -28,7 +28,7 @@ TEST(ExternalFiles, AFileThatMayNotBeReadIsNamed) {
             child_passed);
 }
 
-TEST(ExternalFiles, NamesOfThreeDotsAreNamesAndLettersOfEitherCaseDiffer) {
+TEST(ExternalFiles, NamesMayBeThreeDotsAndAreCaseSensitive) {
   const TempDir folder;
   const fs::path model = folder.write_file("m.onnx", "model");
   folder.write_file("...", "text");

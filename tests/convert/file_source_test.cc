@@ -89,14 +89,14 @@ TEST_F(ExternalFilesTest, AnEmptyFileHoldsNoBytes) {
   expect_refused("empty", Code::onnx_external_out_of_range, 0, 1);
 }
 
-TEST_F(ExternalFilesTest, WhatIsNotThereIsMissing) {
+TEST_F(ExternalFilesTest, NonexistentFileIsMissing) {
   for (const std::string location : {"none", "none/w.bin", "sub/none", "w.bin/w.bin", "w.bin/"}) {
     SCOPED_TRACE(location);
     expect_refused(location, Code::onnx_external_missing);
   }
 }
 
-TEST_F(ExternalFilesTest, LocationsThatCanBeNoFileBelowTheFolderAreRefused) {
+TEST_F(ExternalFilesTest, RefusesLocationsThatCannotBeInTheFolder) {
   const std::string absolute = (root_ / "secret").string();
   for (const std::string& location : {""s, absolute, "/etc/passwd"s, (root_ / "model/w.bin").string(), "../secret"s,
                                       ".."s, "../model/w.bin"s, "sub/../../secret"s, "junk/../../secret"s, "sub/.."s,
@@ -106,7 +106,7 @@ TEST_F(ExternalFilesTest, LocationsThatCanBeNoFileBelowTheFolderAreRefused) {
   }
 }
 
-TEST_F(ExternalFilesTest, DotsInNamesAreNames) {
+TEST_F(ExternalFilesTest, NamesMayContainDots) {
   root_.write_file("model/..w", "a");
   root_.write_file("model/a..b/..c", "b");
   EXPECT_EQ(read("..w"), blob("a"));
@@ -132,7 +132,7 @@ TEST_F(ExternalFilesTest, LinksThatLeaveTheFolderAreRefused) {
   }
 }
 
-TEST_F(ExternalFilesTest, ALinkToNothingInTheFolderIsMissingAndACircleIsRefused) {
+TEST_F(ExternalFilesTest, DanglingLinkIsMissingAndCircleIsRefused) {
   ONNXAR_NEEDS_SYMLINKS();
   link("none", "model/dangling");
   link("circle", "model/circle");
@@ -141,7 +141,7 @@ TEST_F(ExternalFilesTest, ALinkToNothingInTheFolderIsMissingAndACircleIsRefused)
 }
 
 /// The layout of Hugging Face's cache: names are links to blobs in a shared folder.
-TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
+TEST_F(ExternalFilesTest, DataMayLieBesideTheTargetOfTheModelsName) {
   ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("blobs/model", "model");
   root_.write_file("blobs/weights", pattern(50));
@@ -159,7 +159,8 @@ TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
                place_of_tensor);
 }
 
-TEST_F(ExternalFilesTest, ALinkToAnotherFolderIsRefusedWhereTheModelIsNoLink) {
+// The model's name is no link here.
+TEST_F(ExternalFilesTest, RefusesLinkToAnotherFolder) {
   ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("blobs/weights", pattern(50));
   link("../blobs/weights", "model/linked.data");
@@ -167,7 +168,7 @@ TEST_F(ExternalFilesTest, ALinkToAnotherFolderIsRefusedWhereTheModelIsNoLink) {
 }
 
 /// The model names them, so the fault is the model's and has the tensor's place.
-TEST_F(ExternalFilesTest, WhatIsNoRegularFileIsMissing) {
+TEST_F(ExternalFilesTest, NonRegularFileIsMissing) {
   for (const std::string location : {"sub", "sub/", ".", "./", "sub/."}) {
     SCOPED_TRACE(location);
     expect_refused(location, Code::onnx_external_missing);
@@ -181,7 +182,7 @@ TEST_F(ExternalFilesTest, ANameThatNoFileCanHaveIsMissing) {
   expect_refused("sub/" + std::string(300, 'a') + "/w.bin", Code::onnx_external_missing);
 }
 
-TEST_F(ExternalFilesTest, EachFileIsMappedOnceWhateverItsNames) {
+TEST_F(ExternalFilesTest, MapsEachFileOnceForAllItsNames) {
   ONNXAR_NEEDS_SYMLINKS();
   link("w.bin", "model/link");
   fs::create_hard_link(root_ / "model/w.bin", root_ / "model/hard");
@@ -207,7 +208,7 @@ TEST_F(ExternalFilesTest, SlicesOutliveTheFilesAndTheirNames) {
   EXPECT_TRUE(std::ranges::equal(span.bytes(), pattern(100)));
 }
 
-TEST_F(ExternalFilesTest, AnotherFolderGivenTakesThePlaceOfTheModels) {
+TEST_F(ExternalFilesTest, DataFolderReplacesTheModelsFolder) {
   ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("data/w.bin", pattern(7));
   root_.write_file("data/other", pattern(8));
@@ -219,7 +220,7 @@ TEST_F(ExternalFilesTest, AnotherFolderGivenTakesThePlaceOfTheModels) {
   EXPECT_EQ(id(error_of([&] { static_cast<void>(resolve(files, "out")); }).code()), "onnx.external_data.outside");
 }
 
-TEST_F(ExternalFilesTest, AFolderGivenByALinkIsWhereTheLinkLeads) {
+TEST_F(ExternalFilesTest, DataFolderMayBeALink) {
   ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("data/w.bin", pattern(7));
   link("data", "alias");

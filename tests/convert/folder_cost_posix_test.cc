@@ -86,7 +86,7 @@ TEST_F(FolderCostTest, EachFileCostsAFewTimesTheFoldersThatItIsIn) {
   EXPECT_TRUE(fs::exists(folder_ / way / "f.txt"));
 }
 
-TEST_F(FolderCostTest, NamesDoNotMakeMoreFoldersThanTheirFilesAreWorth) {
+TEST_F(FolderCostTest, LimitsFoldersInProportionToFiles) {
   const fs::path few = folder_.write_file("few", archive_of_deep_files(10).bytes);
   SaveOptions options = saved_as(Format::onnx_inline, dry_output);
   EXPECT_EQ(pack_or_unpack(few, folder_ / "new/", options).side_files, 10U);

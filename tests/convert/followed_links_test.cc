@@ -24,12 +24,12 @@ Answers ask(const Messages& nodes) {
 
 const Message held = linked_floats("w", 300, "w");
 
-TEST(FollowedLinks, ANodeIsReadOnceHoweverManyTensorsItHolds) {
+TEST(FollowedLinks, NodeIsReadOnceForAllItsTensors) {
   EXPECT_EQ(ask({node("Other", {}, {"a"}, {attribute_tensors("many", Messages(1000, held))})}), (Answers{0, 1000, 1}));
   EXPECT_EQ(ask({node("Other", {}, {"a"}, Messages(1000, attribute_t("t", held)))}), (Answers{0, 1000, 1}));
 }
 
-TEST(FollowedLinks, ANodeIsNotReadAnewAfterTheNodesWithinIt) {
+TEST(FollowedLinks, NodeIsNotReadAgainAfterTheNodesWithinIt) {
   const Message inner = node("Constant", {}, {"c"}, {attribute_t("value", held)});
   Messages attributes;
   for (int i = 0; i < 100; ++i) {

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST_F(ForeignTest, DeflatedEntriesThatNoTensorNamesAreNotInflated) {
+TEST_F(ForeignTest, DoesNotInflateUnusedEntries) {
   Files files = model_and_files();
   files.emplace_back("junk", data_of(1000, 9));  // could be a tensor's key: it is left out
   Built built = zip_of(files, Storage::deflated);
@@ -23,7 +23,7 @@ TEST_F(ForeignTest, DeflatedEntriesThatNoTensorNamesAreNotInflated) {
   EXPECT_THAT(names_, ElementsAre("conv_kernel", "v", "tokenizer.json", "__MODEL_PROTO"));
 }
 
-TEST_F(ForeignTest, ADryRunInflatesTheModelAlone) {
+TEST_F(ForeignTest, DryRunInflatesOnlyTheModel) {
   Built built = zip_of(model_and_files(), Storage::deflated);
   flip_bit(built.bytes, built.entry("data/w.bin").data_offset + 500);
   flip_bit(built.bytes, built.entry("tokenizer.json").data_offset + 6);
@@ -33,7 +33,7 @@ TEST_F(ForeignTest, ADryRunInflatesTheModelAlone) {
   EXPECT_EQ(refusal(built.bytes).code(), Code::zip_data_crc);
 }
 
-TEST_F(ForeignTest, EntriesThatInflateToTooMuchAreRefusedUnlessThatIsAllowed) {
+TEST_F(ForeignTest, RefusesEntriesThatInflateToTooMuch) {
   const auto said = [](const std::string& name, std::uint64_t size) {
     ZipBuilder builder;
     for (const auto& [file, data] : model_and_files()) {
@@ -56,7 +56,7 @@ TEST_F(ForeignTest, EntriesThatInflateToTooMuchAreRefusedUnlessThatIsAllowed) {
   EXPECT_EQ(inlined(said("junk", 100'000).bytes), before_tf2onnx().view()) << "what is not used does not count";
 }
 
-TEST_F(ForeignTest, NothingIsLeftWhereEntriesWereInflated) {
+TEST_F(ForeignTest, LeavesNothingInTheTemporaryFolder) {
   const TempDir room;
   LoadOptions load = foreign();
   load.temporary_dir = room.path();
@@ -65,7 +65,7 @@ TEST_F(ForeignTest, NothingIsLeftWhereEntriesWereInflated) {
   EXPECT_THAT(room.file_names(), IsEmpty());
 }
 
-TEST_F(ForeignTest, AFolderToInflateToThatIsMissingIsSaid) {
+TEST_F(ForeignTest, ReportsMissingTemporaryFolder) {
   LoadOptions load = foreign();
   load.temporary_dir = folder_ / "none";
   const fs::path input = folder_.write_file("in", zip_of(tf2onnx_files(), Storage::deflated).bytes);

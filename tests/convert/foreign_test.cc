@@ -30,7 +30,7 @@ Files pytorch_files() {
           {"2", data_of(400, 2)}};
 }
 
-TEST_F(ForeignTest, PyTorchsArchiveIsReadHoweverItIsStored) {
+TEST_F(ForeignTest, PyTorchsArchiveIsReadInEveryStorage) {
   for (const Storage storage : {Storage::stored, Storage::deflated, Storage::streamed}) {
     EXPECT_EQ(inlined(zip_of(pytorch_files(), storage).bytes), before_pytorch().view());
     EXPECT_THAT(names_, ElementsAre("conv_weight", "_2", "__MODEL_PROTO"));
@@ -49,14 +49,14 @@ TEST_F(ForeignTest, PyTorchsFolderIsRead) {
   EXPECT_EQ(error.path(), folder_ / "export/__MODEL_PROTO");
 }
 
-TEST_F(ForeignTest, AFolderOfAnotherKindIsNone) {
+TEST_F(ForeignTest, FolderOfAnotherKindIsNotAModel) {
   folder_.write_file("export/model.onnx", before_pytorch().view());
   EXPECT_EQ(
       error_of([&] { unpack(folder_ / "export", folder_ / "x", saved_as(Format::onnx_inline), foreign()); }).code(),
       Code::io_not_a_file);
 }
 
-TEST_F(ForeignTest, AFolderIsNoModelUnlessAskedFor) {
+TEST_F(ForeignTest, FolderIsNotAModelUnlessRequested) {
   for (const auto& [name, data] : pytorch_files()) folder_.write_file("export/" + name, data);
   EXPECT_EQ(error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive)); }).code(),
             Code::io_not_a_file);
@@ -161,7 +161,7 @@ TEST_F(ForeignTest, AModelWithItsDataInsideIsRead) {
   EXPECT_EQ(inlined(zip_of({{"m.onnx", before_tf2onnx().view()}}, Storage::deflated).bytes), before_tf2onnx().view());
 }
 
-TEST_F(ForeignTest, FilesThatCouldBeTakenForTensorsAreLeftOutAndSaid) {
+TEST_F(ForeignTest, OmitsAndReportsFilesThatCouldBeTensors) {
   Files files = tf2onnx_files();
   files.emplace_back("AUTHOR", blob("text"));
   files.emplace_back("__MACOSX/._v_1", blob("finder"));
@@ -269,7 +269,7 @@ TEST_F(ForeignTest, AModelThatCannotBeParsedIsRefusedInItsEntry) {
   EXPECT_EQ(pytorch.entry(), "__MODEL_PROTO");
 }
 
-TEST_F(ForeignTest, WhatIsWrongWithTheZipIsSaidOfTheZip) {
+TEST_F(ForeignTest, ReportsFaultsOfTheZipAtTheZip) {
   ZipBuilder builder;
   for (const auto& [name, data] : tf2onnx_files()) builder.entries.push_back(stored_as(Storage::stored, name, data));
   builder.entry("v_1").in_both([](HeaderFields& header) { header.flags = std::uint16_t{1}; });

@@ -97,7 +97,7 @@ TEST_F(GraphsTest, AGraphOutlivesTheArchiveItIsOf) {
   EXPECT_EQ(whole.model_entry().name, model_entry_name);
 }
 
-TEST_F(GraphsTest, AGraphThatIsNotThereIsRefusedWithTheOnesThatAre) {
+TEST_F(GraphsTest, RefusesMissingGraphAndListsTheOthers) {
   const Archive archive = Archive::open(several());
   for (const std::string name : {"c", "w", "t.json", "B", "b.onnx.onnx"}) {
     const Error error = error_of([&] { static_cast<void>(archive.graph(name)); });
@@ -107,7 +107,7 @@ TEST_F(GraphsTest, AGraphThatIsNotThereIsRefusedWithTheOnesThatAre) {
   }
 }
 
-TEST_F(GraphsTest, TheModelGoesByItsOwnName) {
+TEST_F(GraphsTest, ModelIsFoundByItsOwnName) {
   const Message named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "a")}});
   const auto path = folder_.write_file("named", archive_of(named, {zip_entry("b.onnx", model_of({}).view())}).bytes);
   const Archive archive = Archive::open(path);
@@ -165,7 +165,7 @@ TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
   expect_good(folder_ / "written");
 }
 
-TEST_F(GraphsTest, WriterRefusesANameThatIsNoGraphsAndFails) {
+TEST_F(GraphsTest, WriterRefusesInvalidGraphNameAndFails) {
   const std::pair<std::string, Code> names[] = {{"", Code::usage_argument},
                                                 {".onnx", Code::usage_argument},
                                                 {"a/", Code::usage_argument},
@@ -201,7 +201,7 @@ SaveOptions in_place_of(const std::filesystem::path& path) {
   return save;
 }
 
-TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
+TEST_F(GraphsTest, SavingAnotherModelKeepsGraphsAndWeights) {
   const std::filesystem::path path = several();
   const Message other = model_of({floats("w", graph_weight, 1), floats("new", graph_weight, 7)});
   EXPECT_EQ(ModelWriter().save(other.view(), path, in_place_of(path)).graphs, 1U);
@@ -212,14 +212,14 @@ TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
   EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
 }
 
-TEST_F(GraphsTest, KeyOfANewTensorKeepsClearOfWeightsThatGraphsKeep) {
+TEST_F(GraphsTest, KeyOfNewTensorDiffersFromKeptWeights) {
   const std::filesystem::path path = several();
   static_cast<void>(ModelWriter().save(model_of({floats("v", graph_weight, 9)}).view(), path, in_place_of(path)));
   EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
   expect_good(path);
 }
 
-TEST_F(GraphsTest, EditorReplacesASideFileAndAppendsWhatFollowsIt) {
+TEST_F(GraphsTest, EditorReplacesASideFileAndWhatFollows) {
   const std::filesystem::path path = several();
   {
     ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
@@ -235,7 +235,7 @@ TEST_F(GraphsTest, EditorReplacesASideFileAndAppendsWhatFollowsIt) {
   expect_good(path);
 }
 
-TEST_F(GraphsTest, EditorRefusesToRemoveAWeightThatOnlyAGraphUsesAndFails) {
+TEST_F(GraphsTest, EditorRefusesToRemoveAWeightOfAGraph) {
   const std::filesystem::path path = several();
   {
     ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
@@ -254,7 +254,8 @@ TEST_F(GraphsTest, NewModelMayNotNameWhatAnEditMoves) {
   EXPECT_EQ(error.entry(), "b.onnx");
 }
 
-TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesIsNotReplacedByAnother) {
+// A tensor of the graph lies in the bytes of the model.
+TEST_F(GraphsTest, RefusesToReplaceModelThatAGraphNames) {
   const Message model_bytes = model_of({named_weight("w")});
   const Message graph = model_of({linked_floats("m", 1, "__MODEL_PROTO")});
   const std::filesystem::path path =
@@ -277,7 +278,8 @@ TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesIsNotReplacedByAnother) {
   expect_good(path);
 }
 
-TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesStaysWhateverTheCallerAllows) {
+// Neither `verify_model`, nor a lower depth, nor a model with the same CRC-32 changes that.
+TEST_F(GraphsTest, NeverReplacesModelThatAGraphNames) {
   const Message naming = graph({.initializers = {linked_floats("m", 1, "__MODEL_PROTO")}});
   const Built built = with_w(model_of({named_weight("w"), floats("inside", 100, 3)}),
                              {zip_entry("b.onnx", model({.graph = subgraph_of_depth(5, naming)}).view())});
@@ -299,7 +301,7 @@ TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesStaysWhateverTheCallerAllows) {
   EXPECT_EQ(refusal([&] { ArchiveEditor::open(path, unsynced()).commit(same_crc); }), refused);
 }
 
-TEST_F(GraphsTest, GraphThatNamesTheBytesOfAnotherOneDoesNotGoAlongBesideAnotherOfThatName) {
+TEST_F(GraphsTest, RejectsSideGraphWhoseDataEntryIsOverridden) {
   const Message named = model_of({named_weight("w")});
   const Message naming = model_of({linked_floats("g", 1, "b.onnx")});
   const Built built = with_w(model_of({}), {zip_entry("b.onnx", named.view()), zip_entry("c.onnx", naming.view())});
@@ -313,7 +315,7 @@ TEST_F(GraphsTest, GraphThatNamesTheBytesOfAnotherOneDoesNotGoAlongBesideAnother
   EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
 }
 
-TEST_F(GraphsTest, ChecksumsOfAGraphAreHeldAgainstTheEntryAndFoundUnderItsName) {
+TEST_F(GraphsTest, ChecksumsOfAGraphAreComparedAndReported) {
   const auto found_with = [this](const std::string& checksum) {
     const Message graph = model_of({linked_floats("w", graph_weight, "w").external_data("checksum", checksum)});
     const Built built = with_w(model_of({named_weight("w")}), {zip_entry("b.onnx", graph.view())});

@@ -58,7 +58,7 @@ TEST(InstalledPackage, ReplacesTheLayout) {
   EXPECT_THAT(changed.at("manifest.json"), HasSubstr(R"(, "layout": "installed"})"));
 }
 
-TEST(InstalledPackage, LeavesOtherVariantsAlone) {
+TEST(InstalledPackage, KeepsOtherVariantsUnchanged) {
   EXPECT_THAT(installed({{"manifest.json", manifest(R"({"model_file": "other.onnx"})")}}), ElementsAre());
   EXPECT_THAT(installed({{"manifest.json", manifest(R"({"model_file": "../m.onnx"})")}}), ElementsAre());
   EXPECT_THAT(installed({{"manifest.json", manifest("{}")}}), ElementsAre());
@@ -105,7 +105,7 @@ TEST(GenaiWithFolder, DecoderGetsSessionOptions) {
             std::string(R"({"model": {"decoder": {"session_options": {)") + option + R"(}, "filename": "m.onnx"}}})");
 }
 
-TEST(GenaiWithFolder, LeavesOtherFilesAlone) {
+TEST(GenaiWithFolder, KeepsOtherFilesUnchanged) {
   for (const char* const text : {"[]", "{}", R"({"model": 1})", "3"})
     EXPECT_EQ(genai_with_folder(text, "s"), std::nullopt);
 }

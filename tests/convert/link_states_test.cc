@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST_F(LinkTest, HoldsAsLongAsTheArchiveIsThere) {
+TEST_F(LinkTest, HoldsWhileTheArchiveExists) {
   const fs::path link = written();
   EXPECT_TRUE(verify_link(link));
   EXPECT_TRUE(passed(check(link, {.data = true, .strict = false, .load = {}})));
@@ -42,7 +42,7 @@ TEST_F(LinkTest, HoldsAfterTheModelWasReplaced) {
   EXPECT_EQ(folder_.read_file("after.onnx"), folder_.read_file("before.onnx"));
 }
 
-TEST_F(LinkTest, HoldsWhileAnEditGoesOnAndMissesItsDataOnceTheArchiveIsGone) {
+TEST_F(LinkTest, HoldsDuringAnEditAndFailsWithoutArchive) {
   const fs::path link = written();
   Blob torn = built_.bytes;
   insert(torn, torn.size(), blob("PK\3\4 the beginning of an edit"));
@@ -70,7 +70,8 @@ TEST_F(LinkTest, IsStaleAfterRepack) {
   expect_stale(link);
 }
 
-TEST_F(LinkTest, IsStaleWhenOtherWeightsAreInTheSamePlacesAndDoesNotGoBack) {
+// Such a link cannot replace the model of the archive.
+TEST_F(LinkTest, IsStaleWithOtherWeightsInTheSamePlaces) {
   const fs::path link = written();
   start_with(archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}),
                         {zip_entry("a", pattern(1200, 3)), zip_entry("b", pattern(1200, 4))}));
@@ -79,7 +80,7 @@ TEST_F(LinkTest, IsStaleWhenOtherWeightsAreInTheSamePlacesAndDoesNotGoBack) {
   EXPECT_EQ(folder_.read_file("x.onnxar"), built_.bytes);
 }
 
-TEST_F(LinkTest, IsStaleWhenTheFileIsNoArchiveAnyMore) {
+TEST_F(LinkTest, IsStaleWhenTheFileIsNotAnArchive) {
   const fs::path link = written();
   for (const Blob& bytes : {Blob(), blob("no archive"), Blob(built_.bytes.size()), pattern(5000)}) {
     folder_.write_file("x.onnxar", bytes);
@@ -87,7 +88,7 @@ TEST_F(LinkTest, IsStaleWhenTheFileIsNoArchiveAnyMore) {
   }
 }
 
-TEST_F(LinkTest, ArchiveThatIsReachedThroughAPlantedLinkIsRefused) {
+TEST_F(LinkTest, RefusesArchiveBehindASymbolicLink) {
   ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "model");
   const fs::path link = written();
@@ -154,7 +155,7 @@ TEST_F(LinkTest, BrokenMarkersAreRefused) {
   }
 }
 
-TEST_F(LinkTest, WhatIsNoLinkIsToldApart) {
+TEST_F(LinkTest, RecognisesWhatIsNotALink) {
   EXPECT_FALSE(verify_link(archive_));
   const std::string_view text = "ir_version: 8\n";
   EXPECT_FALSE(verify_link(folder_.write_file("m.txt", text)));
@@ -209,13 +210,13 @@ TEST_F(EmbeddedLinkTest, OffsetsCountFromTheFirstByteOfTheFile) {
   EXPECT_EQ(make_link(host_, {.offset = begin}).model, link.model) << "without a length, to the end of the file";
 }
 
-TEST_F(EmbeddedLinkTest, CopyForAHubIsTheArchiveAlone) {
+TEST_F(EmbeddedLinkTest, CopyForAHubHoldsOnlyTheArchive) {
   EXPECT_EQ(link_for_hub(host_, folder_.path(), of_range()).tensors, 2U);
   EXPECT_EQ(read_file(folder_ / "model.onnx_data"), built_.bytes);
   EXPECT_TRUE(verify_link(folder_ / "model.onnx"));
 }
 
-TEST_F(EmbeddedLinkTest, FileThatHasTheArchiveInItIsNotTheCopyForAHub) {
+TEST_F(EmbeddedLinkTest, HostFileIsNotTheCopyForAHub) {
   fs::rename(host_, folder_ / "model.onnx_data");
   const auto error = error_of([&] { link_for_hub(folder_ / "model.onnx_data", folder_.path(), of_range(true)); });
   EXPECT_EQ(error.code(), Code::usage_argument);
@@ -223,7 +224,7 @@ TEST_F(EmbeddedLinkTest, FileThatHasTheArchiveInItIsNotTheCopyForAHub) {
   EXPECT_FALSE(fs::exists(folder_ / "model.onnx"));
 }
 
-TEST_F(EmbeddedLinkTest, LinkForAHubDoesNotReplaceTheFileThatHasTheArchive) {
+TEST_F(EmbeddedLinkTest, LinkForAHubDoesNotReplaceItsHostFile) {
   fs::rename(host_, folder_ / "model.onnx");
   const Blob before = folder_.read_file("model.onnx");
   const auto error = error_of([&] { link_for_hub(folder_ / "model.onnx", folder_.path(), of_range(true)); });
@@ -248,7 +249,7 @@ TEST_F(EmbeddedLinkTest, FileIsReadAsAnyOtherLink) {
   EXPECT_EQ(folder_.read_file("out.onnx"), model_of({floats("a", 300, 1), floats("b", 300, 2)}).view());
 }
 
-TEST_F(EmbeddedLinkTest, WhatIsAroundTheArchiveMayChange) {
+TEST_F(EmbeddedLinkTest, BytesAroundTheArchiveMayChange) {
   const fs::path link = written_beside_host();
   Blob bytes = around(built_.bytes, begin);
   bytes.front() ^= std::byte{1};

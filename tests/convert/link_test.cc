@@ -55,7 +55,7 @@ TEST_F(LinkTest, EverySiteIsRewritten) {
   });
 }
 
-TEST_F(LinkTest, OffsetAndLengthAreAlwaysThereAndChecksumsStayBehind) {
+TEST_F(LinkTest, AddsOffsetAndLengthAndDropsChecksums) {
   const Message slice = linked_floats("w", 100, "w", 400), all = tensor("w", dtype::float32, {300}).external("w"),
                 rest = tensor("w", dtype::float32, {200}).external("w", 400),
                 summed = linked_floats("w", 300, "w").external_data("checksum", std::string(40, 'a'));
@@ -90,7 +90,7 @@ TEST_F(LinkTest, SmallDataComesInline) {
   }
 }
 
-TEST_F(LinkTest, ReportCountsTensorsThatAreNotInitializersOfTheGraph) {
+TEST_F(LinkTest, ReportCountsTensorsOutsideInitializers) {
   const Message tensor = linked_floats("w", 300, "w");
   const Message inner = graph({.initializers = {tensor}});
   const Message outer =
@@ -102,7 +102,7 @@ TEST_F(LinkTest, ReportCountsTensorsThatAreNotInitializersOfTheGraph) {
   EXPECT_EQ(report.nested, 2U);
 }
 
-TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
+TEST_F(LinkTest, OnlyAttributesOfConstantsAreLinked) {
   // ONNX Runtime reads tensors at other sites without resolving their external data.
   const auto with = [](const Message& held, const Message& constant_held, const Messages& metadata) {
     const Message inner = graph({.initializers = {constant_held}});
@@ -119,7 +119,7 @@ TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
   });
 }
 
-TEST_F(LinkTest, AConstantIsOnnxsOwnUnderBothNamesOfItsDomainAndUnderNoOther) {
+TEST_F(LinkTest, RecognisesConstantsInBothOnnxDomainsOnly) {
   const auto with = [](std::string_view domain, const Message& held, const Messages& metadata) {
     return model({.graph = graph({.nodes = {node("Constant", {}, {"a"}, {attribute_t("value", held)}, domain)}}),
                   .metadata = metadata});
@@ -177,7 +177,8 @@ TEST_F(LinkTest, BrokenArchivesAndModelsAreRefused) {
 
 // --- Prepacked weights -----------------------------------------------------------------------------------------------
 
-TEST_F(LinkTest, PrepackedWeightsStayOnlyIfAskedForAndCountInTheFile) {
+// In the link, their offsets count from the start of the file.
+TEST_F(LinkTest, KeepsPrepackedWeightsOnlyIfRequested) {
   const Message before = linked_floats("w", 100, "w", 400)
                              .external_data("prepacked_0", "MatMul+7|0;80;0|80;16;x")
                              .external_data("prepacked_1", "Gemm+8|1199;1;0")
@@ -269,7 +270,7 @@ TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
 
 // --- Links as models -------------------------------------------------------------------------------------------------
 
-TEST_F(LinkTest, PackedAgainIsNoLinkAnyMore) {
+TEST_F(LinkTest, PackingALinkDropsTheMarker) {
   const fs::path link = written();
   for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
     const std::string name = std::to_string(static_cast<int>(format));
@@ -282,7 +283,7 @@ TEST_F(LinkTest, PackedAgainIsNoLinkAnyMore) {
   EXPECT_EQ(folder_.read_file("by_link/w.bin"), folder_.read_file("direct/w.bin"));
 }
 
-TEST_F(LinkTest, MarkerOfALoadedModelIsDroppedAndOtherMetadataStays) {
+TEST_F(LinkTest, DropsMarkerOfLoadedModelAndKeepsMetadata) {
   const Message other = string_entry("author", "somebody");
   Messages metadata = marker_of(built_);
   metadata.push_back(other);

@@ -27,7 +27,7 @@ TEST_F(LoadedModelTest, LargePayloadsOfAFileAreViewsOfItsMapping) {
   EXPECT_THAT(model.remarks, IsEmpty());
 }
 
-TEST_F(LoadedModelTest, TheSkeletonIsTheModelWithLinksInPlaceOfPayloads) {
+TEST_F(LoadedModelTest, SkeletonIsTheModelWithLinksToPayloads) {
   const LoadedModel model = load_onnx(model_of({floats("a", 256), floats("b", 3), floats("c", 300)}));
   const std::string begin = "#onnxar:" + std::to_string(model.id) + ":";
   EXPECT_EQ(
@@ -73,7 +73,7 @@ TEST_F(LoadedModelTest, EveryModelHasAnotherIdAndKnowsOnlyItsOwnLinks) {
   });
 }
 
-TEST_F(LoadedModelTest, ExternalDataIsInTheTableHoweverSmall) {
+TEST_F(LoadedModelTest, ListsExternalDataOfAnySize) {
   folder_.write_file("w.bin", pattern(100));
   const LoadedModel model = load_onnx(model_of({linked_floats("a", 1, "w.bin", 96), linked_floats("b", 25, "w.bin")}));
   const Blob file = pattern(100);
@@ -94,7 +94,7 @@ TEST_F(LoadedModelTest, PayloadsOfAnArchiveAreViewsOfItsEntries) {
   EXPECT_TRUE(lies_in(model.payloads[1].bytes(), model.payloads[0].bytes()));
 }
 
-TEST_F(LoadedModelTest, TensorsOfAnArchiveByRangesShareDataWithAndWithoutAChecksum) {
+TEST_F(LoadedModelTest, TensorsInRangesShareDataInSpiteOfChecksum) {
   const Blob data = pattern(1200);
   const std::string sum = checksum_of(SpanSource(data));
   const auto tied = [&](std::string_view name) { return linked_floats(name, 300, "w").external_data("checksum", sum); };
@@ -108,7 +108,7 @@ TEST_F(LoadedModelTest, TensorsOfAnArchiveByRangesShareDataWithAndWithoutAChecks
   EXPECT_EQ(report.payloads, 1U);
 }
 
-TEST_F(LoadedModelTest, SideFilesAreEntriesThatNoTensorNamesAndThatAreNoKeys) {
+TEST_F(LoadedModelTest, SideFilesAreUnusedEntriesThatAreNotKeys) {
   const Built archive =
       archive_of(model_of({linked_floats("a", 1, "data.bin")}),
                  {zip_entry("left_over", pattern(9)), zip_entry("data.bin", pattern(4)),
@@ -167,7 +167,7 @@ TEST_F(LoadedModelTest, LinksThatLeadNowhereAreRefused) {
   expect_refused(external("*/_ORT_MEM_ADDR_/*").external_data("offset", "140737"), Code::onnx_external_marker);
 }
 
-TEST_F(LoadedModelTest, AMemoryLocationIsRefusedInAnArchiveToo) {
+TEST_F(LoadedModelTest, RefusesAMemoryLocationInAnArchive) {
   const Message tensor = linked_floats("w", 2, "#onnxar:1:0");
   const Built archive = archive_of(model_of({tensor}));
   const auto path = folder_.write_file("m.onnxar", archive.bytes);
@@ -175,7 +175,7 @@ TEST_F(LoadedModelTest, AMemoryLocationIsRefusedInAnArchiveToo) {
                place_in(archive.bytes, tensor));
 }
 
-TEST_F(LoadedModelTest, WhatIsNoModelIsRefused) {
+TEST_F(LoadedModelTest, RefusesWhatIsNotAModel) {
   const auto refusal = [this](std::string_view text) {
     return error_of([&] { static_cast<void>(load(folder_.write_file("m.onnx", text))); });
   };
@@ -202,7 +202,7 @@ TEST_F(LoadedModelTest, TheLimitsOfDepthAndSkeletonHold) {
   EXPECT_EQ(error.path(), folder_ / "m.onnx");
 }
 
-TEST_F(LoadedModelTest, TheThresholdIsTheOptions) {
+TEST_F(LoadedModelTest, UsesTheThresholdOfTheOptions) {
   const Message proto = model_of({floats("a", 1), floats("b", 2)});
   EXPECT_EQ(load_onnx(proto, {.threshold = 0}).payloads.size(), 2U);
   EXPECT_EQ(load_onnx(proto, {.threshold = 8}).payloads.size(), 1U);
@@ -211,7 +211,7 @@ TEST_F(LoadedModelTest, TheThresholdIsTheOptions) {
 
 std::shared_ptr<const Blob> shared(const Message& message) { return std::make_shared<const Blob>(message.view()); }
 
-TEST_F(LoadedModelTest, AnEditedSkeletonKeepsItsLinksAndMovesWhatIsNew) {
+TEST_F(LoadedModelTest, EditedSkeletonKeepsLinksAndMovesNewData) {
   LoadedModel model = load_onnx(model_of({floats("old", 256, 1)}));
   const std::string location = "#onnxar:" + std::to_string(model.id) + ":0";
   const LoadOptions options;

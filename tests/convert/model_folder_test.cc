@@ -50,7 +50,7 @@ class ModelFolderTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(ModelFolderTest, AFolderIsOneUnlessPyTorchExportedIt) {
+TEST_F(ModelFolderTest, RecognisesFoldersExceptThoseOfPyTorch) {
   put("export/model.onnx");
   EXPECT_TRUE(ModelFolder::is_one(path()));
   EXPECT_FALSE(ModelFolder::is_one(path() / "model.onnx"));
@@ -115,7 +115,8 @@ TEST_F(ModelFolderTest, DataAndTheOutputAreNoSideFiles) {
   EXPECT_THAT(side_files({data}, path() / "." / "out"), ElementsAre("config.json", "sub/m.data"));
 }
 
-TEST_F(ModelFolderTest, DataInAnotherFolderDoesNotHideASideFileOfItsName) {
+// The side file has the name of the data file.
+TEST_F(ModelFolderTest, DataElsewhereDoesNotHideASideFile) {
   for (const std::string folder : {"other", "export/data"}) {
     SCOPED_TRACE(folder);
     fs::remove_all(path());
@@ -153,7 +154,7 @@ TEST_F(ModelFolderTest, FileThatChangesWhileItIsPackedIsRefused) {
   }
 }
 
-TEST_F(ModelFolderTest, HiddenFilesAreToldAndNothingBelowAHiddenFolder) {
+TEST_F(ModelFolderTest, ReportsHiddenFilesButNotWhatIsInFolders) {
   for (const std::string name : {"m.onnx", ".git/deep/config", "a/.hidden", ".onnx"}) put("export/" + name);
   EXPECT_THAT(side_files(), ElementsAre());
   const Finding remark = ModelFolder::read(path(), {}).remarks().front();
@@ -171,7 +172,7 @@ TEST_F(ModelFolderTest, AFolderWithoutModelsIsRefused) {
   EXPECT_EQ(error.path(), path());
 }
 
-TEST_F(ModelFolderTest, AConfigurationThatListsPlacesInDataFilesIsWarnedOf) {
+TEST_F(ModelFolderTest, WarnsOfConfigurationWithPlacesInDataFiles) {
   const auto remark_on = [](const std::string& name, std::string_view text) {
     const std::vector<SideFile> files{{"a.json", payload_of(ByteSpan::borrow(as_bytes("{}"))).source},
                                       {name, payload_of(ByteSpan::borrow(as_bytes(text))).source}};

@@ -38,7 +38,7 @@ std::string path_text(std::span<const FieldStep> steps) {
   return text;
 }
 
-TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt) {
+TEST(ModelReaderTest, NamesExternalTensorsByTheirSteps) {
   const Messages nodes = {constant("a", floats("small", 4)),
                           constant("b", linked_floats("in_node", floats_in_weight, "w"))};
   const ModelReader reader(archive_around(model(
@@ -95,7 +95,7 @@ TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
   }
 }
 
-TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
+TEST(ModelReaderTest, RefusesFaultOfAnUnusedEntry) {
   Built archive =
       archive_of(model_of({floats("i", 4)}), {zip_entry("first", data_of_w), zip_entry("other", data_of_w)});
   flip_bit(archive.bytes, archive.entry("other").header_offset + 10);  // the time, which the directory has too
@@ -103,7 +103,7 @@ TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
   EXPECT_EQ(kind(error.code()), Kind::format);
 }
 
-TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
+TEST(ModelReaderTest, ComparesDataWithItsCrcByDefault) {
   const auto damaged = [] {
     Built built = archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", data_of_w)});
     flip_bit(built.bytes, built.entry("w").data_offset + 7);
@@ -114,14 +114,14 @@ TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   EXPECT_EQ(data_of(ModelReader(damaged(), {.verify_data = false}), 0).size(), data_of_w.size());
 }
 
-TEST(ModelReaderTest, AllDataIsGivenAlsoIfItIsNotToBeLoaded) {
+TEST(ModelReaderTest, ReturnsAllDataWithoutLoadingExternalData) {
   const ModelReader reader(archive_around(model_of({linked_floats("a", floats_in_weight, "w")})),
                            {.load_external_data = false});
   ASSERT_EQ(reader.size(), 1U);
   EXPECT_EQ(data_of(reader, 0), data_of_w);
 }
 
-TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
+TEST(ModelReaderTest, RefusesEmptyFunctionsAndMissingTensors) {
   const ModelReader reader(archive_around(model_of({linked_floats("a", floats_in_weight, "w")})));
   EXPECT_EQ(error_of([&] { reader.read(0, ByteSink()); }).code(), Code::usage_argument);
   EXPECT_EQ(error_of([&] { reader.for_each({}); }).code(), Code::usage_argument);
@@ -129,7 +129,7 @@ TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
   EXPECT_EQ(error_of([&] { static_cast<void>(reader.size_of(1)); }).code(), Code::usage_no_such_tensor);
 }
 
-TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
+TEST(ModelReaderTest, LimitsSharedDataToMaxExpansion) {
   constexpr std::size_t large = 1U << 16U;  // bytes: the rest of the archive is small in comparison
   const auto sharing = [](std::size_t tensors) {
     Messages initializers;

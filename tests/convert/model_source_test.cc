@@ -71,7 +71,8 @@ TEST_F(OpenTest, AFileHasItsDataInFilesBesideIt) {
   EXPECT_EQ(source->place(7).offset, 7U);
 }
 
-TEST_F(OpenTest, BytesHaveTheirDataInTheFolderThatIsNamedUnlessTheyAreAnArchive) {
+// The bytes of an archive hold their data in entries.
+TEST_F(OpenTest, BytesReadTheirDataFromTheNamedFolder) {
   static_cast<void>(onnx_file());
   const Message model = linked();
   EXPECT_EQ(data_in(*source_of(model.view(), nullptr, {.external_data_dir = folder_.path()})), pattern(1200));
@@ -138,7 +139,7 @@ TEST_F(OpenTest, ErrorsGetThePlaceInTheInputOnce) {
   EXPECT_EQ(again.offset(), error.offset());
 }
 
-TEST_F(OpenTest, WhatIsEmptyIsNoModel) {
+TEST_F(OpenTest, EmptyInputIsNotAModel) {
   EXPECT_EQ(code_of([&] { open_source(folder_.write_file("e", Blob()), {}); }), Code::onnx_model_invalid);
   EXPECT_EQ(code_of([] { source_of(Bytes(), nullptr, {}); }), Code::onnx_model_invalid);
 }
@@ -173,7 +174,8 @@ TEST_F(OpenTest, DataInFilesSaysWhichFileItIsMappedFrom) {
   }
 }
 
-TEST_F(OpenTest, DataThatIsComparedWithAChecksumIsNotTakenFromWhereItLies) {
+// Data that is compared with a checksum must be read through its source.
+TEST_F(OpenTest, SummedDataIsNotUsedInPlace) {
   folder_.write_file("w.bin", pattern(12));
   const Message model = model_of({linked_floats("a", 3, "w.bin").external_data("checksum", std::string(40, '0'))});
   for (const bool verify : {false, true}) {

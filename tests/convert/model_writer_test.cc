@@ -71,7 +71,7 @@ TEST_F(ModelWriterTest, TheArchiveIsTheOneOfTheInlineModel) {
   EXPECT_EQ(second->reads, 1);
 }
 
-TEST_F(ModelWriterTest, WhatIsSmallGoesIntoTheModelAndWhatNoTensorNamesNowhere) {
+TEST_F(ModelWriterTest, SmallWeightsStayInsideAndUnusedAreDropped) {
   const auto small = std::make_shared<WatchedSource>(512, 1);
   const auto unused = std::make_shared<WatchedSource>(4096, 2);
   static_cast<void>(writer_.add(unused));
@@ -104,7 +104,7 @@ TEST_F(ModelWriterTest, WeightsOfEqualBytesHaveAnEntryEach) {
   EXPECT_THAT(entries(), ElementsAre("a", "b")) << "sources are told apart before they are read";
 }
 
-TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
+TEST_F(ModelWriterTest, CopiesDataInsideAndInFiles) {
   folder_.write_file("w.data", pattern(4096, 3));
   const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1));
   save(model_of(
@@ -123,7 +123,7 @@ std::vector<SaveOptions> every_form(std::uint64_t threshold) {
   return {saved_as(Format::archive), saved_as(Format::onnx_inline), saved_as(Format::onnx_external), in_files, within};
 }
 
-TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
+TEST_F(ModelWriterTest, RefusesWeightWithWrongSizeInEveryForm) {
   for (const SaveOptions& options : every_form(1U << 20U)) {
     for (const std::size_t made : {4095U, 4097U}) {
       writer_ = ModelWriter();
@@ -138,7 +138,7 @@ TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
-TEST_F(ModelWriterTest, WeightsOf2To63BytesAreRefusedBeforeTheirSumWraps) {
+TEST_F(ModelWriterTest, RefusesWeightOf2To63BytesBeforeSumWraps) {
   for (int i = 0; i < 2; ++i) {
     writer_ = ModelWriter();
     const Error error =
@@ -148,7 +148,7 @@ TEST_F(ModelWriterTest, WeightsOf2To63BytesAreRefusedBeforeTheirSumWraps) {
   }
 }
 
-TEST_F(ModelWriterTest, WeightsWhoseSizesAddUpToTooMuchAreRefusedInEveryForm) {
+TEST_F(ModelWriterTest, RefusesTooLargeSumOfSizesInEveryForm) {
   for (const SaveOptions& options : every_form(1ULL << 62U)) {
     writer_ = ModelWriter();
     Messages tensors;
@@ -164,7 +164,7 @@ TEST_F(ModelWriterTest, WeightsWhoseSizesAddUpToTooMuchAreRefusedInEveryForm) {
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
-TEST_F(ModelWriterTest, AChecksumOfAnUnknownNumberIsRefused) {
+TEST_F(ModelWriterTest, RefusesUnknownChecksumValue) {
   SaveOptions options = saved_as(Format::archive);
   options.checksum = static_cast<Checksum>(9);
   EXPECT_EQ(error_of([&] { save(model_of({floats("a", 4)}), options); }).code(), Code::usage_argument);
@@ -183,7 +183,7 @@ TEST_F(ModelWriterTest, StaysFailedWhenACallHasFailed) {
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
-TEST_F(ModelWriterTest, TheSizeIsWhatTheShapeCallsFor) {
+TEST_F(ModelWriterTest, RequiresTheSizeOfTheShape) {
   const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1));
   const Message other_shape = tensor("a", dtype::float32, {7}).external(location);
   EXPECT_EQ(error_of([&] { save(model_of({other_shape})); }).code(), Code::onnx_tensor_length);
@@ -196,7 +196,7 @@ TEST_F(ModelWriterTest, LocationsOfAnotherWriterAreRefused) {
   EXPECT_EQ(error.code(), Code::onnx_external_marker);
 }
 
-TEST_F(ModelWriterTest, ItSavesAgainAndAsAnything) {
+TEST_F(ModelWriterTest, SavesAgainInEveryForm) {
   const auto source = std::make_shared<WatchedSource>(4096, 1);
   const Message proto = model_of({linked_floats("a", 1024, writer_.add(source))});
   save(proto);
@@ -247,7 +247,7 @@ TEST_F(ModelWriterTest, AnEditOfAStateThatIsGoneIsRefused) {
   EXPECT_EQ(folder_.read_file("a.onnxar"), before);
 }
 
-TEST_F(ModelWriterTest, AnAddedFileMayBeGivenAsBytes) {
+TEST_F(ModelWriterTest, AddedFileMayBeBytes) {
   save(model_of({floats("a", 1024)}));
   ReplaceOptions options = unsynced_edit();
   const Blob bytes = pattern(5000, 9);

@@ -36,7 +36,7 @@ TEST(NumpyHeader, OneDimensionHasAComma) {
   EXPECT_NE(numpy_header("|u1", {}).find("'shape': (), }"), std::string::npos);
 }
 
-TEST(NumpyElements, SmallElementsGetOneByteEachFromTheLowestBitsOn) {
+TEST(NumpyElements, SmallElementsGetAByteEachFromTheLowestBit) {
   EXPECT_EQ(spread(DataType::uint4, {std::byte{0xF1}, std::byte{0x02}}, 3), (std::vector<int>{1, 15, 2}));
   EXPECT_EQ(spread(DataType::uint2, {std::byte{0xE4}}, 4), (std::vector<int>{0, 1, 2, 3}));
 }

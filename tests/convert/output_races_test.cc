@@ -47,7 +47,7 @@ class OutputRaceTest : public ::testing::Test {
                 .bytes);
 };
 
-TEST_F(OutputRaceTest, AFolderThatIsSwappedForALinkLeadsNowhere) {
+TEST_F(OutputRaceTest, FolderSwappedForALinkIsNotFollowed) {
   ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "victim");
   const Error error = error_with([this] {
@@ -69,7 +69,7 @@ TEST_F(OutputRaceTest, AFolderThatIsSwappedForAnotherOneGetsNothing) {
   EXPECT_THAT(names_in("new"), ::testing::UnorderedElementsAre("gone"));
 }
 
-TEST_F(OutputRaceTest, AnOutputFolderThatIsSwappedForALinkLeadsNowhere) {
+TEST_F(OutputRaceTest, OutputFolderSwappedForALinkIsNotFollowed) {
   ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "victim");
   const Error error = error_with([this] {
@@ -80,7 +80,8 @@ TEST_F(OutputRaceTest, AnOutputFolderThatIsSwappedForALinkLeadsNowhere) {
   EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
 }
 
-TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMoved) {
+// The folder was empty before.
+TEST_F(OutputRaceTest, MovedOutputFolderStillGetsAllFiles) {
   ONNXAR_NEEDS_SYMLINKS();
   fs::create_directories(folder_ / "victim");
   fs::create_directories(folder_ / "new");
@@ -95,7 +96,7 @@ TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMo
   EXPECT_THAT(names_in("moved"), ::testing::UnorderedElementsAre("d", "authorized_keys", "in.onnx"));
 }
 
-TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) {
+TEST_F(OutputRaceTest, LocksArchiveFromReadingToReplacing) {
   SaveOptions options = saved_as(Format::archive);
   options.output.overwrite = true;
   std::vector<os::Locking> locking;
@@ -108,7 +109,7 @@ TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) 
   EXPECT_FALSE(locking.empty());
 }
 
-TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCalledBroken) {
+TEST_F(OutputRaceTest, ReportsArchiveThatChangesDuringTheCopy) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   constexpr std::size_t count = 5U << 20U;  // floats: more than one step of progress
   const auto edit = [&](std::uint32_t seed) {

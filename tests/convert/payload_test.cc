@@ -40,7 +40,7 @@ TEST(Payload, OwnedBytesLiveAsLongAsASpanOfThem) {
   EXPECT_TRUE(std::ranges::equal(span.bytes(), pattern(100)));
 }
 
-TEST(Payload, BorrowedBytesAreHandedOutWhereTheyLie) {
+TEST(Payload, BorrowedBytesAreReturnedInPlace) {
   const Blob bytes = pattern(100);
   const Payload payload = payload_of(ByteSpan::borrow(bytes));
   EXPECT_EQ(gathered(*payload.source).size(), 100U);

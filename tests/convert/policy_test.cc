@@ -89,7 +89,7 @@ TEST(ExternalPolicy, StringsAndSegmentsNeverMove) {
       is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
 }
 
-TEST(ExternalPolicy, SmallWholeNumbersStayWhateverTheThreshold) {
+TEST(ExternalPolicy, SmallWholeNumbersStayAtAnyThreshold) {
   for (const std::uint64_t type : {dtype::int32, dtype::int64}) {
     EXPECT_FALSE(is_external(ExternalPolicy::of(saving_from(0)), tensor("w", type, {1}), 1023)) << type;
     EXPECT_TRUE(is_external(ExternalPolicy::of(saving_from(0)), tensor("w", type, {1}), 1024)) << type;

@@ -105,7 +105,7 @@ TEST_F(FileTargetsTest, RefusesFolderWithLinkToFolder) {
   EXPECT_EQ(code_of([&] { return in_folder().existing(); }), Code::output_not_empty);
 }
 
-TEST_F(FileTargetsTest, BesideAFileNoLinkIsWrittenThrough) {
+TEST_F(FileTargetsTest, DoesNotWriteThroughALinkBesideAFile) {
   ONNXAR_NEEDS_SYMLINKS();
   folder_.write_file("elsewhere", "x");
   make_symlink("elsewhere", folder_ / "m.onnx.data");
@@ -113,7 +113,7 @@ TEST_F(FileTargetsTest, BesideAFileNoLinkIsWrittenThrough) {
   EXPECT_EQ(code_of_claim(targets, "m.onnx.data"), Code::usage_argument);
 }
 
-TEST_F(FileTargetsTest, FilesAreReplacedOnlyIfTheOptionsSaySo) {
+TEST_F(FileTargetsTest, FilesAreReplacedOnlyWithTheOption) {
   folder_.write_file("m.data", "x");
   FileTargets careful(Destination{folder_ / "m.onnx", {}}, OutputOptions{});
   EXPECT_EQ(code_of_claim(careful, "m.data"), Code::output_exists);
@@ -153,7 +153,7 @@ class FileSetTest : public ::testing::Test {
                                    .bytes);
 };
 
-TEST_F(FileSetTest, ASyncThatFailsLeavesNeitherTheModelNorItsData) {
+TEST_F(FileSetTest, FailedSyncLeavesNeitherModelNorData) {
   if (!folders_are_synced()) GTEST_SKIP() << "this system syncs no folders";
   const int syncs = fail_each_sync([this] { unpack(input_, folder_ / "m.onnx", synced(Format::onnx_external)); });
   EXPECT_EQ(syncs, 4) << "two files; their folder, before and after the model has its name";
@@ -227,7 +227,7 @@ std::optional<Code> published(const TempDir& folder, const OutputOptions& option
   return code_of([&] { files.publish(); });
 }
 
-TEST(FileSet, AFileThatAppearedMeanwhileIsNotRemovedAndTheOthersAre) {
+TEST(FileSet, KeepsForeignFileAndRemovesItsOwn) {
   const TempDir folder;
   EXPECT_EQ(published(folder, OutputOptions{}, [&] { folder.write_file("b", "another's"); }), Code::output_exists);
   EXPECT_THAT(visible_names(folder), ElementsAre("b"));

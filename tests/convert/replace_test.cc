@@ -73,7 +73,7 @@ class ReplaceTest : public ::testing::Test {
 };
 
 /// An archive has no links that were not loaded, so the option is not for `replace`.
-TEST_F(ReplaceTest, LinksLeadToEntriesAlsoIfTheDataIsNotToBeLoaded) {
+TEST_F(ReplaceTest, LinksLeadToEntriesWithoutLoadingData) {
   const LoadOptions unread = {.load_external_data = false};
   const fs::path path = write(model_of({linked_floats("w", 300, "none")}));
   EXPECT_EQ(code_of([&] { onnxar::replace(archive_, path, unsynced_edit(), unread); }), Code::onnx_external_missing);
@@ -120,7 +120,7 @@ TEST_F(ReplaceTest, ChecksumsThatStayAreThoseOfTheirEntries) {
 }
 
 // Summing would read all weights again with every new model.
-TEST_F(ReplaceTest, AChecksumThatTheOldModelStatesIsTakenOver) {
+TEST_F(ReplaceTest, KeepsAChecksumOfTheOldModel) {
   const Message stated = model_of({linked_floats("a", 300, "a").external_data("checksum", std::string(40, 'a'))});
   start_with(archive_of(stated, {zip_entry("a", pattern(1200, 1))}));
   onnxar::replace(archive_, write(stated), unsynced_edit());
@@ -172,7 +172,7 @@ TEST_F(ReplaceTest, LinkThatLeadsNowhereNamesTheTensor) {
   EXPECT_EQ(error.path(), folder_ / "m.onnx");
 }
 
-TEST_F(ReplaceTest, LinksToTheModelThatGoesOrThatLeaveTheirEntryAreRefused) {
+TEST_F(ReplaceTest, RefusesLinksToOldModelOrOutsideTheEntry) {
   expect_refused(model_of({tensor("w", dtype::uint8, {4}).external(model_entry, {}, 4)}), Code::onnx_external_missing);
   expect_refused(model_of({linked_floats("a", 301, "a")}), Code::onnx_external_out_of_range);
   expect_refused(model_of({linked_floats("a", 300, "a", 4)}), Code::onnx_external_out_of_range);
@@ -226,7 +226,8 @@ TEST_F(ReplaceTest, DataOfEqualSizeAndCrcIsCompared) {
                        .bytes);
 }
 
-TEST_F(ReplaceTest, SmallDataStaysInTheModelUnlessItIsThereAndIntegersEvenThen) {
+// Small integers always stay.
+TEST_F(ReplaceTest, SmallDataStaysUnlessItIsInTheArchive) {
   start_with(archive_of(model_of({linked_floats("s", 5, "s")}), {zip_entry("s", pattern(20, 1))}));
   const Message ints = tensor("i", dtype::int64, {2}).raw_data(pattern(16, 1));
   expect_replaced(model_of({floats("s", 5, 1), floats("t", 5, 2), ints}),
@@ -235,14 +236,15 @@ TEST_F(ReplaceTest, SmallDataStaysInTheModelUnlessItIsThereAndIntegersEvenThen) 
   expect_replaced(model_of({ints}), model_of({ints}));
 }
 
-TEST_F(ReplaceTest, ThresholdSaysWhatIsAdded) {
+TEST_F(ReplaceTest, ThresholdDecidesWhatIsAdded) {
   expect_replaced(model_of({floats("s", 5, 3)}), model_of({linked_floats("s", 5, "s")}),
                   {zip_entry("s", pattern(20, 3))}, replacing_from(20));
   start_with(append_edit(before_, model_of({linked_floats("s", 5, "s")}).view(), {zip_entry("s", pattern(20, 3))}));
   expect_replaced(model_of({floats("t", 400, 3)}), model_of({floats("t", 400, 3)}), {}, replacing_from(1601));
 }
 
-TEST_F(ReplaceTest, SmallIntegersStayEvenIfATensorThatMovesSharesTheirBytes) {
+// A tensor of floats that shares their bytes moves.
+TEST_F(ReplaceTest, SmallIntegersStayIfTheirBytesMoveElsewhere) {
   folder_.write_file("w.bin", pattern(512, 3));
   const Message as_floats = linked_floats("f", 128, "w.bin"),
                 as_integers = tensor("i", dtype::int64, {64}).external("w.bin", 0, 512);
@@ -273,7 +275,7 @@ TEST_F(ReplaceTest, EqualSlicesOfTheSourceShareAnEntry) {
 
 // --- Where the model comes from --------------------------------------------------------------------------------------
 
-TEST_F(ReplaceTest, DataFilesAreTakenInIfThatIsWanted) {
+TEST_F(ReplaceTest, DataFilesAreAddedOnRequest) {
   folder_.write_file("w.bin", pattern(1200, 9));
   const Message model = model_of({linked_floats("w", 300, "w.bin"), linked_floats("a", 300, "a")});
   expect_refused(model, Code::onnx_external_missing);
@@ -318,7 +320,7 @@ TEST_F(ReplaceTest, OwnModelChangesNothingButTheEnd) {
   expect_edit(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}));
 }
 
-TEST_F(ReplaceTest, ModelMayBeBytesWithDataFilesInTheFolderThatIsGiven) {
+TEST_F(ReplaceTest, ModelMayBeBytesWithADataFolder) {
   const Message model = model_of({linked_floats("b", 300, "x.onnxar", offset_of("b")), floats("c", 300, 5)});
   report_ = onnxar::replace(archive_, model.view(), unsynced_edit());
   expect_edit(model_of({linked_floats("b", 300, "b"), linked_floats("c", 300, "c")}),
@@ -334,7 +336,7 @@ TEST_F(ReplaceTest, ModelMayBeBytesWithDataFilesInTheFolderThatIsGiven) {
 
 // --- The archive -----------------------------------------------------------------------------------------------------
 
-TEST_F(ReplaceTest, ArchiveOfAModelAloneIsWrittenAnew) {
+TEST_F(ReplaceTest, RewritesArchiveWithoutOtherEntries) {
   start_with(archive_of(model_of({floats("s", 5, 1)})));
   onnxar::replace(archive_, write(model_of({floats("w", 300, 5)})), unsynced_edit());
   EXPECT_EQ(now(), archive_of(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 5))}).bytes);
@@ -397,7 +399,7 @@ TEST_F(ReplaceTest, BrokenModelsAreRefused) {
   EXPECT_EQ(now(), before_.bytes);
 }
 
-TEST_F(ReplaceTest, AWarningAboutATensorWithoutDataHasItsPlaceInTheNewModel) {
+TEST_F(ReplaceTest, WarnsOfMissingDataAtItsPlaceInTheNewModel) {
   const Message open = tensor("open", dtype::float32, {3});
   const Message proto = model_of({floats("w", 300, 1), open});
   const ReplaceReport report = onnxar::replace(archive_, write(proto), unsynced_edit());
@@ -433,7 +435,7 @@ TEST_F(ReplaceTest, GraphsThatCannotBeReadAreRemovedTogether) {
   EXPECT_EQ(Archive::open(archive_).size(), 2U);
 }
 
-TEST_F(ReplaceTest, AnEditThatWasPreparedFromAnotherStateIsRefused) {
+TEST_F(ReplaceTest, RefusesEditPreparedFromAnotherState) {
   const Archive prepared = Archive::open(archive_);
   ReplaceOptions options = unsynced_edit();
   options.prepared_from = &prepared;

@@ -40,7 +40,7 @@ class Sample {
   RuntimeModel made_;
 };
 
-TEST(RuntimeModel, InitializersOfTheMainGraphAreGivenByName) {
+TEST(RuntimeModel, ReturnsMainInitializersByName) {
   const Message half = linked_floats("half", 150, "a", 600), b = linked_floats("b", 300, "b");
   const Message model = taking({half, floats("inline", 300, 3), b}, {"b", "half"});
   const Sample sample(model);
@@ -118,7 +118,7 @@ TEST(RuntimeModel, OutlivesAnEditedArchiveAndAGraphOfIt) {
   }
 }
 
-TEST(RuntimeModel, OfAnArchiveByRangesAllInitializersAreReadAtOnceAndGivenByName) {
+TEST(RuntimeModel, ReadsRangedInitializersInOneCall) {
   const Message model = taking({linked_floats("half", 150, "a", 600), linked_floats("b", 300, "b"),
                                 linked_floats("all", 300, "a"), tensor("e", dtype::float32, {0}).external("a")},
                                {"half", "b", "all", "e"});
@@ -140,7 +140,7 @@ TEST(RuntimeModel, OfAnArchiveByRangesAllInitializersAreReadAtOnceAndGivenByName
   EXPECT_EQ(data(2), a);
 }
 
-TEST(RuntimeModel, WhatIsCopiedIsVerified) {
+TEST(RuntimeModel, VerifiesWhatItCopies) {
   const Message model = testing::model({.graph = graph({.nodes = {constant("c", linked_floats("a", 300, "a"))}})});
   Built built = archive_of(model, {zip_entry("a", pattern(1200, 1))});
   flip_bit(built.bytes, built.entry("a").data_offset + 5);

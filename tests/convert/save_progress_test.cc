@@ -41,13 +41,13 @@ class ProgressTest : public ::testing::TestWithParam<Format> {
 INSTANTIATE_TEST_SUITE_P(Every, ProgressTest,
                          ::testing::Values(Format::archive, Format::onnx_external, Format::onnx_inline));
 
-TEST_P(ProgressTest, EveryStepAndTheEndAreTold) {
+TEST_P(ProgressTest, ReportsEveryStepAndTheEnd) {
   const ConvertReport report = convert_all();
   const std::uint64_t total = report.payload_bytes + report.model_bytes;
   EXPECT_THAT(told_, ElementsAre(std::pair(step, total), std::pair(total, total)));
 }
 
-TEST_P(ProgressTest, WhatItThrowsCancelsAndNothingIsLeft) {
+TEST_P(ProgressTest, ExceptionCancelsAndLeavesNothing) {
   for (const std::size_t calls : {1U, 2U}) {  // in the middle, and after the last byte
     told_.clear();
     save_.progress = [this, calls](std::uint64_t done, std::uint64_t total) {
@@ -60,7 +60,7 @@ TEST_P(ProgressTest, WhatItThrowsCancelsAndNothingIsLeft) {
   }
 }
 
-TEST_P(ProgressTest, ADryRunWritesNothingAndTellsNothing) {
+TEST_P(ProgressTest, DryRunWritesNothingAndReportsNothing) {
   save_.output.dry_run = true;
   convert_all();
   EXPECT_TRUE(told_.empty());

@@ -21,7 +21,7 @@ class SliceUsesTest : public ::testing::Test {
   SliceUses uses_;
 };
 
-TEST_F(SliceUsesTest, TheSecondTensorOfASliceIsToldTheFirst) {
+TEST_F(SliceUsesTest, ReturnsTheFirstTensorOfASharedSlice) {
   EXPECT_EQ(add(0, 10, "a"), "");
   EXPECT_EQ(add(0, 10, "b"), "a");
   EXPECT_EQ(add(10, 10, "c"), "");
@@ -41,7 +41,7 @@ TEST_F(SliceUsesTest, EmptySlicesShareNothing) {
   EXPECT_THAT(uses_.overlaps(), IsEmpty());
 }
 
-TEST_F(SliceUsesTest, EachSliceThatBeginsWithinAnEarlierOneIsAnOverlap) {
+TEST_F(SliceUsesTest, ReportsEachSliceThatBeginsInAnEarlierOne) {
   add(0, 50, "long");
   add(10, 5, "within");
   add(40, 20, "across");  // `long` reaches farther than its neighbour `within`

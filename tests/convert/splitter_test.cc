@@ -64,7 +64,7 @@ TEST_F(SplitterTest, AnUnknownKeyIsDroppedWithARemark) {
   EXPECT_EQ(as_text(model.skeleton).find("prepacked"), std::string_view::npos);
 }
 
-TEST_F(SplitterTest, RawDataThatIsTooShortIsRefusedWhetherItMovesOrStays) {
+TEST_F(SplitterTest, RefusesTooShortRawDataThatMovesOrStays) {
   expect_refused(tensor("w", dtype::float32, {257}).raw_data(pattern(1024)), Code::onnx_tensor_length);
   expect_refused(tensor("w", dtype::float32, {255}).raw_data(pattern(1016)), Code::onnx_tensor_length);
   expect_refused(tensor("w", dtype::int64, {2}).raw_data(pattern(8)), Code::onnx_tensor_length);

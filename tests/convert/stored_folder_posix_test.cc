@@ -48,7 +48,7 @@ class StoredFolderTest : public ::testing::Test {
   fs::path cache_ = folder_ / "home/cache";
 };
 
-TEST_F(StoredFolderTest, MakesFoldersForTheirOwnerAlone) {
+TEST_F(StoredFolderTest, MakesFoldersThatOnlyTheirOwnerMayUse) {
   const mode_t mask = ::umask(0);
   EXPECT_FALSE(opened().is_stored());
   ::umask(mask);

@@ -85,7 +85,7 @@ std::map<std::string, fs::perms> permissions_in(const fs::path& folder) {
   return found;
 }
 
-TEST_F(OwnStoredModelTest, NewFilesAreForTheirOwnerAlone) {
+TEST_F(OwnStoredModelTest, OnlyTheirOwnerMayUseNewFiles) {
   for (const auto& [name, permissions] : permissions_in(folder_ / "a/b")) fs::remove(folder_ / "a/b" / name);
   const mode_t mask = ::umask(0);
   StoredModel model = opened();

@@ -388,7 +388,7 @@ TEST_F(StoredModelTest, OneAtATimeStores) {
   EXPECT_FALSE(fs::exists(output.parent_path()));
 }
 
-TEST_F(StoredModelTest, ArchiveThatChangesMeanwhileIsNotStored) {
+TEST_F(StoredModelTest, ArchiveThatChangesIsNotStored) {
   StoredModel model = opened();
   write(model.prepare(), optimised_, data_);
   write_archive(2);

@@ -97,7 +97,7 @@ TEST_F(TargetSourceTest, AnArchiveBringsItsOwnEntries) {
   });
 }
 
-TEST_F(TargetSourceTest, ALinkToAnotherStateOfTheTargetIsOneFaultForAllTensors) {
+TEST_F(TargetSourceTest, LinkToOldStateIsOneFaultForAllTensors) {
   const Link link = make_link(folder_ / "t.onnxar");
   const Archive other = Archive::open(folder_.write_file(
       "x/t.onnxar", archive_of(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 7))}).bytes));

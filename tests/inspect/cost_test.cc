@@ -57,7 +57,7 @@ Message doubling(int depth, std::size_t inputs_of_last) {
   return model({.graph = graph({.nodes = {call("f0")}, .inputs = {shaped("x", {2, 2})}}), .functions = functions});
 }
 
-TEST(CostBudget, FunctionsThatCallEachOtherAreFollowedAsFarAsTheBudgetGoesAndNoFurther) {
+TEST(CostBudget, FollowsRecursiveFunctionsWithinTheBudget) {
   const Estimated small = run(doubling(3, 1));
   EXPECT_EQ(small.cost.multiply_adds, 8U * 16);  // eight calls, two products of 2x2 matrices each
   EXPECT_TRUE(small.cost.not_known.empty());
@@ -67,19 +67,19 @@ TEST(CostBudget, FunctionsThatCallEachOtherAreFollowedAsFarAsTheBudgetGoesAndNoF
   EXPECT_EQ(large.cost.not_known.front().reason, too_large);
 }
 
-TEST(CostBudget, WhatAFunctionWithManyInputsTakesIsPaidForAtEachCall) {
+TEST(CostBudget, CountsManyInputsOfAFunctionAtEachCall) {
   const Estimated done = run(doubling(60, 20'000));
   EXPECT_LE(done.steps, done.allowed);
   EXPECT_FALSE(done.cost.not_known.empty());
 }
 
-TEST(CostBudget, ASplitIntoManyPartsOfManyDimensionsIsNotMultipliedOut) {
+TEST(CostBudget, DoesNotMultiplyOutAWideSplit) {
   const Estimated done = run(model({.graph = graph({.nodes = {node("Split", {"x"}, Names(20'000, "y"))},
                                                     .inputs = {shaped("x", Dims(20'000, 1))}})}));
   EXPECT_LE(done.steps, done.allowed);
 }
 
-TEST(CostBudget, AttributesThatAreLookedUpAgainAndAgainArePaidFor) {
+TEST(CostBudget, CountsRepeatedLookupsOfAttributes) {
   // Many nodes search many attributes for a name, so the work is more than linear in the size of the file.
   Messages attributes;
   for (int i = 0; i < 5'000; ++i) attributes.push_back(attribute_i("a" + std::to_string(i), 1));
@@ -108,7 +108,7 @@ TEST(CostBudget, GraphsOfAnAttributeArePaidForAtEachVisit) {
   EXPECT_EQ(done.cost.not_known.back().reason, too_large);
 }
 
-TEST(CostBudget, ASpentBudgetGivesLessAndNeverAnotherNumber) {
+TEST(CostBudget, SpentBudgetFindsLessButNoOtherNumber) {
   const Message message = doubling(6, 1);
   const schema::ModelProto proto = parsed(message);
   Budget enough(1'000'000'000);

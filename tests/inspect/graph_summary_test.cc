@@ -32,7 +32,8 @@ TEST(GraphSummary, InputsWithADefaultValueAreNotListed) {
   EXPECT_EQ(summary.inputs[0].type, "FLOAT");
 }
 
-TEST(GraphSummary, OperatorsAreCountedAtEveryDepthAndTheMostFrequentComesFirst) {
+// The most frequent operator comes first.
+TEST(GraphSummary, CountsOperatorsAtEveryDepth) {
   const Message body = graph({.nodes = {node("Relu", {"x"}, {"a"}), node("Relu", {"a"}, {"b"})}});
   const GraphSummary summary = summary_of_model(
       model({.graph = graph({.nodes = {node("Abs", {"x"}, {"y"}), node("Loop", {}, {"z"}, {attribute_g("body", body)})},
@@ -47,7 +48,8 @@ TEST(GraphSummary, OperatorsAreCountedAtEveryDepthAndTheMostFrequentComesFirst) 
   EXPECT_THAT(summary.dangling, IsEmpty());
 }
 
-TEST(GraphSummary, ANameIsUndefinedUnlessItsGraphOrOneAroundItHasIt) {
+// It is in scope in its own graph and in the graphs inside that one.
+TEST(GraphSummary, NameIsUndefinedUnlessInScope) {
   const Message inner = graph({.nodes = {node("Add", {"outer", "gone"}, {"i"})}});
   const Message sibling = graph({.nodes = {node("Neg", {"i"}, {"s"})}});
   const GraphSummary summary = summary_of_model(model(

@@ -68,7 +68,7 @@ TEST_F(InspectTest, TheTenLargestTensorsAreListed) {
   EXPECT_EQ(found.largest.back().tensor.name, "w3");
 }
 
-TEST_F(InspectTest, MultiplyAddsOfAProductAreCountedAndItsDepthIsSeen) {
+TEST_F(InspectTest, CountsMultiplyAddsAndDepthOfAProduct) {
   const Inspection found = inspected(graph_of({node("MatMul", {"x", "w"}, {"y"}), node("Relu", {"y"}, {"z"})},
                                               {weight("w", {3, 5})}, {value_info("x", dtype::float32, {2, 3})}));
   EXPECT_EQ(found.cost.multiply_adds, 30U);

@@ -49,7 +49,7 @@ TEST_F(OpenDimensionsTest, OnlyOpenDimensionsOfInputsAreVariables) {
   EXPECT_FALSE(open_.size("other").is_known());
 }
 
-TEST_F(OpenDimensionsTest, BoundDimensionsAreNumbersAndOthersUnknownOnRequest) {
+TEST_F(OpenDimensionsTest, OnRequestUnboundDimensionsAreUnknown) {
   const Bindings bindings = {{"batch", 4}};
   const OpenDimensions open(graph_, bindings, Unbound::unknown);
   EXPECT_EQ(open.size("batch"), 4);

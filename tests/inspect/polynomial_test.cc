@@ -30,7 +30,7 @@ TEST(Polynomials, AProductHasAllTerms) {
   EXPECT_EQ(product_of(plus(in_x, in_y), plus(in_x, in_y, -1)), difference);
 }
 
-TEST(Polynomials, AQuotientIsExactOrThereIsNone) {
+TEST(Polynomials, QuotientIsExactOrDoesNotExist) {
   const Polynomial product = *product_of(plus(in_x, constant_of(3)), plus(in_y, constant_of(2), -1));
   EXPECT_EQ(exact_quotient(product, plus(in_x, constant_of(3)), 8), plus(in_y, constant_of(2), -1));
   EXPECT_EQ(exact_quotient(product, plus(in_x, constant_of(2)), 8), std::nullopt);

@@ -20,7 +20,7 @@ TEST(Sizes, NumbersAreAddedMultipliedAndDividedAsNumbers) {
   EXPECT_EQ(Size(-36).divided_down(5), -8);
 }
 
-TEST(Sizes, WhatDependsOnAnUnknownSizeOrOverflowsIsUnknown) {
+TEST(Sizes, UnknownOperandsAndOverflowAreUnknown) {
   const Size most = std::numeric_limits<std::int64_t>::max();
   for (const Size& size : {Size() + 1, 1 - Size(), Size() * 0, in_n + Size(), most + 1, most * 2, in_n * most * 2,
                            Size().divided_exactly(2), Size(2).divided_exactly(0), Size(2).divided_exactly(-1)}) {
@@ -35,14 +35,14 @@ TEST(Sizes, APolynomialThatIsConstantIsANumber) {
   EXPECT_FALSE((in_n + 3).number().has_value());
 }
 
-TEST(Sizes, EqualPolynomialsAreEqualHoweverTheyWereMade) {
+TEST(Sizes, EqualPolynomialsAreEqualInEveryForm) {
   EXPECT_EQ((in_n + in_m) * 2, in_m * 2 + in_n + in_n);
   EXPECT_FALSE(in_n == in_m);
   EXPECT_FALSE(in_n == 1);
   EXPECT_FALSE(in_n == Size());
 }
 
-TEST(Sizes, APolynomialIsRoundedDownIfOnlyItsConstantHasARemainder) {
+TEST(Sizes, RoundsDownIfOnlyTheConstantHasARemainder) {
   EXPECT_EQ((in_n * 4 + 7).divided_down(4), in_n + 1);
   EXPECT_EQ((in_n * 4 - 1).divided_down(4), in_n - 1);
   EXPECT_FALSE((in_n * 2).divided_down(4).is_known());

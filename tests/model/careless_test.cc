@@ -90,7 +90,7 @@ class Environment {
   const char* name_;
 };
 
-TEST(FileSystem, TemporaryFolderThatIsNoneIsAnErrorOfThisLibrary) {
+TEST(FileSystem, MissingTemporaryFolderIsAnIoError) {
   const TempDir folder;
   Model model;
   const FreezeOptions options = {.weights = folder.write_file("w.npz", Bytes(ZipBuilder().build()))};
@@ -99,7 +99,7 @@ TEST(FileSystem, TemporaryFolderThatIsNoneIsAnErrorOfThisLibrary) {
   EXPECT_EQ(kind(error.code()), Kind::io) << error.what();
 }
 
-TEST(Enumeration, NumbersThatAreNoneHaveAText) {
+TEST(Enumeration, UnknownNumbersHaveAText) {
   EXPECT_EQ(to_string(static_cast<DataType>(-5)), "-5");
   EXPECT_EQ(to_string(static_cast<BlockKind>(99)), "");
   EXPECT_EQ(to_string(static_cast<ModelForm>(99)), "");

@@ -35,7 +35,7 @@ std::vector<Blob> payloads_of(const Model& model) {
 
 const std::byte* address(const Model& model, int index) { return model.span(initializer(model, index)).bytes().data(); }
 
-TEST(Consolidate, SpansBecomeBorrowedSlicesOfOneBufferWithAShare) {
+TEST(Consolidate, SpansBecomeSharesOfOneBuffer) {
   Model model = load_all(sample());
   const std::vector<Blob> before = payloads_of(model);
   const std::shared_ptr<const void> buffer = consolidate_tensors_to_buffer(model, of(0));
@@ -52,7 +52,7 @@ TEST(Consolidate, SpansBecomeBorrowedSlicesOfOneBufferWithAShare) {
   }
 }
 
-TEST(Consolidate, StartAndEveryOffsetAreMultiplesOfTheAlignmentAgainAndAgain) {
+TEST(Consolidate, AlignsStartAndOffsetsEveryTime) {
   Model again = load_all(sample());
   const std::vector<Blob> before = payloads_of(again);
   for (const std::uint64_t alignment : {1U, 2U, 64U, 4096U, 65536U, 1U << 22U, 1U}) {
@@ -67,7 +67,7 @@ TEST(Consolidate, StartAndEveryOffsetAreMultiplesOfTheAlignmentAgainAndAgain) {
   }
 }
 
-TEST(Consolidate, AnAlignmentThatIsNoPowerOfTwoIsRefusedAndChangesNothing) {
+TEST(Consolidate, RefusesAlignmentThatIsNotAPowerOfTwo) {
   Model model = load_all(sample());
   const std::byte* before = address(model, 3);
   for (const std::uint64_t alignment : {3ULL, 63ULL, 96ULL, 1ULL << 31U, 1ULL << 63U, ~0ULL}) {
@@ -90,7 +90,7 @@ TEST(Consolidate, SmallerPayloadsStayAsTheyWere) {
   EXPECT_EQ(consolidate_tensors_to_buffer(model, of(40001)), nullptr) << "nothing is that large";
 }
 
-TEST(Consolidate, ThresholdAndAlignmentOfAnArchiveAreHeld) {
+TEST(Consolidate, FollowsThresholdAndAlignmentOfAnArchive) {
   Model model = load_all(sample());
   ASSERT_NE(consolidate_tensors_to_buffer(model, {.threshold = 1024, .alignment = 64}), nullptr);
   EXPECT_TRUE(model.span(initializer(model, 0)).owned());
@@ -116,7 +116,7 @@ TEST(Consolidate, TensorsAndBufferOutliveEachOther) {
   EXPECT_EQ(Blob(bytes.begin(), bytes.end()), pattern(1024, 2));
 }
 
-TEST(Consolidate, SpansThatWereHandedOutBeforeStayValid) {
+TEST(Consolidate, SpansFromBeforeStayValid) {
   const TempDir folder;
   Model model = Model::load(folder.write_file("m", sample().view()));
   const ByteSpan mapped = model.payload(initializer(model, 3));

@@ -67,7 +67,7 @@ TEST(DataDifference, ComplexNumbersByTheirMagnitude) {
   EXPECT_EQ(numbers(dtype::complex128, 1, raw<double>({0, 0}), raw<double>({3, 4})).max_absolute, 5.0);
 }
 
-TEST(DataDifference, FiniteNumbersHaveFiniteMaximaEvenAtTheEndOfTheRange) {
+TEST(DataDifference, FiniteNumbersHaveFiniteMaxima) {
   constexpr double most = std::numeric_limits<double>::max();
   const DataDifference opposite = numbers(dtype::float64, 1, raw<double>({most}), raw<double>({-most}));
   EXPECT_EQ(opposite.max_absolute, most);
@@ -94,7 +94,7 @@ TEST(DataDifference, HalfPrecision) {
   EXPECT_EQ(numbers(dtype::float16, 1, raw<std::uint16_t>({0}), raw<std::uint16_t>({0x7c00})).not_finite, 1U);
 }
 
-TEST(DataDifference, EightBitsAsTheirStandardsHaveThem) {
+TEST(DataDifference, EightBitFloatsFollowTheirStandards) {
   EXPECT_EQ(distance_from(0, dtype::float8e4m3fn, 0x7e), 448.0);
   EXPECT_EQ(distance_from(0, dtype::float8e4m3fn, 0x01), 0x1p-9);
   EXPECT_EQ(distance_from(0, dtype::float8e4m3fnuz, 0x7f), 240.0);

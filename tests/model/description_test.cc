@@ -58,7 +58,8 @@ TEST(NpyDescription, IsRefusedWithAnyOtherMark) {
   }
 }
 
-TEST(NpyDescription, MayHaveSpacesLinesAndFortranOrderOfOneDimension) {
+// Fortran order is allowed with at most one dimension, where it changes nothing.
+TEST(NpyDescription, MayHaveSpacesLinesAndFortranOrder) {
   EXPECT_EQ(code_of_description("{ 'descr' :\n '<f4' , 'shape' : ( 2 , ) , } \n", 8), std::nullopt);
   EXPECT_EQ(code_of_description("{'descr': '<f4', 'fortran_order': True, 'shape': (2,)}", 8), std::nullopt);
   EXPECT_EQ(code_of_description("{'descr': '<f4', 'fortran_order': True, 'shape': ()}", 4), std::nullopt);
@@ -101,7 +102,8 @@ TEST(NumpyTypes, EveryTypeHasItsForm) {
   EXPECT_EQ(numpy_type(static_cast<DataType>(99)).descr, "");
 }
 
-TEST(NumpyTypes, PlainBytesStandForTypesThatNumpyLacksIfTheSizeIsRight) {
+// This holds only for types that NumPy lacks.
+TEST(NumpyTypes, PlainBytesStandForTypesOfTheirSize) {
   EXPECT_TRUE(numpy_type(DataType::bfloat16).as_integers);
   EXPECT_FALSE(numpy_type(DataType::float16).as_integers);
   EXPECT_TRUE(is_numpy_form(DataType::bfloat16, "|V2"));

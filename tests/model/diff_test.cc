@@ -59,7 +59,7 @@ TEST_F(DiffTest, ALongNameIsNotCopiedIntoEachChangeBelowIt) {
   EXPECT_LE(text, 500U * 500);
 }
 
-TEST_F(DiffTest, BytesThatTensorsShareAreComparedAndOverlapIsRefused) {
+TEST_F(DiffTest, ComparesSharedBytesAndRefusesOverlap) {
   const auto linked = [](std::uint64_t step, const char* file) {
     Messages tensors;
     for (std::uint64_t i = 0; i < 50; ++i) {
@@ -143,7 +143,7 @@ TEST_F(DiffTest, DamagedDataIsNotADifference) {
   EXPECT_EQ(code_of([&] { return diff(damaged, graph, load).none(); }), Code::zip_data_crc);
 }
 
-TEST_F(DiffTest, AReplacedModelDiffersInItsGraphAlone) {
+TEST_F(DiffTest, ReplacedModelDiffersOnlyInItsGraph) {
   const auto with_op = [this](std::string_view name, std::string_view op) {
     return folder_.write_file(
         name, model({.graph = graph({.nodes = {node(op, {"w"}, {"y"})}, .initializers = {floats("w", 3000)}})}).view());
@@ -172,7 +172,7 @@ TEST_F(DiffTest, NodesBelongTogetherByNameThenByOutputs) {
                           "removed graph.node[2]: Abs(r) -> gone -> ", "added graph.node[0]:  -> Neg(x) -> new"));
 }
 
-TEST_F(DiffTest, WhatIsAroundTheGraph) {
+TEST_F(DiffTest, FindsChangesAroundTheGraph) {
   const Message before = model({.ir_version = 8,
                                 .graph = graph({.inputs = {value_info("x", dtype::float32, {1, 3})}}),
                                 .opsets = {opset("", 17), opset("a", 1)},
@@ -194,7 +194,7 @@ TEST_F(DiffTest, WhatIsAroundTheGraph) {
                   "changed functions[0].input a.F: [\"p\"] -> [\"q\"]"));
 }
 
-TEST_F(DiffTest, TheOrderOfInputsCountsThatOfNodesAndTensorsDoesNot) {
+TEST_F(DiffTest, OnlyTheOrderOfInputsCounts) {
   const Message x = value_info("x", dtype::float32, {1});
   const Message y = value_info("y", dtype::float32, {1});
   const Message first = node("Relu", {"x"}, {"a"});
@@ -206,7 +206,7 @@ TEST_F(DiffTest, TheOrderOfInputsCountsThatOfNodesAndTensorsDoesNot) {
                   .none());
 }
 
-TEST_F(DiffTest, NamesThatAreNotUniqueGoByTheirOrder) {
+TEST_F(DiffTest, MatchesRepeatedNamesInTheirOrder) {
   const auto twins = [](std::string_view op) {
     return GraphParts{.nodes = {named(node("Relu", {"x"}, {"a"}), "n"), named(node(op, {"x"}, {"b"}), "n")},
                       .initializers = {floats("w", 3), floats("w", 3, 1)}};
@@ -230,7 +230,7 @@ TEST_F(DiffTest, TensorsOfSubgraphsAndAttributesAreCompared) {
   EXPECT_EQ(difference.tensors[1].site, "graph.node[0].attr.body.initializer[0]");
 }
 
-TEST_F(DiffTest, TensorsThatAreAddedRemovedOrOfAnotherTypeOrShape) {
+TEST_F(DiffTest, FindsAddedRemovedAndChangedTensors) {
   const auto zeros = [](std::string_view name, std::uint64_t type, const Dims& dims, std::size_t size) {
     return tensor(name, type, dims).raw_data(Blob(size));
   };
@@ -251,7 +251,7 @@ TEST_F(DiffTest, TensorsThatAreAddedRemovedOrOfAnotherTypeOrShape) {
   EXPECT_EQ(difference.tensors[3].site, "graph.initializer[2]");
 }
 
-TEST_F(DiffTest, StringsAndTensorsWithoutDataAreComparedAsTheyStand) {
+TEST_F(DiffTest, ComparesStringsAndTensorsWithoutData) {
   const auto strings = [](const std::vector<std::string>& values) {
     return tensor("s", dtype::string, {2}).string_data(values);
   };
@@ -276,7 +276,7 @@ TEST_F(DiffTest, FindsNumbersInTensorsOfStrings) {
 }
 
 /// Found by a fuzzer: such data has no known length, and the request for it ended the comparison with an error.
-TEST_F(DiffTest, TypedDataOfATypeThatIsNotKnownIsComparedAsItStands) {
+TEST_F(DiffTest, ComparesTypedDataOfUnknownTypes) {
   const auto of_later_type = [](std::int64_t value) { return model_of({tensor("w", 39, {1}).int64_data({value})}); };
   EXPECT_TRUE(found(of_later_type(5), of_later_type(5)).none());
   const Difference difference = found(of_later_type(5), of_later_type(6));
@@ -285,7 +285,7 @@ TEST_F(DiffTest, TypedDataOfATypeThatIsNotKnownIsComparedAsItStands) {
   EXPECT_EQ(difference.tensors[0].data->differing, 1U);
 }
 
-TEST_F(DiffTest, DataOfAnotherLengthThanTheShapeSaysIsComparedAsItStands) {
+TEST_F(DiffTest, ComparesDataLongerThanItsShape) {
   const auto longer = [](float last) { return model_of({tensor("w", dtype::float32, {1}).float_data({1, last})}); };
   EXPECT_TRUE(found(longer(2), longer(2)).none());
   const Difference difference = found(longer(2), longer(3));

@@ -35,7 +35,7 @@ class EditingTest : public ::testing::Test {
   Model model_;
 };
 
-TEST_F(EditingTest, APayloadKeepsTheModeThatItIsGivenWith) {
+TEST_F(EditingTest, PayloadKeepsItsModeOfOwnership) {
   const auto shared = std::make_shared<const Blob>(pattern(2000, 2));
   const Blob callers = pattern(2000, 3);
   model_.set_payload(add("owned"), ByteSpan::own(pattern(2000, 1)));
@@ -51,7 +51,7 @@ TEST_F(EditingTest, APayloadKeepsTheModeThatItIsGivenWith) {
   EXPECT_EQ(copied(model_.payload(initializer(model_, 0))), pattern(2000, 1));
 }
 
-TEST_F(EditingTest, APayloadReplacesWhateverDataTheTensorHad) {
+TEST_F(EditingTest, PayloadReplacesAllOtherDataOfTheTensor) {
   auto& tensor = add_initializer(model_, "w", dtype::int32, {300});
   tensor.add_int32_data(7);
   tensor.set_raw_data("old");
@@ -65,7 +65,8 @@ TEST_F(EditingTest, APayloadReplacesWhateverDataTheTensorHad) {
   EXPECT_EQ(copy_of(archive.resolve("w")), pattern(1200, 2));
 }
 
-TEST_F(EditingTest, APayloadOfTheWrongSizeIsRefusedAndChangesNothing) {
+// The refusal changes nothing.
+TEST_F(EditingTest, RefusesPayloadWithWrongSize) {
   auto& tensor = add_initializer(model_, "w", dtype::float32, {4});
   tensor.add_float_data(1.0F);
   EXPECT_EQ(error_of([&] { model_.set_payload(tensor, ByteSpan::own(pattern(15))); }).code(), Code::onnx_tensor_length);
@@ -102,7 +103,7 @@ TEST_F(EditingTest, StringsHaveNoPayload) {
   EXPECT_EQ(tensor.string_data(0), "text");
 }
 
-TEST_F(EditingTest, WhatCheckCallsAnErrorIsNotHandedOut) {
+TEST_F(EditingTest, RefusesWhatCheckCallsAnError) {
   const auto code_of_payload = [this](const auto& tensor) {
     const Error error = error_of([&] { static_cast<void>(model_.payload(tensor)); });
     EXPECT_EQ(error.message().find("tensor \"w\": "), 0U) << error.message();
@@ -123,7 +124,7 @@ TEST_F(EditingTest, WhatCheckCallsAnErrorIsNotHandedOut) {
 }
 
 // It depends on the threshold whether data is linked, so linked and inline data are given under the same rules.
-TEST_F(EditingTest, ALinkedPayloadThatDoesNotFitItsMessageIsNotHandedOut) {
+TEST_F(EditingTest, RefusesLinkedPayloadThatDoesNotFit) {
   auto& tensor = add_initializer(model_, "w", dtype::float32, {500});
   model_.set_payload(tensor, ByteSpan::own(pattern(2000)));
   tensor.set_dims(0, 499);
@@ -163,7 +164,7 @@ TEST_F(EditingTest, WhatNoMessageLinksToIsNotSaved) {
   EXPECT_THAT(saved_entries(), ElementsAre("b"));
 }
 
-TEST_F(EditingTest, ReleasingGivesUpTheMemoryOfUnusedPayloadsAlone) {
+TEST_F(EditingTest, ReleasesOnlyUnusedPayloads) {
   const auto used = std::make_shared<const Blob>(pattern(2000, 1));
   const auto unused = std::make_shared<const Blob>(pattern(2000, 2));
   model_.set_payload(add("used"), ByteSpan::borrow(*used, used));
@@ -186,7 +187,7 @@ TEST_F(EditingTest, ReleasingGivesUpTheMemoryOfUnusedPayloadsAlone) {
   EXPECT_THAT(saved_entries(), ElementsAre("used"));
 }
 
-TEST_F(EditingTest, AMessageOfAnotherModelIsRefusedByTheTensorsName) {
+TEST_F(EditingTest, RefusesMessageOfAnotherModel) {
   Model other;
   model_.set_payload(add("mine"), ByteSpan::own(pattern(2000)));
   *other.proto().mutable_graph()->add_initializer() = initializer(model_, 0);
@@ -203,7 +204,7 @@ TEST_F(EditingTest, AMessageOfAnotherModelIsRefusedByTheTensorsName) {
   EXPECT_EQ(other.save(folder_ / "out", saved_as(Format::archive)).tensors_outside, 1U);
 }
 
-TEST_F(EditingTest, ATensorThatWasGivenAPayloadIsLinkedAsAWriterLinksOne) {
+TEST_F(EditingTest, LinksNewPayloadLikeAWriter) {
   auto& tensor = add("w");
   tensor.set_raw_data("old");
   model_.set_payload(tensor, ByteSpan::own(pattern(2000)));
@@ -216,7 +217,7 @@ TEST_F(EditingTest, ATensorThatWasGivenAPayloadIsLinkedAsAWriterLinksOne) {
   EXPECT_FALSE(tensor.has_raw_data());
 }
 
-TEST_F(EditingTest, ALinkToAFileThatWasNeverLoadedIsRefusedByTheTensorsName) {
+TEST_F(EditingTest, RefusesLinkToAFileThatWasNotLoaded) {
   auto& tensor = add("linked");
   auto& location = *tensor.add_external_data();
   location.set_key("location");
@@ -300,7 +301,7 @@ TEST(GraphsOfAModel, OneIsLoadedByItsName) {
   EXPECT_EQ(error_of([&] { Model::load(plain, {.graph = "b"}); }).code(), Code::usage_argument);
 }
 
-TEST(GraphsOfAModel, AreSavedWithTheirWeightsAfterAReleaseToo) {
+TEST(GraphsOfAModel, AreSavedWithTheirWeightsAfterARelease) {
   const TempDir folder;
   Model model = Model::load(folder.write_file("a", archive_of_two_graphs().bytes));
   model.proto().mutable_graph()->clear_initializer();

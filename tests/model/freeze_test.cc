@@ -26,7 +26,7 @@ class FreezeTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(FreezeTest, WhatIsLeftKeepsItsPayload) {
+TEST_F(FreezeTest, RemainingTensorsKeepTheirPayload) {
   Model model = loaded({.nodes = {node("Neg", {"v"}, {"dead"}), node("Relu", {"w"}, {"y"})},
                         .initializers = {floats("v", 300), floats("w", 300, 1)},
                         .outputs = {output("y")}});
@@ -46,7 +46,7 @@ TEST_F(FreezeTest, AnInitializerThatIsAnOutputStays) {
   EXPECT_EQ(initializer(model, 0).name(), "w");
 }
 
-TEST_F(FreezeTest, NodesStayInTheirOrderAlsoWhereThatIsNone) {
+TEST_F(FreezeTest, KeepsTheOrderOfUnsortedNodes) {
   Model model = loaded({.nodes = {node("Relu", {"a"}, {"y"}), node("Neg", {"a"}, {"dead"}), node("Abs", {"w"}, {"a"})},
                         .initializers = {floats("w", 300)},
                         .outputs = {output("y")}});
@@ -102,7 +102,7 @@ TEST_F(FreezeTest, RefusalsNameTheirSite) {
             (ErrorContext{Code::onnx_graph_cycle, "functions[0]"}));
 }
 
-TEST_F(FreezeTest, GraphsThatAttributesAreByDefaultAreUsedByTheirFunction) {
+TEST_F(FreezeTest, KeepsWhatDefaultGraphsOfFunctionsUse) {
   const Message body = graph({.nodes = {node("Inner", {"s"}, {"b"}, {}, "f")}, .outputs = {output("b")}});
   const Message outer = function({.name = "Outer",
                                   .domain = "f",
@@ -121,7 +121,7 @@ TEST_F(FreezeTest, GraphsThatAttributesAreByDefaultAreUsedByTheirFunction) {
   EXPECT_EQ(report.nodes, 0U);
 }
 
-TEST_F(FreezeTest, WeightsOfAnotherModelAreViewsOfItsFileAndSmallOnesOutliveIt) {
+TEST_F(FreezeTest, LargeWeightsAreViewsAndSmallOnesAreCopied) {
   for (const std::size_t count : {3000U, 64U}) {
     const FreezeOptions options = {.weights = folder_.write_file("weights", model_of({floats("w", count, 7)}).view())};
     Model model = loaded(
@@ -148,7 +148,7 @@ TEST_F(FreezeTest, DoesNotFillInputWithSparseDefault) {
   EXPECT_THAT(model.proto().graph().sparse_initializer(), SizeIs(1));
 }
 
-TEST_F(FreezeTest, DamagedWeightsOfAnArchiveOrOfADataFileAreRefused) {
+TEST_F(FreezeTest, RefusesDamagedWeightsOfOtherFiles) {
   const auto freeze_with = [this](const std::filesystem::path& weights) {
     const auto open = model({.graph = graph({.initializers = {tensor("w", dtype::float32, {3000})},
                                              .outputs = {value_info("w", dtype::float32, {3000})}})});

@@ -41,7 +41,8 @@ TEST_F(HostileTest, TenThousandSubgraphs) {
                  Code::wire_depth);
 }
 
-TEST_F(HostileTest, WhatTheWalkOverTensorsSkipsAndProtobufCannotParse) {
+// The walk over tensors skips these parts.
+TEST_F(HostileTest, RefusesWhatOnlyProtobufFindsInvalid) {
   Message type;  // messages without tensors can be nested, too: types within types
   for (int i = 0; i < 10'000; ++i) type = Message().message(4, Message().message(1, type));
   for (const Message& input : {Message().string(1, "x").message(2, type), Message().claimed_length(1, 100)}) {
@@ -49,7 +50,8 @@ TEST_F(HostileTest, WhatTheWalkOverTensorsSkipsAndProtobufCannotParse) {
   }
 }
 
-TEST_F(HostileTest, MessagesThatOnlyProtobufReadsNestFiveHundredDeepAtMost) {
+// Only Protobuf reads them: the walk over tensors skips them.
+TEST_F(HostileTest, LimitsDepthOfOtherMessagesToFiveHundred) {
   const LoadOptions options = {.max_depth = std::numeric_limits<std::size_t>::max()};
   const auto of_depth = [](std::size_t depth) {
     Message type = Message();

@@ -30,7 +30,7 @@ class Zeros {
   void* memory_;
 };
 
-TEST(LargeModel, OneBufferThatManyTensorsShareCountsOnceInFiles) {
+TEST(LargeModel, FilesHoldASharedBufferOnce) {
   constexpr std::size_t size = 16U << 20U;
   constexpr int tensors = 160;  // 2.5 GiB together
   const Zeros zeros(size);

@@ -67,7 +67,7 @@ TEST_F(LeftAloneTest, WhatWouldBreakTheLinksIsRefused) {
   EXPECT_THAT(elsewhere.file_names(), IsEmpty());
 }
 
-TEST_F(LeftAloneTest, ATensorThatIsGivenItsDataIsSaved) {
+TEST_F(LeftAloneTest, TensorWithNewDataIsSaved) {
   Model model = Model::load(path_, options_);
   model.set_payload(initializer(model, 0), ByteSpan::own(pattern(1200, 9)));
   model.save(folder_ / "out", saved_as(Format::archive));
@@ -75,7 +75,7 @@ TEST_F(LeftAloneTest, ATensorThatIsGivenItsDataIsSaved) {
   EXPECT_EQ(archive.resolve("far").size(), 1200U);
 }
 
-TEST_F(LeftAloneTest, BytesAndArchivesAreLeftAloneToo) {
+TEST_F(LeftAloneTest, DataOfBytesAndArchivesIsNotLoaded) {
   EXPECT_NO_THROW(static_cast<void>(Model::load(model_.view(), options_)));
   const Blob archive = archive_of(model_of({linked_floats("w", 300, "k")}), {zip_entry("k", pattern(1200))}).bytes;
   const Model model = Model::load(archive, options_);

@@ -58,7 +58,7 @@ std::vector<double> doubles() {
   return values;
 }
 
-TEST(Loading, OnePackedRunOfFloatingPointNumbersIsBorrowedAsItLies) {
+TEST(Loading, BorrowsPackedFloatsInPlace) {
   const std::vector<float> values(300, 0.5F);
   const Blob bytes = model_of({tensor("f", dtype::float32, {300}).float_data(values),
                                tensor("d", dtype::float64, {300}).double_data(doubles()),
@@ -107,7 +107,7 @@ TEST(Loading, BytesThatAreCopiedFromAnArchiveAreVerified) {
   EXPECT_NO_THROW(static_cast<void>(Model::load(path, unverified)));
 }
 
-TEST(Loading, SlicesOfAnEntryAreVerifiedWhereTheyAreCopiedAndNotBefore) {
+TEST(Loading, VerifiesEntriesOnlyWhenSlicesAreCopied) {
   Built archive = archive_of(model_of({linked_floats("a", 300, "k", 0), linked_floats("b", 300, "k", 1200)}),
                              {zip_entry("k", pattern(3000))});
   const Model sound = Model::load(archive.bytes);
@@ -137,7 +137,7 @@ TEST(Loading, PopulatedPagesAreThereWhenLoadingReturns) {
   EXPECT_TRUE(middle_is_present());
 }
 
-TEST(Loading, CopiesOfTensorsThatOverlapManyTimesOverAreRefused) {
+TEST(Loading, RefusesCopiesOfOverlappingTensors) {
   const TempDir folder;
   folder.write_file("w.bin", pattern(20000));
   Messages tensors;

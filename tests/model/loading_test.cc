@@ -154,7 +154,7 @@ TEST_P(LoadingTest, TheMappingGoesWithTheLastSpan) {
   EXPECT_EQ(mappings_of(file), 0U);
 }
 
-TEST_P(LoadingTest, PayloadsOfAFileAreTheModelsOwnIfSoWished) {
+TEST_P(LoadingTest, PayloadsOfAFileAreOwnedOnRequest) {
   std::optional<Model> model = Model::load(sample_.write(folder_), with_no_copy(false));
   const fs::path file = sample_.data_file(folder_);
   EXPECT_EQ(mappings_of(file), 0U) << "the file is let go";
@@ -191,7 +191,7 @@ class LoadingBytesTest : public LoadingTest {};
 INSTANTIATE_TEST_SUITE_P(Every, LoadingBytesTest, ::testing::Values(Form::archive, Form::inside),
                          [](const auto& form) { return form.param == Form::archive ? "archive" : "inline"; });
 
-TEST_P(LoadingBytesTest, BytesWithoutAnOwnerAreCopiedUnlessSaidOtherwise) {
+TEST_P(LoadingBytesTest, CopiesBytesWithoutAnOwnerByDefault) {
   for (const LoadOptions& options : {LoadOptions(), with_no_copy(false)}) {
     std::optional<Model> model;
     {
@@ -273,7 +273,7 @@ TEST(LoadingBytes, ExternalDataWithoutAFolderIsAnError) {
   EXPECT_TRUE(error.path().empty());
 }
 
-TEST(LoadingBytes, AFaultInAnArchiveInMemoryIsWhereItStandsInTheBytes) {
+TEST(LoadingBytes, FaultsAreLocatedInTheBytesOfAnArchive) {
   const Message tensor = linked_floats("w", 4, "nothing");
   const Built archive = archive_of(model_of({tensor}));
   const Error error = error_of([&] { static_cast<void>(Model::load(archive.bytes)); });
@@ -284,7 +284,7 @@ TEST(LoadingBytes, AFaultInAnArchiveInMemoryIsWhereItStandsInTheBytes) {
   expect_error(local, Code::zip_local_header, "k", broken.entry("k").header_offset);
 }
 
-TEST(LoadingBytes, WhatIsNoModelIsRefused) {
+TEST(LoadingBytes, WhatIsNotAModelIsRefused) {
   expect_error(error_of([] { static_cast<void>(Model::load(Bytes())); }), Code::onnx_model_invalid, "", 0);
   const Blob archive = smallest_archive().bytes;
   const Error cut = error_of([&] { static_cast<void>(Model::load(Bytes(archive).first(archive.size() - 1))); });

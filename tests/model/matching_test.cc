@@ -49,7 +49,7 @@ TEST(Matching, NodesThatShareAKeyAreMatchedInTheirOrder) {
   EXPECT_THAT(found.removed, ElementsAre(2));
 }
 
-TEST(Matching, ANodeWithAUniqueKeyAndNoCounterpartIsNotMatched) {
+TEST(Matching, UniqueKeyWithoutCounterpartIsNotMatched) {
   const Matching found = matched({{"n", "a"}}, {{"m", "b"}});
   EXPECT_THAT(found.both, IsEmpty());
   EXPECT_THAT(found.removed, ElementsAre(0));

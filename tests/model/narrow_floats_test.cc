@@ -68,7 +68,7 @@ TEST(NarrowFloats, IeeeTypesHaveInfinitiesAndNans) {
                  {0xff, not_a_number}});
 }
 
-TEST(NarrowFloats, TheOnlyNanIsInThePlaceOfMinusZeroOrHasAllBitsSet) {
+TEST(NarrowFloats, SingleNanReplacesMinusZeroOrHasAllBits) {
   expect_values(DataType::float8e4m3fn, 256,
                 {{0x01, 0x1p-9F},
                  {0x38, 1.0F},

@@ -35,7 +35,7 @@ std::optional<Code> code_of_npy(std::string_view description, std::size_t size) 
   return code_of([&] { return parse_npy(file); });
 }
 
-TEST(ParseNpy, TypeShapeAndDataAreFoundInBothFormsOfTheHeader) {
+TEST(ParseNpy, ReadsTypeShapeAndDataInBothVersions) {
   for (const char version : {'\1', '\2'}) {
     const Blob file = npy("{\"shape\": (2, 3), 'fortran_order': False, 'descr': '|u1'}", pattern(6), version);
     const NpyArray array = parse_npy(file);
@@ -127,7 +127,8 @@ TEST_F(NpzFileTest, ArraysOfOneNameAreRefused) {
   EXPECT_EQ(error->path(), path_);
 }
 
-TEST_F(NpzFileTest, OnlyDeflatedArraysCountTowardsTheLimitAndEachCountsOnce) {
+// Each array counts once.
+TEST_F(NpzFileTest, OnlyDeflatedArraysCountTowardsTheLimit) {
   const auto stating_3000_bytes = [](std::string_view name) {
     return deflated_entry(name, zeros(10)).in_both([](HeaderFields& header) { header.usize = 3000; });
   };
@@ -140,7 +141,7 @@ TEST_F(NpzFileTest, OnlyDeflatedArraysCountTowardsTheLimitAndEachCountsOnce) {
   }
 }
 
-TEST_F(NpzFileTest, AFileThatChangesWhileItIsReadIsNotTakenForDamaged) {
+TEST_F(NpzFileTest, ReportsFileThatChangesDuringReading) {
   ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const Blob file = npy(two_floats, pattern(8));
   NpzFile npz = open({zip_entry("a.npy", file), deflated_entry("b.npy", file)});

@@ -45,7 +45,7 @@ TEST(Order, IndependentNodesKeepTheOrderOfTheModel) {
   EXPECT_EQ(order.depth, 1U);
 }
 
-TEST(Order, ANodeComesAfterTheProducersThatItsSubgraphsUse) {
+TEST(Order, NodeFollowsProducersThatItsSubgraphsUse) {
   const GraphParts inner = {.nodes = {node("Neg", {"a"}, {"b"})}};
   EXPECT_THAT(order_of_nodes({loop({.nodes = {loop(inner, "i")}}, "y"), node("Abs", {"x"}, {"a"})}).nodes,
               ElementsAre(1, 0));

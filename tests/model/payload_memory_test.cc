@@ -37,14 +37,14 @@ class PayloadMemoryTest : public ::testing::Test {
   std::filesystem::path data_ = folder_.write_file("w.bin", Blob(4 * elements));
 };
 
-TEST_F(PayloadMemoryTest, ALargeDataFileIsComparedWithItsChecksumWhenItGoesToOneBuffer) {
+TEST_F(PayloadMemoryTest, ConsolidatingComparesTheChecksum) {
   LoadedModel model = load(std::string(40, '0'));
   const std::byte* before = model.payloads.front().bytes().data();
   EXPECT_EQ(code_of([&] { return consolidate(model, {}); }), Code::onnx_external_checksum);
   EXPECT_EQ(model.payloads.front().bytes().data(), before) << "the model is as it was";
 }
 
-TEST_F(PayloadMemoryTest, ALargeDataFileIsComparedWithItsChecksumWhenTheModelOwnsIt) {
+TEST_F(PayloadMemoryTest, OwningComparesTheChecksum) {
   LoadedModel model = load(std::string(40, '0'));
   EXPECT_EQ(code_of([&] { own_payloads(model, Ownership::all, 1); }), Code::onnx_external_checksum);
 }
@@ -57,7 +57,7 @@ TEST_F(PayloadMemoryTest, ALargeDataFileWithItsChecksumIsCopied) {
   EXPECT_TRUE(std::ranges::equal(model.payloads.front().bytes(), Blob(4 * elements)));
 }
 
-TEST_F(PayloadMemoryTest, AnEmptyTensorOfAnArchiveByRangesHasASpan) {
+TEST_F(PayloadMemoryTest, EmptyTensorOfARangedArchiveHasASpan) {
   const Message model = model_of({linked_floats("a", 300, "w"), tensor("e", dtype::float32, {0}).external("w", 0, 0)});
   LoadOptions load;
   load.open_ranges = [&](const std::filesystem::path&) {
@@ -68,7 +68,7 @@ TEST_F(PayloadMemoryTest, AnEmptyTensorOfAnArchiveByRangesHasASpan) {
   EXPECT_TRUE(diff("there", "there", load).none());
 }
 
-TEST_F(PayloadMemoryTest, SlicesThatOverlapAreNotReadByRangesWithoutLimit) {
+TEST_F(PayloadMemoryTest, LimitsRangedReadsOfOverlappingSlices) {
   Messages list;
   for (std::size_t i = 0; i < 20; ++i) list.push_back(linked_floats("t" + std::to_string(i), 10'000, "w", 4 * i));
   LoadOptions load;

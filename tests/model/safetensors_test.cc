@@ -145,7 +145,7 @@ TEST(ParseSafetensors, AFileThatIsCutAnywhereIsRefused) {
   }
 }
 
-TEST(ParseSafetensors, ARefusalTellsThePlaceInTheFile) {
+TEST(ParseSafetensors, RefusalHasThePlaceInTheFile) {
   const Blob file = safe_file(R"({"a":?})", 0);
   EXPECT_EQ(error_if_any([&] { return parse_safetensors(file); })->offset(), 8U + 5);
 }

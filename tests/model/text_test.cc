@@ -39,7 +39,8 @@ TEST_F(TextTest, WithDataItIsWhatProtobufPrints) {
   EXPECT_THAT(report.remarks, IsEmpty());
 }
 
-TEST_F(TextTest, WithoutDataLargePayloadsAreCommentsAndTheRestParses) {
+// Protobuf parses the rest.
+TEST_F(TextTest, WithoutDataLargePayloadsBecomeComments) {
   TextReport report;
   const std::string text = written_as_text(folder_.write_file("m", large_and_small().view()), false, &report);
   EXPECT_EQ(report.left_out, 2U);
@@ -56,7 +57,7 @@ TEST_F(TextTest, ParsedTextIsTheModelAgain) {
   EXPECT_EQ(text_parser()(as_bytes(text)), model.view());
 }
 
-TEST_F(TextTest, SavingAsTextAndLoadingTextGivesTheModel) {
+TEST_F(TextTest, SavedTextLoadsAsTheSameModel) {
   const Message model = large_and_small();
   Model loaded = Model::load(folder_.write_file("m", model.view()));
   loaded.set_payload(initializer(loaded, 0), ByteSpan::own(pattern(2048, 7)));
@@ -69,7 +70,7 @@ TEST_F(TextTest, SavingAsTextAndLoadingTextGivesTheModel) {
   EXPECT_EQ(copied(of_bytes.payload(initializer(of_bytes, 1))), pattern(12, 2));
 }
 
-TEST_F(TextTest, APayloadThatNamesAPlaceInMemoryIsPrintedAsItIs) {
+TEST_F(TextTest, PrintsPayloadThatLooksLikeAMemoryLocation) {
   const std::string name = "#onnxar:1234567890123456789:0";
   const Message model =
       model_of({tensor("w", dtype::uint8, {static_cast<std::int64_t>(name.size())}).raw_data(blob(name))});

@@ -48,12 +48,13 @@ Strings operators(const schema::ModelProto& model) {
   return found;
 }
 
-TEST(Walk, NodesComeBeforeThoseOfTheirSubgraphsAndDefaultsAreLeftOut) {
+// Default attributes are left out.
+TEST(Walk, NodesPrecedeTheirSubgraphs) {
   EXPECT_THAT(operators(parsed(model_with_all_sites())),
               ElementsAre("If", "InThen", "InFirst", "InSecond", "Constant", "InTraining", "InFunction"));
 }
 
-TEST(Walk, SitesOfTensorsAreThoseThatTheWalkOfTheWireTells) {
+TEST(Walk, SitesOfTensorsAreThoseOfTheWireWalk) {
   const Message message = model_with_all_sites();
   Strings of_messages, of_wire;
   walk(parsed(message), {.tensor = [&](const auto& tensor, const Site& site) {
@@ -66,7 +67,7 @@ TEST(Walk, SitesOfTensorsAreThoseThatTheWalkOfTheWireTells) {
   EXPECT_THAT(of_messages, Not(IsEmpty()));
 }
 
-TEST(Walk, ASubgraphsSiteIsTheSameFromItsNodeAndFromTheModel) {
+TEST(Walk, SubgraphHasOneSiteFromNodeAndModel) {
   const schema::ModelProto model = parsed(model_with_all_sites());
   Strings from_model, from_node;
   walk(model, {.subgraph = [&](const auto&, const Site& site) {

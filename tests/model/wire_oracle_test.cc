@@ -221,7 +221,7 @@ void expect_agreement(const Blob& bytes, std::uint32_t seed) {
 
 // --- the tests ------------------------------------------------------------------------------------------------------
 
-TEST(WireOracleSlow, RandomModelsAreReadAndEditedAsByProtobuf) {
+TEST(WireOracleSlow, ReadsAndEditsRandomModelsLikeProtobuf) {
   std::size_t tensors = 0;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -232,14 +232,14 @@ TEST(WireOracleSlow, RandomModelsAreReadAndEditedAsByProtobuf) {
   EXPECT_GT(tensors, 1000U) << "the models have grown too small to show anything";
 }
 
-TEST(WireOracleSlow, EverySpellingOfAModelIsReadAndEditedAsByProtobuf) {
+TEST(WireOracleSlow, ReadsAndEditsEverySpellingLikeProtobuf) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     expect_agreement(respelt_model(serialized(ModelMaker(seed).make()), seed), seed);
   }
 }
 
-TEST(WireOracleSlow, OfCanonicalModelsEditsGiveCanonicalModels) {
+TEST(WireOracleSlow, EditsOfCanonicalModelsAreCanonical) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     ModelProto model = without_defaults(ModelMaker(seed).make());
     const Blob edited = edited_on_the_wire(serialized(model), seed);
@@ -273,7 +273,7 @@ TEST(WireOracleSlow, DamagedModelsAreRefusedOrReadAsByProtobuf) {
   EXPECT_GT(accepted, 200U);
 }
 
-TEST(WireOracleSlow, ALocationTypeThatTheSchemaDoesNotKnowChangesNothing) {
+TEST(WireOracleSlow, UnknownLocationTypeChangesNothing) {
   const auto tensor_in_model = [](const Message& locations) {
     const Message tensor = Message().string(tensor_field::name, "w").raw(locations);
     return model({.graph = graph({.initializers = {tensor}})}).take();
@@ -305,7 +305,7 @@ TEST(WireOracleSlow, TheDepthLimitIsProtobufs) {
   }
 }
 
-TEST(WireOracleSlow, ALinkIsNoDeeperThanProtobufReads) {
+TEST(WireOracleSlow, LinkIsNotDeeperThanProtobufReads) {
   const auto deepest = [](const Message& tensor) {
     return model({.graph = subgraph_of_depth(32, graph({.nodes = {constant("y", tensor)}}))}).take();
   };
@@ -319,7 +319,7 @@ TEST(WireOracleSlow, ALinkIsNoDeeperThanProtobufReads) {
 
 // --- models of other makers -----------------------------------------------------------------------------------------
 
-TEST(WireOracleSlow, OnnxsOwnTestModelsAreReadAndEditedAsByProtobuf) {
+TEST(WireOracleSlow, ReadsAndEditsOnnxTestModelsLikeProtobuf) {
   std::vector<std::filesystem::path> models = onnx_test_models();
   models.resize(std::min<std::size_t>(models.size(), 200));  // most of the small ones have no tensor
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";

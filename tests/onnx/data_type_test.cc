@@ -106,7 +106,7 @@ TEST(PayloadSize, IsThatOfTheProductOfTheDimensions) {
   }
 }
 
-TEST(PayloadSize, IsUnknownOfStringsNegativeDimensionsAndMoreThan64Bits) {
+TEST(PayloadSize, IsUnknownForStringsBadDimensionsAndOverflow) {
   struct Case {
     DataType type;
     std::vector<std::int64_t> dims;

@@ -55,7 +55,7 @@ void expect_pairs_refused(const Pairs& pairs, Code code) {
   EXPECT_EQ(error.entry(), "");
 }
 
-TEST(ExternalData, LocationOffsetLengthAndChecksumAreTakenAsTheyStand) {
+TEST(ExternalData, ReadsLocationOffsetLengthAndChecksum) {
   const ReadPairs read({{"location", "w.bin"}, {"offset", "64"}, {"length", "4096"}, {"checksum", "abc"}});
   EXPECT_EQ(read.data().location, "w.bin");
   EXPECT_EQ(read.data().offset, "64");
@@ -67,7 +67,7 @@ TEST(ExternalData, LocationOffsetLengthAndChecksumAreTakenAsTheyStand) {
   EXPECT_EQ(read.slice().length, 4096U);
 }
 
-TEST(ExternalData, WithoutOffsetItBeginsAtTheFrontAndWithoutLengthItGoesToTheEnd) {
+TEST(ExternalData, DefaultsAreOffset0AndLengthToTheEnd) {
   const onnx::ExternalSlice slice = ReadPairs(Pairs{{"location", "w"}}).slice();
   EXPECT_EQ(slice.offset, 0U);
   EXPECT_EQ(slice.length, std::nullopt);
@@ -111,7 +111,7 @@ TEST(ExternalData, TheLastKeyAndValueOfAnEntryHold) {
   EXPECT_EQ(ReadPairs(Messages{entry}).data().offset, std::nullopt);
 }
 
-TEST(ExternalData, AnEntryWithoutKeyIsUnknownAndOneWithoutValueIsEmpty) {
+TEST(ExternalData, EntryWithoutKeyIsUnknownWithoutValueEmpty) {
   EXPECT_EQ(ReadPairs(Messages{Message().string(2, "w")}).data().unknown_key, "");
   EXPECT_EQ(ReadPairs(Messages{Message().string(1, "location")}).data().location, "");
 }
@@ -143,7 +143,8 @@ std::string fields_of(const Pairs& pairs) {
   return fields.varint(tensor_field::data_location, 1).str();
 }
 
-TEST(ExternalDataFields, HoldLocationOffsetLengthAndAChecksumIfThereIsOneAndTheLocationType) {
+// They hold a checksum only if there is one.
+TEST(ExternalDataFields, HoldAllPairsAndTheLocationType) {
   EXPECT_EQ(onnx::external_data_fields({"w", 64, 4096}),
             fields_of({{"location", "w"}, {"offset", "64"}, {"length", "4096"}}));
   EXPECT_EQ(onnx::external_data_fields({"w", 18446744073709551615U, 1}),
@@ -161,7 +162,7 @@ TEST(MemoryLocation, LeadsBackToItsIndexInTheSameModelOnly) {
   EXPECT_EQ(onnx::parse_memory_location(onnx::memory_location(0, 0), 0), 0U);
 }
 
-TEST(MemoryLocation, WhatItWouldNotWriteItDoesNotRead) {
+TEST(MemoryLocation, ReadsOnlyWhatItWrites) {
   for (const std::string location : {"", "w", "#onnxar:", "#onnxar:1", "#onnxar:1:", "#onnxar::2", "#onnxar:01:2",
                                      "#onnxar:1:02", "#onnxar:1:-2", "#onnxar:1:2 ", "#onnxar:1:2:3", "#ONNXAR:1:2"}) {
     EXPECT_EQ(onnx::parse_memory_location(location, 1), std::nullopt) << location;
@@ -182,7 +183,7 @@ TEST(LengthOfASlice, IsRefusedWhereItLeavesTheHolder) {
   EXPECT_EQ(error.message(), "offset 4 and length 9 leave the data file \"w\" of 12 bytes: cut");
 }
 
-TEST(LengthOfASlice, IsRefusedWhereOnlyTheOffsetIsStatedAndIsBeyondTheEnd) {
+TEST(LengthOfASlice, IsRefusedIfOnlyTheOffsetIsBeyondTheEnd) {
   const Error error = error_of([] { return onnx::length_in({"w", 13, {}}, {}, 12, "entry", place_of_tensor); });
   EXPECT_EQ(error.message(), "offset 13 leaves the entry \"w\" of 12 bytes");
 }
@@ -240,7 +241,7 @@ TEST(Metadata, IsNotThatOfGraphs) {
   EXPECT_THAT(found_in(testing::model({.graph = inner}), "a"), IsEmpty());
 }
 
-TEST(Metadata, DamagedEntriesArePassedOver) {
+TEST(Metadata, SkipsDamagedEntries) {
   const Message damaged = Message().claimed_length(1, 100);
   const Message model =
       testing::model({.graph = graph({}), .metadata = {string_entry("a", "x"), damaged, string_entry("a", "y")}});

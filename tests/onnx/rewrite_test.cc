@@ -99,7 +99,7 @@ TensorEdit put_linked_inline(const onnx::TensorSite& site) {
                                    : TensorEdit::keep();
 }
 
-TEST(Rewrite, KeepingEverythingGivesTheSameBytes) {
+TEST(Rewrite, KeepingEverythingKeepsTheBytes) {
   const Blob model = every_site(raw_tensor).take();
   EXPECT_EQ(rewritten(model, [](const onnx::TensorSite&) { return TensorEdit::keep(); }), model);
 }
@@ -143,7 +143,7 @@ TEST(Rewrite, NewFieldsKeepAscendingOrder) {
             TensorBuilder(bare).raw_data(pattern(4)).message().str());
 }
 
-TEST(Rewrite, InATensorOfAnotherOrderNewFieldsFollowTheLastSmallerOne) {
+TEST(Rewrite, UnsortedTensorGetsFieldsAfterLastSmallerOne) {
   const auto raw = Message().bytes(tensor_field::raw_data, pattern(4));
   const auto name = Message().string(tensor_field::name, "w");
   const auto dims = Message().varint(tensor_field::dims, 4).varint(tensor_field::data_type, dtype::uint8);
@@ -161,7 +161,7 @@ TEST(Rewrite, AnEmptyTensorGetsItsFields) {
   EXPECT_EQ(edited(Message(), put_inline({})), Message().bytes(tensor_field::raw_data, {}).str());
 }
 
-TEST(Rewrite, TypedDataGoesWhenTheDataMoves) {
+TEST(Rewrite, RemovesTypedDataWhenTheDataMoves) {
   const Message linked = tensor("w", dtype::float32, {3}).external("w", 0, 12);
   for (const Repeated form : {Repeated::packed, Repeated::unpacked}) {
     EXPECT_EQ(edited(tensor("w", dtype::float32, {3}).float_data({1, 2, 3}, form), link("w", 12)), linked.str());
@@ -171,7 +171,7 @@ TEST(Rewrite, TypedDataGoesWhenTheDataMoves) {
   EXPECT_EQ(edited(all, link("w", 12)), linked.str());
 }
 
-TEST(Rewrite, RunsOfUnpackedValuesAmongOtherFieldsGo) {
+TEST(Rewrite, RemovesUnpackedValuesAmongOtherFields) {
   const auto value = [](std::uint32_t bits) { return Message().fixed32(tensor_field::float_data, bits); };
   const Message name = Message().string(tensor_field::name, "w");
   const Message other = Message().varint(4000, 1);
@@ -180,12 +180,12 @@ TEST(Rewrite, RunsOfUnpackedValuesAmongOtherFieldsGo) {
             Message().raw(name).raw(other).bytes(tensor_field::raw_data, pattern(16)).str());
 }
 
-TEST(Rewrite, RawDataGivenTwiceGoesAsAWhole) {
+TEST(Rewrite, RepeatedRawDataIsRemovedWhole) {
   const Message twice = Message().bytes(tensor_field::raw_data, pattern(9)).bytes(tensor_field::raw_data, pattern(4));
   EXPECT_EQ(edited(twice, link("w", 4)), onnx::external_data_fields({"w", 0, 4}));
 }
 
-TEST(Rewrite, StaleExternalDataGoesWithTheData) {
+TEST(Rewrite, RemovesStaleExternalDataWithTheData) {
   const TensorBuilder bare = tensor("w", dtype::uint8, {4});
   const Message stale = TensorBuilder(bare)
                             .raw_data(pattern(4))
@@ -225,7 +225,7 @@ TEST(Rewrite, AFieldOfAnotherWireTypeIsUnknownAndStays) {
   EXPECT_EQ(edited(odd, link("w", 4)), odd.str() + onnx::external_data_fields({"w", 0, 4}));
 }
 
-TEST(Rewrite, PaddedLengthsAroundATensorStayAsWideAndEncodingsStay) {
+TEST(Rewrite, KeepsPaddedLengthsAndTheirWidth) {
   const auto padded_model = [](const Message& tensor) {
     const Message graph = Message().padded_length_message(graph_field::initializer, tensor, 4).padded_varint(77, 1, 6);
     return Message().padded_varint(model_field::ir_version, 8, 3).padded_length_message(model_field::graph, graph, 5);
@@ -254,7 +254,7 @@ TEST(Rewrite, MetadataIsRemovedAndNewPairsFollowTheOthers) {
   EXPECT_EQ(edited("", ""), before);
 }
 
-TEST(Rewrite, FaultsOfTheWalkAreFaultsHere) {
+TEST(Rewrite, ReportsFaultsOfTheWalk) {
   const Blob model =
       testing::model({.graph = subgraph_of_depth(5, graph({.initializers = {raw_tensor("w", 4)}}))}).take();
   const Error deep = error_of([&model] { onnx::rewrite_tensors(model, link_raw, {16}); });

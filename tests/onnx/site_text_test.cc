@@ -24,7 +24,7 @@ Message model_with_attribute(const std::string& name) {
   return model({.graph = graph({.nodes = {node("Op", {}, {}, {attribute_t(name, small_tensor("w"))})}})});
 }
 
-TEST(SiteText, ALongNameOfAnAttributeIsCountedAndNotCopiedIntoEachSite) {
+TEST(SiteText, LongAttributeNameIsReplacedByItsNumber) {
   EXPECT_EQ(sites_of(model_with_attribute(std::string(64, 'n'))).front(), "graph.node[0].attr." + std::string(64, 'n'));
   EXPECT_EQ(sites_of(model_with_attribute(std::string(65, 'n'))).front(), "graph.node[0].attribute[0]");
   EXPECT_EQ(sites_of(model_with_attribute(std::string(1'000'000, 'n'))).front(), "graph.node[0].attribute[0]");

@@ -83,7 +83,7 @@ TEST(Walk, AttributesAreNamedByTheirNames) {
                           Found{"b", "graph.node[0].attr.many[1]", SiteKind::attribute}));
 }
 
-TEST(Walk, AnAttributeWithoutAnIdentifierForItsNameIsCounted) {
+TEST(Walk, AttributeIsNumberedIfItsNameIsNoIdentifier) {
   const Message node = testing::node("Op", {}, {}, {attribute_i("i", 1), attribute_t("a.b", t("w"))});
   EXPECT_EQ(only(with_nodes({node})).path, "graph.node[0].attribute[1]");
   EXPECT_EQ(only(with_nodes({node_with(attribute_t("", t("w")))})).path, "graph.node[0].attribute[0]");
@@ -97,7 +97,7 @@ TEST(Walk, SparseAttributesAreFound) {
             (Found{"s_values", "graph.node[0].attr.many[1].values", SiteKind::sparse_values}));
 }
 
-TEST(Walk, SubgraphsAreWalkedAsGraphsAre) {
+TEST(Walk, VisitsSubgraphsLikeGraphs) {
   const Message inner = graph({.nodes = {constant("y", t("c"))}, .initializers = {t("i")}});
   EXPECT_THAT(walk(with_nodes({node_with(attribute_g("body", inner))})),
               ElementsAre(Found{"c", "graph.node[0].attr.body.node[0].attr.value", SiteKind::attribute},
@@ -121,7 +121,7 @@ TEST(Walk, FunctionBodiesHaveNodesAndDefaults) {
                           Found{"s_indices", "functions[1].attribute_proto.s.indices", SiteKind::sparse_indices}));
 }
 
-TEST(Walk, TrainingInfoIsWalkedAndItsIndicesAreStillIndices) {
+TEST(Walk, VisitsTrainingInfoAndItsIndices) {
   const Message inner = graph({.initializers = {t("i")}, .sparse_initializers = {sparse("s")}});
   const Message algorithm = graph({.nodes = {constant("y", t("c"))}});
   EXPECT_THAT(
@@ -185,7 +185,7 @@ TEST(Walk, IndicesAndAlgorithmsAreRefusedTheSecondTime) {
   expect_twice_refused(in_training, training_field::algorithm, graph({.name = "first"}));
 }
 
-TEST(Walk, AHundredNestedMessagesAreWalkedAndOneMoreIsRefused) {
+TEST(Walk, VisitsAHundredNestedMessagesAndNoMore) {
   for (std::size_t limit : {4U, 5U, 6U, 50U, 99U, 100U}) {
     EXPECT_EQ(walk(tensor_at_level(limit), limit).size(), limit % 3 == 0 ? 2U : 1U) << limit;
     const Error error = error_of([limit] { walk(tensor_at_level(limit + 1), limit); });
@@ -200,7 +200,7 @@ TEST(Walk, ABottomlessModelIsRefusedAtTheLimit) {
   EXPECT_EQ(id(error.code()), "wire.depth");
 }
 
-TEST(Walk, NoLimitAllowsMoreThanFiveHundredNestedMessages) {
+TEST(Walk, NoLimitExceedsFiveHundredNestedMessages) {
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   EXPECT_EQ(walk(tensor_at_level(500), none).size(), 1U);
   EXPECT_EQ(id(error_of([] { walk(tensor_at_level(501), none); }).code()), "wire.depth");

@@ -91,7 +91,7 @@ TEST(Splice, WithoutEditsTheMessageStaysAsItIs) {
   EXPECT_TRUE(onnx::Splice(Bytes()).result().flat().empty());
 }
 
-TEST(Splice, LengthsAroundAnEditFollowItAcrossEveryBorderAndBack) {
+TEST(Splice, EnclosingLengthsFollowAnEditBothWays) {
   for (const std::size_t before : {0U, 1U, 63U, 100U, 127U, 128U, 16311U, 16350U, 16383U, 16384U}) {
     const Blob first = nested(before).take();
     for (const std::size_t after : sizes_at_borders()) {
@@ -118,7 +118,7 @@ TEST(Splice, ALengthThatOutgrowsItsPaddingIsAsShortAsCanBe) {
   EXPECT_EQ(second, nested(20000).view());
 }
 
-TEST(Splice, AnEditOfEqualSizeLeavesLengthsAlone) {
+TEST(Splice, EditOfEqualSizeKeepsLengths) {
   const Blob message = nested(200).take();
   onnx::Splice splice(message);
   const Innermost at = enter_innermost(splice, message);
@@ -129,7 +129,7 @@ TEST(Splice, AnEditOfEqualSizeLeavesLengthsAlone) {
   EXPECT_EQ(std::move(splice).result().flat(), expected);
 }
 
-TEST(Splice, InsertionsAtBothEndsOfAnEmbeddedMessageLieWithinIt) {
+TEST(Splice, InsertionsAtBothEndsLieWithinTheMessage) {
   const Message inner = Message().varint(5, 1);
   const Message message = Message().string(3, "a").message(2, inner).string(3, "b");
   onnx::Splice splice(message.view());
@@ -141,7 +141,7 @@ TEST(Splice, InsertionsAtBothEndsOfAnEmbeddedMessageLieWithinIt) {
   EXPECT_EQ(std::move(splice).result().flat(), Message().string(3, "a").message(2, grown).string(3, "b").view());
 }
 
-TEST(Splice, AnEmptyEmbeddedMessageCanBeFilledAndEmptiedAgain) {
+TEST(Splice, EmptyMessageCanBeFilledAndEmptied) {
   const Message hollow = Message().message(2, Message());
   const Message filled = Message().message(2, Message().string(1, std::string(130, 'x')));
   const auto replace_content = [](const Message& message, std::string text) {
@@ -334,7 +334,7 @@ TEST(Rope, EmptyPiecesLeaveNoTrace) {
   EXPECT_TRUE(pieces_of(rope).empty());
 }
 
-TEST(Rope, AViewIsHandedOutWhereItLies) {
+TEST(Rope, ViewIsReturnedInPlace) {
   const Blob far = pattern(100000);
   onnx::Rope rope;
   rope.append(Bytes(far));
@@ -365,7 +365,7 @@ TEST(Rope, ARopeIsASourceForAnother) {
   EXPECT_EQ(text_of(outer.flat()), "<inside>");
 }
 
-TEST(Rope, ASourceIsAskedForItsSizeOnceAndSizesThatAddUpToTooMuchAreRefused) {
+TEST(Rope, AsksASourceOnceAndRefusesTooLargeSums) {
   const auto source = std::make_shared<Boaster>();
   onnx::Rope rope;
   rope.append(std::string("model"));

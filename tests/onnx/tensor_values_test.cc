@@ -89,7 +89,7 @@ TEST(TensorValues, MustBeEnoughAndFillTheirBytesPackedOrNot) {
   }
 }
 
-TEST(TensorValues, BeyondWhatTheShapeCallsForAreCounted) {
+TEST(TensorValues, CountsValuesBeyondTheShape) {
   EXPECT_EQ(surplus_of(float_values(2).float_data({1, 2})), 0U);
   EXPECT_EQ(surplus_of(float_values(2).float_data({1, 2, 3})), 1U);
   EXPECT_EQ(surplus_of(tensor("w", dtype::int4, {3}).int32_data({1, 2, 3, 4}, Repeated::unpacked)), 2U);

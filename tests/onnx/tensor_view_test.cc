@@ -100,7 +100,7 @@ TEST(TensorView, MoreThan1024DimensionsAreRefused) {
   expect_tensor_refused(dims.varint(1, 1), Code::onnx_tensor_dims, size);
 }
 
-TEST(TensorView, AShapeWhoseSizeCannotBeToldIsRefusedAtTheTensor) {
+TEST(TensorView, RefusesShapeWithOverflowingSizeAtTheTensor) {
   const Dims huge = {1LL << 40, 1LL << 40};
   expect_tensor_refused(tensor("w", dtype::uint8, huge), Code::onnx_tensor_dims, 0);
   expect_tensor_refused(tensor("w", dtype::float64, {1LL << 61}), Code::onnx_tensor_dims, 0);
@@ -109,7 +109,7 @@ TEST(TensorView, AShapeWhoseSizeCannotBeToldIsRefusedAtTheTensor) {
   EXPECT_EQ(ReadTensor(tensor("w", 99, huge))->expected_size(), std::nullopt);
 }
 
-TEST(TensorView, DataTypesAreTheNumberCutTo32BitsAsProtobufHasIt) {
+TEST(TensorView, DataTypeIsTruncatedTo32BitsLikeInProtobuf) {
   const auto number_of = [](const Message& tensor) { return static_cast<std::int32_t>(ReadTensor(tensor)->type); };
   EXPECT_EQ(number_of(tensor("w", 1000, {})), 1000);
   EXPECT_EQ(number_of(Message().signed_varint(tensor_field::data_type, -1)), -1);
@@ -132,7 +132,7 @@ TEST(TensorView, AnEmptyStringIsDataAndAnEmptyRunIsNot) {
   EXPECT_TRUE(has_typed_data(tensor("w", dtype::string, {1}).string_data({""})));
 }
 
-TEST(TensorView, EmptyRawDataIsThere) {
+TEST(TensorView, EmptyRawDataIsPresent) {
   const ReadTensor zero(tensor("w", dtype::float32, {0}).raw_data({}));
   ASSERT_TRUE(zero->raw_data);
   EXPECT_EQ(zero->raw_data->size(), 0U);
@@ -147,7 +147,8 @@ TEST(TensorView, ExternalDataAndSegmentsAreSeen) {
   EXPECT_EQ(tensor->external.length, "16");
 }
 
-TEST(TensorView, ExternalDataAloneDoesNotMakeATensorExternal) {
+// Only data_location does.
+TEST(TensorView, ExternalDataDoesNotMakeATensorExternal) {
   const ReadTensor tensor(testing::tensor("w", dtype::float32, {1}).external_data("location", "stale"));
   EXPECT_FALSE(tensor->is_external());
   EXPECT_EQ(tensor->external.location, "stale");
@@ -170,7 +171,7 @@ TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
   EXPECT_FALSE(tensor->external.location || tensor->external.unknown_key);
 }
 
-TEST(TensorView, ATensorIsRestorableIfMovingItsDataOutAndInGivesTheSameBytes) {
+TEST(TensorView, IsRestorableIfMovingDataRestoresTheBytes) {
   const auto restorable = [](const Message& tensor) { return ReadTensor(tensor)->restorable; };
   const TensorBuilder plain = tensor("w", dtype::int8, {4}).raw_data(pattern(4)).doc_string("d").metadata("k", "v");
   EXPECT_TRUE(restorable(plain));
@@ -260,7 +261,7 @@ TEST(RequiredAmount, NamesTheTypeAndTheNumber) {
   EXPECT_EQ(onnx::required_amount(DataType::string, "elements"), "type STRING and the dimensions call for elements");
 }
 
-TEST(LengthFault, SaysWhatThereIsAndWhatIsCalledFor) {
+TEST(LengthFault, StatesActualAndRequiredAmount) {
   const Error error = onnx::length_fault("raw_data holds 8 bytes", DataType::float32, 12, {"", 77});
   EXPECT_EQ(error.code(), Code::onnx_tensor_length);
   EXPECT_EQ(error.offset(), 77U);

@@ -115,7 +115,7 @@ Messages all_forms(std::uint32_t field, const Values& values) {
   };
 }
 
-TEST(TypedData, EveryVarintTypeBecomesLittleEndianBytesInEveryForm) {
+TEST(TypedData, ConvertsEveryVarintTypeInEveryForm) {
   for (const VarintType& row : varint_types) {
     const Values values = typical_values(row);
     const Dims dims = {static_cast<std::int64_t>(values.size()) * row.per_value};
@@ -145,7 +145,7 @@ TEST(TypedData, NegativeNumbersTakeTenBytes) {
   EXPECT_EQ(converted(typed(dtype::int32, {1}, Message().varint(tensor_field::int32_data, 0xffffffff))), std::nullopt);
 }
 
-TEST(TypedData, AnotherCountThanTheShapeCallsForIsNotConverted) {
+TEST(TypedData, RefusesAnotherCountThanTheShape) {
   for (const VarintType& row : varint_types) {
     for (const std::size_t count : {0U, 1U, 2U, 4U, 6U}) {
       const Message data = varints(row.field, Values(count, 1), Repeated::packed);
@@ -225,7 +225,7 @@ TEST(TypedData, DoublesKeepTheirBitsInEveryForm) {
   }
 }
 
-TEST(TypedData, OnePackedRunOfFloatsIsHandedOutWhereItLies) {
+TEST(TypedData, ReturnsOnePackedRunOfFloatsInPlace) {
   const Blob model =
       typed(dtype::float32, {4}, Message().packed_fixed32(tensor_field::float_data, awkward_floats)).take();
   const auto source = onnx::typed_data_source(model, onnx::read_tensor(model, {0, model.size()}));
@@ -259,7 +259,7 @@ TEST(TypedData, TwoTypedFieldsContradictEachOther) {
   EXPECT_NE(converted(typed(dtype::float32, {1}, Message().raw(floats).raw(empty_run))), std::nullopt);
 }
 
-TEST(TypedData, AnEmptyStringIsDataAndContradictsNumbersToo) {
+TEST(TypedData, EmptyStringContradictsNumbers) {
   const Message data = Message().packed_fixed32(tensor_field::float_data, {1}).string(tensor_field::string_data, "");
   EXPECT_EQ(converted(typed(dtype::float32, {1}, data)), std::nullopt);
 }
@@ -283,7 +283,7 @@ TEST(TypedData, TypesWithoutATypedFieldAreNotConverted) {
   EXPECT_EQ(converted(tensor("w", dtype::string, {1}).string_data({"x"})), std::nullopt);
 }
 
-TEST(TypedData, NoElementsGiveNoBytes) {
+TEST(TypedData, NoElementsBecomeNoBytes) {
   EXPECT_EQ(converted(typed(dtype::float32, {0}, {})), Blob());
   EXPECT_EQ(converted(typed(dtype::int32, {0, 5}, Message().packed_varints(tensor_field::int32_data, {}))), Blob());
   EXPECT_EQ(converted(typed(dtype::float32, {1}, {})), std::nullopt);

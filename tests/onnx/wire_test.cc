@@ -76,7 +76,7 @@ TEST(Cursor, FixedNumbersAreLittleEndian) {
   EXPECT_EQ(eight.whole, (onnx::Range{0, 9}));
 }
 
-TEST(Cursor, ALengthDelimitedFieldTellsTagLengthAndValueApart) {
+TEST(Cursor, SeparatesTagLengthAndValue) {
   const Message message = Message().bytes(3, pattern(200));
   const onnx::Field field = only_field(message);
   EXPECT_EQ(field.type, onnx::Type::length_delimited);
@@ -96,7 +96,7 @@ TEST(Cursor, TheLargestFieldNumberIsRead) {
   EXPECT_EQ(only_field(Message().varint(largest_number, 1)).number, largest_number);
 }
 
-TEST(Cursor, VarintsLongerThanTheyHaveToBeMeanTheSame) {
+TEST(Cursor, ReadsVarintsThatAreLongerThanNecessary) {
   const onnx::Field number = only_field(Message().padded_varint(1, 5, 10));
   EXPECT_EQ(number.number_value, 5U);
   EXPECT_EQ(number.value.size(), 10U);
@@ -121,7 +121,7 @@ TEST(Cursor, FieldsFollowEachOtherInTheOrderOfTheWire) {
   EXPECT_EQ(position, message.size());
 }
 
-TEST(Cursor, PositionsCountFromTheBufferAndTheRangeIsTheLimit) {
+TEST(Cursor, StopsAtTheRangeAndCountsFromTheBuffer) {
   const Message message = Message().varint(1, 1).string(2, "inner").varint(3, 1);
   const onnx::Field inner = all_fields_of(message.view()).at(1);
   EXPECT_EQ(inner.whole, (onnx::Range{2, 9}));
@@ -153,7 +153,7 @@ TEST(Cursor, EveryTruncationInsideAFieldIsRefused) {
   }
 }
 
-TEST(Cursor, ALengthThatLeavesTheMessageIsRefusedAtItsField) {
+TEST(Cursor, RefusesLengthBeyondTheMessageAtItsField) {
   for (const std::uint64_t length :
        std::vector<std::uint64_t>{4, 1ULL << 31U, 1ULL << 32U, 1ULL << 63U, largest_value - 2, largest_value}) {
     expect_refused(after_three_bytes().claimed_length(2, length).raw(blob("abc")), Code::wire_truncated, 3);
@@ -177,7 +177,7 @@ TEST(Cursor, ATagOfMoreThanFiveBytesIsRefused) {
   expect_refused(after_three_bytes().padded_tag(1, wire_type::varint, 6).raw_varint(1), Code::wire_tag, 3);
 }
 
-TEST(Cursor, WhatIsNotAFieldIsRefusedWhereItBegins) {
+TEST(Cursor, RefusesWhatIsNotAFieldAtItsBeginning) {
   struct Case {
     std::string_view name;
     Message field;
@@ -205,7 +205,7 @@ TEST(Cursor, WhatIsNotAFieldIsRefusedWhereItBegins) {
   }
 }
 
-TEST(ReadVarint, MovesPastTheNumberAndStopsAtTheGivenEnd) {
+TEST(ReadVarint, AdvancesAndStopsAtTheEnd) {
   const Message numbers = Message().raw_varint(300).raw_varint(7);
   std::uint64_t position = 0;
   EXPECT_EQ(onnx::read_varint(numbers.view(), position, 3), 300U);

@@ -45,7 +45,7 @@ TEST(WireTypes, MetadataOfAnotherWireTypeIsNotMetadata) {
   EXPECT_EQ(found[0].entry.value, "value");
 }
 
-TEST(WireTypes, MetadataIsDroppedByItsWholeKeyOrByItsBeginning) {
+TEST(WireTypes, DropsMetadataByWholeKeyOrByPrefix) {
   const auto model_with = [](const std::vector<std::string>& keys) {
     Message made = model({.graph = graph({})});
     for (const std::string& key : keys) {

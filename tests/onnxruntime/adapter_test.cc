@@ -55,7 +55,7 @@ class AdapterTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(AdapterTest, OneThatOnnxRuntimesToolWroteWorksFromTheMapping) {
+TEST_F(AdapterTest, AdapterOfOnnxRuntimesToolIsUsedInPlace) {
   Ort::Session session = ort::session_from_archive(env(), path(), plain_options());
   Ort::RunOptions with_adapter;
   auto archive = std::make_unique<Archive>(Archive::open(path()));
@@ -68,7 +68,7 @@ TEST_F(AdapterTest, OneThatOnnxRuntimesToolWroteWorksFromTheMapping) {
   EXPECT_EQ(output(run(session, {{"x", x}}, with_adapter)), (std::vector<float>{24, 25, 26, 27}));
 }
 
-TEST_F(AdapterTest, OneThatIsMissingOrDamagedIsRefused) {
+TEST_F(AdapterTest, MissingOrDamagedAdapterIsRefused) {
   EXPECT_EQ(code_of([&] { ort::adapter_from_archive(Archive::open(path()), "none.onnx_adapter"); }),
             Code::usage_no_such_entry);
   const Archive whole = Archive::open(path());

@@ -84,7 +84,7 @@ TEST_F(CacheTest, FirstStartStoresTheModelAndLaterOnesMapIt) {
   EXPECT_THAT(std::string(as_text(stored.model())), HasSubstr("prepacked_0"));
 }
 
-TEST_F(CacheTest, OtherArchivesAndSettingsMakeItAnew) {
+TEST_F(CacheTest, OtherArchivesAndSettingsReplaceIt) {
   EXPECT_EQ(start(), "");
   const Blob first = read_file(file_);
   settings_ = "all optimisations off";
@@ -97,7 +97,7 @@ TEST_F(CacheTest, OtherArchivesAndSettingsMakeItAnew) {
   EXPECT_EQ(start(options), "");
 }
 
-TEST_F(CacheTest, DamageIsFoundAndMadeAnew) {
+TEST_F(CacheTest, DamageIsFoundAndRepaired) {
   EXPECT_EQ(start(), "");
   const Blob good = read_file(file_);
   for (const std::size_t at : {good.size() / 2, good.size() / 3, good.size() - 300, good.size() - 3}) {

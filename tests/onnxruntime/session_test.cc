@@ -92,7 +92,7 @@ class SessionTest : public ::testing::Test {
 
 // --- Equal outputs ---------------------------------------------------------------------------------------------------
 
-TEST_F(SessionTest, TransformerGivesTheSame) {
+TEST_F(SessionTest, TransformerComputesTheSame) {
   const fs::path model = folder_ / "transformer.onnx";
   const std::string command = std::string(ONNXAR_PYTHON) + " -B " + ONNXAR_SOURCE_DIR +
                               "/examples/make_transformer.py --megabytes 3 " + model.string() + " > /dev/null";
@@ -156,7 +156,7 @@ std::vector<fs::path> models_of_onnx() {
   return models;
 }
 
-TEST_F(SessionTest, ModelsOfOnnxsOwnTestsGiveTheSame) {
+TEST_F(SessionTest, OnnxTestModelsComputeTheSame) {
   const std::vector<fs::path> models = models_of_onnx();
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
   std::size_t compared = 0;
@@ -332,7 +332,7 @@ TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
 
 // --- Several graphs --------------------------------------------------------------------------------------------------
 
-TEST_F(AddressTest, SessionsOfSeveralGraphsUseCommonWeightsAtOnePlaceOfTheFile) {
+TEST_F(AddressTest, SessionsOfGraphsShareWeightsInTheFile) {
   const fs::path family = folder_ / "family.onnxar";
   pack(std::vector<ModelFile>{{folder_ / "m.onnx", "one"}, {folder_ / "m.onnx", "two"}}, family,
        {.output = {.sync = false}});
@@ -364,7 +364,7 @@ TEST_F(AddressTest, LinkHoldsAfterReplaceAndIsRefusedAfterPacking) {
   EXPECT_EQ(code_of([&] { ort::session_from_link(env(), link, options_); }), Code::onnx_link_stale);
 }
 
-TEST_F(AddressTest, ArchiveThatIsReplacedWhileASessionIsMadeIsRefused) {
+TEST_F(AddressTest, SessionRefusesArchiveReplacedDuringCreation) {
   const fs::path other = folder_ / "other.onnxar", link = folder_ / "link.onnx";
   const auto code_of_session = [&](const std::function<Ort::Session()>& make) {
     packed(folder_ / "m.onnx");
@@ -387,7 +387,7 @@ TEST_F(AddressTest, ArchiveThatIsReplacedWhileASessionIsMadeIsRefused) {
   EXPECT_EQ(code_of_session([&] { return ort::session_from_link(env(), link, options_); }), Code::onnx_link_stale);
 }
 
-TEST_F(AddressTest, LinkThatIsReplacedWithItsArchiveWhileASessionIsMadeIsRefused) {
+TEST_F(AddressTest, SessionRefusesLinkReplacedDuringCreation) {
   const fs::path link = folder_ / "link.onnx";
   onnxar::link(archive_, link, {.output = {.sync = false}});
   fs::last_write_time(link, fs::last_write_time(link) - std::chrono::hours(1));

@@ -63,7 +63,7 @@ TEST(Reason, IsTheSameForTheErrorsOfTheStandardLibrary) {
   EXPECT_EQ(os::reason_of(std::make_error_code(std::errc::io_error)), Reason::other);
 }
 
-TEST(Status, TellsKindAndSize) {
+TEST(Status, ReportsKindAndSize) {
   ONNXAR_NEEDS_SYMLINKS();
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
@@ -179,7 +179,7 @@ TEST(TryLock, IsHeldUntilTheLastDuplicateIsClosed) {
   EXPECT_EQ(os::try_lock(other, Lock::shared), Locking::done);
 }
 
-TEST(TryLock, FailsOnWhatIsNotOpenAndSaysWhy) {
+TEST(TryLock, FailsOnAnInvalidHandleWithAReason) {
   std::error_code failed;
   EXPECT_EQ(os::try_lock(os::Handle::none, Lock::shared, failed), Locking::failed);
   EXPECT_EQ(failed, std::errc::bad_file_descriptor);

@@ -149,7 +149,7 @@ TEST_F(OutputTest, ANewFileReplacesNothing) {
   EXPECT_EQ(os::reason_of(failed_), Reason::exists);
 }
 
-TEST_F(OutputTest, RenamingReplacesOnlyWhereThatIsAskedFor) {
+TEST_F(OutputTest, RenamingReplacesOnlyOnRequest) {
   created("a", "new");
   created("b", "old");
   EXPECT_EQ(os::reason_of(os::rename_to_free_name(folder_, "a", folder_, "b")), Reason::exists);

@@ -37,7 +37,7 @@ TEST(Map, ShowsThePartOfTheFileUntilItIsUnmapped) {
   EXPECT_EQ(mappings_of(path), 0U);
 }
 
-TEST(Map, FailsOnWhatIsNotOpen) {
+TEST(Map, FailsOnAnInvalidHandle) {
   std::error_code failed;
   EXPECT_TRUE(os::map(os::Handle::none, 0, 1, failed).empty());
   EXPECT_EQ(failed, std::errc::bad_file_descriptor);

@@ -29,7 +29,7 @@ File opened_at(const fs::path& path, Access access = Access::read) {
   return file;
 }
 
-TEST(PosixReason, MapsEachNumberThatCallersTellApart) {
+TEST(PosixReason, MapsEachNumberThatCallersDistinguish) {
   const std::pair<int, Reason> reasons[] = {
       {0, Reason::none},
       {ENOENT, Reason::not_found},
@@ -89,7 +89,8 @@ TEST(KeepMode, DropsSetIds) {
   }
 }
 
-TEST(LinkTrust, InAFolderThatAllMayWriteToIsOnlyForOurLinksAndTheFoldersOwners) {
+// We trust our own links and those of the folder's owner.
+TEST(LinkTrust, FollowsOnlyTrustedLinksInWorldWritableFolder) {
   constexpr std::uint32_t sticky = 01777, ours = 1000, owner = 2000, stranger = 3000;
   EXPECT_TRUE(os::is_trusted_link(sticky, owner, ours, ours));
   EXPECT_TRUE(os::is_trusted_link(sticky, owner, owner, ours));

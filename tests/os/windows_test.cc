@@ -12,7 +12,7 @@
 namespace onnxar::os {
 namespace {
 
-TEST(WindowsReason, MapsEachNumberThatCallersTellApart) {
+TEST(WindowsReason, MapsEachNumberThatCallersDistinguish) {
   const std::pair<DWORD, Reason> reasons[] = {
       {NO_ERROR, Reason::none},
       {ERROR_FILE_NOT_FOUND, Reason::not_found},

@@ -104,7 +104,7 @@ TEST(ReaderFaults, EveryReadMayFail) {
   }
 }
 
-TEST(ReaderFaults, AFailedReadOrAllocationAfterABadEndIsReportedAsThat) {
+TEST(ReaderFaults, ReportsMachineFaultAfterABadEnd) {
   const Blob bytes = pattern(100);  // no end record: the reader looks for one to word its refusal
   std::optional<ReaderFault> fault;
   ByteSource source(bytes);

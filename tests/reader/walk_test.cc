@@ -160,7 +160,7 @@ TEST(ReaderWalk, NamesAConstantByItsOutput) {
                                                          {"w", "none"}}));
 }
 
-TEST(ReaderWalk, GivesNoOutputOutsideOfATensor) {
+TEST(ReaderWalk, HasNoOutputOutsideOfATensor) {
   const Blob bytes = archive_of_model(model(
       {.graph = graph({.nodes = {constant("y", floats("a", 1)), constant("z", linked_floats("b", 1, "none"))}})}));
   const Reader archive = opened(bytes);
@@ -186,7 +186,7 @@ TEST(ReaderWalk, SitesAreCutAsBySnprintf) {
   });
 }
 
-TEST(ReaderWalk, GivesDataInPlace) {
+TEST(ReaderWalk, ReturnsDataInPlace) {
   const Message model =
       model_of({linked_floats("l", 4, "w", 64), floats("i", 2), tensor("s", dtype::float32, {}).raw_data(pattern(4)),
                 tensor("e", dtype::float32, {0, 7}), tensor("later", dtype::int8, {5})});
@@ -229,7 +229,7 @@ TEST(ReaderWalk, WithCallbacksDataIsCopied) {
   EXPECT_EQ(walk_model(archive.get(), 1, visit), std::nullopt);
 }
 
-TEST(ReaderWalk, AnErrorIsGivenAgainAtEachCall) {
+TEST(ReaderWalk, RepeatsAnErrorAtEachCall) {
   const Blob bytes = archive_of_model(model_of({floats("a", 1), linked_floats("b", 1, "missing"), floats("c", 1)}));
   const Reader archive = opened(bytes);
   onnxar_reader_walk* walk = nullptr;
@@ -249,7 +249,7 @@ TEST(ReaderWalk, AnErrorIsGivenAgainAtEachCall) {
   EXPECT_EQ(onnxar_reader_walk_next(walk, nullptr, nullptr), -1);
 }
 
-TEST(ReaderWalk, TheEndIsGivenAgainAtEachCall) {
+TEST(ReaderWalk, RepeatsTheEndAtEachCall) {
   const Blob bytes = archive_of_model(model_of({floats("a", 1)}));
   const Reader kept = opened(bytes);
   onnxar_reader_walk* walk = nullptr;
@@ -275,7 +275,7 @@ TEST(ReaderWalk, NestsAHundredMessages) {
   EXPECT_TRUE(seen[0].site.ends_with(".g.initializer[0]"));
 }
 
-TEST(ReaderWalk, UnknownTypesAreGivenWithTheirBytes) {
+TEST(ReaderWalk, ReturnsUnknownTypesWithTheirBytes) {
   const Message model = model_of({tensor("u", 99, {1000, 1'000'000'000, 1'000'000'000'000}).external("w", 1000)});
   const auto visit = [](const onnxar_reader_walk*, const onnxar_reader_tensor& tensor) {
     EXPECT_EQ(tensor.data_type, 99);

@@ -9,7 +9,7 @@ namespace {
 
 Address parsed(std::string_view text, const RemoteOptions& options = {}) { return parse_address(text, options); }
 
-TEST(Address, KeepsSecretsOutOfWhatIsShown) {
+TEST(Address, ShowsNoSecrets) {
   const Address address = parsed("https://me:p%40ss@host.example/a/b.onnxar?key=1#part");
   EXPECT_EQ(address.url, "https://host.example/a/b.onnxar?key=1");
   EXPECT_EQ(address.shown, "https://host.example/a/b.onnxar");

@@ -13,7 +13,7 @@ Answer answer_of(const std::vector<std::string>& lines) {
   return answer;
 }
 
-TEST(ContentRange, TellsTheFirstAndLastByteAndTheSize) {
+TEST(ContentRange, HasTheFirstAndLastByteAndTheSize) {
   const auto range = parse_content_range("bytes 5-9/100");
   ASSERT_TRUE(range);
   EXPECT_EQ(range->first, 5U);
@@ -22,7 +22,7 @@ TEST(ContentRange, TellsTheFirstAndLastByteAndTheSize) {
   EXPECT_EQ(range->length(), 5U);
 }
 
-TEST(ContentRange, OfAnotherFormIsNone) {
+TEST(ContentRange, RefusesAnotherForm) {
   for (const char* const text :
        {"", "bytes", "bytes 5-9", "bytes 5-9/*", "bytes */100", "bytes 9-5/100", "bytes 5-100/100", "bytes -5/100",
         "bytes 5-9/100 ", "bytes 5-9/100x", "bytes +5-9/100", "items 5-9/100", "bytes 5-18446744073709551616/100",
@@ -57,7 +57,7 @@ TEST(Answer, IgnoresTrailers) {
   EXPECT_EQ(answer.range()->size, 2U);
 }
 
-TEST(Version, DiffersWhereBothTell) {
+TEST(Version, DiffersOnlyInWhatBothState) {
   const Version first{"\"a\"", "then", 10};
   EXPECT_TRUE(first.agrees({"\"a\"", "later", 10}));
   EXPECT_TRUE(first.agrees({}));
@@ -77,7 +77,7 @@ const std::string several =
     "\r\n--x y\r\nContent-Type: a/b\r\nContent-Range: bytes 0-2/20\r\n\r\nabc\r\n--x y\r\nContent-range: bytes "
     "10-11/20\r\n\r\n\r\n\r\n--x y--\r\n";
 
-TEST(Multipart, GivesEachPartWithItsRange) {
+TEST(Multipart, ReturnsEachPartWithItsRange) {
   for (const char* const type : {"multipart/byteranges; boundary=\"x y\"", "multipart/byteranges; BOUNDARY=x y; a=b"}) {
     const Blob body = blob(several);
     const auto parts = parse_multipart(body, type);
@@ -89,7 +89,7 @@ TEST(Multipart, GivesEachPartWithItsRange) {
   }
 }
 
-TEST(Multipart, ThatIsCutAnywhereIsNone) {
+TEST(Multipart, RefusesATruncatedBody) {
   for (std::size_t length = 0; length < several.size() - 2; ++length) {  // the last line break may be missing
     const Blob body = blob(several.substr(0, length));
     EXPECT_FALSE(parse_multipart(body, "multipart/byteranges; boundary=x y")) << length;

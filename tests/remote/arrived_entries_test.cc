@@ -68,7 +68,7 @@ TEST_F(ArrivedEntriesTest, AWrongEntryIsAFaultOnceItCame) {
   EXPECT_EQ(refusal_of([&] { return verified_of({0, 2, 1}); }), wrong);
 }
 
-TEST_F(ArrivedEntriesTest, AWrongEntryIsNoFaultBeforeItCame) {
+TEST_F(ArrivedEntriesTest, WrongEntryIsNoFaultBeforeItArrives) {
   damage("long");
   EXPECT_EQ(verified_of({0, 2}), (std::vector{true, false, true, true}));
 }
@@ -78,7 +78,7 @@ TEST_F(ArrivedEntriesTest, AWrongLocalHeaderIsAFault) {
   EXPECT_EQ(code_of([&] { return verified_of({2}); }), Code::zip_local_header);
 }
 
-TEST_F(ArrivedEntriesTest, AnOffsetThatWasProvedBeforeIsProvedAnew) {
+TEST_F(ArrivedEntriesTest, ChecksAnOffsetAgainAfterOpening) {
   // Opening proves the header of an entry that a superseded tail follows, from bytes that the server gave then.
   static_cast<void>(directory_.data_offset(built_.bytes, 2));
   flip_bit(built_.bytes, built_.entry("last").header_offset);

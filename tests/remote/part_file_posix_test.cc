@@ -96,7 +96,7 @@ TEST_P(PartFilePlace, RefusesFileThatOthersMayWrite) {
   }
 }
 
-TEST_P(PartFilePlace, IsForItsUserAloneWhileItGrows) {
+TEST_P(PartFilePlace, OnlyItsUserMayUseItWhileItGrows) {
   const Umask none(0);
   const PartFile file = opened();
   EXPECT_EQ(mode_of(part()), 0600U);

@@ -38,7 +38,7 @@ TEST(Pieces, OfALargeRangeAreCutAndNoneIsShort) {
   EXPECT_EQ(pieces({{5, 21 * mib}}, 64 * mib), (Ranges{{5, 8 * mib}, {5 + 8 * mib, 8 * mib}, {5 + 16 * mib, 5 * mib}}));
 }
 
-TEST(Pieces, EndBeforeWhatIsThere) {
+TEST(Pieces, EndBeforeExistingBytes) {
   EXPECT_EQ(pieces({{0, 10}, {90 * kib, 20 * kib}, {200 * kib, 1}}, 100 * kib),
             (Ranges{{0, 10}, {90 * kib, 10 * kib}}));
   EXPECT_EQ(pieces({{0, 0}}, mib), Ranges());

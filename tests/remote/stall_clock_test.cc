@@ -19,7 +19,7 @@ TEST(StallClock, CountsSilenceFromItsBegin) {
   EXPECT_EQ(clock.waited(), std::chrono::seconds(7));
 }
 
-TEST(StallClock, CountsWhatIsBelowTheSpeed) {
+TEST(StallClock, CountsTimeBelowTheSpeed) {
   StallClock clock;
   pass(clock, 101, 30);  // of 102.4
   EXPECT_EQ(clock.waited(), std::chrono::seconds(30));
@@ -53,7 +53,7 @@ TEST(StallClock, CountsASecondAtMostWhereTheCallerWasBusy) {
   EXPECT_EQ(clock.waited(), std::chrono::seconds(1));
 }
 
-TEST(StallClock, BeginsAnew) {
+TEST(StallClock, StartsAgain) {
   StallClock clock;
   pass(clock, 0, 5);
   clock.restart();

@@ -25,7 +25,7 @@ class WaitingTest : public ::testing::Test {
   };
 };
 
-TEST_F(WaitingTest, IsToldAfterASecondAndWhenItIsOver) {
+TEST_F(WaitingTest, IsReportedAfterASecondAndWhenItEnds) {
   Waiting waiting(tell_);
   pass(waiting, 900);
   EXPECT_EQ(told_, std::vector<std::string>());

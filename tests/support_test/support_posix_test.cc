@@ -82,7 +82,7 @@ void expect_refused(const Blob& archive, const Tool& tool) {
   EXPECT_NE(exit_code(command_for(tool, path)), 0) << tool.command;
 }
 
-TEST(BitwiseCrc32, GivesTheCheckValue) {
+TEST(BitwiseCrc32, ReturnsTheCheckValue) {
   EXPECT_EQ(bitwise_crc32(blob("123456789")), 0xCBF43926U);
   EXPECT_EQ(bitwise_crc32({}), 0U);
 }
@@ -194,7 +194,7 @@ TEST(ZipBuilder, SizesThatNeedZip64GetItWithoutSuchData) {
   EXPECT_EQ(w.central_size, 46U + 1 + 4 + 16);
 }
 
-TEST(ZipBuilder, OneReplacedFieldChangesThatFieldAlone) {
+TEST(ZipBuilder, OneReplacedFieldChangesOnlyThatField) {
   const Blob plain = smallest_archive().bytes;
   ZipBuilder builder = smallest_builder();
   builder.entry("w").central.flags = std::uint16_t{1};

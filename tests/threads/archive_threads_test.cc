@@ -84,14 +84,14 @@ bool use_all(const Archive& archive, int thread) {
   return right && !archive.find("none");
 }
 
-TEST(ArchiveThreads, FirstUseOfEveryEntryMayBeRacedFor) {
+TEST(ArchiveThreads, ThreadsMayRaceForTheFirstUseOfEntries) {
   for (int round = 0; round < rounds; ++round) {
     const Archive archive = Archive::open(archive_of_many().bytes, nullptr);
     expect_no_failures([&](int thread) { return use_all(archive, thread); });
   }
 }
 
-TEST(ArchiveThreads, EveryThreadIsToldOfAWrongLocalHeader) {
+TEST(ArchiveThreads, EveryThreadGetsTheErrorOfALocalHeader) {
   Blob damaged = archive_of_many().bytes;
   flip_bit(damaged, archive_of_many().entry(name_of(7)).header_offset + 6);
   for (int round = 0; round < rounds; ++round) {
@@ -154,7 +154,7 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
 }
 
 // Two threads in one writer would mix their entries. The second waits until the first is at work.
-TEST(WriterThreads, ThreadThatFinishesWhileAnotherAddsFailsTheWriter) {
+TEST(WriterThreads, FinishDuringAnAddFailsTheWriter) {
   const TempDir folder;
   folder.write_file("a", "good");
   ArchiveWriter writer =
@@ -170,7 +170,7 @@ TEST(WriterThreads, ThreadThatFinishesWhileAnotherAddsFailsTheWriter) {
   EXPECT_EQ(folder.read_text("a"), "good");
 }
 
-TEST(WriterThreads, ManyThreadsInOneWriterPublishAWholeArchiveOrNone) {
+TEST(WriterThreads, ManyThreadsPublishAWholeArchiveOrNone) {
   for (int round = 0; round < rounds; ++round) {
     const TempDir folder;
     ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.output = {.sync = false}, .verify_model = false});
@@ -191,7 +191,7 @@ TEST(WriterThreads, ManyThreadsInOneWriterPublishAWholeArchiveOrNone) {
   }
 }
 
-TEST(WriterThreads, ModelWriterThatManyThreadsAddToFailsOrHasThemAll) {
+TEST(WriterThreads, ModelWriterHasAllWeightsOrFails) {
   const auto nothing = std::make_shared<SpanSource>(Bytes());
   for (int round = 0; round < rounds; ++round) {
     ModelWriter writer;

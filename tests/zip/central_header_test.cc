@@ -10,7 +10,7 @@
 namespace onnxar::testing {
 namespace {
 
-TEST(CentralHeader, TellsTheEntry) {
+TEST(CentralHeader, ReadsTheEntry) {
   const Built built = smallest_archive();
   const PlacedEntry& model = built.entry(model_entry);
   const Bytes rest = Bytes(built.bytes).subspan(model.central_offset);
@@ -34,7 +34,7 @@ std::optional<Code> code_of_central(const Change& change) {
   return refusal->code;
 }
 
-TEST(CentralHeader, OtherValuesOfFieldsThatOneValueFillsAreRefused) {
+TEST(CentralHeader, RefusesOtherValuesOfFixedFields) {
   for (const std::uint16_t method : std::vector<std::uint16_t>{1, 12, 93}) {
     EXPECT_EQ(code_of_central([=](CentralFields& c) { c.method = method; }), Code::zip_entry_method) << method;
   }

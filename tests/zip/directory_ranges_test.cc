@@ -62,7 +62,8 @@ void expect_same(const zip::Directory& a, const zip::Directory& b) {
   }
 }
 
-TEST(DirectoryByRanges, NeedsTheEndAndThenTheDirectoryWhereThatTellsEveryPlace) {
+// Here the directory implies the place of every entry's data.
+TEST(DirectoryByRanges, NeedsOnlyTheEndAndTheDirectory) {
   const Built built = smallest_archive();
   const Reading reading = read_by_ranges(built.bytes);
   const std::uint64_t end = 56 + 20 + 22;  // zip64 end record, locator, end record
@@ -72,7 +73,7 @@ TEST(DirectoryByRanges, NeedsTheEndAndThenTheDirectoryWhereThatTellsEveryPlace) 
   expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
 }
 
-TEST(DirectoryByRanges, NeedsLocalHeadersThatTheDirectoryDoesNotTell) {
+TEST(DirectoryByRanges, NeedsLocalHeadersIfPlacesAreUnknown) {
   const Built built = append_edit(append_edit(smallest_archive(), smallest_model(256, "second")),
                                   smallest_model(256, "third"), {zip_entry("added", pattern(100))});
   const Reading reading = read_by_ranges(built.bytes);
@@ -121,7 +122,7 @@ TEST(DirectoryByRanges, ReadsZip64Records) {
   EXPECT_TRUE(reading.directory.unneeded_zip64());
 }
 
-TEST(DirectoryByRanges, RefusesEachPrefixAsADirectoryThatIsReadAtOnce) {
+TEST(DirectoryByRanges, RefusesEachPrefixLikeInMemory) {
   const Built built = append_edit(smallest_archive(), smallest_model(256, "second"));
   for (std::size_t length = 0; length < built.bytes.size(); length += length < 100 ? 1 : 13) {
     SCOPED_TRACE(length);
@@ -130,7 +131,7 @@ TEST(DirectoryByRanges, RefusesEachPrefixAsADirectoryThatIsReadAtOnce) {
   }
 }
 
-TEST(DirectoryByRanges, RefusesEachFlippedBitAsADirectoryThatIsReadAtOnce) {
+TEST(DirectoryByRanges, RefusesEachFlippedBitLikeInMemory) {
   const Built built = append_edit(smallest_archive(), smallest_model(256, "second"));
   for (std::size_t at = 0; at < built.bytes.size(); ++at) {
     Blob damaged = built.bytes;
@@ -149,7 +150,7 @@ TEST(DirectoryByRanges, FindsTheEndRecordBeforeBytesThatWereAppended) {
   }
 }
 
-TEST(DirectoryByRanges, NeedsNothingBecauseOfANumberBeyondTheLimits) {
+TEST(DirectoryByRanges, NeedsNoRangeForANumberBeyondTheLimits) {
   const Built built = smallest_archive();
   const zip::Limits limits{.directory_size = built.directory_size - 1};
   std::size_t steps = 0;

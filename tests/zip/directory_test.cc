@@ -21,7 +21,7 @@ ZipBuilder four_entries() {
   return builder;
 }
 
-TEST(Directory, TellsEveryEntryInTheOrderOfTheFile) {
+TEST(Directory, ListsEveryEntryInTheOrderOfTheFile) {
   const Built built = four_entries().build_placed();
   const zip::Directory directory = zip::Directory::read(built.bytes, {});
   ASSERT_EQ(directory.entries().size(), 4U);
@@ -111,7 +111,7 @@ bool opens_without_local_headers(Built built) {
   return !refusal_of([&] { return zip::Directory::read(built.bytes, {}).offset(); });
 }
 
-TEST(Directory, StockArchivesOpenWithoutALookAtTheirLocalHeaders) {
+TEST(Directory, OpensStockArchivesWithoutLocalHeaders) {
   const std::string aligned(32, 'n');
   for (const Built& built : {stock_archive("n", record_up_to(64, 0xA11E)), stock_archive(aligned, Blob()),
                              stock_archive("n", record_up_to(64, 0xD935))}) {
@@ -125,7 +125,7 @@ TEST(Directory, StockArchivesOpenWithoutALookAtTheirLocalHeaders) {
   }
 }
 
-TEST(Directory, DataFartherThanNeededIsLocatedWhenTheFileIsOpened) {
+TEST(Directory, LocatesUnusuallyFarDataWhenOpening) {
   const Built built = stock_archive("n", record_up_to(128, 0xD935));
   EXPECT_EQ(refusal_of_archive(built.bytes), std::nullopt);
   EXPECT_FALSE(opens_without_local_headers(built));
@@ -166,12 +166,13 @@ TEST(Directory, OpeningTouchesNoPageBeforeTheDirectory) {
   expect_no_page_touched_before_the_directory(smallest_builder(pattern(65536)).build_placed());
 }
 
-TEST(Directory, OpeningAStockArchiveTouchesNoPageBeforeTheDirectory) {
+// No page before the directory is touched.
+TEST(Directory, OpeningAStockArchiveReadsOnlyTheEnd) {
   expect_no_page_touched_before_the_directory(stock_archive("n", record_up_to(64, 0xA11E)));
   expect_no_page_touched_before_the_directory(stock_archive(std::string(32, 'n'), Blob()));
 }
 
-TEST(Directory, TheLastEntryEndsBeforeTheDirectoryEvenIfItsEndWraps) {
+TEST(Directory, RefusesLastEntryWhoseEndWraps) {
   for (const std::uint64_t size : {~std::uint64_t{0} - 63, ~std::uint64_t{0}}) {
     const Built built = changed_archive([size](ZipBuilder& b) {
       b.entry(model_entry).in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
@@ -184,7 +185,7 @@ std::size_t first_appended(const Built& built) {
   return zip::Directory::read(built.bytes, {}).first_appended(built.bytes);
 }
 
-TEST(Directory, EntriesOfTheFirstStateComeBeforeTheFirstThatAnEditAppended) {
+TEST(Directory, FirstAppendedIsTheFirstEntryOfAnEdit) {
   const Built plain = four_entries().build_placed();
   EXPECT_EQ(first_appended(plain), 4U);
   const Built once = append_edit(plain, smallest_model(256, "once"), {zip_entry("d", pattern(10))});
@@ -199,7 +200,8 @@ TEST(Directory, AnEntryAtAnUnusualPlaceIsNotFollowedByAnEdit) {
   EXPECT_EQ(first_appended(builder.build_placed()), 4U);
 }
 
-TEST(Directory, CountIsOnlyHeldAgainstTheSizeOfHeadersWithoutNames) {
+// The shortest header has no name, so this directory is refused because of the name, not the count.
+TEST(Directory, ComparesCountWithHeadersWithoutNames) {
   const Built built = changed_archive([](ZipBuilder& b) {
     b.entries.erase(b.entries.begin());
     b.entries[0].in_both([](HeaderFields& header) { header.name = ""; });
@@ -231,7 +233,8 @@ std::size_t first_of_edit(const Built& built) {
   return zip::Directory::read(built.bytes, {}).first_appended(built.bytes);
 }
 
-TEST(FirstAppended, IsAfterATailThatEndsWhereThePageWouldPutTheEnd) {
+// The tail ends where the entry would end if its data began on a page.
+TEST(FirstAppended, IsAfterATailThatLooksLikePagePadding) {
   const Built built = with_tail(64, hidden_length);
   ASSERT_EQ(built.entry("a").data_offset, 64U);
   EXPECT_EQ(first_of_edit(built), 2U) << "nothing was appended yet";
@@ -240,7 +243,7 @@ TEST(FirstAppended, IsAfterATailThatEndsWhereThePageWouldPutTheEnd) {
   EXPECT_EQ(first_of_edit(once), 1U);
 }
 
-TEST(FirstAppended, IsToldOftenAndByCopiesOfTheDirectory) {
+TEST(FirstAppended, IsTheSameEachTimeAndAfterAMove) {
   const Built once = with_edit(with_tail(64, hidden_length));
   zip::Directory directory = zip::Directory::read(once.bytes, {});
   EXPECT_EQ(directory.first_appended(once.bytes), 1U);
@@ -306,7 +309,7 @@ bool is_free_version_bit(unsigned bit) { return (10U ^ (1U << bit)) >= 10 && (10
 
 // What made the file, its attributes, versions and the flag for UTF-8 may be anything; a bit anywhere else outside the
 // data is seen.
-TEST(FlippedBits, AreSeenEverywhereButInTheDataAndTheFreeFields) {
+TEST(FlippedBits, AreFoundOutsideTheDataAndFreeFields) {
   const Built built = smallest_archive();
   std::vector<bool> aside(built.bytes.size());     // data, and fields of which some bits are free
   std::vector<bool> free(8 * built.bytes.size());  // bits
@@ -338,7 +341,7 @@ TEST(SupersededTail, HasItsDirectoryRightBeforeItsEndRecord) {
   }
 }
 
-TEST(SupersededTail, LocalHeaderBeforeItIsProvedAtOnce) {
+TEST(SupersededTail, LocalHeaderBeforeItIsCheckedWhenOpening) {
   Built second = edited_once();
   flip_bit(second.bytes, second.entry("w").header_offset + 10);
   EXPECT_EQ(refusal_of_directory(second.bytes), (ErrorContext{Code::zip_local_field, "w", 0}));

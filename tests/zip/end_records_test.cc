@@ -28,7 +28,7 @@ Built changed_zip64(const Change& change) {
   });
 }
 
-TEST(EndRecords, TellWhereTheDirectoryIs) {
+TEST(EndRecords, LocateTheDirectory) {
   const Built built = smallest_archive();
   const zip::EndOfArchive end = zip::read_end(built.bytes);
   EXPECT_EQ(end.entries, 2U);
@@ -63,7 +63,7 @@ TEST(EndRecords, LocatorWithoutRoomForARecordIsRefused) {
   }
 }
 
-TEST(EndRecords, PlaceWithoutAZip64RecordIsToldFromARecordOfAnotherForm) {
+TEST(EndRecords, MissingZip64RecordHasAnErrorOfItsOwn) {
   const Blob bytes = changed_zip64([](ZipBuilder& b) { b.zip64_end.signature = 0x06064b51U; }).bytes;
   EXPECT_EQ(error_if_any([&] { return zip::read_end(bytes).entries; }).value().message(),
             "no zip64 end record where the locator points");
@@ -99,7 +99,7 @@ bool has_unneeded_zip64(std::uint64_t offset, std::uint64_t size) {
   return zip::read_end(file.bytes()).unneeded_zip64;
 }
 
-TEST(EndRecords, Zip64IsNeededForADirectoryThatIsThatLargeOrThatFarAway) {
+TEST(EndRecords, Zip64IsNeededForLargeOrFarDirectory) {
   if (sizeof(std::size_t) < sizeof(std::uint64_t)) GTEST_SKIP() << "a file of 4 GiB does not fit in memory";
   EXPECT_TRUE(has_unneeded_zip64(sentinel - 1, 100));
   EXPECT_FALSE(has_unneeded_zip64(sentinel, 100));
@@ -109,7 +109,7 @@ TEST(EndRecords, Zip64IsNeededForADirectoryThatIsThatLargeOrThatFarAway) {
   EXPECT_FALSE(has_unneeded_zip64(100, sentinel + 1));
 }
 
-TEST(EndRecords, DefaultLimitsAreThoseThatTheHeaderPromises) {
+TEST(EndRecords, DefaultLimitsAreThoseOfTheHeader) {
   EXPECT_EQ(zip::Limits{}.entries, 1048576U);
   EXPECT_EQ(zip::Limits{}.directory_size, 268435456U);
 }

@@ -6,7 +6,7 @@
 namespace onnxar::testing {
 namespace {
 
-TEST(ForeignDescriptors, NumbersBeforeStreamedDataAreZeroOrTheDirectorys) {
+TEST(ForeignDescriptors, NumbersInFrontAreZeroOrTheDirectorys) {
   const auto refused = [](Code code, const auto& change) {
     const Built built = changed([&](ZipBuilder& b) {
       b.entries[1] = plain_entry(streamed_entry("a", pattern(100, 1)));
@@ -73,7 +73,7 @@ TEST(ForeignDescriptors, ADescriptorThatRunsIntoTheDirectoryIsRefused) {
 }
 
 // The directory's first byte is `P`, so a reader that runs on by one byte finds a size of 0x50 and three bytes more.
-TEST(ForeignDescriptors, ADescriptorThatLacksTheHighestByteOfASizeIsRefused) {
+TEST(ForeignDescriptors, RefusesDescriptorWithATruncatedSize) {
   constexpr std::uint32_t size = 0x50000000;
   const Blob data(size / 1032 + 1);
   for (const bool with_signature : {true, false}) {
@@ -90,7 +90,7 @@ TEST(ForeignDescriptors, ADescriptorThatLacksTheHighestByteOfASizeIsRefused) {
   }
 }
 
-TEST(ForeignDescriptors, FourBytesBeforeADescriptorAreItsSignatureOrRefused) {
+TEST(ForeignDescriptors, RefusesOtherSignatureBeforeADescriptor) {
   Blob descriptor = descriptor_of_b(true, 4);
   put_u32(descriptor, 0, signature::descriptor + 1);
   expect_descriptor_refused(descriptor);

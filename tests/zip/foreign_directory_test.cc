@@ -32,7 +32,7 @@ TEST(ForeignDirectory, ReadsArchives) {
   EXPECT_EQ(read_all(edited.bytes)[2].second, smallest_model(256, "edited"));
 }
 
-TEST(ForeignDirectory, TellsTheAlignmentOfEitherRecord) {
+TEST(ForeignDirectory, ReadsTheAlignmentOfEitherRecord) {
   const auto alignment_of = [](std::uint16_t id, unsigned recorded, const Blob& more = {}) {
     Blob record = extra_record(id, Blob(2));
     put_u16(record, 4, static_cast<std::uint16_t>(recorded));
@@ -50,7 +50,7 @@ TEST(ForeignDirectory, TellsTheAlignmentOfEitherRecord) {
   EXPECT_EQ(alignment_of(0xD935, 128, other), 128U);
 }
 
-TEST(ForeignDirectory, TellsTheAlignmentThatIsRecorded) {
+TEST(ForeignDirectory, ReadsTheRecordedAlignment) {
   ZipBuilder builder = smallest_builder();
   builder.alignment = 4096;
   builder.entries.push_back(plain_entry(zip_entry("plain", blob("x"))));
@@ -103,7 +103,7 @@ TEST(ForeignDirectory, FormIsFree) {
   expect_read(changed_a([](ZipEntry& e) { e.in_both([](HeaderFields& h) { h.flags = std::uint16_t{0x0806}; }); }));
 }
 
-TEST(ForeignDirectory, AnyExtraFieldsMayBeThere) {
+TEST(ForeignDirectory, AllowsAnyExtraFields) {
   const auto local = [](const Blob& extra) { return changed_a([&](ZipEntry& e) { e.local.extra = extra; }); };
   expect_read(local(extra_record(0x5455, pattern(9))));
   expect_read(local(zeros(3)));   // zipalign's padding
@@ -147,7 +147,7 @@ TEST(ForeignDirectory, AZip64EndRecordMayStateAnyVersionUpTo45) {
   }
 }
 
-TEST(ForeignDirectory, Zip64FieldsThatNothingCallsForAreReadWhereTheyAgree) {
+TEST(ForeignDirectory, ReadsUnneededZip64FieldsThatAgree) {
   const std::vector<std::vector<std::uint64_t>> contents = {{}, {100}, {100, 100}};
   for (const auto& values : contents) {
     expect_read(changed_a([&](ZipEntry& e) { e.central.extra = zip64_record(values); }));
@@ -163,7 +163,7 @@ TEST(ForeignDirectory, Zip64FieldsThatNothingCallsForAreReadWhereTheyAgree) {
   }));
 }
 
-TEST(ForeignDirectory, SixtyFiveThousandFiveHundredAndThirtyFiveEntriesNeedNoZip64) {
+TEST(ForeignDirectory, Reads65535EntriesWithoutZip64) {
   ZipBuilder builder = plain_zip();
   while (builder.entries.size() < 65535) {
     builder.entries.push_back(plain_entry(zip_entry("e" + std::to_string(builder.entries.size()), {})));
@@ -197,7 +197,7 @@ TEST(ForeignDirectory, FoldersAreNotFiles) {
   EXPECT_THAT(names_in(built.bytes), ElementsAre(model_entry, "a", "b", "folder/c"));
 }
 
-TEST(ForeignDirectory, TheRefusalOfAZip64EndRecordTellsWhichVersionsAreRead) {
+TEST(ForeignDirectory, NamesTheZip64VersionsThatItReads) {
   ZipBuilder builder = smallest_builder();
   builder.force_zip64 = true;
   builder.zip64_end.version_needed = std::uint16_t{46};
@@ -210,7 +210,7 @@ TEST(ForeignDirectory, TheRefusalOfAZip64EndRecordTellsWhichVersionsAreRead) {
 }
 
 // 19 280 is `PK` in two bytes. With a directory whose size ends in 5 and 6, the end record contains its own signature.
-TEST(ForeignDirectory, NumbersOfTheEndRecordThatLookLikeItsSignatureAreNumbers) {
+TEST(ForeignDirectory, ReadsNumbersThatLookLikeAnEndSignature) {
   constexpr std::size_t entries = 0x4b50;
   constexpr std::size_t directory_size = 0x000f0605;
   ZipBuilder builder = plain_zip();

@@ -171,7 +171,7 @@ TEST(ForeignHeaders, AFieldThatRunsPastTheHeaderIsRefused) {
 }
 
 // Measured: with the first unzip makes a symbolic link of the entry, with the second bsdtar does.
-TEST(ForeignHeaders, FieldsByWhichSomeReadersMakeALinkOfAFileAreRefused) {
+TEST(ForeignHeaders, RefusesFieldsThatMakeAFileALink) {
   for (const std::uint16_t field : Words{0x756e, 0x6c78}) {
     expect_extra_refused(Code::zip_extra_unknown, extra_record(field, pattern(9)));
   }
@@ -187,7 +187,7 @@ TEST(ForeignHeaders, StrayBytesAfterExtraFieldsAreRefused) {
   }
 }
 
-TEST(ForeignHeaders, APaddingRecordTooShortForAnAlignmentStatesNone) {
+TEST(ForeignHeaders, ShortPaddingRecordStatesNoAlignment) {
   const auto alignment_of = [](const Blob& extra) {
     const Built built = changed([&](ZipBuilder& b) {
       Blob data(100);
@@ -233,7 +233,7 @@ TEST(ForeignHeaders, TwoZip64FieldsAreRefused) {
   expect_local_refused(Code::zip_extra_duplicate, [&](LocalFields& l) { l.extra = twice; });
 }
 
-TEST(ForeignHeaders, ASentinelWithoutAZip64FieldIsToldFromOneWithTooShortAField) {
+TEST(ForeignHeaders, DistinguishesMissingFromShortZip64Field) {
   expect_central_refused(Code::zip_zip64_extra, [](CentralFields& c) { c.csize32 = c.usize32 = sentinel; });
   expect_local_refused(Code::zip_zip64_extra, [](LocalFields& l) { l.usize32 = sentinel; });
   const auto message_of = [](const Blob& extra) {
@@ -243,7 +243,7 @@ TEST(ForeignHeaders, ASentinelWithoutAZip64FieldIsToldFromOneWithTooShortAField)
   EXPECT_NE(message_of({}), message_of(zip64_record({100})));
 }
 
-TEST(ForeignHeaders, ALocalZip64FieldForOneSizeAloneIsRefused) {
+TEST(ForeignHeaders, RefusesLocalZip64FieldForOneSizeOnly) {
   const ZipEntry deflated = plain_entry(deflated_entry("a", pattern(50)));  // of two sizes
   const std::uint64_t stored = deflated.data.size();
   const auto with = [&](const Numbers& values, bool size, bool stored_size) {
@@ -282,7 +282,8 @@ TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
   });
 }
 
-TEST(ForeignHeaders, ACentralZip64FieldHoldsWholeValuesAndThreeAtMost) {
+// It holds whole values of 64 bits.
+TEST(ForeignHeaders, CentralZip64FieldHoldsUpToThreeValues) {
   for (const std::size_t size : {1U, 7U, 9U, 12U, 20U, 25U, 32U, 36U}) {
     SCOPED_TRACE(size);
     Blob content(size);

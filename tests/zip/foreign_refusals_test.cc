@@ -95,7 +95,7 @@ TEST(ForeignRefusals, ASignatureOfAnEndRecordInTheCommentIsRefused) {
   EXPECT_EQ(refusal_of_zip(changed([](ZipBuilder& b) { b.comment = "PK\5\5 PK\6\5 K\5\6"; }).bytes), std::nullopt);
 }
 
-TEST(ForeignRefusals, AFirstLocalHeaderThatTheDirectoryDoesNotListIsRefused) {
+TEST(ForeignRefusals, RefusesUnlistedFirstLocalHeader) {
   const Built first = changed([](ZipBuilder& b) { b.entry(model_entry).listed = false; });
   expect_refused_at(Code::zip_entry_unlisted, first.bytes, 0);
   const Built after_a_prefix = changed([](ZipBuilder& b) {
@@ -280,13 +280,13 @@ TEST(ForeignRefusals, EntriesThatOverlapAreRefused) {
   EXPECT_EQ(refusal_of_zip(nested.bytes), at_header(Code::zip_entry_overlap, nested, "a"));
 }
 
-TEST(ForeignRefusals, OneLocalHeaderForTwoEntriesIsRefused) {
+TEST(ForeignRefusals, RefusesOneLocalHeaderForTwoEntries) {
   const Built built = changed([](ZipBuilder& b) { b.directory_order = {{0, 1, 1, 2}}; });
   EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_entry_overlap, built, "a"));
 }
 
 // With the fields of one header read for each of them, this takes minutes.
-TEST(ForeignRefusals, ALocalHeaderForVeryManyEntriesIsReadTwiceAtMost) {
+TEST(ForeignRefusals, ReadsOneHeaderOfManyEntriesAtMostTwice) {
   const Built built = changed([](ZipBuilder& b) {
     b.entry("a").local.extra = zeros(65532);
     b.directory_order = std::vector<std::size_t>(200'000, 1);
@@ -305,7 +305,7 @@ TEST(ForeignRefusals, DataIsComparedWithItsCrc) {
   EXPECT_EQ(refusal_of_zip(deflated.bytes), at_data(Code::zip_data_inflate, deflated, "a"));
 }
 
-TEST(ForeignRefusals, ASignatureThatEndsWhereTheFirstEntryBeginsIsRefused) {
+TEST(ForeignRefusals, RefusesSignatureRightBeforeTheFirstEntry) {
   const Built local = changed([](ZipBuilder& b) { b.prefix = blob("PK\3\4"); });
   expect_refused_at(Code::zip_entry_unlisted, local.bytes, 0);
   const Built end = changed([](ZipBuilder& b) { b.prefix = blob("PK\5\6"); });

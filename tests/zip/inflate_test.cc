@@ -51,7 +51,7 @@ std::optional<ErrorContext> refusal_of_stream(const Blob& stream, std::uint64_t 
 
 const ErrorContext refused{Code::zip_data_inflate, "w", 77};
 
-TEST(InflateSource, GivesBackWhatWasDeflated) {
+TEST(InflateSource, RestoresWhatWasDeflated) {
   for (const std::size_t size : {0U, 1U, 1000U, 300000U, 3000000U}) {
     const Blob data = pattern(size);
     EXPECT_TRUE(inflated(deflated(data), size).data == data) << size;

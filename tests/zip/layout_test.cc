@@ -75,7 +75,7 @@ TEST(Place, LocalZip64BeginsAtTheSentinel) {
   EXPECT_EQ(zip::place(0, 20, sentinel, 64).data_offset, 128U);
 }
 
-TEST(UsualPlace, IsOursOrTheFirstMultipleOf64WithARecordOrWithout) {
+TEST(UsualPlace, IsOursOrTheNextMultipleOf64) {
   for (const std::uint64_t size :
        {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{mebibyte} - 1, std::uint64_t{mebibyte},
         std::uint64_t{sentinel} - 1, std::uint64_t{sentinel}, 4 * gibibyte}) {
@@ -130,7 +130,7 @@ TEST(FileSize, CountsEveryEntryAtItsOwnAlignment) {
   EXPECT_EQ(zip::file_size(same, 512), zip::file_size(std::vector<zip::SizedEntry>{{"a", 70, 512}, {"b", 70, 512}}));
 }
 
-TEST(FileSize, FirstEntryBeginsAtZeroUnlessAPlaceIsGiven) {
+TEST(FileSize, FirstEntryBeginsAtZeroByDefault) {
   const std::string name(28, 'n');  // with it, 64 is the first place for the data
   EXPECT_EQ(zip::file_size(std::vector<zip::SizedEntry>{{name, 10, 64}}), 64U + 10 + 46 + 28 + 22);
   EXPECT_EQ(zip::file_size(std::vector<zip::SizedEntry>{{name, 10, 64}}, 1), 128U + 10 + 46 + 28 + 22);
@@ -148,7 +148,7 @@ TEST(FileSize, OfMoreThanReadersTakeIsRefused) {
   EXPECT_EQ(refused({.entries = 2, .directory_size = std::uint64_t{2} * 47}), std::nullopt);
 }
 
-TEST(FileSize, EntriesHaveTwoToThe60BytesAtMostAndBeginThereAtTheLatest) {
+TEST(FileSize, EntriesAndOffsetsAreLimitedTo2To60) {
   constexpr std::uint64_t limit = 1ULL << 60U;
   const auto code_of_sizes = [](std::uint64_t first, std::uint64_t second) {
     const std::vector<zip::SizedEntry> entries = {{"a", first, 64}, {"b", second, 64}};
@@ -260,7 +260,7 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfCounts) {
   expect_builders_bytes(builder);
 }
 
-TEST(HeaderBytes, BothHeadersOfAnEntryWithALocalZip64FieldStateVersion45) {
+TEST(HeaderBytes, LocalZip64FieldMeansVersion45InBothHeaders) {
   zip::PlacedEntry entry;
   entry.name = "w";
   entry.placement = zip::place(0, 1, 10, 64);
@@ -269,7 +269,7 @@ TEST(HeaderBytes, BothHeadersOfAnEntryWithALocalZip64FieldStateVersion45) {
   EXPECT_EQ(u16_at(zip::directory_headers(std::array{entry}), 6), 45U);
 }
 
-TEST(HeaderBytes, VersionsNeededTellWhichHeadersHaveZip64Fields) {
+TEST(HeaderBytes, VersionsNeededFollowZip64Fields) {
   constexpr std::uint64_t large = 0xffffffff;
   struct Case {
     std::uint64_t offset, size;

@@ -44,7 +44,7 @@ void expect_at(const Built& built, std::uint64_t data_offset, std::uint64_t alig
   EXPECT_FALSE(local.unneeded_zip64);
 }
 
-TEST(LocalHeader, TellsWhereTheDataIsAndItsAlignment) {
+TEST(LocalHeader, LocatesTheDataAndReadsItsAlignment) {
   for (const std::size_t alignment : {64U, 128U, 4096U, 32768U}) {
     expect_at(changed_entry([=](ZipEntry& w) { w.alignment = alignment; }), alignment, alignment);
   }
@@ -69,7 +69,8 @@ TEST(LocalHeader, DataIsAlignedTo64WithoutAPaddingRecord) {
   }
 }
 
-TEST(LocalHeader, FlagsOfNoVectorAreTheDirectorysToo) {
+// These are bits that no vector has.
+TEST(LocalHeader, FlagsEqualTheDirectorys) {
   for (const unsigned bit : {1U, 10U, 12U, 13U}) {
     EXPECT_EQ(code_of_local([=](LocalFields& l) { l.flags = static_cast<std::uint16_t>(1U << bit); }),
               Code::zip_local_field);
@@ -98,7 +99,7 @@ TEST(LocalHeader, LengthIsAtMost65535Bytes) {
   EXPECT_EQ(code_of_length(31 + 65535), Code::zip_local_header);
 }
 
-TEST(LocalHeader, TwoRecordsOfAnAlignmentAreToldFromTwoZip64Fields) {
+TEST(LocalHeader, TwoAlignmentRecordsHaveTheirOwnMessage) {
   const auto message_of = [](const Blob& fields) {
     const Built built = changed_entry([&](ZipEntry& w) { w.local.extra = fields; });
     return error_if_any([&] { return local_of_w(built); }).value().message();
@@ -119,13 +120,13 @@ TEST(LocalHeader, EveryByteOfThePaddingIsZero) {
   }
 }
 
-TEST(LocalHeader, PaddingOfOneByteManyTimesIsRefusedUnlessItIsZero) {
+TEST(LocalHeader, RefusesPaddingOfEqualNonzeroBytes) {
   Blob record = extra_record(0xD935, Blob(room - 4, std::byte{0x11}));
   put_u16(record, 4, 64);
   EXPECT_EQ(code_of_fields(record), Code::zip_padding_record);
 }
 
-TEST(LocalHeader, Zip64FieldOf4GiBIsCalledFor) {
+TEST(LocalHeader, Zip64FieldIsNeededFrom4GiB) {
   for (const std::uint64_t size : {std::uint64_t{1024}, sentinel - 1, sentinel, sentinel + 1}) {
     const Built built = changed_entry([size](ZipEntry& w) {
       w.force_zip64_sizes = true;

@@ -136,7 +136,7 @@ TEST(FoldedNames, EqualityNeedsEqualLengths) {
   EXPECT_FALSE(zip::equal_folded("ab@", "ab`"));
 }
 
-TEST(CheckName, ThrowsTheFirstFaultAtThePlaceThatItIsGiven) {
+TEST(CheckName, ThrowsTheFirstFaultAtTheGivenPlace) {
   zip::check_name("a/b", {"a/b", 5});
   EXPECT_EQ(refusal_of([] { zip::check_name("a/", {"a/", 5}); }), (ErrorContext{Code::zip_name_directory, "a/", 5}));
 }

@@ -31,7 +31,7 @@ TEST(ProvedLength, IsThatOfTheHeaderWithItsVariableParts) {
             (ErrorContext{Code::zip_directory_header, "", 100}));
 }
 
-TEST(DirectoryEnd, BytesAfterTheLastHeaderAreRefusedWhereTheyBegin) {
+TEST(DirectoryEnd, RefusesBytesAfterTheLastHeader) {
   zip::check_directory_end({}, 3, 100);
   const Blob rest(1);
   EXPECT_EQ(refusal_of([&] { zip::check_directory_end(rest, 3, 100); }),
@@ -77,7 +77,7 @@ std::optional<ErrorContext> refusal_of_extra(const Blob& extra, HeaderKind kind 
   return refusal_of([&] { return extra_fields_in(extra, kind); });
 }
 
-TEST(ExtraFields, NoBytesGiveNoFields) {
+TEST(ExtraFields, NoBytesMeanNoFields) {
   const zip::ExtraFields fields = extra_fields_in({});
   EXPECT_FALSE(fields.zip64);
   EXPECT_FALSE(fields.padding);

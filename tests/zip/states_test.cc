@@ -120,7 +120,7 @@ Blob after_unfinished_edit(const Built& first, std::size_t zeros) {
   return builder.build();
 }
 
-TEST(StateEnds, DirectoryOfAnUnfinishedEditIsNotPartOfTheNextOne) {
+TEST(StateEnds, DirectoryOfAnUnfinishedEditIsSkipped) {
   const Built first = smallest_archive();
   const Blob bytes = after_unfinished_edit(first, 0);
   EXPECT_THAT(zip::state_ends(bytes), ElementsAre(first.bytes.size(), bytes.size()));
@@ -168,7 +168,7 @@ TEST(KnownZeros, PaddingOfAllStatesIsComparedOnce) {
   }
 }
 
-TEST(KnownZeros, TellZerosFromOtherPadding) {
+TEST(KnownZeros, RecognisesZeros) {
   Blob bytes = zeros(2000);
   bytes[1999] = std::byte{1};
   zip::KnownZeros known;

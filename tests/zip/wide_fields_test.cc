@@ -32,7 +32,7 @@ void mean_size(ZipEntry& w, std::uint64_t size) {
 }
 
 // Most entries of an archive of more than 4 GiB are like the offset alone, one large entry is like the size alone.
-TEST(WideFields, NumbersFromTheSentinelOnAreReadFromAFieldThatTheyNeed) {
+TEST(WideFields, ReadsNumbersThatNeedTheField) {
   struct Case {
     std::uint64_t size, offset;
   };
@@ -82,7 +82,7 @@ TEST(WideFields, CompleteFieldIsReadWhereItAgrees) {
 
 // Readers that take the first value for the first sentinel would find another offset: Python's zipfile and unzip read a
 // superseded model where the field of all three stood beside the offset's sentinel alone.
-TEST(WideFields, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
+TEST(WideFields, RefusesCompleteFieldReadOutOfStep) {
   const auto code_beside = [](bool usize, bool csize, bool offset) {
     return code_of_header([=](CentralFields& c) {
       if (usize) c.usize32 = sentinel;
@@ -113,7 +113,7 @@ TEST(WideFields, FieldOfAnotherSizeIsRefused) {
   }
 }
 
-TEST(WideFields, NumbersThatContradictTheHeaderIn64BitsOnlyAreRefused) {
+TEST(WideFields, RefusesContradictionIn64BitsOnly) {
   constexpr std::uint64_t larger = 1024 + (1ULL << 32U);
   EXPECT_EQ(code_of_header([](CentralFields& c) { c.zip64_extra = zip64_record({larger, larger, 0}); }),
             Code::zip_zip64_extra);

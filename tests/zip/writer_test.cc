@@ -95,7 +95,7 @@ TEST_F(WriterTest, PiecesOfASourceMayBeOfAnySize) {
   EXPECT_TRUE(finish() == builder.build());
 }
 
-TEST_F(WriterTest, SourceThatGivesAnotherNumberOfBytesIsRefused) {
+TEST_F(WriterTest, RefusesSourceOfAnotherSize) {
   for (const PieceSource& source :
        {PieceSource(101, {pattern(100)}), PieceSource(1, {}), PieceSource(99, {pattern(100)}),
         PieceSource(100, {pattern(50), pattern(50), pattern(1)})}) {
