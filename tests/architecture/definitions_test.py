@@ -179,7 +179,7 @@ class DefinitionsChecker(unittest.TestCase):
     def test_refuses_a_function_that_no_header_declares(self):
         self.assertEqual(self.complaints("src/zip/x.cc", "int stray() {}"), ["stray"])
 
-    def test_leaves_declarations_alone(self):
+    def test_ignores_declarations(self):
         self.assertEqual(self.complaints("src/archive/x.cc", "int g(int a);\nvoid q();"), [])
 
 

@@ -53,7 +53,7 @@ class WordsOfTheCommandLine(unittest.TestCase):
     def test_options_are_seen(self) -> None:
         self.assertLessEqual({"--force", "--threshold", "--no-sync", "--data-dir", "--max-expansion"}, options())
 
-    def test_no_option_and_no_command_is_named_in_the_library(self) -> None:
+    def test_library_names_no_option_or_command(self) -> None:
         named = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(options()))})(?![\w-])|\bonnxar (?:{VERBS})\b")
         for folder in ("src", "include"):
             for path, text in without_comments(folder).items():
@@ -94,7 +94,7 @@ class Words(unittest.TestCase):
                 with self.subTest(hint=hint.name, interface=interface):
                     self.assertNotRegex(words, wrong)
 
-    def test_every_hint_is_given_somewhere(self) -> None:
+    def test_every_hint_is_used(self) -> None:
         given = "".join(without_comments("src").values())
         for hint in CATALOGUE:
             with self.subTest(hint.name):

@@ -39,7 +39,7 @@ class Readme(unittest.TestCase):
         rooms = {folder.name for folder in (ROOT / "src").iterdir() if folder.is_dir()}
         self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)), rooms)
 
-    def test_every_stop_of_a_journey_is_there(self) -> None:
+    def test_every_stop_of_a_journey_exists(self) -> None:
         stops = STOP.findall(README)
         self.assertGreater(len(stops), 20)
         for file, function in stops:

@@ -83,19 +83,19 @@ class Rules(unittest.TestCase):
         self.assertEqual(retired() & self.rules.keys(), set())
         self.assertIn("L9", retired())
 
-    def test_every_rule_is_named_at_the_check_of_each_of_its_codes(self):
+    def test_every_rule_is_named_at_each_of_its_checks(self):
         seen = {each for lines in self.sources.values() for each in checks(lines, set(self.identifiers.values()))}
         codes = {**{rule: [code] for rule, code in self.rules.items() if code}, **self.foreign}
         for rule, code in ((rule, code) for rule in codes for code in codes[rule]):
             with self.subTest(rule=rule, code=code):
                 self.assertTrue((rule, self.identifiers[code]) in seen, "no comment near that code names the rule")
 
-    def test_every_rule_of_foreign_zips_is_named_where_the_code_follows_it(self):
+    def test_every_foreign_zip_rule_is_named_in_code(self):
         named = {rule for lines in self.sources.values() for line in lines for rule in named_in(line)}
         wanted = {rule for rule in self.rules if rule.startswith("F")} | self.foreign.keys()
         self.assertEqual(wanted - named, set())
 
-    def test_comments_name_rules_that_there_are(self):
+    def test_comments_name_only_existing_rules(self):
         for path, lines in self.sources.items():
             for number, line in enumerate(lines, 1):
                 for rule in named_in(line):

@@ -193,7 +193,7 @@ class Case(unittest.TestCase):
 
 
 class Reading(Case):
-    def test_memory_is_mapped_once_and_given_back(self):
+    def test_memory_is_mapped_once_and_released(self):
         for _ in range(50):
             archive = opened(self.path)
             self.assertEqual(mappings(self.path), 1)
@@ -205,7 +205,7 @@ class Reading(Case):
             LIB.onnxar_owner_release(owner)
             self.assertEqual(mappings(self.path), 0)
 
-    def test_a_copy_does_not_mind_what_becomes_of_the_file(self):
+    def test_copy_survives_changes_of_the_file(self):
         archive = opened(self.path, Options(struct_size=c.sizeof(Options), copy_in=1))
         self.addCleanup(LIB.onnxar_close, archive)
         self.assertEqual(mappings(self.path), 0)
@@ -244,7 +244,7 @@ class Refusing(Case):
         error = self.refused(USAGE, "usage.argument", "pack", abi, None, target, None, None)
         self.assertEqual(error.hint, ("", ""))
 
-    def test_more_memory_than_there_is(self):
+    def test_too_much_memory_is_refused(self):
         end_record = self.path.read_bytes()[-22:]  # without one, the file is looked at before it is read
         os.truncate(self.path, 1 << 40)  # a hole
         with open(self.path, "ab") as file:
@@ -278,7 +278,7 @@ class Tensors(Case):
         self.addCleanup(LIB.onnxar_tensors_free, found)
         return found
 
-    def test_every_tensor_has_its_bytes_wherever_they_are(self):
+    def test_every_tensor_has_its_bytes_in_every_encoding(self):
         kind = wire.TYPES["INT8"]
         found = self.tensors_of(
             linked("a"), wire.tensor("raw", count=5), wire.tensor("typed", kind, 7, wire.packed), linked("a", 10, offset=8)
@@ -321,7 +321,7 @@ class Tensors(Case):
 class Writing(Case):
     """A binding writes an archive and runs verbs."""
 
-    def test_what_is_written_is_what_was_given(self):
+    def test_written_bytes_are_those_that_were_passed(self):
         target = self.path.with_name("written.onnxar")
         writer = result(c.c_void_p, "create", c.c_uint32(1), os.fsencode(target), None)
         self.addCleanup(LIB.onnxar_writer_free, writer)
@@ -339,13 +339,13 @@ class Writing(Case):
         call("finish", writer, self.data_of(2), len(self.data_of(2)))
         self.assertEqual(target.read_bytes(), self.made.file)
 
-    def test_a_reader_may_give_no_more_than_it_was_asked_for(self):
+    def test_read_callback_may_not_return_too_many_bytes(self):
         writer = result(c.c_void_p, "create", c.c_uint32(1), os.fsencode(self.path.with_name("x")), None)
         self.addCleanup(LIB.onnxar_writer_free, writer)
         too_much = READER(lambda _, buffer, size: size + 1)
         self.refused(USAGE, "usage.argument", "add_stream", writer, b"a", TERMINATED, 10, too_much, None)
 
-    def test_each_option_is_for_the_verbs_that_the_header_names(self):
+    def test_each_option_serves_the_verbs_in_its_comment(self):
         comments = dict(re.findall(r"\b(\w+)(?:\)\(.*\))?; +/\* ([a-z ]+)", HEADER.read_text().split("struct onnxar_options {")[1].split("}")[0]))
         comments.update(add_count=comments.pop("add"), remove_count=comments.pop("remove"))
         changing = "pack unpack repack replace undo recover link extract"
@@ -381,10 +381,10 @@ class Symbols(unittest.TestCase):
         symbols = [line.split() for line in listed.stdout.splitlines()]
         return {name.split("@")[0] for _, kind, name in symbols if kind != "A"}
 
-    def test_the_functions_of_the_header_are_exported_and_nothing_else(self):
+    def test_library_exports_exactly_the_header(self):
         self.assertEqual(self.exported(), functions())
 
-    def test_no_function_of_this_abi_is_gone_and_new_ones_are_listed(self):
+    def test_abi_keeps_every_function_and_lists_new_ones(self):
         lines = LISTED.read_text().splitlines()
         listed = {line for line in lines if line and not line.startswith("#")}
         self.assertEqual(listed - self.exported(), set(), "callers of this ABI need these: put them back, or raise ONNXAR_C_ABI")

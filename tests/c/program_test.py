@@ -36,7 +36,7 @@ class Program(unittest.TestCase):
     def test_every_function_does_as_the_header_says(self):
         self.expect_all_right(os.environ["ONNXAR_C_PROGRAM"])
 
-    def test_every_function_serves_a_caller_compiled_against_the_first_header(self):
+    def test_callers_of_the_first_header_still_work(self):
         if "ONNXAR_C_V1_PROGRAM" not in os.environ:
             self.skipTest("this system never had the first header")
         self.expect_all_right(os.environ["ONNXAR_C_V1_PROGRAM"])

@@ -56,7 +56,7 @@ class WrongChecksum(ToolCase):
         self.fault = Fault("zip.data.crc", "b", archive.data[1])
         self.path = self.write("damaged.onnxar", archive.file)
 
-    def test_whatever_copies_the_data_refuses(self) -> None:
+    def test_every_verb_that_copies_the_data_refuses(self) -> None:
         line = self.fault.line(self.path)
         self.fails(FORMAT, line, "pack", self.path, "-o", self.output)
         self.fails(FORMAT, line, "unpack", self.path, "-o", self.output)

@@ -27,17 +27,17 @@ class Bombs(ToolCase):
                 record.put(file, at, **{name: value})
         return self.write("bomb.zip", bytes(file))
 
-    def test_that_says_too_little_is_stopped(self) -> None:
+    def test_bomb_that_claims_too_little_is_stopped(self) -> None:
         path = self.bomb(32 * MIB, 1000)  # stopped at the first byte too many
         for verb in ("repack", "pack"):
             self.fails(FORMAT, "onnxar: error[zip.data.inflate]", verb, path, "-o", self.output)
 
-    def test_that_says_too_much_is_refused_before_anything_is_written(self) -> None:
+    def test_bomb_that_claims_too_much_is_refused(self) -> None:
         path = self.bomb(1000, 2**32 - 2)
         line = f'onnxar: error[zip.data.inflate] {path}: entry "bomb.bin" at 0x'
         self.assertIn("impossible with deflate", self.fails(FORMAT, line, "repack", path, "-o", self.output))
 
-    def test_that_is_right_is_inflated_in_bounded_memory(self) -> None:
+    def test_honest_bomb_is_inflated_in_bounded_memory(self) -> None:
         path = self.bomb(128 * MIB, 128 * MIB)
         tool = self.in_memory(48 * MIB)
         for verb in ("repack", "pack"):

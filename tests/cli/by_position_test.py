@@ -74,7 +74,7 @@ class Read(ToolCase):
     def beside_holds(self, path: Path, names: tuple[str, ...] = NAMES) -> None:
         self.holds(path.read_bytes(), files_beside(path), names)
 
-    def test_an_archive_however_its_source_spells_its_links(self) -> None:
+    def test_archive_has_links_in_order_from_every_source(self) -> None:
         for source in self.sources(*NAMES):
             for options in ((), ("--checksum", "sha1"), command_line.ALL_SITES):
                 with self.subTest(source=source.name, options=options):
@@ -116,7 +116,7 @@ class Read(ToolCase):
         expected = {name: content(name) for name in NAMES} | {"half": content("b")[600:]}
         self.assertEqual(by_position(entries[MODEL], entries), expected)
 
-    def test_further_graphs_of_an_archive_that_is_packed_again(self) -> None:
+    def test_graphs_of_packed_archive_have_ordered_links(self) -> None:
         links = [wire.DataFile(name).link(length=4 * COUNT) for name in NAMES]
         tensors = [wire.fields_of(name, wire.FLOAT, [COUNT], link) for name, link in zip(NAMES, links)]
         graph = Entry("other.onnx", wire.plain(*tensors[1:]))

@@ -63,11 +63,11 @@ class Verifying(ToolCase):
             for expected in ('tensor "w"', WRONG):
                 self.assertIn(expected, finding["message"])
 
-    def test_what_is_no_sha1_is_a_warning_of_pack(self) -> None:
+    def test_pack_warns_of_a_checksum_that_is_not_sha1(self) -> None:
         done = self.succeeds("pack", self.external(checksum="crc:1"), "-o", self.output)
         self.assertIn(f"warning[{CODE}]", done.stderr)
 
-    def test_part_of_a_file_is_not_held_against_a_checksum(self) -> None:
+    def test_part_of_a_file_is_not_compared_with_checksum(self) -> None:
         path = self.external(DATA + b"more", checksum=WRONG)
         self.succeeds("check", "--data", path)
         self.succeeds("pack", path, "-o", self.output)

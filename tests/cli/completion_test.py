@@ -216,7 +216,7 @@ class Fish(ShellCase):
         self.assertEqual(set(self.offered("onnxar check --data-dir ")), {"home/"})
         self.assertEqual(self.offered("onnxar pack --align "), {})
 
-    def test_a_verb_as_a_later_word_is_none(self) -> None:
+    def test_later_word_is_not_completed_as_a_verb(self) -> None:
         self.assertNotIn("--checksum", self.offered("onnxar check pack --c"))
 
 

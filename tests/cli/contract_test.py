@@ -75,7 +75,7 @@ class Usage(ToolCase):
         self.wrong("pack", model, "-o", "out", "-q", "-v")
         self.wrong("ls", archive, "--force")
 
-    def test_sizes_that_are_none(self) -> None:
+    def test_invalid_sizes(self) -> None:
         model = self.model()
         wrapping = (str(2**64), "-1", str(64 - 2**64))
         for size in (*wrapping, "", "x", "1.5", "1.5KiB", "64X", "64 64", "4 KiB"):
@@ -94,7 +94,7 @@ class Usage(ToolCase):
         self.succeeds("unpack", archive, "-o", "./-", cwd=self.folder)
         self.assertTrue((self.folder / "-").exists())
 
-    def test_entry_that_is_not_there(self) -> None:
+    def test_missing_entry(self) -> None:
         archive = self.archive("w")
         for name in ("v", "W", "", "w/", "../w"):
             line = Fault("usage.no_such_entry", name).line(archive)
@@ -151,7 +151,8 @@ class Streams(ToolCase):
             self.assertEqual(done.stderr, "")
             self.assertNotEqual(done.stdout, b"")
 
-    def test_check_prints_findings_to_stdout_and_its_summary_to_stderr(self) -> None:
+    # The summary goes to stderr.
+    def test_check_prints_findings_to_stdout(self) -> None:
         path = self.archive_of(*weights("w", count=8), model_of(linked("w", 8)))
         done = self.succeeds("check", path)
         self.assertRegex(done.stdout.decode(), r"\Awarning\[onnx\.external\.small\] .*\n\Z")

@@ -63,7 +63,7 @@ class Cost(ToolCase):
 
     # --- sites -----------------------------------------------------------------------------------
 
-    def test_the_name_of_an_attribute_is_not_copied_for_each_of_its_tensors(self) -> None:
+    def test_attribute_name_is_not_copied_for_each_tensor(self) -> None:
         count = 6_000
         tensors = b"".join(block(10, linked("w", 4, 4 * i)) for i in range(count))
         data = model(block(NODE, block(4, "Op") + attribute("A" * MIB, tensors, 9)))
@@ -74,7 +74,7 @@ class Cost(ToolCase):
             done = self.succeeds(*arguments, tool=tool)
             self.assertLess(len(done.stdout), 8 * MIB, verb)
 
-    def test_a_name_is_not_copied_into_each_difference_below_it(self) -> None:
+    def test_name_is_not_copied_into_each_difference(self) -> None:
         models = [model(block(13, value_info("N" * MIB, [dim] * 1000))) for dim in (1, 2)]
         paths = [self.write(f"{i}.onnx", data) for i, data in enumerate(models)]
         done = run("diff", "--json", *paths, tool=self.in_memory(BASE + 128 * MIB))
@@ -82,7 +82,7 @@ class Cost(ToolCase):
         self.assertEqual(len(json.loads(done.stdout)["graph"]), 1000)
         self.assertLess(len(done.stdout), 2 * MIB)
 
-    def test_freezing_does_not_copy_a_site_for_each_name_that_a_node_uses(self) -> None:
+    def test_freeze_does_not_copy_a_site_for_each_name(self) -> None:
         names = [f"i{i}" for i in range(5_000)]
         inner = b"".join(block(5, wire.tensor(name, wire.FLOAT, 1)) for name in names)
         inner += block(NODE, node("Sum", names, ["r"])) + block(OUTPUT, value_info("r", [1]))
@@ -92,7 +92,7 @@ class Cost(ToolCase):
 
     # --- graphs ----------------------------------------------------------------------------------
 
-    def test_very_many_graphs_over_the_same_entries_cost_what_they_take(self) -> None:
+    def test_many_graphs_of_the_same_entries_are_cheap(self) -> None:
         count, keys = 10_000, [f"w{i}" for i in range(10)]
         graph = model(b"".join(block(5, linked(key, 4, 0, key)) for key in keys))
         entries = [*((key, bytes(4)) for key in keys), *((f"g{i}.onnx", graph) for i in range(count))]
@@ -127,7 +127,7 @@ class Cost(ToolCase):
     def shape_tensor(count: int) -> bytes:
         return wire.fields_of("s", wire.TYPES["INT64"], [count], wire.raw(wire.TYPES["INT64"], bytes(8 * count)))
 
-    def test_show_stays_within_its_memory_whatever_the_shapes_are(self) -> None:
+    def test_show_has_bounded_memory_for_every_shape(self) -> None:
         for name, graph in self.hard_to_analyse():
             with self.subTest(name):
                 data = model(graph)
@@ -147,13 +147,13 @@ class Cost(ToolCase):
         self.assertIn("multiply-adds  at least ", shown)
         self.assertIn("the limit of steps for a model of this size was reached", shown)
 
-    def test_an_attribute_that_is_given_twice_is_one_key_of_the_json(self) -> None:
+    def test_repeated_attribute_is_one_json_key(self) -> None:
         twice = attribute("a", scalar(3, 1), 2) + attribute("b", scalar(3, 2), 2) + attribute("a", scalar(3, 3), 2)
         path = self.write("m.onnx", model(block(NODE, node("Op", [], ["y"], twice))))
         shown = json.loads(self.succeeds("show", path, "--nodes", "--json").stdout)
         self.assertEqual(shown["nodes"][0]["attributes"], {"a": "3", "b": "2"})
 
-    def test_many_open_dimensions_and_types_are_not_compared_with_each_other(self) -> None:
+    def test_show_compares_no_pairs_of_dimensions_or_types(self) -> None:
         values = [block(INPUT, value_info(f"x{i}", [None] * 100)) for i in range(1_600)]
         tensors = [block(5, scalar(2, 1000 + i) + block(8, f"t{i}") + block(9, b"")) for i in range(160_000)]
         data = model(b"".join([*values, *tensors, block(NODE, node("Unknown", ["x0"], ["y"], domain="d"))]))
@@ -181,7 +181,7 @@ class Cost(ToolCase):
         yield "small links", block(5, small) * (count // 10)
         yield "graphs", block(NODE, block(4, "Op") + attribute("g", block(11, b"") * count, 10))
 
-    def test_every_verb_takes_at_most_so_much_memory_for_each_byte(self) -> None:
+    def test_memory_of_every_verb_is_bounded_for_each_byte(self) -> None:
         for name, graph in self.of_small_messages():
             data = model(graph)
             archive = self.archived(("a-b", bytes(4)), (MODEL, data))
@@ -207,7 +207,7 @@ class Cost(ToolCase):
 
     # --- shared bytes ----------------------------------------------------------------------------
 
-    def test_overlapping_tensors_are_refused_by_a_sentence_that_names_the_option(self) -> None:
+    def test_overlapping_tensors_error_names_the_option(self) -> None:
         size, count = 1 * MIB, 20
         tensors = [linked("w", size, 4 * i, f"t{i}") for i in range(count)]
         self.write("w", bytes(size + 4 * count))
@@ -232,7 +232,7 @@ class Cost(ToolCase):
 
     # --- streaming --------------------------------------------------------------------
 
-    def test_parts_of_an_entry_that_an_edit_appended_are_not_copied_into_memory(self) -> None:
+    def test_parts_of_an_appended_entry_are_not_copied(self) -> None:
         half = 64 * MIB
         with (self.folder / "w").open("wb") as file:
             file.truncate(2 * half)
@@ -246,7 +246,7 @@ class Cost(ToolCase):
         output = self.folder / "u.onnx"
         self.succeeds("unpack", "--no-sync", archive, "-o", output, "--external-data", "x.bin", tool=tool)
 
-    def test_verbs_that_copy_archives_gather_no_entry_in_memory(self) -> None:
+    def test_copying_verbs_read_no_entry_into_memory(self) -> None:
         size = BASE + 32 * MIB
         with (self.folder / "w").open("wb") as file:
             file.truncate(size)
@@ -282,7 +282,7 @@ class Cost(ToolCase):
         self.assertIn("--max-expansion", line)
         self.succeeds("freeze", path, "-o", self.output, "--weights", weights, "--max-expansion", "1100")
 
-    def test_many_deflated_arrays_take_one_file_and_one_mapping(self) -> None:
+    def test_deflated_arrays_take_one_file_and_mapping(self) -> None:
         count = 3_000
         header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n"
         array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(4)

@@ -171,7 +171,7 @@ class Diff(ToolCase):
         self.fails(FORMAT, f"onnxar: error[wire.truncated] {broken}", "diff", model, broken)
         self.assertEqual(run("diff", model).returncode, USAGE)
 
-    def test_side_files_count_in_archives_alone(self) -> None:
+    def test_side_files_count_only_in_archives(self) -> None:
         archive = self.with_files("a.onnxar", notes=b"hello")
         self.same(self.saved("m.onnx"), archive)
         self.same(archive, self.saved("m.onnx"))

@@ -87,7 +87,7 @@ class Digest(ToolCase):
         self.succeeds("undo", path, "--force")
         self.assertEqual(self.digest(path), before)
 
-    def test_an_entry_that_an_edit_left_counts_until_the_archive_is_packed(self) -> None:
+    def test_unused_entry_counts_until_archive_is_packed(self) -> None:
         tensors = [wire.tensor(name, wire.UINT8, 2000) for name in "ab"]
         path = self.packed(*tensors)
         before = self.digest(path)
@@ -102,7 +102,7 @@ class Digest(ToolCase):
         found = {self.succeeds("digest", "--list", "-j", threads, path).stdout for threads in (1, 2, 7)}
         self.assertEqual(len(found), 1)
 
-    def test_damaged_and_other_files_have_none(self) -> None:
+    def test_damaged_and_other_files_have_no_digest(self) -> None:
         archive = Archive([*weights("w"), model_of(linked("w"))])
         archive.put(archive.data[0] + 5, b"??")
         done = run("digest", self.write("damaged.onnxar", archive.file))

@@ -52,7 +52,7 @@ class Costs(ShowCase):
                 node = make_node(op, ["x", *initializers], ["y"], **attributes)
                 self.assertEqual(self.cost([node], {"x": x}, initializers), expected)
 
-    def test_shapes_that_nodes_reckon(self) -> None:
+    def test_shapes_that_nodes_calculate(self) -> None:
         """Flattening with Shape, Gather, Concat and Reshape, as exporters write it."""
         nodes = [
             make_node("Shape", ["x"], ["shape"]),
@@ -171,12 +171,12 @@ class Binding(DimsCase):
         for given in (("Max(1, s0)=2,a=b,c=5",), ("a=b,c=5", "Max(1, s0)=2")):
             self.assertEqual(self.cost(path, *given)["multiply_adds"], 2 * 5 * 8 * 16)
 
-    def test_a_dimension_without_a_name_is_bound_by_its_place(self) -> None:
+    def test_unnamed_dimension_is_bound_by_its_place(self) -> None:
         nodes = [make_node("MatMul", ["x", "w"], ["y"])]
         path = self.saved(nodes, {"x": (FLOAT, [None, 8])}, [constant("w", np.zeros((8, 4)), np.float32)])
         self.assertEqual(self.cost(path, "x[0]=3")["multiply_adds"], 3 * 8 * 4)
 
-    def test_a_real_architecture_has_the_cost_of_the_model_with_these_numbers(self) -> None:
+    def test_bound_architecture_costs_as_much_as_the_fixed(self) -> None:
         fixed = self.cost(architectures.bert_base(self.folder / "fixed.onnx", 128))
         bound = self.cost(architectures.bert_base(self.folder / "open.onnx", "length"), "length=128")
         self.assertIsNotNone(fixed["multiply_adds"])
@@ -233,7 +233,7 @@ class Inference(DimsCase):
         nodes = [make_node("Resize", ["x", "", "", "sizes"], ["h"])]
         self.assertEqual(self.product_after(nodes, [1, "n", 4], [constant("sizes", [1, 7, 4])], "n=5"), 7 * 4)
 
-    def test_a_scale_that_is_no_integer_is_not_guessed(self) -> None:
+    def test_fractional_scale_is_not_guessed(self) -> None:
         scales = constant("scales", [1, 1.5, 1], np.float32)
         self.assertIsNone(self.product_after([make_node("Resize", ["x", "", "scales"], ["h"])], [1, "n", 4], [scales], "n=5"))
 
@@ -385,7 +385,7 @@ class Polynomials(DimsCase):
         text, path = self.polynomial_after(nodes, ["t", 4], [])
         self.assertEqual((text.partition(";")[0], self.cost(path)["polynomial"]), ("not known", None))
 
-    def test_the_rest_is_open_after_some_dimensions_are_bound(self) -> None:
+    def test_unbound_dimensions_stay_in_the_polynomial(self) -> None:
         _, path = self.polynomial_after([make_node("Relu", ["x"], ["h"])], ["b", "t", 4], [])
         polynomial = self.cost(path, "b=3")["polynomial"]
         self.assertEqual(polynomial["terms"], [{"coefficient": 12, "factors": [{"name": "t", "power": 1}]}])

@@ -74,7 +74,7 @@ class Dump(ToolCase):
         for path in (archive, beside, text):
             self.assertEqual(self.dumped(path, "--with-data"), expected, path)
 
-    def test_large_typed_fields_are_left_out_too(self) -> None:
+    def test_large_typed_fields_are_left_out(self) -> None:
         text = self.dumped(self.model(wire.tensor("w", wire.FLOAT, 1024, wire.packed)))
         self.assertIn(b"# raw_data: 4096 bytes, left out here", text)
         self.assertNotIn(b"float_data", text)
@@ -83,7 +83,7 @@ class Dump(ToolCase):
         done = self.succeeds("dump", self.model(wire.tensor("a"), wire.tensor("b"), wire.tensor("c", count=2)))
         self.assertEqual(done.stderr, "left out the data of 2 tensors; --with-data prints it\n")
 
-    def test_links_stay_as_they_are_and_their_files_are_not_needed(self) -> None:
+    def test_dump_keeps_links_and_needs_no_data_files(self) -> None:
         path = self.model(linked("w", location="not/there.bin"))
         [tensor] = parsed(self.dumped(path)).graph.initializer
         self.assertEqual({pair.key: pair.value for pair in tensor.external_data}["location"], "not/there.bin")
@@ -103,7 +103,7 @@ class Dump(ToolCase):
         )
         self.assertEqual(done.stderr, "")
 
-    def test_side_files_are_said_to_be_left_out(self) -> None:
+    def test_omitted_side_files_are_reported(self) -> None:
         path = self.archive_of(*weights("w"), Entry("notes.txt", b"hello"), model_of(linked("w")))
         done = self.succeeds("dump", "--with-data", path)
         self.assertIn('note[onnx.text.loss] entry "notes.txt"', done.stderr)
@@ -197,11 +197,11 @@ class Text(ToolCase):
         self.write("home/v.bin", self.data)
         self.text = self.write("home/model", TEXT)
 
-    def test_pack_takes_external_data_from_the_text_s_folder(self) -> None:
+    def test_pack_reads_data_from_the_folder_of_the_text(self) -> None:
         self.succeeds("pack", self.text, "-o", self.output)
         self.assertEqual(command_line.entries_of(self.output)["v"], self.data)
 
-    def test_external_data_of_the_standard_input_lies_in_the_working_folder(self) -> None:
+    def test_data_of_stdin_is_in_the_working_folder(self) -> None:
         self.succeeds("pack", "-", "-o", self.output, stdin=None, input=TEXT, cwd=self.text.parent)
         self.assertEqual(command_line.entries_of(self.output)["v"], self.data)
         self.succeeds("pack", "-", "-o", self.output, "-f", "--data-dir", self.text.parent, stdin=None, input=TEXT)
@@ -221,7 +221,7 @@ class Text(ToolCase):
         self.succeeds("replace", archive, self.text, "--append-external")
         self.assertEqual(len(walk.parse(command_line.entries_of(archive)[command_line.MODEL]).graph.initializer), 2)
 
-    def test_text_is_told_from_bytes(self) -> None:
+    def test_text_and_bytes_are_distinguished(self) -> None:
         for begin in (b"", b"\n\t # c\n\n", b"\xef\xbb\xbf", b'producer_name: "x"\n', b"graph{}", b"domain:'d'"):
             self.text.write_bytes(begin + (TEXT if begin != b"graph{}" else b""))
             with self.subTest(begin):
@@ -270,7 +270,7 @@ class Text(ToolCase):
 
 
 class UnpackText(ToolCase):
-    def test_outputs_are_not_replaced_and_dry_runs_write_nothing(self) -> None:
+    def test_text_output_is_not_replaced(self) -> None:
         path = self.archive("w")
         with self.nothing_changes():
             self.succeeds("unpack", path, "-o", self.output, "--text", "-n")
@@ -284,7 +284,7 @@ class UnpackText(ToolCase):
         path.write_bytes(data)
         self.fails(FORMAT, "onnxar: error[zip.data.crc]", "unpack", path, "-o", self.output, "--text")
 
-    def test_text_that_nobody_reads(self) -> None:
+    def test_closed_pipe_is_an_error(self) -> None:
         reading, writing = os.pipe()
         os.close(reading)  # before the tool begins: a short text would fit into the pipe, and be written
         with open(writing, "wb") as pipe:

@@ -148,7 +148,7 @@ def real_models() -> list[Path]:
 
 
 class RandomEdits(ToolCase):
-    def test_keep_all_that_was_there(self) -> None:
+    def test_edits_keep_all_existing_data(self) -> None:
         models = real_models()
         if not models:
             self.skipTest(f"{PACKAGE} is not installed")

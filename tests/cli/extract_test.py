@@ -96,7 +96,7 @@ class Extract(ToolCase):
             if names.count(entry["name"]) <= 1:  # else it is the name of several
                 self.assertEqual(self.extracted(archive, entry["name"]).tobytes(), data)
 
-    def test_a_name_goes_before_a_key(self) -> None:
+    def test_name_takes_precedence_over_key(self) -> None:
         first = wire.fields_of("second", wire.FLOAT, [300], wire.DataFile("first").link(length=1200))
         second = wire.fields_of("other", wire.FLOAT, [300], wire.DataFile("second").link(length=1200))
         path = self.archive_of(*weights("first", "second"), model_of(first, second))
@@ -167,7 +167,7 @@ class Patterns(ToolCase):
             told = self.succeeds("extract", self.source, "*", "-o", f"{self.output}/", "-n").stderr
         self.assertIn("layer_0_bias.npy", told)
 
-    def test_an_empty_output_is_refused_with_and_without_a_dry_run(self) -> None:
+    def test_empty_output_is_refused_also_in_a_dry_run(self) -> None:
         for which in ("layer.*", "layer.0/weight"):
             for options in ((), ("-n",)):
                 with self.subTest(which=which, options=options), self.nothing_changes():
@@ -198,7 +198,7 @@ class Outputs(ToolCase):
                     self.assertEqual(np.load(path).tobytes(), wire.content(wire.FLOAT, 300, "c"))
                     path.unlink()
 
-    def test_name_and_key_go_before_an_output(self) -> None:
+    def test_name_and_key_take_precedence_over_output(self) -> None:
         model = self.constants(wire.tensor("w", seed="c"))
         archive = self.archive_of(*weights("out"), model_of(linked("other", location="out")), name="k.onnxar")
         self.succeeds("extract", model, "w", "-o", self.output)

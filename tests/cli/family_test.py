@@ -47,7 +47,7 @@ class Packing(FamilyCase):
         self.assertEqual(sorted(files), ["all.data", "decoder.onnx", "encoder.onnx"])
         self.assertEqual(len(files["all.data"]), 2 * 1216 + 1200)
 
-    def test_graph_has_the_name_that_it_is_given(self) -> None:
+    def test_graph_option_names_the_graph(self) -> None:
         self.succeeds("pack", self.encoder, "--graph", f"decode={self.decoder}", "-o", self.output)
         self.assertEqual(keys_of(self.output)[-1], "decode.onnx")
         self.assertEqual(sorted(self.back(self.output)), ["decode.onnx", "encoder.onnx"])
@@ -60,7 +60,7 @@ class Packing(FamilyCase):
         self.assertEqual(sorted(self.back(self.output)), ["enc.onnx"])
         self.fails(USAGE, "onnxar: error[usage.argument] `pack` needs a MODEL, or graphs", "pack", "-o", self.output, "-f")
 
-    def test_archive_is_the_same_however_often_it_is_packed(self) -> None:
+    def test_packing_again_writes_the_same_archive(self) -> None:
         again = self.folder / "again"
         for path in (self.output, again):
             self.succeeds("pack", self.encoder, self.decoder, "-o", path)
@@ -122,7 +122,8 @@ class Folder(FamilyCase):
         self.succeeds("check", "--data", "--strict", self.output)
         self.assertEqual(self.back(self.output), files)
 
-    def test_data_files_of_the_models_are_weights_and_others_side_files(self) -> None:
+    # Data files that a model uses become weights.
+    def test_unused_data_files_become_side_files(self) -> None:
         data = {name: wire.content(wire.FLOAT, 300, name) for name in ("a", "b")}
         files = {
             "first.onnx": wire.plain(self.linked("a", "a.data"), self.linked("b", "./sub//b.data")),
@@ -136,7 +137,7 @@ class Folder(FamilyCase):
         self.assertEqual(keys_of(self.output), ["a", "b", "unused.data", "second.onnx"])
         self.assertEqual({name: entries_of(self.output)[name] for name in data}, data)
 
-    def test_name_of_a_key_is_refused_until_the_file_gets_another(self) -> None:
+    def test_file_named_like_a_key_must_be_renamed(self) -> None:
         folder = self.exported({"m.onnx": self.encoder.read_bytes(), "Makefile": b"all:"})
         line = self.fails(USAGE, Fault("usage.argument", "Makefile").line(self.output), "pack", folder, "-o", self.output)
         self.assertIn("--rename OLD=NEW gives another one: Makefile=Makefile.txt", line)
@@ -152,7 +153,7 @@ class Folder(FamilyCase):
         back = self.back(self.output)
         self.assertEqual({name: back[name] for name in texts}, texts)
 
-    def test_links_of_a_cache_are_followed_and_others_refused(self) -> None:
+    def test_only_links_into_a_cache_are_followed(self) -> None:
         self.on_posix("its links need a privilege")
         folder = self.folder / "snapshot"
         folder.mkdir()
@@ -213,7 +214,7 @@ class Refused(FamilyCase):
 
 
 class Size(FamilyCase):
-    def test_archive_has_distinct_tensors_graphs_and_alignment_alone(self) -> None:
+    def test_archive_size_is_distinct_tensors_and_graphs(self) -> None:
         """Bound: each entry takes its data, its headers and at most its alignment."""
         layers = [wire.tensor(f"l{i}", count=20_000, seed=i % 10) for i in range(30)]
         parts = [self.model(*layers[i:], name=f"part{i}.onnx") for i in (0, 5, 10)]

@@ -85,7 +85,7 @@ class Choice(FolderCase):
         for option in ("--first", "--exclude"):
             self.fails(USAGE, Fault("usage.argument").line(a), "pack", a, "-o", self.output, "-f", option, "a")
 
-    def test_first_by_name_is_said(self) -> None:
+    def test_first_model_by_name_is_reported(self) -> None:
         (self.root / "model.onnx").rename(self.root / "b.onnx")
         self.put({"a.onnx": self.plain})
         done = self.succeeds("pack", self.root, "-o", self.output)
@@ -156,7 +156,7 @@ class Names(FolderCase):
         self.assertEqual(len(self.proposals(line)), 2, line)
         self.good(*itertools.chain.from_iterable(("--rename", pair) for pair in self.proposals(line)))
 
-    def test_proposal_is_no_name_that_is_there(self) -> None:
+    def test_proposed_name_does_not_exist(self) -> None:
         self.put({"Makefile": b"1", "Makefile.txt": b"2", "a:b.txt": b"3", "a_b.txt": b"4", "a*b.txt": b"5"})
         line = self.refused(USAGE, Fault("usage.argument", "Makefile").line(self.output))
         wanted = ["Makefile=Makefile_2.txt", "a*b.txt=a_b_2.txt", "a:b.txt=a_b_3.txt"]

@@ -184,7 +184,7 @@ class Expansion(ToolCase):
             file.writestr(name, bytes(40 * MIB))
         return path
 
-    def test_more_than_eight_times_the_input_is_not_made_unless_allowed(self) -> None:
+    def test_expansion_beyond_eight_times_needs_the_option(self) -> None:
         path = self.bomb("w", "w")
         for verb in ("pack", "repack"):
             for dry in ((), ("-n",)):

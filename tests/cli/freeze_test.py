@@ -174,7 +174,7 @@ class WhatIsReached(FreezeCase):
         self.assertIn("without 1 node, 1 initializer, 0 functions, 0 training infos", done.stderr)
         self.assertFalse(self.output.exists())
 
-    def test_it_says_so_as_json_too(self) -> None:
+    def test_json_reports_the_same(self) -> None:
         model = model_of([make_node("Add", ["x", "w"], ["y"])], [open_weight("w"), weight("v")])
         model.training_info.add()
         np.savez(self.folder / "w.npz", w=np.zeros(300, np.float32), more=np.zeros(3))
@@ -221,7 +221,7 @@ class BadGraphs(FreezeCase):
         loop = model_of([make_node("Neg", ["y"], ["y"])], [])
         self.assertIn("uses its own output", self.refused("onnx.graph.cycle", loop, "graph.node[0]"))
 
-    def test_names_that_nothing_gives(self) -> None:
+    def test_undefined_names(self) -> None:
         line = self.refused("onnx.graph.dangling", model_of([make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
         self.assertIn('no input, initializer or node defines "gone"', line)
         self.refused("onnx.graph.dangling", model_of([], [], outputs=["gone"]), "graph.output[0]")
@@ -270,7 +270,7 @@ class Weights(FreezeCase):
             with self.subTest(compressed=compressed):
                 self.expect_filled(self.npz(compressed, **self.arrays))
 
-    def test_what_was_filled_is_not_said_to_be_missing(self) -> None:
+    def test_filled_tensor_is_not_reported_as_missing(self) -> None:
         weights = self.npz(**self.arrays)
         told = self.succeeds("freeze", self.saved(self.graph), "--weights", weights, "-o", self.output, "-v").stderr
         self.assertNotIn("no_data", told)
@@ -322,7 +322,7 @@ class Weights(FreezeCase):
         freezing = ("freeze", self.saved(self.graph), "-o", self.output)
         self.fails(IO, "onnxar: error[io.not_found]", *freezing, "--weights", self.folder / "no")
 
-    def test_what_fills_nothing_is_said(self) -> None:
+    def test_unused_weights_are_reported(self) -> None:
         path = self.npz(**self.arrays, momentum=self.arrays["w"])
         done = run("freeze", self.saved(self.graph), "-o", self.output, "--weights", path)
         self.assertIn("2 tensors filled", done.stderr)

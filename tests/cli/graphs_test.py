@@ -79,7 +79,7 @@ class Rewriting(GraphsCase):
         self.holds_all(self.output)
         self.assertEqual(self.output.read_bytes(), self.archive_path.read_bytes())
 
-    def test_pack_keeps_them_where_keys_change(self) -> None:
+    def test_pack_keeps_graphs_if_keys_change(self) -> None:
         entries = [Entry("other", weight("w")), Entry("x.bin", weight("v")), Entry("t.json", b"{}")]
         places = {"w": "other", "v": "x.bin"}.items()
         tensors = [wire.fields_of(name, wire.FLOAT, [300], wire.DataFile(at).link(length=1200)) for name, at in places]
@@ -88,7 +88,7 @@ class Rewriting(GraphsCase):
         self.assertEqual(keys_of(self.output), ["w", "v", "t.json", "b.onnx"])
         self.holds_all(self.output)
 
-    def test_pack_moves_data_out_of_graphs_as_out_of_the_model(self) -> None:
+    def test_pack_moves_data_out_of_graphs(self) -> None:
         path = self.archive_of(graph("b.onnx", wire.tensor("v")), model_of(wire.tensor("w")))
         self.succeeds("pack", path, "-o", self.output)
         self.assertEqual(keys_of(self.output), ["w", "v", "b.onnx"])
@@ -123,7 +123,8 @@ class Rewriting(GraphsCase):
         self.holds_all(self.archive_path, wanted)
         self.assertIn(NAME_KEY.encode(), entries_of(self.archive_path)[MODEL])
 
-    def test_replace_by_a_model_that_needs_no_weight_keeps_those_of_graphs(self) -> None:
+    # The new model needs no weight.
+    def test_replace_keeps_weights_of_graphs(self) -> None:
         self.succeeds("replace", self.archive_path, self.model(wire.tensor("i", count=3)))
         self.succeeds("pack", self.archive_path, "-o", self.output)
         wanted = {**self.WANTED, MODEL: {"i": wire.content(wire.FLOAT, 3, "i")}}
@@ -155,7 +156,7 @@ class Unpacking(GraphsCase):
     def test_weight_that_graphs_share_is_there_once(self) -> None:
         self.assertEqual(len(self.restored("--external-data", "all.bin")["all.bin"]), 1216 + 1200)
 
-    def test_model_has_its_own_name_and_loses_the_mark_of_it(self) -> None:
+    def test_unpacked_model_has_its_name_and_no_mark_of_it(self) -> None:
         for options in ((), ("--external-data", "all.bin")):
             self.assertNotIn(NAME_KEY.encode(), self.restored(*options)["a.onnx"])
         self.assertNotIn(NAME_KEY.encode(), self.unpacked(self.archive_path))
@@ -174,7 +175,7 @@ class Unpacking(GraphsCase):
         self.succeeds("replace", self.archive_path, link)
         self.assertIn(NAME_KEY.encode(), entries_of(self.archive_path)[MODEL])
 
-    def test_file_leaves_graphs_out_and_says_so(self) -> None:
+    def test_file_omits_graphs_and_reports_them(self) -> None:
         done = self.succeeds("unpack", self.archive_path, "-o", self.output)
         self.assertIn("1 side file and 1 graph of the archive left out", done.stderr)
 
@@ -196,7 +197,7 @@ class Adding(GraphsCase):
         self.assertEqual(keys_of(self.output), ["w", "c.onnx"])
         self.succeeds("check", "--data", "--strict", self.output)
 
-    def test_what_cannot_be_a_graph_is_refused_with_a_way_out(self) -> None:
+    def test_added_file_that_is_not_a_graph_gets_advice(self) -> None:
         for code, added in (
             ("onnx.external_data.missing", wire.plain(linked("nowhere"))),
             ("wire.type", b"\x0btext"),
@@ -207,7 +208,7 @@ class Adding(GraphsCase):
                 line = self.fails(FORMAT, Fault(code, "c.onnx").line(self.output), *arguments)
                 self.assertIn("under the name `c.onnx.bin` it is a side file", line)
 
-    def test_added_graph_replaces_one_and_its_weights_go(self) -> None:
+    def test_added_graph_replaces_one_and_its_weights(self) -> None:
         file = self.write("added", wire.plain(linked("w")))
         self.succeeds("pack", self.archive_path, "-o", self.output, "--add", f"b.onnx={file}")
         self.assertEqual(keys_of(self.output), ["w", "t.json", "b.onnx"])
@@ -217,7 +218,8 @@ class Adding(GraphsCase):
         tensors = [wire.fields_of(name, wire.FLOAT, [300], wire.DataFile(at).link(length=1200)) for name, at in ("wv", "vw")]
         return self.archive_of(Entry("v", first), Entry("w", second), model_of(*tensors), name="swapped.onnxar")
 
-    def test_graph_that_would_get_other_weights_in_the_output_is_refused(self) -> None:
+    # Its links would name other weights in the output.
+    def test_graph_with_swapped_weights_is_refused(self) -> None:
         path, added = self.swapped(weight("w"), weight("v")), self.write("added", wire.plain(linked("w")))
         for more in ([], ["--dry-run"], ["--rename", "c.onnx=d.onnx"]):
             with self.subTest(more=more):
@@ -228,7 +230,7 @@ class Adding(GraphsCase):
         self.succeeds("replace", path, "--add", f"c.onnx={added}")
         self.assertEqual(graphs_of(path)["c.onnx"], {"w": weight("v")})
 
-    def test_graph_that_gets_the_same_weights_in_the_output_is_added(self) -> None:
+    def test_graph_with_equal_weights_is_added(self) -> None:
         added = self.write("added", wire.plain(linked("w")))
         for path in self.archive_path, self.swapped(weight("w"), weight("w")):
             with self.subTest(path=path.name):
@@ -254,7 +256,8 @@ class Editing(GraphsCase):
         self.succeeds("check", "--data", self.archive_path)
         return keys_of(self.archive_path)
 
-    def test_files_and_graphs_are_replaced_in_place_and_new_ones_follow(self) -> None:
+    # New files follow them.
+    def test_existing_files_and_graphs_keep_their_position(self) -> None:
         for name, data, keys in (
             ("t.json", b"[1]", ["w", "v", "t.json", "b.onnx"]),
             ("b.onnx", wire.plain(linked("v")), ["w", "v", "t.json", "b.onnx"]),
@@ -286,7 +289,7 @@ class Refused(GraphsCase):
         with self.nothing_changes():
             return self.fails(kind, fault.line(at), *arguments)
 
-    def test_added_entry_with_the_archive_s_own_name_is_refused(self) -> None:
+    def test_added_entry_with_name_of_archive_is_refused(self) -> None:
         path, file = self.several(name="own.onnxar"), self.write("new", b"[1]")
         link = self.folder / "link.onnxar"
         link.symlink_to(path.name)
@@ -303,7 +306,7 @@ class Refused(GraphsCase):
         self.succeeds("check", self.archive_path)
         self.assertEqual(entries_of(self.archive_path)[MODEL].count(NAME_KEY.encode()), 1)
 
-    def test_no_writer_makes_an_archive_whose_model_has_a_wrong_name(self) -> None:
+    def test_no_writer_accepts_a_model_with_a_wrong_name(self) -> None:
         fault = Fault("archive.graph.name", MODEL)
         for names in (("x", "y"), ("a/",), ("",)):
             pairs = b"".join(wire.block(14, wire.pair(NAME_KEY, name)) for name in names)
@@ -328,7 +331,7 @@ class Refused(GraphsCase):
             done = self.fails(FORMAT, "onnxar: error[archive.graph.name]", *line)
             self.assertIn(MODEL, done)
 
-    def test_new_weight_is_not_linked_to_a_side_file_of_the_same_bytes(self) -> None:
+    def test_new_weight_is_not_linked_to_equal_side_file(self) -> None:
         """A link would make it a weight, and `unpack` would not write it any more."""
         path = self.archive_of(*weights("w"), Entry("x.bin", weight("new")), model_of(linked("w")))
         self.succeeds("replace", path, self.model(wire.tensor("w"), wire.tensor("new")))
@@ -336,7 +339,7 @@ class Refused(GraphsCase):
         self.succeeds("unpack", path, "-o", f"{self.folder}/restored/")
         self.assertEqual((self.folder / "restored" / "x.bin").read_bytes(), weight("new"))
 
-    def test_weight_without_an_identifier_for_its_key_is_linked_to(self) -> None:
+    def test_weight_with_unusual_key_is_linked(self) -> None:
         tensor = wire.fields_of("w", wire.FLOAT, [300], wire.DataFile("x.bin").link(length=1200))
         path = self.archive_of(Entry("x.bin", weight("w")), model_of(tensor))
         self.succeeds("replace", path, self.model(wire.tensor("w")))
@@ -344,7 +347,7 @@ class Refused(GraphsCase):
 
 
 class Looking(GraphsCase):
-    def test_ls_tells_graphs_from_side_files(self) -> None:
+    def test_ls_distinguishes_graphs_and_side_files(self) -> None:
         kinds = {row["name"]: row["kind"] for row in self.listing(self.archive_path)["entries"]}
         self.assertEqual(kinds, {"w": "weight", "v": "weight", "t.json": "side file", "b.onnx": "graph"})
         text = self.succeeds("ls", self.archive_path).stdout.decode()
@@ -362,7 +365,7 @@ class Looking(GraphsCase):
         found = [(each["code"], each["entry"]) for each in report["findings"]]
         self.assertEqual(found, [("onnx.external_data.missing", "b.onnx")])
 
-    def test_verbs_that_only_look_at_the_model_pass_a_broken_graph(self) -> None:
+    def test_verbs_of_the_model_ignore_a_broken_graph(self) -> None:
         path = self.archive_of(*weights("w"), Entry("b.onnx", b"\xff"), model_of(linked("w")))
         for verb in ("show", "dump"):
             self.succeeds(verb, path)

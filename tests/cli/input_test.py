@@ -10,7 +10,7 @@ from support.command_line import FORMAT, FOUND, ToolCase, entries_of, run
 
 
 class Inputs(ToolCase):
-    def test_are_told_apart_by_content(self) -> None:
+    def test_inputs_are_recognised_by_content(self) -> None:
         model, archive = self.model().read_bytes(), self.archive("w").read_bytes()
         for name in ("model.onnxar", "model.zip", "model.txt", "no_extension"):
             with self.subTest(name):

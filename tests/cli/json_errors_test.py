@@ -32,7 +32,7 @@ class JsonErrors(ToolCase):
         self.assertEqual((error["code"], error["entry"], error["path"]), ("usage.no_such_entry", "none", str(archive)))
         self.assertNotIn(str(archive), error["message"])
 
-    def test_the_hint_has_an_id_a_value_and_words_of_the_command_line(self) -> None:
+    def test_hint_has_id_value_and_words_of_the_command(self) -> None:
         archive = self.archive("w")
         error = self.told(USAGE, "pack", archive, "-o", archive)
         self.assertEqual(error["hint"]["id"], "output.overwrite")
@@ -44,11 +44,11 @@ class JsonErrors(ToolCase):
         self.assertEqual((error["code"], error["hint"]["id"]), ("onnx.external_data.missing", "data.folder"))
         self.assertIsInstance(error["offset"], int)
 
-    def test_calls_that_cannot_be_parsed_are_told_as_well(self) -> None:
+    def test_wrong_calls_are_reported_as_json(self) -> None:
         for call in (("ls",), ("ls", "a", "--none"), ("none",), ()):
             self.assertEqual(self.told(USAGE, *call)["code"], "usage.argument")
 
-    def test_names_of_any_bytes_are_told_in_ascii(self) -> None:
+    def test_names_of_any_bytes_are_printed_in_ascii(self) -> None:
         done = run("--json-errors", "cat", self.archive("w"), "gr\u00f6\u202e\x1b")
         self.assertTrue(done.stderr.isascii())
         self.assertNotIn("\x1b", done.stderr)

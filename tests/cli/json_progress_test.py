@@ -42,7 +42,7 @@ class JsonProgress(ToolCase):
         done = run("--json-errors", "--json-progress", "pack", self.folder / "none", "-o", self.output)
         self.assertEqual(json.loads(done.stderr.splitlines()[-1])["error"]["code"], "io.not_found")
 
-    def test_without_the_option_or_after_the_verb_there_is_none(self) -> None:
+    def test_progress_needs_the_option_before_the_verb(self) -> None:
         packed = self.archive("w")
         self.assertNotIn("progress", run("check", "--data", packed).stderr)
         self.assertEqual(run("check", "--data", packed, "--json-progress").returncode, USAGE)

@@ -235,7 +235,7 @@ class Kinds(ToolCase):
                 refused = run("repack", path, "-o", self.output, "-n").returncode != DONE
                 self.assertEqual("repack` makes" not in run("ls", path).stderr, refused)
 
-    def test_a_protobuf_message_is_never_taken_for_another_kind(self) -> None:
+    def test_protobuf_is_not_taken_for_another_kind(self) -> None:
         # The signature of zstd is also field 5 (model_version) and the begin of a field 31 of four bytes.
         path = self.write("m.onnx", b"\x28\xb5\x2f\xfd\x01" + bytes(4) + wire.plain(wire.tensor("w")))
         self.succeeds("pack", path, "-o", self.output)

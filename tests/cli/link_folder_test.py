@@ -76,7 +76,7 @@ class Reports(FolderCase):
 
 
 class Files(FolderCase):
-    def test_files_of_others_stay(self) -> None:
+    def test_files_of_others_are_kept(self) -> None:
         self.pack(REPOSITORY)
         self.write("out/onnx/mine.txt", b"mine")
         self.link("--copy")
@@ -102,7 +102,7 @@ class Files(FolderCase):
         self.assertEqual(snapshot(self.store), before)
         self.link("-f")
 
-    def test_link_file_of_others_beside_the_archive_is_kept(self) -> None:
+    def test_foreign_link_file_beside_the_archive_is_kept(self) -> None:
         self.on_posix("its links need a privilege")
         self.pack(PIPELINE)
         mine = self.write("store/a.vae--model.onnx", b"mine")
@@ -169,7 +169,7 @@ class Moves(FolderCase):
 class Manifests(FolderCase):
     """Manifests that hostile archives have."""
 
-    def test_paths_that_leave_the_package_are_left_alone(self) -> None:
+    def test_paths_outside_the_package_are_ignored(self) -> None:
         for path in ("../outside", "/outside", "a/../../outside", "c:/outside"):
             variants = {"v": {"variant_directory": path, **ORT}, "unet": ORT}
             self.pack({**PIPELINE, "manifest.json": json.dumps({"schema_version": "1.0", "components": {"c": {"variants": variants}}}).encode()})

@@ -208,7 +208,7 @@ class Hub(LinkCase):
         self.succeeds("pack", snapshot / "model.onnx", "-o", self.output)
         self.assertEqual(self.output.read_bytes(), sound().file)
 
-    def test_archive_that_is_there_already(self) -> None:
+    def test_existing_archive_is_not_copied_again(self) -> None:
         self.path.rename(self.copy)
         before = self.copy.stat()
         self.succeeds("link", self.copy, "--hub", self.hub)
@@ -291,7 +291,7 @@ class OwnName(ToolCase):
         self.model_of_it = self.write("skeleton.onnx", onnxar("cat", self.path, "--model"))
         self.other = self.folder / "other.onnxar"
 
-    def test_archive_is_neither_linked_nor_edited_before_one_of_them_is_renamed(self) -> None:
+    def test_archive_must_be_renamed_before_link_or_edit(self) -> None:
         line = Fault("usage.own_name", "Model.onnxar").line(self.path).partition(" at 0x")[0].rstrip(": ")
         for command in (("link", self.path, "-o", self.output), ("replace", self.path, self.model_of_it)):
             with self.nothing_changes():
@@ -301,13 +301,13 @@ class OwnName(ToolCase):
         self.succeeds("check", "--data", self.output)
         self.succeeds("replace", self.other, self.model_of_it)
 
-    def test_name_of_a_symbolic_link_to_the_archive_counts_for_an_edit(self) -> None:
+    def test_edit_refuses_the_name_of_a_symbolic_link(self) -> None:
         self.path.rename(self.other)
         self.path.symlink_to(self.other)
         self.fails(USAGE, "onnxar: error[usage.own_name] ", "replace", self.path, self.model_of_it)
         self.succeeds("link", self.path, "-o", self.output)  # it names the file
 
-    def test_link_leads_to_the_file_that_it_names_and_to_no_entry_of_that_name(self) -> None:
+    def test_link_leads_to_its_file_and_not_to_an_entry(self) -> None:
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()
         entries = [*weights("w"), model_of(linked("w"))]

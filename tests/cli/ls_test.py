@@ -31,7 +31,7 @@ class Ls(ToolCase):
     def test_by_name(self) -> None:
         self.assertEqual(self.keys("--sort", "name"), ["a_weight", "b_weight", "c_bias"])
 
-    def test_a_pattern_is_for_names_of_tensors_and_of_entries(self) -> None:
+    def test_pattern_matches_names_of_tensors_and_entries(self) -> None:
         self.assertEqual(self.keys("*.weight"), ["b_weight", "a_weight"])
         self.assertEqual(self.keys("c_*"), ["c_bias"])
         self.assertEqual(self.keys("[ab]*", "--sort", "name"), ["a_weight", "b_weight"])

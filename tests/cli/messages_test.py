@@ -34,7 +34,7 @@ class Check(ToolCase):
         strict = run("check", "-q", "--strict", path)
         self.assertEqual((strict.returncode, strict.stdout.count(b"\n")), (FOUND, 1))
 
-    def test_a_plain_model_that_is_named_like_an_archive_is_called_that(self) -> None:
+    def test_check_warns_of_a_plain_model_named_onnxar(self) -> None:
         path = self.model(name="model.onnxar")
         done = run("check", path)
         self.assertEqual(done.returncode, DONE)
@@ -82,7 +82,7 @@ class LeftOut(ToolCase):
         self.assertTrue(told.startswith(line + 'the entries "old", "older" (1.95 KiB (2000 bytes))\n'), told)
         self.assertEqual(list(entries_of(self.output)), ["w", "notes.txt", "__MODEL_PROTO"])
 
-    def test_unpack_and_a_dry_run_say_so_too(self) -> None:
+    def test_unpack_and_dry_runs_name_dropped_entries(self) -> None:
         path = self.old_archive("old")
         self.assertIn('the entry "old"', self.succeeds("pack", path, "-o", self.output, "-n").stderr)
         for form in ((), ("--external-data", "w.bin"), ("--text",)):
@@ -96,7 +96,7 @@ class LeftOut(ToolCase):
         self.assertIn(" and 40 more (", told)
         self.assertNotIn('"old10"', told)
 
-    def test_it_is_said_before_all_other_remarks(self) -> None:
+    def test_dropped_entries_are_reported_first(self) -> None:
         inline = (wire.fields_of(f"t{number}", wire.FLOAT, [300], wire.packed(wire.FLOAT, bytes(1204))) for number in range(20))
         path = self.archive_of(Entry("old", bytes(10)), model_of(*inline))
         told = self.succeeds("pack", path, "-o", self.output).stderr
@@ -166,7 +166,7 @@ class Names(ToolCase):
                     self.assertEqual((text.count("\n"), text.count(escaped)), (1, 2), text)
                     self.lines_are_plain(text)
 
-    def test_of_paths_the_letters_are_kept_and_what_turns_text_is_not(self) -> None:
+    def test_paths_keep_letters_but_not_direction_marks(self) -> None:
         path = self.model(name=f"{NOT_ASCII}.onnx")
         self.assertIn(NOT_ASCII, self.succeeds("check", path).stderr)
         self.assertIn(NOT_ASCII, run("check", f"{path}.none").stderr)
@@ -198,7 +198,7 @@ class Strings(ToolCase):
         for options in ((), ("--raw",)):
             self.fails(FORMAT, line, "extract", path, "words", "-o", self.output, *options)
 
-    def test_so_it_is_in_an_archive(self) -> None:
+    def test_archive_names_the_tensor_and_the_place(self) -> None:
         tensor = wire.strings("words")
         path = self.packed(wire.tensor("w"), tensor)
         at = path.read_bytes().index(tensor)
@@ -209,7 +209,7 @@ class Strings(ToolCase):
 class BadValues(ToolCase):
     """Tensors with an error of `check` are not handed out, but packed with a warning."""
 
-    def test_a_type_that_is_missing_is_packed_with_a_warning(self) -> None:
+    def test_tensor_without_type_is_packed_with_a_warning(self) -> None:
         untyped = wire.scalar(1, 300) + wire.block(8, "t") + wire.raw(wire.FLOAT, bytes(1200))
         path = self.model(untyped)
         self.fails(FORMAT, f"onnxar: error[onnx.tensor.no_type] {path}: at 0x", "extract", path, "t", "-o", self.output, "--raw")

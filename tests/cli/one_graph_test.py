@@ -71,26 +71,26 @@ class Summaries(GraphCase):
         self.assertEqual([(rows[name]["parameters"], rows[name]["shared_bytes"]) for name in ("", "d")], [(300, 1200)] * 2)
         self.assertIn("b/c", rows)
 
-    def test_model_without_a_name_is_told(self) -> None:
+    def test_model_without_a_name_is_shown_as_model(self) -> None:
         path = self.archive_of(Entry("b.onnx", wire.plain(wire.tensor("v"))), model_of(wire.tensor("w")))
         self.assertEqual([each["name"] for each in json.loads(self.out("show", "--json", path))["graphs"]], ["", "b"])
         self.assertIn("(model): 300 parameters", self.out("show", path))
 
-    def test_archive_of_one_graph_lists_none(self) -> None:
+    def test_archive_of_one_graph_lists_no_graphs(self) -> None:
         self.succeeds("pack", self.a, "-o", self.output)
         self.assertEqual(json.loads(self.out("show", "--json", self.output))["graphs"], [])
         self.assertEqual([line for line in self.out("show", self.output).splitlines() if line.startswith("graphs")], [])
 
 
 class Listing(GraphCase):
-    def test_graphs_of_each_entry_are_told(self) -> None:
+    def test_ls_shows_the_graphs_of_each_entry(self) -> None:
         rows = [line.split() for line in self.out("ls", self.family).replace("side file", "side_file").splitlines()]
         self.assertEqual(rows[0][-1], "GRAPHS")
         told = {row[0]: row[7:] for row in rows[1:-1]}
         self.assertEqual(told["w"], ["a", "b"])
         self.assertEqual((told["x"], told["v"], told["t.json"]), (["a"], ["b"], []))
 
-    def test_tensor_of_a_graph_is_shown_where_the_model_has_none(self) -> None:
+    def test_ls_json_lists_tensors_of_further_graphs(self) -> None:
         entries = {entry["name"]: entry for entry in self.listing(self.family)["entries"]}
         self.assertEqual({name: entry["graphs"] for name, entry in entries.items()},
                          {"w": [MODEL, "b.onnx"], "x": [MODEL], "v": ["b.onnx"], "t.json": [], "b.onnx": []})  # fmt: skip
@@ -98,7 +98,7 @@ class Listing(GraphCase):
         self.assertEqual([tensor["name"] for tensor in entries["w"]["tensors"]], ["w"])
         self.assertEqual(self.listing(self.family)["model"]["graph"], "a")
 
-    def test_one_graph_has_its_entries_alone(self) -> None:
+    def test_model_option_lists_only_entries_of_that_graph(self) -> None:
         document = json.loads(self.out("ls", "--json", "--model", "b", self.family))
         self.assertEqual([entry["name"] for entry in document["entries"]], ["w", "v"])
         self.assertEqual(document["entries"][0]["graphs"], ["b.onnx", MODEL])
@@ -178,7 +178,7 @@ class Writing(GraphCase):
         self.succeeds("unpack", self.family, "--model", "b", "-o", self.output)
         self.assertEqual(self.output.read_bytes(), self.b.read_bytes())
 
-    def test_unpack_to_a_folder_has_the_side_files_too(self) -> None:
+    def test_unpack_to_a_folder_writes_side_files(self) -> None:
         for name, model in (("a", self.a), ("b", self.b)):
             folder = self.folder / f"folder_of_{name}"
             self.succeeds("unpack", self.family, "--model", name, "-o", f"{folder}/")
@@ -205,7 +205,7 @@ class Linking(GraphCase):
         self.succeeds("check", "--data", link)
         self.succeeds("diff", link, self.b)
 
-    def test_without_a_name_there_is_one_for_each_graph(self) -> None:
+    def test_without_a_name_each_graph_gets_a_link(self) -> None:
         folder = self.folder / "linked"
         folder.mkdir()
         archive = shutil.copy(self.family, folder)
@@ -217,14 +217,14 @@ class Linking(GraphCase):
             self.succeeds("diff", folder / f"{name}.onnx", self.folder / f"{name}.onnx")
             self.assertNotIn(NAME_KEY, (folder / f"{name}.onnx").read_bytes())
 
-    def test_one_that_exists_keeps_all_from_being_written(self) -> None:
+    def test_one_existing_output_prevents_all_links(self) -> None:
         self.b.unlink()
         self.fails(USAGE, Fault("output.exists").line(self.a), "link", self.family)
         self.assertFalse(self.b.exists())
         self.succeeds("link", self.family, "-f")
         self.succeeds("check", self.b)
 
-    def test_dry_run_writes_none(self) -> None:
+    def test_dry_run_writes_no_link(self) -> None:
         for path in (self.a, self.b):
             path.unlink()
         with self.nothing_changes():
@@ -256,7 +256,7 @@ class Replacing(GraphCase):
         self.succeeds("unpack", self.family, "--model", name, "-o", path, "-f")
         return path.read_bytes()
 
-    def test_graph_is_replaced_and_data_that_is_there_is_linked(self) -> None:
+    def test_replaced_graph_links_existing_data(self) -> None:
         new = self.model(wire.tensor("renamed", seed="x"), wire.tensor("n"), name="new.onnx")
         entries = self.replaced(new, "--model", "b")
         self.assertEqual(list(entries), ["w", "x", "v", "t.json", "n", "b.onnx", MODEL])
@@ -265,7 +265,7 @@ class Replacing(GraphCase):
         self.succeeds("undo", "--force", self.family)
         self.assertEqual(self.graph("b"), self.b.read_bytes())
 
-    def test_graph_is_taken_out_changed_and_put_back(self) -> None:
+    def test_graph_is_edited_with_cat_and_replace(self) -> None:
         path = self.folder / "graph.onnx"
         path.write_bytes(self.succeeds("cat", self.family, "--model=b").stdout + wire.block(2, "edited"))
         entries = self.replaced(path, "--model", "b")
@@ -291,7 +291,7 @@ class Replacing(GraphCase):
         entries = self.replaced(link, "--model", "b")
         self.assertNotIn(b"onnxar.link", entries["b.onnx"])
 
-    def test_dry_run_tells_the_size(self) -> None:
+    def test_dry_run_prints_the_size(self) -> None:
         new = self.model(wire.tensor("n"), name="new.onnx")
         with self.nothing_changes():
             told = self.succeeds("replace", self.family, new, "--model", "b", "-n").stderr
@@ -299,7 +299,8 @@ class Replacing(GraphCase):
         self.assertEqual(told.replace("would replace", "replaced"), done)
         self.assertIn("replaced the graph b: ", done)
 
-    def test_name_without_a_model_and_bad_names_are_refused(self) -> None:
+    # Bad names are refused, too.
+    def test_model_option_without_a_model_is_refused(self) -> None:
         self.assertEqual(run("replace", self.family, "--model", "b", "--remove", "t.json").returncode, USAGE)
         with self.nothing_changes():
             for name in ("a/", "con", "__X", "größe"):

@@ -60,7 +60,7 @@ class DryRunInAReadOnlyPlace(ToolCase):
                 line = "onnxar: error[io.not_found]"
                 self.fails(IO, line, *command, "-o", self.closed / "no" / "out", "-n", tool=self.tool)
 
-    def test_an_archive_that_cannot_be_written_is_planned_to_be_edited(self) -> None:
+    def test_dry_run_plans_edit_of_a_read_only_archive(self) -> None:
         archive = self.closed / "a.onnxar"
         archive.write_bytes(self.model_file.read_bytes())
         archive.chmod(0o444)
@@ -120,7 +120,7 @@ class Beside(ToolCase):
 
 
 class Repeatable(ToolCase):
-    def test_whatever_the_place_the_time_zone_and_the_mode(self) -> None:
+    def test_archive_is_independent_of_place_zone_and_mode(self) -> None:
         one, other = self.model(name="one.onnx"), self.model(name="sub/other.onnx")
         other.chmod(0o600)
         os.utime(other, (0, 0))

@@ -29,7 +29,7 @@ class RenameCase(ToolCase):
 
 
 class Reading(RenameCase):
-    def test_names_that_readers_change_are_refused_and_the_message_names_pack(self) -> None:
+    def test_forbidden_name_error_recommends_pack(self) -> None:
         for name in ("weights;1", "größe", "a:b", "a\u202eb"):
             with self.subTest(name=name):
                 told = self.fault(FORMAT, CHARACTER, "ls", self.side(name))
@@ -58,12 +58,12 @@ class Packing(RenameCase):
         self.assertEqual(keys_of(self.output), ["w", "notes.txt"])
         self.assertEqual(entries_of(self.output)["notes.txt"], b"text")
 
-    def test_several_side_files_may_change_places(self) -> None:
+    def test_side_files_may_swap_names(self) -> None:
         source = self.made(Entry("a.1", b"one"), Entry("b.1", b"two"), model_of(wire.tensor("w")))
         self.succeeds("pack", source, "-o", self.output, "--rename", "a.1=b.1", "--rename", "b.1=a.1")
         self.assertEqual({name: entries_of(self.output)[name] for name in ("a.1", "b.1")}, {"a.1": b"two", "b.1": b"one"})
 
-    def test_an_added_file_can_be_renamed_and_takes_no_name_that_another_gets(self) -> None:
+    def test_added_file_can_be_renamed_unless_names_clash(self) -> None:
         file = self.write("file", b"added")
         added = ("--add", f"new.txt={file}")
         self.succeeds("pack", self.side("a.1"), "-o", self.output, *added, "--rename", "new.txt=b.1")
@@ -74,7 +74,7 @@ class Packing(RenameCase):
 
 
 class Repacking(RenameCase):
-    def test_an_entry_of_the_model_keeps_its_name_so_pack_is_named(self) -> None:
+    def test_tensor_entry_cannot_be_renamed_by_repack(self) -> None:
         source = self.made(*weights("weights;1"), model_of(linked("weights;1")))
         for options in ((), ("--rename", "weights;1=w.bin")):
             told = self.fault(
@@ -88,14 +88,14 @@ class Repacking(RenameCase):
         told = self.fault(FORMAT, CHARACTER, "repack", self.side(), "-o", self.output)
         self.assertIn("--rename OLD=NEW", told)
 
-    def test_another_entry_gets_a_new_name_and_nothing_else_changes(self) -> None:
+    def test_repack_renames_an_entry_and_nothing_else(self) -> None:
         self.succeeds("repack", self.side(), "-o", self.output, *RENAME)
         expected = Archive([*weights("w"), Entry("notes.txt", b"text"), model_of(linked("w"))])
         self.assertEqual(self.output.read_bytes(), bytes(expected.file))
 
 
 class BothVerbs(RenameCase):
-    def test_the_old_name_has_to_be_there(self) -> None:
+    def test_old_name_must_exist(self) -> None:
         for verb in ("pack", "repack"):
             for old in ("none", MODEL, "folder/", "NOTES;1"):
                 with self.subTest(verb=verb, old=old):
@@ -103,7 +103,7 @@ class BothVerbs(RenameCase):
                     told = self.fault(USAGE, "onnxar: error[usage.argument] ", *call)
                     self.assertIn(old, told)
 
-    def test_the_new_name_clashes_with_no_other(self) -> None:
+    def test_new_name_must_not_clash(self) -> None:
         for verb in ("pack", "repack"):
             for new, fault in (
                 ("a.txt", "zip.name.duplicate"),
@@ -115,7 +115,7 @@ class BothVerbs(RenameCase):
                     call = (verb, source, "-o", self.output, "--rename", f"notes;1={new}")
                     self.fault(FORMAT, f"onnxar: error[{fault}] ", *call)
 
-    def test_what_is_no_pair_of_names(self) -> None:
+    def test_invalid_pair_of_names_is_refused(self) -> None:
         for verb in ("pack", "repack"):
             for text in ("notes;1", "=b.txt", "notes;1="):
                 with self.subTest(verb=verb, text=text):

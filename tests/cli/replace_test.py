@@ -82,7 +82,7 @@ class Refused(ToolCase):
             with self.nothing_changes():
                 self.assertEqual(run("replace", *arguments).returncode, USAGE)
 
-    def test_while_somebody_else_edits(self) -> None:
+    def test_edit_of_another_process_is_busy(self) -> None:
         self.on_posix("Wine does not see the locks of this system")
         model = self.model(linked("b"))
         line = Fault("archive.busy").line(self.path)

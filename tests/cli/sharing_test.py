@@ -63,7 +63,7 @@ class Sharing(OnXfs):
         self.assertEqual(shared_bytes(archive), WHOLE_BLOCKS)
         self.assertEqual(shared_bytes(self.folder / "weights.bin"), WHOLE_BLOCKS)
 
-    def test_folder_of_links_gets_a_copy_that_shares_blocks(self) -> None:
+    def test_link_folder_gets_a_copy_that_shares_blocks(self) -> None:
         self.on_posix("Wine shares no blocks")
         archive = self.packed_external()
         told = self.succeeds("link", archive, "-o", f"{self.output}/").stderr
@@ -79,7 +79,7 @@ class Sharing(OnXfs):
         self.holds_the_weights(self.output)
         self.assertEqual(shared_bytes(self.output), 0)
 
-    def test_archive_is_the_same_as_where_nothing_is_shared(self) -> None:
+    def test_archive_equals_one_without_shared_blocks(self) -> None:
         with tempfile.TemporaryDirectory() as home:
             elsewhere = Path(home, "out")
             self.succeeds("pack", self.external(), "-o", elsewhere)
@@ -146,7 +146,7 @@ class Sharing(OnXfs):
         self.assertTrue(archive.read_bytes() == before)
         self.assertEqual(shared_bytes(archive), WHOLE_BLOCKS)  # with the data file, as before
 
-    def test_replace_appends_shared_data_and_undo_cuts_it_off(self) -> None:
+    def test_replace_appends_shared_data_and_undo_cuts_it(self) -> None:
         self.on_posix("Wine shares no blocks")
         archive = self.archive("w")
         before = archive.read_bytes()
@@ -157,7 +157,7 @@ class Sharing(OnXfs):
         self.assertTrue(archive.read_bytes() == before)
         self.assertTrue((self.folder / "weights.bin").read_bytes().endswith(LARGE))
 
-    def test_side_file_shares_too(self) -> None:
+    def test_side_file_shares_blocks(self) -> None:
         self.on_posix("Wine shares no blocks")
         file = self.write("tokens", LARGE)
         self.succeeds("pack", self.model(), "-o", self.output, "--add", f"tokens.bin={file}")
@@ -168,7 +168,7 @@ class Sharing(OnXfs):
         """All bytes except fewer than a large tensor takes."""
         fill(self.folder / "filler", room=SIZE // 2)
 
-    def test_what_is_shared_needs_no_room(self) -> None:
+    def test_shared_data_needs_no_space(self) -> None:
         self.on_posix("Wine shares no blocks")
         model = self.external()
         self.fill_the_disk()
@@ -176,7 +176,7 @@ class Sharing(OnXfs):
         self.holds_the_weights(self.output)
         self.assertEqual(shared_bytes(self.output), WHOLE_BLOCKS)
 
-    def test_full_disk_is_an_error_where_data_has_to_be_copied(self) -> None:
+    def test_full_disk_is_an_error_if_data_must_be_copied(self) -> None:
         model = self.external(at=4096 + 64)
         self.fill_the_disk()
         line = self.fails(IO, Fault("io.disk_full").line(self.output), "pack", model, "-o", self.output)

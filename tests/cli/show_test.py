@@ -43,7 +43,7 @@ class Architectures(ShowCase):
         self.succeeds("pack", path, "-o", packed, "--no-sync")
         self.assertEqual(self.shown(packed)["cost"], cost)
 
-    def test_what_depends_on_an_open_dimension_is_no_number(self) -> None:
+    def test_cost_with_an_open_dimension_is_not_a_number(self) -> None:
         cost = self.shown(architectures.bert_base(self.folder / "open.onnx", "length"))["cost"]
         self.assertEqual((cost["multiply_adds"], cost["at_least"]), (None, 0))
         [matmul] = cost["not_known"]
@@ -87,7 +87,7 @@ class Summary(ShowCase):
         self.assertEqual(graph["outputs"], [{"name": "y", "type": "FLOAT", "shape": None}])
         self.assertIn("x FLOAT[batch,?,3]", self.text(path))
 
-    def test_graphs_of_nothing(self) -> None:
+    def test_empty_graphs(self) -> None:
         value = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", None, 3])]
         for inputs in ([], value):
             path = self.write("m.onnx", helper.make_model(helper.make_graph([], "g", inputs, inputs)).SerializeToString())
@@ -99,7 +99,7 @@ class Summary(ShowCase):
         line = self.fails(FORMAT, "onnxar: error[onnx.model.invalid]", "show", self.write("m.onnx", b"\x08\x08"))
         self.assertIn("it has no graph", line)
 
-    def test_depth_counts_nodes_on_the_longest_path_in_any_order(self) -> None:
+    def test_depth_counts_the_longest_path_in_any_order(self) -> None:
         nodes = [
             make_node("Add", ["b", "a"], ["c"]),
             make_node("Relu", ["a"], ["b"]),
@@ -110,7 +110,7 @@ class Summary(ShowCase):
         self.assertEqual((graph["depth"], graph["cycle"], graph["dangling"]), (4, [], []))
         self.assertEqual(graph["ops"], [{"domain": "", "op": "Relu", "nodes": 3}, {"domain": "", "op": "Add", "nodes": 1}])
 
-    def test_cycles_and_names_that_nothing_gives(self) -> None:
+    def test_cycles_and_undefined_names_are_shown(self) -> None:
         nodes = [
             make_node("Add", ["x", "c"], ["a"]),
             make_node("Relu", ["a"], ["b"]),
@@ -192,7 +192,7 @@ class Summary(ShowCase):
         self.assertEqual(self.shown(path)["storage"]["padding_bytes"], self.listing(path)["padding_bytes"])
         self.assertGreater(self.listing(path)["padding_bytes"], 0)
 
-    def test_data_files_that_are_not_there(self) -> None:
+    def test_missing_data_files(self) -> None:
         path = self.model(linked("w", location="gone.bin"), linked("v", location="../up.bin"))
         self.assertEqual([file["missing"] for file in self.shown(path)["files"]], [False, True, True])
 
@@ -311,7 +311,7 @@ class Html(ShowCase):
         classes = {rect["class"].split()[0] for rect in page.rects}
         self.assertEqual(classes, {"graph", "float32"})
 
-    def test_it_stands_alone(self) -> None:
+    def test_page_needs_no_other_file(self) -> None:
         html = self.page(self.archive("w"))
         self.assertNotRegex(html, r"(?i)<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:")
         self.assertIn("prefers-color-scheme: dark", html)

@@ -27,7 +27,8 @@ class Adding(ToolCase):
         self.assertEqual(entries_of(path)["docs/empty.txt"], b"")
         self.succeeds("check", "--data", "--strict", path)
 
-    def test_name_may_hold_an_equals_sign_in_the_file_alone(self) -> None:
+    # The name in the archive may not contain one.
+    def test_file_name_may_contain_an_equals_sign(self) -> None:
         file = self.write("a=b", b"text")
         path = self.packed(options=("--add", f"a.txt={file}"))
         self.assertEqual(entries_of(path)["a.txt"], b"text")
@@ -85,14 +86,14 @@ class ToAFolder(SideFilesCase):
         self.assertIn(f"{self.into}/made.onnx", told)
         self.assertLessEqual(self.FILES.items(), self.files_in(self.into).items())
 
-    def test_data_files_lie_there_too(self) -> None:
+    def test_data_files_are_in_the_folder(self) -> None:
         for expected, options in (("weights.bin", ("--external-data", "weights.bin")), ("w", ("--per-tensor",))):
             folder = self.folder / f"with_{expected}"
             self.succeeds("unpack", self.source, "-o", f"{folder}/", *options)
             self.assertEqual(set(self.files_in(folder)), {*self.FILES, "made.onnx", expected})
             self.succeeds("check", "--data", folder / "made.onnx")
 
-    def test_text_lies_there_too(self) -> None:
+    def test_text_is_in_the_folder(self) -> None:
         self.succeeds("unpack", self.source, "-o", f"{self.into}/", "--text")
         self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "made.textproto"})
 
@@ -101,13 +102,13 @@ class ToAFolder(SideFilesCase):
             self.succeeds("unpack", "-", "-o", f"{self.into}/", stdin=piped)
         self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "model.onnx"})
 
-    def test_data_that_is_too_much_for_a_model_lies_beside_it(self) -> None:
+    def test_data_too_large_for_a_model_is_beside_it(self) -> None:
         self.with_64_bits()
         model = self.sparse(2 << 30)
         told = self.succeeds("unpack", "-n", model, "-o", f"{self.into}/").stderr
         self.assertIn("in model.onnx.data", told)
 
-    def test_folder_with_anything_in_it_is_refused_even_to_replace(self) -> None:
+    def test_nonempty_folder_is_refused_even_with_force(self) -> None:
         line = Fault("output.not_empty").line(self.into)
         for name in ("mine.txt", ".hidden"):
             self.write(f"new/{name}", b"mine")
@@ -122,7 +123,7 @@ class ToAFolder(SideFilesCase):
         self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "made.onnx"})
         self.fails(USAGE, Fault("output.not_empty").line(self.into), "unpack", self.source, "-o", self.into)
 
-    def test_file_of_that_name_is_no_folder(self) -> None:
+    def test_file_of_that_name_is_refused(self) -> None:
         self.write("new", b"a file")
         self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", f"{self.into}/")
 
@@ -154,7 +155,7 @@ class ToAFile(SideFilesCase):
             self.assertEqual(set(self.files_in(folder)) - {"weights.bin", "w"}, {"m.onnx"})
             folder.rename(self.folder / str(number))
 
-    def test_nothing_is_said_where_there_are_none_or_quietly(self) -> None:
+    def test_no_remark_without_side_files_or_if_quiet(self) -> None:
         self.assertNotIn("left out", self.succeeds("unpack", self.archive("w"), "-o", self.output).stderr)
         self.assertEqual(self.succeeds("unpack", "-q", "-f", self.source, "-o", self.output).stderr, "")
 
@@ -162,7 +163,7 @@ class ToAFile(SideFilesCase):
 class Links(ToolCase):
     """Symbolic links at the output."""
 
-    def test_link_of_another_user_in_a_folder_for_all_is_not_followed(self) -> None:
+    def test_link_of_another_user_in_sticky_folder_fails(self) -> None:
         self.on_posix("Wine 8 shows no symbolic links")
         if os.geteuid() != 0:
             self.skipTest("only root can lay the link of another user")
@@ -180,7 +181,7 @@ class Links(ToolCase):
         self.succeeds("unpack", source, "-o", link, "-f")
         self.assertNotEqual(target.read_bytes(), b"precious")
 
-    def test_name_of_what_a_zip_is_inflated_to_does_not_matter(self) -> None:
+    def test_inflating_avoids_existing_names(self) -> None:
         with zipfile.ZipFile(self.folder / "model.zip", "w", zipfile.ZIP_DEFLATED) as file:
             file.writestr("model.onnx", self.model().read_bytes())
         (self.folder / ".onnxar_inflated").mkdir()
@@ -190,7 +191,7 @@ class Links(ToolCase):
 class PerTensor(ToolCase):
     """`unpack --per-tensor`."""
 
-    def test_each_tensor_has_a_file_of_its_own_named_by_its_key(self) -> None:
+    def test_each_tensor_has_a_file_named_by_its_key(self) -> None:
         names = ["layer.0/w", "b", "B", "m"]
         source = self.packed(*map(wire.tensor, names))
         folder = self.folder / "out"
@@ -210,7 +211,7 @@ class PerTensor(ToolCase):
         self.succeeds("unpack", source, "-o", folder / "m.onnx", "--per-tensor", preexec_fn=limit)
         self.assertEqual(len(snapshot(folder)), count + 1)
 
-    def test_one_file_and_many_exclude_each_other(self) -> None:
+    def test_one_data_file_and_many_cannot_be_combined(self) -> None:
         command = ("unpack", self.archive("w"), "-o", self.output, "--per-tensor", "--external-data", "x")
         with self.nothing_changes():
             self.assertEqual(command_line.run(*command).returncode, USAGE)
@@ -231,7 +232,7 @@ class Over(ToolCase):
         self.succeeds("pack", model, "-o", self.output)
         self.assertEqual(self.unpacked(self.output), before)
 
-    def test_archive_that_another_reader_looks_at_is_replaced(self) -> None:
+    def test_archive_locked_by_a_reader_is_replaced(self) -> None:
         path = self.packed(wire.tensor("a"))
         with open(path, "rb") as reader:
             fcntl.flock(reader, fcntl.LOCK_SH)

@@ -71,7 +71,7 @@ class StockLayouts(ToolCase):
             with self.subTest(name):
                 StockJourney(self.model(), folder, layout).run()
 
-    def test_check_has_nothing_to_say_but_of_zip64(self) -> None:
+    def test_check_remarks_only_zip64(self) -> None:
         for name, layout, folder in self.each():
             with self.subTest(name):
                 report = json.loads(onnxar("check", "--data", "--json", self.stock(layout, folder)))
@@ -84,7 +84,7 @@ class StockLayouts(ToolCase):
         file = self.stock(LAYOUTS["rust"], folder).read_bytes()
         self.assertEqual(struct.unpack_from("<HH", file, LOCAL.size - 4), (34, 0))
 
-    def test_an_edit_keeps_what_was_there_and_appends_as_we_write(self) -> None:
+    def test_edit_keeps_old_bytes_and_appends_our_layout(self) -> None:
         added = wire.tensor("added", wire.FLOAT, 300)
         for name, layout, folder in self.each():
             with self.subTest(name):
@@ -104,7 +104,7 @@ class StockLayouts(ToolCase):
                 at = infos["added"].header_offset
                 self.assertEqual(after[at + 4 : at + 10], struct.pack("<HHH", 10, 0, 0))
 
-    def test_an_edit_takes_over_the_alignment_of_either_record(self) -> None:
+    def test_edit_uses_the_alignment_of_either_record(self) -> None:
         for record in (PADDING_ID, ALIGNMENT_ID):
             with self.subTest(hex(record)):
                 path = self.folder / f"{record}.onnxar"
@@ -116,7 +116,7 @@ class StockLayouts(ToolCase):
                 self.assertEqual({each["alignment"] for each in entries}, {512})
                 self.assertEqual(entries[-1]["offset"] % 512, 0)
 
-    def test_ls_tells_64_where_no_record_is(self) -> None:
+    def test_ls_shows_64_without_a_record(self) -> None:
         folder = self.folder / "rust"
         folder.mkdir()
         path = self.stock(LAYOUTS["rust"], folder)

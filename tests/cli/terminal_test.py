@@ -45,7 +45,7 @@ class Colour(ScreenCase):
     def test_an_error_has_a_colour(self) -> None:
         self.assertIn("onnxar: \x1b[31;1merror[io.not_found]\x1b[0m ", self.on_screen("ls", self.folder / "missing")[1])
 
-    def test_no_color_and_a_dumb_terminal_have_none(self) -> None:
+    def test_no_color_and_dumb_terminals_have_no_colour(self) -> None:
         for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             code, text = self.on_screen("check", self.broken(), **environment)
             self.assertEqual(code, FOUND)
@@ -55,7 +55,7 @@ class Colour(ScreenCase):
         with terminal() as screen:
             self.assertIn(ESCAPE, screen.run("check", self.broken(), NO_COLOR="")[1])
 
-    def test_json_has_none(self) -> None:
+    def test_json_has_no_colour(self) -> None:
         self.assertNotIn(ESCAPE, self.on_screen("check", "--json", "-q", self.broken())[1])
 
 
@@ -144,7 +144,7 @@ class Progress(ToolCase):
         self.assertEqual(process.returncode, DONE)
         return text
 
-    def test_long_work_shows_how_far_it_is_and_removes_the_line(self) -> None:
+    def test_long_work_shows_progress_and_clears_the_line(self) -> None:
         self.on_posix("Wine draws its screen by sequences of its own")
         with terminal() as screen:
             text = self.slow_cat(screen)
@@ -163,7 +163,7 @@ class Progress(ToolCase):
         for line in text.split("\r"):
             self.assertLess(len(line.replace("\x1b[K", "")), 30)
 
-    def test_quiet_shows_none(self) -> None:
+    def test_quiet_shows_no_progress(self) -> None:
         with terminal() as screen:
             self.assertEqual(self.slow_cat(screen, "-q"), "")
 

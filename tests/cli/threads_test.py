@@ -65,7 +65,7 @@ class Threads(ToolCase):
             with self.subTest(threads=threads), self.nothing_changes():
                 self.assertEqual(run("check", self.made, "-j", threads).returncode, USAGE)
 
-    def test_damaged_entries_are_told_in_their_order(self) -> None:
+    def test_damaged_entries_are_reported_in_their_order(self) -> None:
         entries = [Entry(name, wire.content(wire.UINT8, MIB, name), 4096) for name in NAMES]
         links = [wire.fields_of(name, wire.UINT8, [MIB], wire.DataFile(name).link(length=MIB)) for name in NAMES]
         path = self.archive_of(*entries, model_of(*links), name="damaged.onnxar")

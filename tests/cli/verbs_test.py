@@ -11,7 +11,7 @@ class Help(ToolCase):
         for verb in ("pack", "ls", "completion", "help"):
             self.assertEqual(self.succeeds("help", verb).stdout, self.succeeds(verb, "--help").stdout)
 
-    def test_help_alone_lists_the_verbs(self) -> None:
+    def test_help_without_a_verb_lists_the_verbs(self) -> None:
         self.assertEqual(self.succeeds("help").stdout, self.succeeds("--help").stdout)
 
     def test_no_arguments_print_the_help_as_an_error(self) -> None:
@@ -41,7 +41,7 @@ class NearlyRight(ToolCase):
             verb = words[1] if words[0] == "help" else words[0]
             self.assertIn(f"only the Python package has the verb `{verb}`; run `onnxar-py {verb}`", self.told(*words))
 
-    def test_a_word_that_is_near_nothing_gets_no_suggestion(self) -> None:
+    def test_unrelated_word_gets_no_suggestion(self) -> None:
         for word in ("transmogrify", "model.onnx", "q", "x" * 1000, "inspect", "compress", "validate", "zip"):
             self.assertNotIn("did you mean", self.told(word))
 
@@ -65,7 +65,7 @@ class NearlyRight(ToolCase):
         line = self.told("ls", "x", "--frobnicate")
         self.assertIn("`ls` has no option `--frobnicate`; `onnxar ls --help` lists them", line)
 
-    def test_option_of_the_command_goes_before_the_verb(self) -> None:
+    def test_option_of_the_command_precedes_the_verb(self) -> None:
         line = self.told("ls", "x", "--json-errors")
         self.assertIn("`--json-errors` goes before the verb: `onnxar --json-errors ls ...`", line)
 
@@ -76,7 +76,7 @@ class NearlyRight(ToolCase):
     def test_control_characters_in_options_are_escaped(self) -> None:
         self.assertIn("--a\\x1b[2J", self.told("ls", "x", "--a\x1b[2J"))
 
-    def test_an_option_with_an_empty_value_is_not_taken_for_a_missing_one(self) -> None:
+    def test_empty_value_is_not_taken_for_a_missing_one(self) -> None:
         for command in (("freeze", "-o", "x", "--weights"), ("show", "--html"), ("link", "--hub"), ("unpack", "--output")):
             self.assertIn(f"{command[-1]} was given an empty value", self.told(*command, "", "model.onnxar"))
 
@@ -94,7 +94,7 @@ class NearlyRight(ToolCase):
         self.assertIn("surplus", self.told("ls", "x", "*", "surplus"))
         self.assertIn("b\\x1b[2J", self.told("ls", "x", "*", "b\x1b[2J"))
 
-    def test_missing_and_wrong_arguments_name_the_verb_and_its_help(self) -> None:
+    def test_wrong_arguments_name_the_verb_and_its_help(self) -> None:
         for arguments, what in {
             ("ls",): "`ls` needs ARCHIVE: an archive",
             ("pack",): "`pack` needs a MODEL, or graphs with --graph NAME=FILE",

@@ -96,10 +96,10 @@ class MustNotCompile(unittest.TestCase):
             with self.subTest(name):
                 self.assertRegex("\n".join(self.found[name]), rf"error: [^\n]*(deleted [^\n]*\b{function}\b|\b{function}\b[^\n]* deleted )")
 
-    def test_an_explicit_constructor_is_not_called_by_an_initializer_list(self) -> None:
+    def test_explicit_constructor_refuses_initializer_list(self) -> None:
         self.assertRegex("\n".join(self.found[EXPLICIT]), r"error: [^\n]*explicit")
 
-    def test_lawful_code_compiles_without_a_warning(self) -> None:
+    def test_valid_code_compiles_without_a_warning(self) -> None:
         for control in self.controls:
             with self.subTest(control):
                 self.assertEqual(self.found[control], [])

@@ -60,7 +60,7 @@ def compiled(names: list[str], given: str, language: str) -> str:
 
 
 class HeaderExamples(unittest.TestCase):
-    def test_every_header_has_a_purpose_and_an_example_on_top(self) -> None:
+    def test_every_header_begins_with_purpose_and_example(self) -> None:
         self.assertGreater(len(HEADERS), 10)
         for name, text in HEADERS.items():
             with self.subTest(name):

@@ -76,11 +76,11 @@ def errors() -> dict[str, str]:
 
 
 class Rules(unittest.TestCase):
-    def test_each_id_that_was_ever_given_is_in_one_part(self):
+    def test_each_assigned_id_is_in_one_part(self):
         found = [rule.id for rule in RULES] + list(spec_parts.retired())
         self.assertEqual(sorted(found), sorted(EVER))
 
-    def test_no_text_names_an_id_that_is_not_there(self):
+    def test_texts_name_only_existing_ids(self):
         for name, text in TEXTS.items():
             named = set(spec_parts.ID.findall(text))
             self.assertEqual(named - EVER, set(), name)
@@ -90,7 +90,7 @@ class Rules(unittest.TestCase):
             with self.subTest(rule=rule):
                 self.assertIn(code, codes("format") | codes("remark"))
 
-    def test_each_code_has_a_rule_or_a_reason_to_have_none(self):
+    def test_each_code_has_a_rule_or_a_listed_reason(self):
         ruled = set(coded().values())
         self.assertEqual(codes("format") - ruled, NO_RULE.keys())
         self.assertEqual(codes("remark") - ruled, NO_RULE_REMARKS.keys())
@@ -99,7 +99,8 @@ class Rules(unittest.TestCase):
         used = codes("format") | codes("remark") | set(coded().values())
         self.assertEqual(used & set(spec_parts.retired().values()), set())
 
-    def test_each_code_in_a_text_is_in_the_catalogue_or_retired(self):
+    # Retired codes count as well.
+    def test_each_code_in_a_text_is_in_the_catalogue(self):
         known = set().union(*map(codes, ("format", "remark", "io", "usage")))
         known |= set(spec_parts.retired().values())
         for name, text in TEXTS.items():
@@ -114,7 +115,7 @@ class Texts(unittest.TestCase):
     def test_all_links_lead_somewhere(self):
         self.assertEqual(spec_parts.dangling_links(), [])
 
-    def test_no_line_of_a_sentence_looks_like_an_item_of_a_list(self):
+    def test_no_line_of_a_sentence_looks_like_a_list_item(self):
         for name, text in TEXTS.items():
             self.assertEqual(re.findall(r"^ +\d+[.)] .*|^ *[-+*] \d.*", text, re.MULTILINE), [], name)
 
@@ -146,7 +147,7 @@ class Texts(unittest.TestCase):
                     self.assertEqual(number, of_schema[name])
                     self.assertEqual(star == "*", name in repeated)
 
-    def test_the_data_types_are_those_of_the_schema_and_of_the_second_reader(self):
+    def test_data_types_equal_schema_and_second_reader(self):
         import model as reference
 
         schema = (ROOT / "proto/onnxar/onnx.proto").read_text()
@@ -171,7 +172,7 @@ class Texts(unittest.TestCase):
         self.assertEqual(spec_parts.example(), smallest)
 
 
-    def test_the_minimum_limits_are_those_that_the_second_reader_has(self):
+    def test_minimum_limits_are_those_of_second_reader(self):
         import directory
         import model as reference
 
@@ -201,7 +202,7 @@ class Checking(unittest.TestCase):
         named = {rule for row in table for rule in spec_parts.ID.findall(" ".join(row))}
         self.assertEqual(errors().keys() - named, set())
 
-    def test_each_step_says_which_entry_and_offset_it_names(self):
+    def test_each_step_names_its_entry_and_offset(self):
         for row in self.steps():
             if not row[1].endswith("P5a"):
                 with self.subTest(step=row[0]):
@@ -229,7 +230,7 @@ class Checking(unittest.TestCase):
 
 
 class Loading(unittest.TestCase):
-    def test_the_page_for_loaders_names_the_rules_that_bind_them(self):
+    def test_page_for_loaders_names_the_rules_of_loaders(self):
         import vector
 
         items = re.findall(r"^\d+\. .*(?:\n   .*)*", PARTS["loading.md"], re.MULTILINE)
@@ -251,7 +252,7 @@ class Loading(unittest.TestCase):
         for row in marked:
             self.assertFalse(bound.isdisjoint([row["rule"], *row.get("also", [])]), row["file"])
 
-    def test_a_loader_that_follows_the_page_refuses_the_marked_vectors_and_no_others(self):
+    def test_least_loader_refuses_just_the_marked_vectors(self):
         for row in MANIFEST:
             if not row.get("large"):
                 with self.subTest(file=row["file"], about=row["about"]):
@@ -285,7 +286,7 @@ class Programs(unittest.TestCase):
         for program in spec_parts.programs():
             exec(program, self.made)
 
-    def test_they_are_short(self):
+    def test_programs_are_short(self):
         lines = [
             sum(1 for line in each.splitlines() if line.strip()) for each in spec_parts.programs()
         ]
@@ -293,7 +294,7 @@ class Programs(unittest.TestCase):
         self.assertLessEqual(lines[0], 15)
         self.assertLessEqual(lines[1], 20)
 
-    def test_the_writer_writes_what_a_canonical_writer_does(self):
+    def test_program_writes_like_a_canonical_writer(self):
         import onnxar_reader
 
         for name in ("smallest", "typical"):
@@ -333,17 +334,17 @@ class Programs(unittest.TestCase):
 
 
 class Vectors(unittest.TestCase):
-    def test_they_are_what_the_generator_makes(self):
+    def test_vectors_are_what_the_generator_makes(self):
         command = [sys.executable, "-B", str(VECTORS / "generate.py"), "--check"]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
-    def test_each_rule_that_is_refused_has_one(self):
+    def test_each_refused_rule_has_a_vector(self):
         shown = {row["rule"] for row in MANIFEST if row["stage"]}
         # For graphs the text names M rules, and the test does not make a file of 2 GiB.
         self.assertEqual(errors().keys() - shown - {"G2"}, set())
 
-    def test_they_name_the_code_of_their_rule(self):
+    def test_vectors_name_the_code_of_their_rule(self):
         for row in MANIFEST:
             if row["stage"]:
                 with self.subTest(file=row["file"]):
@@ -355,16 +356,16 @@ class Vectors(unittest.TestCase):
                 with self.subTest(file=row["file"]):
                     self.assertEqual(set(row["also"]) - errors().keys(), set())
 
-    def test_they_are_enough(self):
+    def test_there_are_enough_vectors(self):
         valid = [row for row in MANIFEST if row["stage"] is None]
         self.assertGreaterEqual(len(valid), 120)
         self.assertGreaterEqual(len(MANIFEST) - len(valid), 600)
 
-    def test_each_remark_that_an_archive_can_cause_is_shown(self):
+    def test_each_remark_of_an_archive_has_a_vector(self):
         shown = {code for row in MANIFEST for code in row.get("warnings", [])}
         self.assertEqual(codes("remark") - shown, NO_RULE_REMARKS.keys())
 
-    def test_the_readme_describes_each_field_of_the_manifest(self):
+    def test_readme_describes_each_field_of_the_manifest(self):
         text = (VECTORS / "README.md").read_text()
         described = set(re.findall(r"`(\w+)`", re.split(r"^## ", text, flags=re.M)[1]))
         used = {field for row in MANIFEST for field in row}

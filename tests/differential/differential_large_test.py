@@ -78,7 +78,7 @@ class Differential(unittest.TestCase):
             with self.subTest(peer):
                 self.assertGreaterEqual(self.report.counts[peer, "same"], least(FEWEST_SAME))
 
-    def test_every_difference_that_is_allowed_is_still_there(self) -> None:
+    def test_every_allowed_difference_still_exists(self) -> None:
         if SAMPLE > 1:
             self.skipTest("a sample need not show every difference")
         listed = {(peer, known.why) for peer, them in KNOWN.items() for known in them if peer in self.peers.workers}

@@ -69,7 +69,7 @@ def folder_on_an_amiga() -> bytes:
 
 
 class Pieces(unittest.TestCase):
-    def test_bytes_between_a_data_descriptor_and_the_next_record_belong_to_neither(self) -> None:
+    def test_bytes_after_a_descriptor_are_separate(self) -> None:
         for form, what in ((DESCRIPTOR, "descriptor"), (DESCRIPTOR64, "descriptor64")):
             for gap in (b"", b"8 bytes.", b"more than eight"):
                 part = Part("w", b"abcd" * 40, True, form)
@@ -87,11 +87,11 @@ class AThousandMutants(unittest.TestCase):
         cls.report = hold(list(mutants.mutants("fixed", 0, FILES)), cls.peers, cls.folder)
         print(*cls.report.lines(), sep="\n", file=sys.stderr)
 
-    def test_no_two_readers_read_a_file_differently_that_we_accept(self) -> None:
+    def test_all_readers_agree_on_files_that_we_accept(self) -> None:
         faults = [f"{f.number} {f.mutation[:2]}: {f.peer}: {f.what[:300]}" for f in self.report.faults]
         self.assertEqual(faults, [])
 
-    def test_enough_files_are_accepted_by_us_and_by_every_reader(self) -> None:
+    def test_we_and_every_reader_accept_enough_files(self) -> None:
         self.assertEqual(self.report.files, FILES)
         self.assertGreaterEqual(self.report.accepted, FEWEST_ACCEPTED)
         self.assertGreaterEqual(self.report.strict, FEWEST_STRICT)
@@ -104,7 +104,7 @@ class AThousandMutants(unittest.TestCase):
         readings = ask_ours(zips().values())
         self.assertEqual({r.lenient.code for r in readings}, {"ok"}, dict(zip(zips(), readings)))
 
-    def test_a_row_depends_on_its_seed_alone(self) -> None:
+    def test_row_depends_only_on_its_seed(self) -> None:
         row = list(mutants.mutants("fixed", 0, 30))
         self.assertEqual(list(mutants.mutants("fixed", 20, 10)), row[20:])
         self.assertNotEqual(list(mutants.mutants("other", 20, 10)), row[20:])
@@ -129,7 +129,7 @@ class SplitFiles(unittest.TestCase):
         peers = [name for name in COMMANDS if command_of(name)]
         self.assertEqual(self.found(plain(), told(), *peers), set())
 
-    def test_a_name_that_differs_between_the_headers_is_found(self) -> None:
+    def test_name_that_differs_between_headers_is_found(self) -> None:
         file = other_name_in_local_header()
         self.assertEqual(ask_ours([file])[0].lenient.code, "zip.local.name")
         self.assertEqual(self.found(file, told(), "bsdtar piped"), {"bsdtar piped"})
@@ -168,7 +168,8 @@ class SplitFiles(unittest.TestCase):
         self.assertEqual(self.found(plain(), told()._replace(reader=other_code)), {"our reader in C"})
         self.assertEqual(self.found(plain(), told()._replace(reader=REFUSED)), set())
 
-    def test_an_archive_that_others_refuse_is_found_and_a_foreign_zip_is_not(self) -> None:
+    # A foreign zip that others refuse is no fault.
+    def test_archive_that_others_refuse_is_found(self) -> None:
         file = bytes(100)
         self.assertEqual(self.found(file, told(strict=True), "python"), {"python"})
         self.assertEqual(self.found(file, told(), "python"), set())
@@ -200,7 +201,7 @@ class Workers(unittest.TestCase):
         finally:
             worker.stop()
 
-    def test_a_reader_that_crashes_refuses_and_is_started_again(self) -> None:
+    def test_reader_that_crashes_is_started_again(self) -> None:
         answers = 'import sys\nif "bad" in sys.stdin.readline(): sys.exit(1)\nprint(\'{"entries": [["61", 1, "d"]]}\')'
         with self.worker(answers) as worker:
             self.assertIsInstance(worker.ask(Path("bad")), Refused)

@@ -43,12 +43,12 @@ class Blocks(unittest.TestCase):
                     with self.subTest(page.name), tempfile.TemporaryDirectory() as folder:
                         self.play(page, Path(folder), None if page == ROOT / "README.md" else Path(left))
 
-    def test_a_block_is_in_a_language_that_is_run_or_says_why_it_is_not(self) -> None:
+    def test_every_block_runs_or_states_a_reason(self) -> None:
         found = [block for page in pages() for block in code(page)]
         self.assertEqual([block.place for block in found if not block.reason and block.language not in RUN], [])
         self.assertGreater(sum(not block.reason for block in found), 25)
 
-    def test_the_blocks_that_are_not_run_are_these_many(self) -> None:
+    def test_number_of_blocks_that_are_not_run(self) -> None:
         marked = [block.place for page in pages() for block in code(page) if block.reason]
         self.assertEqual(len(marked), NOT_RUN, marked)
 

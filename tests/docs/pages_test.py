@@ -63,13 +63,13 @@ class Errors(unittest.TestCase):
         self.assertEqual(len(codes), error_page.CATALOGUE.read_text().count("\nONNXAR_CODE("))
         self.assertEqual(error_page.fault(codes, error_page.explanations(error_page.EXPLANATIONS.read_text())), "")
 
-    def test_the_page_has_each_code_with_meaning_cause_and_remedy(self) -> None:
+    def test_page_explains_each_code(self) -> None:
         page = error_page.page()
         for code in error_page.catalogue(error_page.CATALOGUE.read_text()):
             wanted = rf"(?m)^### `{re.escape(code.id)}`\n\n\S.* \({code.kind}\b.*\)\n\n- \*\*Cause:\*\* \S.*\n- \*\*Remedy:\*\* \S.*$"
             self.assertRegex(page, wanted)
 
-    def test_a_code_that_is_missing_or_misplaced_is_a_fault(self) -> None:
+    def test_missing_or_misplaced_code_is_a_fault(self) -> None:
         codes = error_page.catalogue(error_page.CATALOGUE.read_text())
         sections = error_page.explanations(error_page.EXPLANATIONS.read_text())
         self.assertIn("zip.data.crc", error_page.fault([code for code in codes if code.id != "zip.data.crc"], sections))
@@ -78,7 +78,7 @@ class Errors(unittest.TestCase):
 
 
 class CommandLine(unittest.TestCase):
-    def test_the_page_has_every_verb_and_option_of_the_help(self) -> None:
+    def test_page_has_every_verb_and_option_of_the_help(self) -> None:
         tool = os.environ["ONNXAR"]
         page = command_page.page(tool)
         verbs = re.findall(r"^### (\w+)$", page, re.MULTILINE)
@@ -137,12 +137,12 @@ class PythonReference(unittest.TestCase):
         for module in python_page.MODULES:
             self.assertIn(f"\n## onnxar.{module}\n", page)
 
-    def test_code_in_docstrings_stays_and_stars_are_no_emphasis(self) -> None:
+    def test_only_stars_outside_code_are_escaped(self) -> None:
         self.assertEqual(python_page.plain("`io.*`; zip.*; io.*"), "`io.*`; zip.\\*; io.\\*")
 
 
 class Picture(unittest.TestCase):
-    def test_it_says_what_it_shows_and_has_colours_for_the_dark(self) -> None:
+    def test_picture_has_a_title_and_dark_colours(self) -> None:
         root = ET.parse(ROOT / "docs/format.svg").getroot()
         named = {each.get("id") for each in root if each.tag in {f"{SVG}title", f"{SVG}desc"}}
         self.assertEqual((root.get("role"), set(root.get("aria-labelledby", "").split())), ("img", named))

@@ -53,7 +53,7 @@ class FromC(Case):
         first, second = (numpy_helper.to_array(tensor) for tensor in model.graph.initializer)
         np.testing.assert_array_equal(first + second, np.full(1024, 100, np.float32))
 
-    def test_a_failure_is_told_and_fails_it(self):
+    def test_failure_is_reported_in_the_exit_code(self):
         done = run("write_and_read", self.folder / "none" / "a.onnxar")
         self.assertEqual(done.returncode, 1)
         self.assertIn("write_and_read: ", done.stderr)
@@ -76,7 +76,7 @@ class Exporter(Case):
             self.assertEqual(tensor.name, names[i])
             np.testing.assert_array_equal(numpy_helper.to_array(tensor), one + np.float32(i))
 
-    def test_readers_that_take_links_by_position_find_the_weights(self):
+    def test_readers_by_position_find_the_weights(self):
         with zipfile.ZipFile(self.written(3)) as archive:
             model = walk.parse(archive.read("__MODEL_PROTO"))
         keys = [f"layer_{i}_weight" for i in range(3)]

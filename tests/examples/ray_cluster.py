@@ -118,11 +118,11 @@ class Inference(Cluster):
         (expected,) = onnxruntime.InferenceSession(str(self.folder / "m.onnx")).run(None, {"x": x})
         np.testing.assert_allclose(np.stack([row["y"] for row in rows]), expected, rtol=1e-3, atol=1e-5)
 
-    def test_rows_get_what_a_session_without_ray_gives(self) -> None:
+    def test_rows_equal_those_of_a_session_without_ray(self) -> None:
         rows, x = self.rows()
         self.expect(batch_inference.infer(str(self.folder / "m.onnxar"), rows, "x", workers=2), x)
 
-    def test_a_worker_that_is_killed_loses_nothing(self) -> None:
+    def test_killed_worker_loses_nothing(self) -> None:
         rows, x = self.rows()
         given = (str(self.folder / "m.onnxar"), "x")
         found = rows.map_batches(DiesOnce, fn_constructor_args=given, compute=ray.data.ActorPoolStrategy(size=2), batch_size=50, num_cpus=1)
@@ -162,7 +162,7 @@ class Conversion(Cluster):
         rows = convert.convert_all(str(self.models), str(self.archives)).to_pylist()
         return {row["model"].split("/models/")[1]: row["state"] for row in rows}
 
-    def test_a_run_is_complete_resumes_and_survives_the_death_of_a_worker(self) -> None:
+    def test_run_resumes_and_survives_a_killed_worker(self) -> None:
         killed: list[int] = []
         thread = threading.Thread(target=self.kill_a_worker, args=(killed,))
         thread.start()

@@ -140,12 +140,12 @@ class Table(StockCase):
     def test_each_loader_reads_what_each_writer_wrote(self):
         self.assert_table(SMALL_SHAPES)
 
-    def test_each_loader_reads_entries_beyond_4_gib_of_each_writer(self):
+    def test_loaders_read_all_entries_beyond_4_gib(self):
         if not LARGE:
             self.skipTest("entries beyond 4 GiB: ./dev examples --large")
         self.assert_table(LARGE_SHAPES, "--large")
 
-    def test_all_six_languages_are_there(self):
+    def test_all_six_languages_have_programs(self):
         missing = {"python", "cpp", "javascript", "go", "java", "rust"} - languages().keys()
         if missing and not STOCK:
             self.skipTest(f"left to ./dev examples: {', '.join(sorted(missing))}")
@@ -165,7 +165,7 @@ class Writers(StockCase):
                     wanted = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
                     np.testing.assert_array_equal(numpy_helper.to_array(tensor), wanted)
 
-    def test_their_links_are_location_offset_and_length_in_this_order(self):
+    def test_links_are_location_offset_and_length(self):
         for language in languages():
             with self.subTest(language=language), ZipFile(self.written(language)) as archive:
                 model = onnx.ModelProto.FromString(archive.read("__MODEL_PROTO"))
@@ -194,12 +194,12 @@ class Writers(StockCase):
         done = subprocess.run([python, "-c", script, *models], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "good\n" * len(models)), done.stderr)
 
-    def test_node_writes_what_this_library_writes_byte_for_byte(self):
+    def test_node_writes_the_same_bytes_as_this_library(self):
         if "javascript" not in languages():
             self.skipTest("nodejs is not installed")
         self.assertEqual(self.written("javascript").read_bytes(), self.written("cpp").read_bytes())
 
-    def test_they_take_little_memory_for_entries_beyond_4_gib(self):
+    def test_entries_beyond_4_gib_take_little_memory(self):
         if not LARGE:
             self.skipTest("entries beyond 4 GiB: ./dev examples --large")
         for language in languages():
@@ -208,7 +208,7 @@ class Writers(StockCase):
                 self.assertLess(memory_of(command_of(language, "write", "--large", archive)), MOST_MEMORY)
                 archive.unlink()
 
-    def test_without_an_archive_they_say_how_they_are_used_and_write_nothing(self):
+    def test_programs_without_an_archive_print_their_usage(self):
         for language in languages():
             for program, words in (("write", []), ("write", ["--large"]), ("write", ["a", "b"]), ("load", [])):
                 with self.subTest(language=language, program=program, words=words):
@@ -247,7 +247,7 @@ class Loaders(StockCase):
         done = at_once(lambda row: run(language, "load", VECTORS / row["file"]), rows)
         return dict(zip(map(stem, rows), done))
 
-    def test_each_refuses_with_one_line_what_a_loader_must_refuse(self):
+    def test_loaders_refuse_marked_vectors_with_one_line(self):
         rows = [row for row in vectors() if row.get("loader")]
         self.assertGreater(len(rows), 300)
         if not STOCK:  # two for each rule
@@ -276,7 +276,7 @@ class Loaders(StockCase):
                     different.pop("link_to_model", None)
                 self.assertEqual(different, {})
 
-    def test_a_negative_data_type_is_not_counted_from_the_end_of_a_table(self):
+    def test_negative_data_type_is_not_a_table_index(self):
         # The number of a type with the elements of 2 bits, of which 4 are a byte, and -1, which is not a type.
         sizes = {}
         for number in (wire.DataType("UINT2", 25, 2, 0, "B"), wire.DataType("NEGATIVE", (1 << 64) - 1, 2, 0, "B")):
@@ -290,7 +290,7 @@ class Loaders(StockCase):
                 self.assertEqual(sizes["UINT2", language], 0)
                 self.assertEqual(sizes["NEGATIVE", language], 0 if language == "cpp" else 1)
 
-    def test_an_empty_a_missing_and_another_file_are_refused(self):
+    def test_empty_missing_and_other_files_are_refused(self):
         empty, other = self.folder / "empty", self.folder / "other"
         empty.touch()
         other.write_bytes(b"PK\5\6" + bytes(17))

@@ -62,7 +62,7 @@ class Synced(unittest.TestCase):
     def setUp(self) -> None:
         self.goods = [good for good in good_runs() if "--no-sync" not in good.case.words]
 
-    def test_files_are_complete_and_synced_before_any_of_them_has_its_name(self) -> None:
+    def test_files_are_synced_before_any_gets_its_name(self) -> None:
         for good in self.goods:
             published = {call.path for call in good.run.calls if call.publishes}
             with self.subTest(good.case.name):
@@ -91,7 +91,7 @@ class Synced(unittest.TestCase):
             with self.subTest(good.case.name):
                 self.assertEqual(unsynced, set())
 
-    def test_edits_are_synced_before_and_after_the_write_that_shows_them(self) -> None:
+    def test_edits_are_synced_before_and_after_last_write(self) -> None:
         for good in self.goods:
             kinds = [call.kind for call in good.run.calls if call.kind in (*CHANGES, "sync")]
             with self.subTest(good.case.name):

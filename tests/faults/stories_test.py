@@ -55,23 +55,24 @@ class Stories(unittest.TestCase):
     def test_a_folder_that_cannot_be_listed_is_not_empty(self) -> None:
         self.refuses("unpack, into a folder", "EIO", of("readdir"))
 
-    def test_a_folder_that_cannot_be_opened_was_not_swapped(self) -> None:
+    # The error is that of the call, and not `io.changed`.
+    def test_folder_that_cannot_be_opened_is_not_changed(self) -> None:
         self.refuses("unpack, into a folder", "EACCES", of("openat2", "/new"))
         self.refuses("unpack, into a folder", "EIO", of("stat", "/new/deep"))
 
-    def test_a_folder_is_removed_again_if_it_cannot_be_opened(self) -> None:
+    def test_folder_that_cannot_be_opened_is_removed(self) -> None:
         self.refuses("unpack, into a folder", "EIO", of("open", "/new/deep/er"))
         self.refuses("extract, into a new folder", "EIO", of("openat2", "/new"))
 
-    def test_nothing_is_left_by_a_process_that_may_open_no_more_files(self) -> None:
+    def test_descriptor_limit_leaves_no_files(self) -> None:
         self.refuses("unpack, into a folder", LIMIT, of("openat2", "/new/deep/er"))
         self.refuses("unpack, into a folder, with hidden names", LIMIT, of("create"))
 
-    def test_files_of_a_set_are_withdrawn_if_a_later_one_has_no_name(self) -> None:
+    def test_files_are_removed_if_a_later_one_has_no_name(self) -> None:
         self.refuses("unpack, data beside", "ENOSPC", of("link"))
         self.refuses("extract, into a folder", "EIO", of("link"))
 
-    def test_files_of_a_set_are_withdrawn_if_their_folder_is_not_synced(self) -> None:
+    def test_files_are_removed_if_their_folder_cannot_sync(self) -> None:
         self.refuses("unpack, data beside", "EIO", of("sync", "/out"))
         self.refuses("unpack, into a folder", "EIO", of("sync", "/out"))
 
@@ -88,15 +89,16 @@ class Stories(unittest.TestCase):
     def test_permissions_of_the_old_file_are_not_lost(self) -> None:
         self.refuses("pack, replacing", "EIO", of("chmod"))
 
-    def test_an_archive_is_not_replaced_without_a_lock_for_want_of_a_descriptor(self) -> None:
+    # The process may open no more files.
+    def test_archive_is_not_replaced_without_a_lock(self) -> None:
         self.refuses("pack, replacing", LIMIT, lambda call: call.kind == "open" and call.number < 4)
         self.refuses("repack, onto itself", "EIO", lambda call: call.kind == "stat" and call.number < 4)
 
-    def test_an_edit_is_kept_once_its_end_record_is_written(self) -> None:
+    def test_edit_is_kept_once_its_end_record_is_written(self) -> None:
         for run in self.meets("replace", "EIO", of("truncate")):
             self.assertEqual(run.code, DONE, run.stderr)
 
-    def test_a_write_that_fails_late_is_noticed_without_a_sync(self) -> None:
+    def test_late_write_error_is_detected_without_sync(self) -> None:
         good = self.good("pack, without syncs")
         close = next(call for call in good.run.calls if call.kind == "close" and call.is_unseen)
         self.assertEqual(self.run_with(Failure(good, close, "ENOSPC", False)).code, IO)

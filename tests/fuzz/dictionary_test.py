@@ -36,7 +36,7 @@ class DictionaryTest(unittest.TestCase):
         for name in ("raw_data", "external_data", "float_data", "int32_data", "int64_data", "uint64_data", "double_data", "string_data"):
             self.assertEqual(by_hand("onnx.dict")[name], fields[f"TensorProto.{name}"])
 
-    def test_records_and_padding_are_those_of_the_specification(self) -> None:
+    def test_records_and_padding_equal_the_specification(self) -> None:
         zips, numbers = by_hand("zip.dict"), dictionary.spec_numbers()
         source = (dictionary.ROOT / "spec" / "vectors" / "builder.py").read_text()  # written from the text alone
         records = set(re.findall(r'b"(PK\\\d\\\d)"', source))

@@ -38,7 +38,7 @@ class Missing(FolderCase):
         (source / "bundled/zlib_1.2.13.dfsg.orig.tar.bz2").write_bytes(content)
         return source
 
-    def test_everything_that_is_missing_is_named_at_once_with_its_debian_packages(self) -> None:
+    def test_all_missing_packages_are_named_at_once(self) -> None:
         code, text = self.configured("-DONNXAR_BUILD_BENCH=ON", *self.without(*PACKAGES))
         self.assertNotEqual(code, 0)
         self.assertIn("apt-get install " + " ".join(PACKAGES.values()), text)
@@ -48,7 +48,7 @@ class Missing(FolderCase):
                                      *self.without("CLI11", "nlohmann_json", "Protobuf", "GTest", "benchmark"))  # fmt: skip
         self.assertEqual(code, 0, text)
 
-    def test_a_build_that_may_do_without_protobuf_warns_of_what_will_not_work(self) -> None:
+    def test_build_without_protobuf_warns_of_missing_verbs(self) -> None:
         code, text = self.configured("-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_MODEL=AUTO", *self.without("Protobuf"))
         self.assertEqual(code, 0, text)
         warning = text[text.index("CMake Warning") :]
@@ -79,13 +79,13 @@ class Missing(FolderCase):
         joined = len(self.compiler_commands())
         self.assertGreater(len(self.compiler_commands("-DCMAKE_CXX_FLAGS=-fsanitize=address")), 5 * joined)
 
-    def test_a_bundled_archive_with_other_bytes_than_its_pin_is_refused(self) -> None:
+    def test_bundled_archive_with_a_wrong_hash_is_refused(self) -> None:
         source = self.sources_with_a_bundled_zlib(b"not zlib")
         code, text = self.configured("-DONNXAR_BUILD_TESTS=OFF", "-DONNXAR_BUILD_TOOLS=OFF", *self.without("ZLIB"), source=source)
         self.assertNotEqual(code, 0)
         self.assertIn("but cmake/bundled.txt says 71feb7947e3c", text)
 
-    def test_a_build_from_the_bundled_archives_alone_says_which_one_is_missing(self) -> None:
+    def test_bundled_build_names_the_missing_archive(self) -> None:
         code, text = self.configured("-DONNXAR_BUNDLED=ALL", "-DONNXAR_BUILD_TESTS=OFF")
         self.assertNotEqual(code, 0)
         self.assertIn("bundled/ has no archive of zlib", text)

@@ -48,7 +48,8 @@ class Subproject(FolderCase):
     def files_of_the_build(self, pattern: str) -> set[str]:
         return {path.name for path in self.build.rglob(pattern)}
 
-    def test_a_project_contains_it_and_adds_the_c_interface_on_request(self):
+    # It contains the C interface on request.
+    def test_project_contains_the_library(self):
         self.built()
         run(self.build / "program", self.folder / "a.onnxar")
         self.assertEqual(self.files_of_the_build("libonnxar*"), {"libonnxar_core.a"})

@@ -33,7 +33,7 @@ class Cells(unittest.TestCase):
     def test_checker_says_the_same_of_every_form(self) -> None:
         self.judge("onnx_checker")
 
-    def test_shapes_of_every_form_are_those_of_the_plain_model(self) -> None:
+    def test_shapes_of_every_form_equal_the_plain_model(self) -> None:
         self.judge("onnx_shapes")
 
 

@@ -37,7 +37,7 @@ class Table(unittest.TestCase):
     def test_no_cell_is_wrong(self) -> None:
         self.assertEqual(page.wrong_cells(self.found), [])
 
-    def test_runtimes_refuse_what_is_known_and_nothing_else(self) -> None:
+    def test_runtimes_refuse_only_what_is_known(self) -> None:
         self.assertEqual(set(page.refused_by_runtimes(self.found)), KNOWN)
 
     def test_every_tool_has_a_row_of_its_present_version(self) -> None:
@@ -55,7 +55,7 @@ class Table(unittest.TestCase):
 
 
 class Forms(unittest.TestCase):
-    def test_forms_are_those_that_the_tools_were_given(self) -> None:
+    def test_forms_equal_those_of_the_results(self) -> None:
         """Byte for byte: the same archives, links and unzipped folders; and `unpack` gives the plain models back."""
         found = {}
         with tempfile.TemporaryDirectory() as folder:

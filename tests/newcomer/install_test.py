@@ -13,12 +13,12 @@ from newcomer import install
 
 
 class Install(unittest.TestCase):
-    def test_the_example_is_the_first_python_block_of_the_readme_and_compiles(self) -> None:
+    def test_example_is_first_python_block_and_compiles(self) -> None:
         text = install.example()
         self.assertTrue(text.startswith("import onnxar"))
         compile(text, "README.md", "exec")
 
-    def test_the_model_that_it_opens_has_the_tensor_that_it_uses(self) -> None:
+    def test_example_uses_a_tensor_of_its_model(self) -> None:
         self.assertIn('"encoder.weight"', install.example())
         self.assertIn('"encoder.weight"', install.MAKE_MODEL)
 

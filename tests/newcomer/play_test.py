@@ -40,7 +40,7 @@ class Play(unittest.TestCase):
         with self.assertRaises(SystemExit):
             play.script([("java", "class A {}\n")])
 
-    def test_the_script_of_the_quick_start_is_one_that_bash_parses(self) -> None:
+    def test_script_of_the_quick_start_parses_in_bash(self) -> None:
         blocks = [(block.language, block.text) for block in code(ROOT / "docs/quickstart.md")]
         self.assertEqual({language for language, _ in blocks}, {"sh", "python", *play.FILES})
         subprocess.run(["bash", "-n"], input=play.script(blocks), text=True, check=True)

@@ -38,13 +38,14 @@ class Parts(unittest.TestCase):
         found = next(part for part in parts.parts_of(platform) if part.name == name)
         return {str(file.relative_to(ROOT)) for file in found.sources}
 
-    def test_a_room_depends_on_the_seam_its_own_files_and_what_tests_share(self):
+    def test_folder_depends_on_os_and_what_tests_share(self):
         found = self.sources(GCC, "os")
         self.assertLessEqual({"src/os/file.h", "src/os/posix/file.cc", "tools/onnxar/os/process.h",
                               "tests/os/file_test.cc", "tests/support/temp_dir.cc"}, found)
         self.assertEqual([file for file in found if file.startswith(("tests/zip", "tests/cli")) or "windows/" in file], [])
 
-    def test_a_file_in_python_depends_on_what_it_imports_however_far_away(self):
+    # Indirect imports count as well.
+    def test_python_file_depends_on_what_it_imports(self):
         found = {file for file in self.sources(GCC, "cli.link_test") if file.startswith("tests/")}
         self.assertLessEqual({"tests/cli/link_test.py", "tests/support/command_line.py", "tests/support/zoo_external.py"}, found)
         self.assertNotIn("tests/support/terminal.py", found)
@@ -52,7 +53,7 @@ class Parts(unittest.TestCase):
     def test_the_program_in_c_is_a_source_of_its_test(self):
         self.assertLessEqual({"tests/c/program.c", "tests/c/program_test.py"}, self.sources(GCC, "c.program_test"))
 
-    def test_each_platform_depends_on_its_own_system_and_toolchain(self):
+    def test_platform_depends_on_its_system_and_toolchain(self):
         found = [file for file in self.sources(MACOS, "build") if file.startswith("cmake/")]
         self.assertEqual(sorted(found), ["cmake/toolchains/macos-arm64.cmake", "cmake/toolchains/zig.cmake"])
         self.assertIn("src/os/posix/file.cc", self.sources(MACOS, "build"))
@@ -73,7 +74,7 @@ class Parts(unittest.TestCase):
         self.assertGreater(len([name for name in names if name.startswith("zip.")]), 230)
         self.assertGreater(len([name for name in names if name.startswith("cli.")]), 500)
 
-    def test_tests_of_windows_are_expected_there_alone(self):
+    def test_windows_tests_are_expected_only_there(self):
         of_windows, of_linux = (parts.all_cases(parts.parts_of(platform)) for platform in (WINDOWS, GCC))
         self.assertGreater(of_windows - of_linux, set())
         self.assertLessEqual(of_linux - {name for name in of_linux if name.startswith("c.")}, of_windows)
@@ -93,18 +94,19 @@ class Measured(unittest.TestCase):
         self.assertEqual(measured.read(GCC), self.records)
         self.assertEqual(len((measured.MEASURED / f"{GCC.name}.json").read_text().splitlines()), len(self.records) + 2)
 
-    def test_parts_of_another_state_or_without_a_measurement_are_old(self):
+    def test_parts_without_a_current_measurement_are_old(self):
         self.assertEqual(measured.old_parts(GCC, self.records), [])
         self.records["zip"] = self.records["zip"]._replace(state="0123456789ab")
         del self.records["onnx"]
         self.assertEqual([part.name for part in measured.old_parts(GCC, self.records)], ["zip", "onnx"])
 
-    def test_parts_with_failed_tests_are_due_though_they_are_not_old(self):
+    # Such parts are not old.
+    def test_parts_with_failed_tests_are_due(self):
         self.records["zip"] = self.records["zip"]._replace(failed=["zip.A.b"])
         self.assertEqual([part.name for part in measured.due_parts(GCC, self.records)], ["zip"])
         self.assertEqual(measured.old_parts(GCC, self.records), [])
 
-    def test_old_parts_are_faults_and_so_is_a_page_of_other_measurements(self):
+    def test_old_parts_and_an_old_page_are_faults(self):
         self.records["zip"] = self.records["zip"]._replace(state="0123456789ab")
         measured.write(GCC, self.records)
         found = page.faults((GCC,))
@@ -143,7 +145,7 @@ class Judge(unittest.TestCase):
     def test_a_listed_test_that_runs_is_a_fault(self):
         self.assertEqual(self.faults(Skip("os.A.run7", "no disk")), ["os.A.run7: listed as skipped, but it runs"])
 
-    def test_a_list_names_tests_that_are_skipped_and_reasons(self):
+    def test_list_names_only_skipped_tests_with_reasons(self):
         self.assertEqual(self.faults(Skip("os.A.b", "no disk")), ["os.A.b: listed, but no such test is skipped"])
         self.assertEqual(self.faults(Skip("os.A.b", ""), skipped=["os.A.b"]), ["os.A.b: the list gives no reason"])
 

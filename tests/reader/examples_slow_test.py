@@ -66,7 +66,7 @@ class ByMake(Case):
     def test_the_program_in_c_has_40_lines(self) -> None:
         self.assertLessEqual(len((EXAMPLES / "sum.c").read_text().splitlines()), 40)
 
-    def test_nodes_and_tensors_are_printed_without_protobuf(self) -> None:
+    def test_nodes_and_tensors_are_printed(self) -> None:
         tensor = "weight: type 1 [4], 16 bytes, graph.initializer[0]\n"
         self.assertEqual(self.said(self.folder / "nodes", self.archive), f"y = Identity(weight)\n{tensor}")
         self.assertEqual(self.said(self.folder / "nodes", self.archive, "decoder"), tensor)

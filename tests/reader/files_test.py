@@ -46,7 +46,7 @@ class Files(unittest.TestCase):
         self.assertLessEqual(lengths[-1], LONGEST_FUNCTION)
         self.assertLessEqual(lengths[len(lengths) // 2], MEDIAN_FUNCTION)
 
-    def test_need_the_c_library_alone(self) -> None:
+    def test_files_need_only_the_c_library(self) -> None:
         included = re.findall(r"#include <(.*)>", SOURCE.read_text())
         self.assertLessEqual(set(included), LIBRARY)
 
@@ -58,7 +58,7 @@ class Files(unittest.TestCase):
             listed = subprocess.run(["nm", "--defined-only", out], capture_output=True, text=True, check=True).stdout
         return {name: kind for _, kind, name in map(str.split, listed.splitlines())}
 
-    def test_give_out_one_prefix_and_have_no_state(self) -> None:
+    def test_symbols_have_one_prefix_and_no_state(self) -> None:
         symbols = self.symbols()
         given = {name for name, kind in symbols.items() if kind.isupper()}
         declared = set(re.findall(r"\b(onnxar_reader_\w+)\(", HEADER.read_text()))

@@ -144,7 +144,7 @@ class Vectors(unittest.TestCase):
     def bytes_of(cls, vector: dict[str, Any]) -> bytes | mmap.mmap:
         return opened((cls.large if vector.get("large") else VECTORS) / vector["file"])
 
-    def test_each_is_judged_alike(self) -> None:
+    def test_each_has_the_expected_verdict(self) -> None:
         for vector in self.vectors:
             with self.subTest(vector["file"], about=vector["about"]):
                 found = judge(self.bytes_of(vector), limits_of(vector))
@@ -207,7 +207,7 @@ class States(unittest.TestCase):
 
 
 class Changed(unittest.TestCase):
-    def test_what_is_made_here_is_right(self) -> None:
+    def test_archives_made_here_are_valid(self) -> None:
         for name, make in made.MADE.items():
             self.assertEqual(judge(bytes(make().file)), Verdict(), name)
 
@@ -217,7 +217,8 @@ class Changed(unittest.TestCase):
             for size in range(len(file)):
                 self.assertEqual(judge(file[:size]).stage, "open", size)
 
-    def test_prefixes_of_an_edited_archive_are_refused_but_for_the_state_before(self) -> None:
+    # All other prefixes of an edited archive are refused.
+    def test_only_the_state_before_the_edit_is_accepted(self) -> None:
         archive = made.edited()
         file = bytes(archive.file)
         accepted = [size for size in range(len(file)) if judge(file[:size]) == Verdict()]

@@ -33,13 +33,13 @@ class Contents(FolderCase):
         self.assertEqual(self.names("onnxar-linux-x86_64-static"), always | {"musl"})
         self.assertEqual(self.names("onnxar-windows-x86_64.exe"), always | {"mingw-w64"})
 
-    def test_sources_and_libraries_list_what_is_in_them_and_no_compiler(self) -> None:
+    def test_sources_and_libraries_list_their_parts(self) -> None:
         self.assertEqual(self.names("onnxar-0.9.0.tar.gz"), {"zlib", "protobuf", "CLI11", "nlohmann_json"})
         self.assertEqual(self.names("onnxar-0.9.0-linux-x86_64-libraries.tar.gz"), {"zlib"})
         for kind in ("reader", "source", "recipes"):
             self.assertEqual(self.names(f"onnxar-0.9.0-{kind}.tar.gz"), set())
 
-    def test_it_names_the_file_by_its_sum_and_refers_to_every_part(self) -> None:
+    def test_list_has_the_hash_of_the_file_and_every_part(self) -> None:
         listed = sbom.sbom(self.write("onnxar-linux-x86_64", b"a program"), "application")
         main = listed["metadata"]["component"]
         self.assertEqual(main["hashes"], [{"alg": "SHA-256", "content": hashlib.sha256(b"a program").hexdigest()}])
@@ -65,14 +65,15 @@ class Judged(FolderCase):
                 made.writestr(f"onnxar-0.9.0.dist-info/licenses/{name}", "text")
         return wheel
 
-    def test_a_wheel_without_one_of_the_licences_is_refused(self) -> None:
+    def test_wheel_without_a_licence_is_refused(self) -> None:
         every = {"LICENSE", *(f"licenses/{path.name}" for path in (ROOT / "cmake/licenses").iterdir())}
         judge.judge_licences(self.wheel(every))
         for missing in every:
             with self.assertRaises(SystemExit):
                 judge.judge_licences(self.wheel(every - {missing}))
 
-    def test_a_wheel_whose_module_or_command_is_for_no_system_or_another_one_is_refused(self) -> None:
+    # Its module or its command is for another system, or for none.
+    def test_wheel_for_another_system_is_refused(self) -> None:
         def judged(platform: str, files: dict[str, bytes]) -> None:
             wheel = self.folder / "onnxar-0.9.0-cp312-abi3-any.whl"
             with zipfile.ZipFile(wheel, "w") as made:
@@ -88,20 +89,21 @@ class Judged(FolderCase):
                 with self.assertRaises(SystemExit):
                     judged(platform, wrong)
 
-    def test_a_platform_is_promised_by_the_same_one_and_by_older_ones(self) -> None:
+    def test_tag_of_same_or_older_platform_suffices(self) -> None:
         self.assertTrue(judge.suffices("manylinux_2_28_x86_64", "manylinux_2_28_x86_64"))
         self.assertTrue(judge.suffices("manylinux_2_5_x86_64", "manylinux_2_28_x86_64"))
         for found in ("manylinux_2_29_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "linux_x86_64"):
             self.assertFalse(judge.suffices(found, "manylinux_2_28_x86_64"), found)
 
-    def test_a_tool_that_fails_ends_the_program_with_its_words(self) -> None:
+    def test_error_of_a_failed_tool_is_shown(self) -> None:
         with self.assertRaises(SystemExit) as ended:
             judge.told("zipfile", "-l", self.folder / "no_file")
         self.assertIn("no_file", str(ended.exception))
 
 
 class Packed(FolderCase):
-    def test_the_same_files_give_the_same_archive_whenever_they_were_written(self) -> None:
+    # The times of the files differ.
+    def test_equal_files_make_an_equal_archive(self) -> None:
         sums = []
         for number, name in enumerate(("one", "another")):
             for file in ("top/b", "top/a/c"):
@@ -112,7 +114,7 @@ class Packed(FolderCase):
 
 
 class Reader(FolderCase):
-    def test_it_has_the_two_files_the_licence_and_every_vector_of_its_manifest(self) -> None:
+    def test_reader_archive_has_files_licence_and_vectors(self) -> None:
         top = self.folder / "reader"
         reader.fill(top)
         files = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file() and top / "vectors" not in path.parents}
@@ -123,7 +125,8 @@ class Reader(FolderCase):
 
 
 class Older(FolderCase):
-    def test_it_has_another_version_one_more_file_and_a_true_record(self) -> None:
+    # It has another version, and one file more.
+    def test_older_wheel_has_its_own_valid_record(self) -> None:
         wheel = self.folder / "onnxar-0.9.0-cp311-cp311-manylinux_2_28_x86_64.whl"
         with zipfile.ZipFile(wheel, "w") as made:
             made.writestr("onnxar/__init__.py", "__version__ = '0.9.0'\n")
@@ -145,7 +148,7 @@ class Older(FolderCase):
 
 
 class Systems(unittest.TestCase):
-    def test_every_target_has_a_toolchain_and_its_modules_the_ending_that_python_looks_for(self) -> None:
+    def test_targets_have_toolchains_and_module_suffixes(self) -> None:
         for target in systems.TARGETS:
             self.assertTrue((ROOT / f"cmake/toolchains/{target.toolchain}.cmake").is_file(), target)
         linux, windows = systems.TARGETS[0], next(target for target in systems.TARGETS if target.windows)

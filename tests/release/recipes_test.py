@@ -73,7 +73,7 @@ class Recipes(FolderCase):
             "homebrew": set(re.findall(r'(?:depends_on|uses_from_macos) "([a-z0-9-]+)"', self.text("homebrew/onnxar.rb"))),
         }
 
-    def test_every_word_is_filled_in_and_no_recipe_states_a_version_itself(self) -> None:
+    def test_recipes_have_no_placeholder_and_no_version(self) -> None:
         for path in recipes.RECIPES.rglob("*"):
             if path.is_file() and path.name != "README.md":
                 self.assertNotIn(versions.library_version(), path.read_text(encoding="utf-8"), path)
@@ -83,7 +83,7 @@ class Recipes(FolderCase):
                 self.assertNotRegex(path.read_text(encoding="utf-8"), recipes.PLACEHOLDER, path)
         self.assertFalse((self.filled / "README.md").exists())
 
-    def test_a_word_that_nothing_is_known_of_is_refused(self) -> None:
+    def test_unknown_placeholder_is_refused(self) -> None:
         self.write("wrong/conan/config.yml", b"@VERSOIN@")
         with self.assertRaises(KeyError):
             recipes.fill(self.folder / "out", self.known, self.folder / "wrong")
@@ -92,7 +92,7 @@ class Recipes(FolderCase):
         explained = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (recipes.RECIPES / "README.md").read_text(encoding="utf-8")))
         self.assertLessEqual(set(self.known), explained)
 
-    def test_every_shared_library_has_a_debian_package_named_by_its_soname(self) -> None:
+    def test_every_shared_library_has_a_debian_package(self) -> None:
         self.assertIn("SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}",
                       CMAKE.replace("${cxx_soversion}", "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}"))  # fmt: skip
         libraries = {*re.findall(r"^ *onnxar_library\((\w+) ", CMAKE, re.MULTILINE), "c"}
@@ -104,7 +104,7 @@ class Recipes(FolderCase):
             self.assertEqual(self.text(f"debian/{package}.install").split(), [f"usr/lib/*/libonnxar_{name}.so.*"])
         self.assertEqual({path.stem for path in (self.filled / "debian").glob("*.install")}, packages)
 
-    def test_the_debian_packages_hold_every_place_that_cmake_installs_to(self) -> None:
+    def test_debian_packages_hold_every_install_folder(self) -> None:
         places = {"CMAKE_INSTALL_INCLUDEDIR": "usr/include", "CMAKE_INSTALL_LIBDIR": "usr/lib/x86", "CMAKE_INSTALL_DATADIR": "usr/share",
                   "CMAKE_INSTALL_DOCDIR": "usr/share/doc/libonnxar-dev", "CMAKE_INSTALL_MANDIR": "usr/share/man",
                   "package_dir": "usr/lib/x86/cmake/onnxar"}  # fmt: skip
@@ -116,7 +116,7 @@ class Recipes(FolderCase):
                 place = places[variable] + rest
                 self.assertTrue(any(fnmatch.fnmatch(place, f"{pattern}*") or fnmatch.fnmatch(pattern, f"{place}/*") for pattern in patterns), place)
 
-    def test_each_recipe_names_what_cmake_looks_for_and_nothing_else(self) -> None:
+    def test_each_recipe_names_exactly_cmakes_dependencies(self) -> None:
         looked_for = set(re.findall(r"find_package\((\w+)", DEPENDENCIES + (ROOT / "cmake/OnnxarPython.cmake").read_text()))
         looked_for |= {"CLI11", "nlohmann_json"} & set(re.findall(r"\w+", DEPENDENCIES))
         self.assertEqual(looked_for - FOR_TESTS - set(NAMES), set())
@@ -127,13 +127,13 @@ class Recipes(FolderCase):
             known = {names[index] for names in NAMES.values() if index in names}
             self.assertEqual(named - known - TOOLS[index], set(), index)
 
-    def test_debian_s_names_are_those_that_cmake_tells_to_install(self) -> None:
+    def test_debian_names_are_those_cmake_prints(self) -> None:
         told = set(re.findall(r'onnxar_lacks\([^"\s]+ "?([\w;-]+)"?', DEPENDENCIES)) - {"libgtest-dev;libgmock-dev"}
         told |= set(re.findall(r"(?:CLI11|nlohmann_json):([\w-]+)[ )]", DEPENDENCIES)) | {"python3-dev"}
         self.assertGreater(len(told), 4)
         self.assertLessEqual({name for each in told for name in each.split(";")} - {"libbenchmark-dev"}, self.dependencies()["debian"])
 
-    def test_every_option_that_a_recipe_sets_is_one_of_cmake(self) -> None:
+    def test_options_in_recipes_are_options_of_cmake(self) -> None:
         options = set(re.findall(r"(?:option|set)\((ONNXAR_\w+)", CMAKE))
         count = 0
         for path in self.filled.rglob("*"):
@@ -142,7 +142,7 @@ class Recipes(FolderCase):
                 count += 1
         self.assertGreater(count, 10)
 
-    def test_versions_are_those_of_cmake_and_of_the_python_package(self) -> None:
+    def test_versions_equal_cmake_and_the_python_package(self) -> None:
         cmake = re.findall(r"cmake_minimum_required\(VERSION ([\d.]+)\)", (ROOT / "CMakeLists.txt").read_text())[0]
         recipe = self.text("conda/recipe.yaml")
         self.assertEqual(set(re.findall(r"cmake (?:\(?>= ?|/\[>=)([\d.]+)", recipe + self.text("debian/control"))), {cmake})
@@ -153,7 +153,7 @@ class Recipes(FolderCase):
         self.assertEqual(re.findall(r"numpy >=([\d.]+)", recipe), numpy)
         self.assertEqual(re.findall(r"Requires-Dist: numpy>=([\d.]+)", self.text("debian/METADATA")), numpy)
 
-    def test_static_libraries_on_windows_bring_the_libraries_that_cmake_links(self) -> None:
+    def test_static_libraries_on_windows_link_its_own(self) -> None:
         linked = re.findall(r"PRIVATE (ntdll[\w ]*)\)", CMAKE)[0].split()
         self.assertIn(f"system_libs = {json.dumps(linked)}", self.text("conan/all/conanfile.py"))
 
@@ -166,7 +166,7 @@ class Recipes(FolderCase):
             self.assertTrue((self.filled / "debian/tests" / name).stat().st_mode & 0o100, name)
             subprocess.run(["sh", "-n", self.filled / "debian/tests" / name], check=True)
 
-    def test_files_of_the_tree_that_recipes_use_are_there(self) -> None:
+    def test_files_that_recipes_use_exist(self) -> None:
         text = "".join(path.read_text(encoding="utf-8") for path in self.filled.rglob("*") if path.is_file())
         used = set(re.findall(r"\b(?:spec|tests/install)/[\w/]+\.\w+", text))
         self.assertGreater(len(used), 2)
@@ -175,7 +175,7 @@ class Recipes(FolderCase):
 
 
 class Source(FolderCase):
-    def test_two_archives_of_one_tree_are_the_same_and_have_what_recipes_build(self) -> None:
+    def test_source_archives_are_equal_and_complete(self) -> None:
         first, second = (recipes.make_source(self.folder / name) for name in ("one", "two"))
         self.assertEqual(first.read_bytes(), second.read_bytes())
         listed = subprocess.run(["tar", "-tf", first], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()

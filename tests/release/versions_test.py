@@ -40,30 +40,31 @@ class Versions(FolderCase):
         self.change("include/onnxar/version.h", "_MAJOR " + version.split(".")[0], "_MAJOR 88")
         self.assertEqual(len(versions.faults(self.copy)), len(versions.STATED))
 
-    def test_a_part_of_the_specification_with_another_version_is_found(self) -> None:
+    def test_other_version_in_the_specification_is_found(self) -> None:
         self.change("spec/links.md", "Version 1.0,", "Version 1.1,")
         self.assertEqual(len(versions.faults(self.copy)), 1)
 
-    def test_a_changelog_without_the_date_of_the_version_is_found(self) -> None:
+    def test_changelog_without_the_release_date_is_found(self) -> None:
         text = (self.copy / "CHANGELOG.md").read_text(encoding="utf-8")
         (self.copy / "CHANGELOG.md").write_text(re.sub(r"(?m)^## \[.*$", "## [Unreleased]", text), encoding="utf-8")
         self.assertIn("CHANGELOG.md: no version", versions.faults(self.copy)[0])
 
-    def test_the_notes_are_the_part_of_the_changelog_about_this_version(self) -> None:
+    def test_notes_are_the_changelog_of_this_version(self) -> None:
         version = versions.library_version()
         (self.copy / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{version}] - 2026-01-01\n- new\n\n## [0.0.1] - 2025-01-01\n- old\n")
         self.assertEqual(versions.notes(self.copy), "- new\n")
 
 
 class Pins(FolderCase):
-    def test_every_archive_has_a_sum_and_each_bundled_one_a_licence_to_go_with_it(self) -> None:
+    # Each bundled archive also has a licence.
+    def test_every_archive_has_a_hash(self) -> None:
         for table in (pins.BUNDLED, pins.PYTHONS):
             for pin in pins.pins(table):
                 self.assertRegex(pin.sha256, "^[0-9a-f]{64}$", pin.name)
         for pin in pins.pins(pins.BUNDLED):
             self.assertTrue((ROOT / f"cmake/licenses/{pin.name}.txt").is_file(), pin.name)
 
-    def test_an_archive_with_another_sum_is_refused_and_removed(self) -> None:
+    def test_archive_with_a_wrong_hash_is_removed(self) -> None:
         source, place = self.write("a.tar", b"bytes"), self.folder / "downloads"
         with self.assertRaises(SystemExit):
             pins.fetched(pins.Pin("a", "1", "MIT", "0" * 64, source.as_uri()), place)

@@ -27,10 +27,10 @@ class Families(RemoteCase):
         self.succeeds("extract", self.local, "table", "--model", "decoder", "-o", self.folder / "local.npy")
         self.assertEqual((self.folder / "remote.npy").read_bytes(), (self.folder / "local.npy").read_bytes())
 
-    def test_a_graph_is_compared_with_a_model_that_is_a_file(self) -> None:
+    def test_remote_graph_is_compared_with_a_local_model(self) -> None:
         self.assertEqual(run("diff", self.address, self.folder / "decoder.onnx", "--model", "decoder").returncode, DONE)
 
-    def test_diff_takes_no_request_only_to_learn_what_an_address_is(self) -> None:
+    def test_diff_makes_no_request_to_identify_an_address(self) -> None:
         counts = []
         for words in ([], ["--model", "decoder"]):
             before = len(self.server.requests)
@@ -38,12 +38,12 @@ class Families(RemoteCase):
             counts.append(len(self.server.requests) - before)
         self.assertEqual(counts[0], counts[1])
 
-    def test_ls_tells_the_entries_of_a_graph_in_three_requests(self) -> None:
+    def test_ls_lists_entries_of_a_graph_in_three_requests(self) -> None:
         listing = self.succeeds("ls", self.address, "--model", "decoder").stdout.decode()
         self.assertEqual([line.split()[0] for line in listing.splitlines()[1:-1]], ["shared", "d"])
         self.assertLessEqual(len(self.server.requests), 3)
 
-    def test_unpack_gives_all_models(self) -> None:
+    def test_unpack_writes_all_models(self) -> None:
         self.succeeds("unpack", self.address, "-o", f"{self.folder}/back/")
         for name in ("encoder.onnx", "decoder.onnx"):
             self.assertEqual((self.folder / "back" / name).read_bytes(), (self.folder / name).read_bytes())
@@ -55,7 +55,7 @@ class Families(RemoteCase):
 
 
 class Files(RemoteCase):
-    def test_verbs_that_need_a_file_name_get(self) -> None:
+    def test_verbs_that_need_a_file_recommend_get(self) -> None:
         address = self.serve()
         for words in (["link", address], ["replace", address, self.local], ["repack", address, "-o", self.output], ["undo", "--force", address],
                       ["recover", address]):

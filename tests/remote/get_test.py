@@ -32,7 +32,7 @@ class Getting(RemoteCase):
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertEqual(self.left(), [])
 
-    def test_a_killed_download_goes_on(self) -> None:
+    def test_killed_download_resumes(self) -> None:
         address = self.serve(delay=0.3)
         process = start("get", address, "-o", self.output, "-c", 1)
         listing = self.folder / ".out.part.list"
@@ -58,7 +58,7 @@ class Getting(RemoteCase):
         process.send_signal(signal.SIGKILL)
         process.wait()
 
-    def test_a_download_may_be_killed_at_any_moment_and_often(self) -> None:
+    def test_download_survives_repeated_kills(self) -> None:
         moments = random.Random(25)
         address = self.serve(delay=0.02)
         for _ in range(8):
@@ -70,7 +70,8 @@ class Getting(RemoteCase):
         self.assertEqual(self.output.read_bytes(), self.data)
         self.succeeds("check", "--data", self.output)
 
-    def test_another_version_than_before_the_kill_is_begun_anew(self) -> None:
+    # The killed download was of an older version.
+    def test_download_of_another_version_starts_again(self) -> None:
         other = bytes(Archive([*weights("v", count=9_000_000), model_of(linked("v", 9_000_000))]).file)
         self.kill_after(5, self.serve(delay=0.1))
         self.assertFalse(self.output.exists())
@@ -80,7 +81,7 @@ class Getting(RemoteCase):
         self.assertEqual(self.output.read_bytes(), other)
         self.assertEqual(self.left(), [])
 
-    def test_a_server_that_has_no_ranges_any_more_sends_the_whole(self) -> None:
+    def test_server_that_lost_ranges_sends_the_whole_file(self) -> None:
         self.kill_after(5, self.serve(delay=0.1))
         self.succeeds("get", self.serve(ranges=False), "-o", self.output)
         self.assertEqual(self.output.read_bytes(), self.data)
@@ -92,7 +93,7 @@ class Getting(RemoteCase):
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertEqual(self.left(), [])
 
-    def test_a_server_that_tells_no_versions_apart_sends_the_whole(self) -> None:
+    def test_versionless_server_sends_the_whole_file(self) -> None:
         self.succeeds("get", self.serve(etag="", modified=None), "-o", self.output)
         self.assertEqual(self.output.read_bytes(), self.data)
 
@@ -129,7 +130,7 @@ class Getting(RemoteCase):
         self.assertFalse(self.output.exists())
         self.assertEqual(self.left(), [])
 
-    def test_a_damaged_entry_ends_the_download_when_it_came(self) -> None:
+    def test_damaged_entry_ends_the_download_at_once(self) -> None:
         names = [f"w{i}" for i in range(20)]
         archive = Archive([*weights(*names, count=1_000_000), model_of(*(linked(name, 1_000_000) for name in names))])
         damaged = bytearray(archive.file)
@@ -140,13 +141,13 @@ class Getting(RemoteCase):
         self.assertNotIn(f"bytes={last}-{len(self.data) - 1}", [request.range for request in self.server.requests])
         self.assertEqual(self.left(), [])
 
-    def test_what_is_no_archive_is_not_downloaded(self) -> None:
+    def test_other_files_are_not_downloaded(self) -> None:
         self.data = b"no archive" * 1_000_000
         self.refused("zip.end.missing", FORMAT, "get", self.serve(), "-o", self.output)
         self.assertEqual(len(self.server.requests), 2)
         self.assertEqual(self.left(), [])
 
-    def test_a_version_that_changes_meanwhile_is_refused(self) -> None:
+    def test_version_that_changes_meanwhile_is_refused(self) -> None:
         other = self.data[:-1] + b"\1"
         self.refused("io.changed", IO, "get", self.serve(swap=(3, other)), "-o", self.output, "-c", 1)
         self.assertFalse(self.output.exists())
@@ -159,7 +160,7 @@ class Getting(RemoteCase):
         self.succeeds("get", self.serve(), "-o", self.output, "-f")
         self.assertEqual(self.output.read_bytes(), self.data)
 
-    def test_an_archive_that_is_being_edited_is_not_replaced(self) -> None:
+    def test_archive_that_is_being_edited_is_not_replaced(self) -> None:
         self.on_posix("flock")
         import fcntl
 

@@ -41,7 +41,7 @@ class Hub(RemoteCase):
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertGreater(len(self.server.signatures), 2)
 
-    def test_a_store_that_refuses_every_signature_is_told(self) -> None:
+    def test_store_that_refuses_all_signatures_is_reported(self) -> None:
         self.refused("io.permission", IO, "ls", self.hub(lasts=0))
         self.assertEqual(len(self.server.signatures), 2)
 

@@ -24,7 +24,8 @@ class Loading(RemoteCase):
     def with_libraries(self, folder: Path, *arguments: object) -> Done:
         return run(*arguments, env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
 
-    def test_without_libcurl_files_work_and_an_address_names_the_package_to_install(self) -> None:
+    # The error names the package to install.
+    def test_missing_libcurl_affects_only_addresses(self) -> None:
         folder = self.library_folder(b"not a library")
         self.assertEqual(self.with_libraries(folder, "ls", self.local).returncode, DONE)
         for words in (["ls"], ["check", "--data"], ["get", "-o", self.folder / "out.onnxar"]):
@@ -36,7 +37,7 @@ class Loading(RemoteCase):
             self.assertIn("apt-get install libcurl4", error["hint"]["text"])
         self.assertEqual(self.server.requests, [])
 
-    def test_a_libcurl_that_is_too_old_is_told_by_its_version(self) -> None:
+    def test_version_of_an_old_libcurl_is_reported(self) -> None:
         source, library = self.write("old.c", OLD.encode()), self.folder / "old.so"
         subprocess.run([os.environ.get("CC") or "cc", "-shared", "-fPIC", source, "-o", library], check=True)
         said = self.with_libraries(self.library_folder(library.read_bytes()), "ls", self.serve()).stderr

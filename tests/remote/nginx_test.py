@@ -77,7 +77,7 @@ class Nginx(RemoteCase):
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertIn("HTTP/2.0", self.log.read_text())
 
-    def test_a_certificate_that_nobody_vouches_for_is_refused(self) -> None:
+    def test_untrusted_certificate_is_refused(self) -> None:
         self.refused("remote.unreachable", IO, "ls", f"https://localhost:{self.tls}/local.onnxar")
 
     def test_a_certificate_of_another_host_is_refused(self) -> None:

@@ -31,7 +31,7 @@ class Reading(RemoteCase):
         self.succeeds("extract", self.local, "w7", "-o", self.folder / "local.npy")
         self.assertEqual((self.folder / "w7.npy").read_bytes(), (self.folder / "local.npy").read_bytes())
 
-    def test_verbs_give_what_they_give_for_the_file(self) -> None:
+    def test_verbs_print_the_same_as_for_the_file(self) -> None:
         address = self.serve()
         for words in (["cat", "%", "w3"], ["cat", "%", "--model"], ["check", "--json", "%"], ["check", "--data", "%"],
                       ["digest", "--list", "%"]):
@@ -76,10 +76,10 @@ class Servers(RemoteCase):
             with self.subTest(status=status):
                 self.cat(fail=2, status=status, retry_after=0)
 
-    def test_a_server_that_keeps_failing_is_told(self) -> None:
+    def test_server_that_keeps_failing_is_reported(self) -> None:
         self.assertIn("503", self.refused("remote.unreachable", IO, "ls", self.serve(fail=100, retry_after=0)))
 
-    def test_a_body_that_breaks_off_is_asked_for_from_there(self) -> None:
+    def test_interrupted_body_is_resumed(self) -> None:
         self.data = bytes(Archive([*weights("w3", count=2_000_000), model_of(linked("w3", 2_000_000))]).file)
         self.local.write_bytes(self.data)
         self.cat(cut=2)
@@ -98,7 +98,7 @@ class Servers(RemoteCase):
         other = bytes(reversed(self.data))
         self.refused("io.changed", IO, "cat", self.serve(swap=(1, other)), "w3")
 
-    def test_versions_have_to_be_told_apart(self) -> None:
+    def test_versions_must_be_distinguishable(self) -> None:
         self.refused("remote.answer", IO, "ls", self.serve(etag="", modified=None))
         self.cat(etag="")  # by the time alone
         self.cat(etag='W/"weak"')
@@ -121,7 +121,7 @@ class Servers(RemoteCase):
         sent = {each.path: each.headers.get("Authorization") for each in self.server.requests}
         self.assertEqual(sent, {"/hub": secret, "/far": None})
 
-    def test_netrc_gives_passwords(self) -> None:
+    def test_netrc_provides_passwords(self) -> None:
         netrc = self.write("netrc", b"machine 127.0.0.1 login user password pass\n")
         address = self.serve(secret="Basic dXNlcjpwYXNz")
         self.refused("io.permission", IO, "ls", address)
@@ -132,11 +132,11 @@ class Servers(RemoteCase):
         said = self.refused("io.not_found", IO, "ls", address)
         self.assertNotIn("hidden", said)
 
-    def test_addresses_that_are_none(self) -> None:
+    def test_incomplete_addresses_are_refused(self) -> None:
         self.refused("remote.address", USAGE, "ls", "http://")
         self.refused("remote.address", USAGE, "ls", "s3://bucket")
 
-    def test_a_host_that_is_not_found_is_told(self) -> None:
+    def test_unknown_host_is_reported(self) -> None:
         self.assertIn("resolve", self.refused("remote.unreachable", IO, "ls", "http://host.invalid/m"))
 
     def test_many_ranges_are_one_request(self) -> None:

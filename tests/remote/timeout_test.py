@@ -34,7 +34,7 @@ class GivenUp(TimeoutCase):
     def test_a_byte_at_a_time(self) -> None:
         self.times_out("ls", self.serve(drip=(1, 0.02)))
 
-    def test_a_server_that_stops_after_the_archive_was_opened(self) -> None:
+    def test_server_that_stops_after_opening_times_out(self) -> None:
         self.times_out("cat", self.serve(honest=1, stop=1000), "w3", limit=1)
 
     def test_every_verb_that_takes_an_address(self) -> None:
@@ -46,7 +46,7 @@ class GivenUp(TimeoutCase):
                 self.times_out(verb[0], address, *verb[1:], limit=0.1)
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_what_came_of_a_download_is_kept(self) -> None:
+    def test_received_part_of_a_download_is_kept(self) -> None:
         self.data = bytes(Archive([Entry("w", bytes(20 << 20)), model_of()]).file)
         self.times_out("get", self.serve(honest=2, stop=1000), "-o", self.output, "-c", 1, limit=1)
         told = self.succeeds("get", self.serve(), "-o", self.output).stderr
@@ -62,27 +62,27 @@ class Followed(TimeoutCase):
                 self.succeeds("ls", self.serve(slow=1, stop=stop), "--timeout", LONGER)
                 self.assertEqual(len(self.server.requests), 2)
 
-    def test_a_server_that_falls_silent_again_and_again_but_brings_data(self) -> None:
+    def test_server_that_is_often_silent_is_asked_again(self) -> None:
         self.data = bytes(Archive([Entry("w", bytes(700_000)), model_of()]).file)
         address = self.serve(honest=1, stop=150_000)
         self.assertEqual(self.succeeds("cat", address, "w", "--timeout", 0.7).stdout, bytes(700_000))
 
-    def test_a_slow_but_steady_server_may_take_longer_than_the_limit(self) -> None:
+    def test_slow_but_steady_server_may_exceed_the_limit(self) -> None:
         self.succeeds("ls", self.serve(drip=(4096, 0.04)), "--timeout", LONGER)  # 2.6 s
         self.assertEqual(len(self.server.requests), 1)
 
 
 class Option(TimeoutCase):
-    def test_a_longer_limit_waits_longer_and_none_without_end(self) -> None:
+    def test_longer_limit_waits_longer_and_0_has_no_end(self) -> None:
         for limit in (10, 0, "0.0", 1000000):
             with self.subTest(limit=limit):
                 self.succeeds("ls", self.serve(delay=0.5), "--timeout", limit)
         self.assertEqual(len(self.server.requests), 4)
 
-    def test_the_least_limit_is_not_none(self) -> None:
+    def test_smallest_limit_still_limits(self) -> None:
         self.times_out("ls", self.serve(stop=0), limit="0.0001")
 
-    def test_what_is_no_number_of_seconds_is_refused(self) -> None:
+    def test_invalid_timeouts_are_refused(self) -> None:
         address = self.serve()
         for text in ("-1", "nan", "inf", "1e3", "0x10", "", " 1", "1s", "1000001", "1.2.3", ".", "--help"):
             with self.subTest(text=text):
@@ -107,10 +107,10 @@ class Line(TimeoutCase):
         self.assertIn(f"waiting for {address.split('/')[2]}  ", text)
         self.assertTrue(text.endswith("\r\x1b[K"), "it is removed")
 
-    def test_quiet_verbs_show_none(self) -> None:
+    def test_quiet_verbs_show_no_line(self) -> None:
         self.assertEqual(self.shown("cat", "-q", self.serve(delay=1.5), "--model"), "")
 
-    def test_a_stream_that_is_not_a_terminal_gets_none(self) -> None:
+    def test_only_terminals_get_the_line(self) -> None:
         self.assertEqual(run("cat", self.serve(delay=1.5), "--model").stderr, "")
 
 

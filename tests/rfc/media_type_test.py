@@ -40,7 +40,7 @@ class File(FolderCase):
         told = dict(zip(paths, self.told(*paths)))
         self.assertEqual({path: said for path, said in told.items() if said != TYPE}, {})
 
-    def test_all_extra_fields_that_the_last_header_may_have_are_known(self) -> None:
+    def test_extra_fields_of_last_header_are_recognised(self) -> None:
         entry = [Entry("a.bin", b"a"), model_of()]
         alignment = struct.pack("<3H", 0xA11E, 2, 64)
         for size in (None, 0, 8, 16, 24, 28):
@@ -54,7 +54,7 @@ class File(FolderCase):
                         path = self.write("made", made.file[: made.end] + extra + records + end)
                         self.assertEqual(self.told(path), [TYPE])
 
-    def test_archives_beyond_4_gib_are_told_too(self) -> None:
+    def test_archives_beyond_4_gib_are_recognised(self) -> None:
         path = self.folder / "large"
         write_sparse_archive(path, 5)
         self.assertEqual(self.told(path), [TYPE])
@@ -72,7 +72,7 @@ class File(FolderCase):
             with self.subTest(name):
                 self.assertNotIn(TYPE, self.told(self.write("other.zip", data)))
 
-    def test_the_extension_is_told(self) -> None:
+    def test_extension_is_printed(self) -> None:
         told = self.told(SPEC / "vectors/valid/typical.onnxar", what="--extension")
         self.assertEqual(told, ["onnxar"])
 
@@ -91,7 +91,8 @@ class SharedMimeInfo(FolderCase):
         said = output_of("env", *words, "gio", "info", "-a", "standard::content-type", path)
         return said.decode().split()[-1]
 
-    def test_the_extension_tells_an_archive_and_leaves_other_zip_files_alone(self) -> None:
+    # Other zip files stay zip files.
+    def test_extension_identifies_archives_only(self) -> None:
         for name, expected in (("model.onnxar", TYPE), ("MODEL.ONNXAR", TYPE), ("model.zip", ZIP)):
             path = self.write(name, Archive([model_of()]).file)
             self.assertEqual(self.told(path), expected)
@@ -105,7 +106,7 @@ class SharedMimeInfo(FolderCase):
 
 
 class Page(FolderCase):
-    def test_its_commands_tell_an_archive_from_an_installation_under_a_prefix(self) -> None:
+    def test_commands_of_the_page_work_under_a_prefix(self) -> None:
         share = self.folder / "share"
         for source, folder in ((MAGIC, share / "file"), (XML, share / "mime/packages")):
             folder.mkdir(parents=True)

@@ -26,7 +26,7 @@ onnx_archive.save(onnx.load(model, load_external_data=False), output, data=lambd
 
 
 class Large(ToolCase):
-    def test_an_entry_beyond_4_gib_is_saved_as_the_tool_packs_it_and_is_an_array(self) -> None:
+    def test_entry_beyond_4_gib_is_saved_like_by_the_tool(self) -> None:
         source, saved = self.sparse(SIZE), self.folder / "saved.onnxar"
         save = [sys.executable, "-c", SAVE, source, self.folder / "weights.bin", saved]
         subprocess.run(["prlimit", f"--data={LIMIT}", *map(str, save)], check=True)

@@ -88,7 +88,7 @@ class ReplacedFiles(Case):
         save(before, path)
         self.assertEqual((load(path), list(Archive(path).entries)), (before, ["w", MODEL]))
 
-    def test_what_is_no_archive_is_replaced(self) -> None:
+    def test_other_file_is_replaced(self) -> None:
         for data in (b"", b"text", bytes(Made([*weights("w"), model_of(linked("w"))]).file[:-1])):
             save(model_with(), self.write("out.onnxar", data))
             self.assertEqual(load(self.output), model_with())

@@ -127,7 +127,7 @@ class Vectors(unittest.TestCase):
                         self.assertIn(said, stated)
         self.assertGreaterEqual(seen, 300)
 
-    def test_nothing_but_a_refusal_comes_of_a_broken_archive(self) -> None:
+    def test_broken_archives_only_raise_refusals(self) -> None:
         for vector in vectors():
             with self.subTest(vector["file"]):
                 try:
@@ -184,7 +184,7 @@ class Loader(FolderCase):
         del archive
         self.assertEqual(array.tobytes(), self.entry.data)
 
-    def test_opening_does_not_look_at_local_headers_but_use_does(self) -> None:
+    def test_local_headers_are_checked_at_first_use(self) -> None:
         made = self.made()
         made.put(made.headers[0] + 30, b"v")
         archive = Archive(self.write("renamed.onnxar", made.file))
@@ -205,7 +205,7 @@ class Loader(FolderCase):
         self.assertEqual(tensor.data_location, TensorProto.DEFAULT)
         self.assertFalse(tensor.external_data)
 
-    def test_data_of_an_unknown_type_is_bytes_and_not_an_array(self) -> None:
+    def test_data_of_an_unknown_type_has_no_array(self) -> None:
         later = wire.DataType("LATER", 99, 8, 0, "B")
         archive = self.opened(wire.fields_of("w", later, [2], wire.DataFile("w").link(length=10)))
         (found,) = archive.model().graph.initializer
@@ -213,7 +213,7 @@ class Loader(FolderCase):
         with self.assertRaisesRegex(ArchiveError, "rule M19"):
             archive.array(found)
 
-    def test_numbers_of_a_link_that_are_not_utf_8_are_refused(self) -> None:
+    def test_link_values_that_are_not_utf_8_are_refused(self) -> None:
         for key in ("offset", "length", "location"):
             pair = wire.block(13, wire.block(1, key) + wire.block(2, b"\xff"))
             fields = wire.scalar(2, 1) + wire.scalar(14, 1) + pair
@@ -283,7 +283,7 @@ class CanonicalWriter(ToolCase):
         self.same_archive(model_with(wire.tensor("w"), large, odd))
         self.assertEqual(Archive(self.output).offset("large") % 4096, 0)
 
-    def test_the_same_zip64_end_records_for_more_entries_than_16_bits_count(self) -> None:
+    def test_zip64_end_records_are_those_of_the_tool(self) -> None:
         tensors = [wire.tensor(f"t{i}", wire.UINT8, 1) for i in range(65534)]
         for count in (65533, 65534):  # and the model: 65534, which need none, and 65535, which do
             with self.subTest(count):
@@ -296,7 +296,7 @@ class Writing(FolderCase):
         super().setUp()
         self.output = self.folder / "out.onnxar"
 
-    def test_a_model_comes_back_as_it_was(self) -> None:
+    def test_model_round_trips(self) -> None:
         values = np.arange(600, dtype=np.float32).reshape(20, 30)
         inner, outer = (numpy_helper.from_array(values, name) for name in ("inner", "outer"))
         node = helper.make_node("Constant", [], ["c"], value=inner)
@@ -315,16 +315,16 @@ class Writing(FolderCase):
         save(archive.model(), again, data=archive.data)
         self.assertEqual(again.read_bytes(), self.output.read_bytes())
 
-    def test_external_data_that_stays_is_taken_into_the_model(self) -> None:
+    def test_small_external_data_is_moved_into_the_model(self) -> None:
         save(model_with(linked("w", 5)), self.output, data=lambda _: bytes(range(20)))
         self.assertEqual(list(Archive(self.output).entries), [MODEL])
         self.assertEqual(load(self.output).graph.initializer[0].raw_data, bytes(range(20)))
 
-    def test_external_data_that_is_not_given_is_refused(self) -> None:
+    def test_missing_external_data_is_refused(self) -> None:
         with self.nothing_changes(), self.assertRaisesRegex(ArchiveError, "load the external data of"):
             save(model_with(linked("w")), self.output)
 
-    def test_an_open_file_gets_the_same_bytes_from_where_it_is(self) -> None:
+    def test_open_file_receives_the_bytes_at_its_position(self) -> None:
         model = model_with(wire.tensor("w"))
         save(model, self.output)
         file = io.BytesIO(b"before")
@@ -333,7 +333,8 @@ class Writing(FolderCase):
         self.assertEqual(file.getvalue(), b"before" + self.output.read_bytes())
         self.assertEqual(bytes(Archive(file.getvalue()[6:])["w"]), bytes(Archive(self.output)["w"]))
 
-    def test_a_field_of_a_later_schema_beside_a_tensor_is_not_lost_silently(self) -> None:
+    # It is of a later schema, and would be lost.
+    def test_unknown_field_beside_a_tensor_is_refused(self) -> None:
         later = wire.block(902, b"text")
         model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w") + later))
         with self.nothing_changes(), self.assertRaisesRegex(ArchiveError, "newer onnx"):

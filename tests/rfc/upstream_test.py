@@ -54,7 +54,7 @@ class Patches(unittest.TestCase):
             self.assertTrue(all(re.fullmatch(r"000[1-9]-.*\.patch", name) for name in names - {"description.md"}), names)
             self.assertGreater(len(names), 1)
 
-    def test_hunks_have_the_lines_that_their_headers_announce(self) -> None:
+    def test_hunks_have_the_lines_that_headers_announce(self) -> None:
         seen = 0
         for patch in UPSTREAM.rglob("*.patch"):
             for header, body in hunks(patch):
@@ -65,11 +65,11 @@ class Patches(unittest.TestCase):
                     seen += 1
         self.assertGreaterEqual(seen, 30)
 
-    def test_nobody_has_signed_off_yet(self) -> None:
+    def test_patches_are_not_signed_off(self) -> None:
         for patch in UPSTREAM.rglob("*.patch"):
             self.assertNotIn("Signed-off-by", patch.read_text(), patch)
 
-    def test_the_patches_for_onnx_carry_the_module_and_the_reader(self) -> None:
+    def test_patches_for_onnx_hold_module_and_reader(self) -> None:
         (python,) = (UPSTREAM / "onnx").glob("*.patch")
         reader, _ = sorted((UPSTREAM / "onnx_checker").glob("*.patch"))
         for name in ("archive.py", "archive_tensors.py"):
@@ -86,7 +86,7 @@ class Patches(unittest.TestCase):
         for name in ("onnxar_reader.h", "onnxar_reader.c"):
             self.assertEqual(added_file(patch, f"{folder}/{name}"), (SOURCE / "reader" / name).read_text())
 
-    def test_both_series_for_onnx_runtime_make_the_same_change(self) -> None:
+    def test_both_onnx_runtime_series_make_the_same_change(self) -> None:
         main, release = (UPSTREAM / "onnxruntime" / place / "0002-Load-ONNX-archives.patch" for place in ("", "1.21"))
         for name in ("model.cc", "model.h", "inference_session.cc", "onnxruntime_session_options_config_keys.h"):
             with self.subTest(name):

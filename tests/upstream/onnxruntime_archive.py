@@ -78,7 +78,7 @@ class LinkedModel(unittest.TestCase):
             compared += 1
         return compared
 
-    def test_each_valid_archive_is_linked_to_the_bytes_of_its_tensors(self) -> None:
+    def test_valid_archives_are_linked_to_their_tensors(self) -> None:
         paths = sorted((VECTORS / "valid").glob("*.onnxar"))
         compared = 0
         for path, (wrong, output) in zip(paths, self.link(paths)):
@@ -86,7 +86,7 @@ class LinkedModel(unittest.TestCase):
                 compared += self.compare(path, "", wrong, output)
         self.assertGreater(compared, 100)
 
-    def test_each_graph_is_linked_to_the_bytes_of_its_tensors(self) -> None:
+    def test_graphs_are_linked_to_their_tensors(self) -> None:
         paths = [path for path in sorted((VECTORS / "valid").glob("*.onnxar")) if b".onnx" in path.read_bytes()]
         pairs = [(path, name) for path in paths for name in Archive(path).entries if GRAPH.search(name)]
         compared = 0
@@ -106,7 +106,8 @@ class LinkedModel(unittest.TestCase):
             with self.subTest(vector["file"], about=vector["about"]):
                 self.assertNotEqual(wrong, "")
 
-    def test_onnx_runtime_runs_the_linked_model_with_the_archive_as_data_file(self) -> None:
+    # The archive is its data file.
+    def test_onnx_runtime_runs_the_linked_model(self) -> None:
         weight = numpy_helper.from_array(np.arange(1200, dtype=np.float32).reshape(40, 30), "w")
         constant = numpy_helper.from_array(np.full((40, 30), 7, np.float32), "c")
         nodes = [
