@@ -49,7 +49,7 @@ class Adapters(FolderTest):
         export(self.adapter)
         onnxar.pack(model(), self.archive, side_files={"scale.onnx_adapter": self.adapter})
 
-    def test_an_adapter_of_the_archive_is_that_of_its_file(self) -> None:
+    def test_adapter_in_archive_equals_its_file(self) -> None:
         x = np.arange(WIDTH, dtype=np.float32).reshape(1, WIDTH)
         session = onnxar.onnxruntime.InferenceSession(self.archive, providers=["CPUExecutionProvider"])
         np.testing.assert_array_equal(session.run(None, {"x": x})[0], x)
@@ -59,7 +59,7 @@ class Adapters(FolderTest):
             options.add_active_adapter(adapter)
             np.testing.assert_array_equal(session.run(None, {"x": x}, options)[0], x + x @ lora()["lora_a"] @ lora()["lora_b"])
 
-    def test_one_that_is_missing_or_damaged_is_refused(self) -> None:
+    def test_missing_or_damaged_adapter_is_refused(self) -> None:
         with self.assertRaises(onnxar.NotFoundError):
             onnxar.onnxruntime.load_adapter(self.archive, "none.onnx_adapter")
         with onnxar.open(self.archive) as archive:
@@ -68,7 +68,8 @@ class Adapters(FolderTest):
         data[entry.offset + 100] ^= 1
         self.refused("zip.data.crc", onnxar.onnxruntime.load_adapter, bytes(data), "scale.onnx_adapter")
 
-    def test_the_adapter_of_the_tests_in_c_is_one_that_the_tool_writes(self) -> None:
+    # The C++ tests read this file, which ONNX Runtime's own tool wrote.
+    def test_adapter_of_cpp_tests_has_expected_parameters(self) -> None:
         adapter = ort.AdapterFormat.read_adapter(str(WRITTEN))  # ONNX Runtime 1.23 frees the parameters with it
         parameters = adapter.get_parameters()
         self.assertEqual(parameters.keys(), lora().keys())

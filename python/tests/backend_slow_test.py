@@ -118,7 +118,7 @@ class Backend(FolderTest):
         session = onnxar.onnxruntime.InferenceSession(path, options(), providers=["CPUExecutionProvider"])
         return [outputs_of(session, inputs) for inputs, _ in case.data]
 
-    def test_every_model_that_runs_inline_runs_from_an_archive(self):
+    def test_every_inline_model_also_runs_from_an_archive(self):
         left_out, not_cached, ran, outside = {}, set(), 0, 0
         for case in cases():
             with self.subTest(model=case.name):

@@ -17,7 +17,7 @@ from onnxar.onnxruntime import InferenceSession
 
 @unittest.skipUnless(hasattr(os, "geteuid"), "permissions of POSIX")
 class Permissions(CacheTest):
-    def test_missing_folders_are_for_their_user_alone(self):
+    def test_new_folders_are_private_to_their_user(self):
         before = os.umask(0)
         self.addCleanup(os.umask, before)
         self.cache = self.folder / "a/b/c"
@@ -25,7 +25,7 @@ class Permissions(CacheTest):
         for each in (self.folder / "a", self.folder / "a/b", self.cache):
             self.assertEqual(stat.S_IMODE(each.stat().st_mode), 0o700, each)
 
-    def test_new_files_are_for_their_user_alone(self):
+    def test_new_files_are_private_to_their_user(self):
         before = os.umask(0)
         self.addCleanup(os.umask, before)
         time.sleep(LONGEST_TICK)
@@ -64,7 +64,7 @@ class Permissions(CacheTest):
             self.start(entries=1)
 
     @unittest.skipUnless(hasattr(os, "geteuid") and os.geteuid() == 0, "only root can give files away")
-    def test_folders_and_entries_of_other_users_are_not_used(self):
+    def test_files_owned_by_other_users_are_not_used(self):
         self.start(entries=1)
         (entry,) = self.entries()
         parent = self.folder / "parent"

@@ -63,7 +63,7 @@ class SafetyTest(CacheTest):
 
 
 class Poison(SafetyTest):
-    def test_a_twin_with_the_same_checksums_has_an_entry_of_its_own(self):
+    def test_archive_with_colliding_crc_gets_its_own_entry(self):
         weight = weights(SIZE, SIZE).tobytes()
         evil = forged(weights(SIZE, SIZE, seed=5).tobytes(), zlib.crc32(weight))
         whole = self.path.read_bytes()
@@ -114,7 +114,7 @@ class Poison(SafetyTest):
             self.start(entries=1)
             self.assertEqual(list(self.cache.glob("*.digest")), [])
 
-    def test_an_archive_that_is_replaced_while_it_is_stored_makes_no_entry(self):
+    def test_archive_replaced_while_stored_makes_no_entry(self):
         other, kept = self.other(), self.folder / "kept"
         write, right = ort.InferenceSession.__init__, self.expected
         for is_rolled_back in (False, True):
@@ -181,7 +181,7 @@ class Changes(SafetyTest):
         onnxar.save(edited, other := self.folder / "other.onnxar")
         return other
 
-    def test_entry_replaced_meanwhile_is_not_used(self):
+    def test_entry_replaced_during_start_is_not_used(self):
         self.start(entries=1)
         (entry,) = self.entries()
         begin = ort.InferenceSession.__init__
@@ -195,7 +195,7 @@ class Changes(SafetyTest):
             self.assertFalse(InferenceSession(self.path, providers=CPU, cache=self.cache).is_cached)
         self.start(entries=1)
 
-    def test_an_entry_that_is_removed_before_the_session_is_made_again(self):
+    def test_session_starts_if_its_entry_is_removed(self):
         begin = InferenceSession._begin_stored
 
         def clearing(*arguments: Any) -> None:
@@ -229,7 +229,7 @@ class Failures(SafetyTest):
         self.assertNotIn(".onnxar.refused", self.suffixes())
         self.start(entries=1)
 
-    def test_a_new_entry_that_does_not_work_is_refused_and_listed(self):
+    def test_new_entry_that_fails_is_refused_and_listed(self):
         with self.failing(errors.InvalidGraph("not this\none")):
             self.starts_without("not this\none")
         self.assertLessEqual({".onnxar.refused"}, self.suffixes())
@@ -242,7 +242,8 @@ class Failures(SafetyTest):
         self.assertEqual(_cache.Cache(self.cache).clear(), (0, 0))
         self.start(entries=1)
 
-    def test_only_failures_because_of_the_model_are_remembered_when_it_is_stored(self):
+    # Other failures may pass, such as a full disk. Each occurs while ONNX Runtime stores the model.
+    def test_only_failures_of_the_model_are_remembered(self):
         for failure, is_lasting in ((errors.Fail("Failed to write"), False), (errors.InvalidProtobuf("Failed to write"), False),
                                     (errors.NotImplemented("never"), True)):  # fmt: skip
             begin = ort.InferenceSession.__init__
@@ -361,7 +362,7 @@ class Commands(CacheTest):
             self.assertIn("c\\n\\x07", out)
         self.assertEqual(out, f"removed 1 from {self.folder}/c\\n\\x07\n")
 
-    def test_unfinished_and_busy_entries_are_told(self):
+    def test_list_shows_unfinished_and_busy_entries(self):
         self.cache.mkdir(mode=0o700)
         part = self.cache / f"{'a' * 64}.onnxar.part"
         part.mkdir()
@@ -375,7 +376,7 @@ class Commands(CacheTest):
             self.assertIn("removed 0 from", said := self.command("--folder", str(self.cache), "clear")[1])
             self.assertIn("1 not removed", said)
 
-    def test_failures_of_the_system_are_told(self):
+    def test_failures_of_the_system_are_reported(self):
         with unittest.mock.patch.object(pathlib.Path, "home", side_effect=RuntimeError("no home")), unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=""):
             code, out, err = self.command("list")
         self.assertEqual((code, out), (1, ""))

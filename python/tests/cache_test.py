@@ -100,7 +100,7 @@ class CacheTest(ArchiveTest):
 
 
 class Entries(CacheTest):
-    def test_the_first_start_stores_the_model_and_later_ones_map_it(self):
+    def test_first_start_stores_and_later_starts_map(self):
         self.start(entries=1)
         (entry,) = self.entries()
         before = entry.stat()
@@ -111,7 +111,8 @@ class Entries(CacheTest):
         self.assertNotIn(str(self.path), maps)
         del session
 
-    def test_an_entry_is_an_archive_of_what_onnxruntime_wrote(self):
+    # It holds the model as ONNX Runtime optimised and wrote it.
+    def test_entry_is_an_archive_of_the_stored_model(self):
         self.start(entries=1)
         (entry,) = self.entries()
         self.assertEqual({each.severity for each in onnxar.check(entry, data=True)}, {"warning"})
@@ -127,7 +128,7 @@ class Entries(CacheTest):
         (self.folder / "unzipped/__MODEL_PROTO").rename(self.folder / "unzipped/m.onnx")
         self.assertEqual(self.run_of(ort.InferenceSession(self.folder / "unzipped/m.onnx", options, CPU)), self.expected)
 
-    def test_settings_that_the_stored_model_depends_on_have_entries_of_their_own(self):
+    def test_settings_of_the_stored_model_change_the_key(self):
         def options(change: Callable[[SessionOptions], Any]) -> SessionOptions:
             change(made := SessionOptions())
             return made
@@ -162,7 +163,7 @@ class Entries(CacheTest):
         self.assertEqual(len(set(keys.values())), len(keys), keys)
         self.assertEqual(key(), plain)
 
-    def test_settings_that_it_does_not_depend_on_share_an_entry(self):
+    def test_settings_without_effect_share_an_entry(self):
         self.start(entries=1)
         options = SessionOptions()
         options.intra_op_num_threads = 1
@@ -188,7 +189,7 @@ class Entries(CacheTest):
         self.expected = self.run_of(InferenceSession(self.path, providers=CPU))
         self.start(entries=2)
 
-    def test_changed_entries_are_found_and_made_anew(self):
+    def test_changed_entries_are_detected_and_rewritten(self):
         self.start(entries=1)
         (entry,) = self.entries()
         whole = entry.read_bytes()
@@ -216,7 +217,7 @@ class Entries(CacheTest):
         self.start(entries=1)
         self.assertTrue(entry.read_bytes() == whole)
 
-    def test_an_entry_under_the_name_of_another_one_is_not_used(self):
+    def test_entry_with_the_name_of_another_is_not_used(self):
         self.start(entries=1)
         (entry,) = self.entries()
         edited = onnx.ModelProto.FromString(self.model.SerializeToString())
@@ -265,7 +266,7 @@ class Processes(CacheTest):
         self.assertLessEqual(self.suffixes(), {".onnxar", ".onnxar.lock", ".onnxar.seen", ".digest"})
         self.assertEqual(entry.stat().st_nlink, 1)
 
-    def test_while_one_process_stores_the_model_others_start_without(self):
+    def test_sessions_start_while_another_process_stores(self):
         name = self.name_of()
         with open(self.cache / f"{name}.lock", "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -335,10 +336,11 @@ print(len(said), session.is_cached, len(session.run(None, {"x": np.ones((1, int(
             with self.assertRaisesRegex(_cache.Unfit, "CUDA|X"):
                 _cache.settings_of(SessionOptions(), providers, options)
 
-    def test_options_that_do_not_tell_what_was_set_are_refused(self):
+    # ONNX Runtime's own SessionOptions do not expose what was set.
+    def test_options_without_recorded_settings_are_refused(self):
         self.refused("usage.argument", InferenceSession, self.path, ort.SessionOptions(), CPU, cache=self.cache)
 
-    def test_what_is_not_an_archive_is_the_same_error_as_without(self):
+    def test_bad_archive_raises_the_same_error_as_uncached(self):
         self.refused("io.not_found", InferenceSession, self.folder / "none", providers=CPU, cache=self.cache)
         (self.folder / "m.onnx").write_bytes(self.model.SerializeToString())
         self.refused("zip.end.missing", InferenceSession, self.folder / "m.onnx", providers=CPU, cache=self.cache)

@@ -62,7 +62,8 @@ class Models(FolderTest):
                     self.assertTrue(session.is_cached)
                     self.assertEqual([each.tobytes() for each in session.run(None, x)], expected)
 
-    def test_a_model_to_which_onnxruntime_adds_inputs_is_tried_once(self):
+    # ONNX Runtime adds inputs to this model while it stores it; the refusal is remembered.
+    def test_model_with_added_inputs_is_stored_only_once(self):
         (case,) = (light(each) for each in load_model_tests(kind="real") if each.name == "test_squeezenet")
         for _ in range(2):
             with self.assertWarnsRegex(RuntimeWarning, "other inputs or outputs"):

@@ -88,7 +88,7 @@ class CarelessTest(FolderTest):
         self.assertIn("Buffer", said.split())
         self.assertEqual(said.split()[-1], "BufferError")
 
-    def test_a_writer_is_not_made_anew_under_itself(self):
+    def test_writer_cannot_be_initialised_twice(self):
         self.run_program("""
             made = _core.ModelWriter()
             made.add(8, print)
@@ -112,7 +112,7 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["usage.argument"] * 3 + ["4096"])
 
-    def test_a_file_that_is_written_after_its_turn_is_closed(self):
+    def test_file_is_closed_when_its_write_to_returns(self):
         said = self.run_program("""
             kept, w = [], writer()
             w.add("a", 4, lambda file: (kept.append(file), file.write(b"1234")))
@@ -126,7 +126,8 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["usage.argument", "usage.argument", "b'1234'"])
 
-    def test_a_thread_that_still_writes_when_write_to_returns_is_waited_for_and_the_weight_refused(self):
+    # write_to has returned by then; the writer waits for its thread.
+    def test_weight_is_refused_if_a_thread_still_writes(self):
         said = self.run_program(HELD + """
             def write_to(file):
                 threading.Thread(target=lambda: (file.write(big), said.append("written"))).start()
@@ -139,7 +140,7 @@ class CarelessTest(FolderTest):
         self.assertEqual(said.split(), ["written", "usage.argument"])
         self.assertEqual(self.names(), set())
 
-    def test_a_piece_that_is_written_while_another_is_under_way_is_refused_and_the_weight_with_it(self):
+    def test_overlapping_writes_refuse_the_weight(self):
         said = self.run_program(HELD + """
             def write_to(file):
                 thread = threading.Thread(target=file.write, args=(big,))
@@ -173,7 +174,7 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["True", "True"])
 
-    def test_a_writer_is_not_used_by_the_function_that_it_calls_or_by_another_thread(self):
+    def test_busy_writer_refuses_nested_calls_and_threads(self):
         said = self.run_program("""
             w, seen = writer(), []
 
@@ -212,7 +213,7 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["usage.argument", "usage.argument", "2"])
 
-    def test_a_failure_that_write_to_swallows_is_one_of_the_entry(self):
+    def test_error_that_write_to_swallows_fails_the_entry(self):
         said = self.run_program("""
             def swallow(*pieces):
                 def write_to(file):
@@ -228,7 +229,7 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["io.source_size", "io.source_size", "None", "ZeroDivisionError", "TypeError"])
 
-    def test_a_progress_that_writes_or_raises_is_no_way_around(self):
+    def test_progress_callback_cannot_bypass_the_checks(self):
         said = self.run_program("""
             import onnx_ir, numpy
             kept = []
@@ -272,7 +273,7 @@ class CarelessTest(FolderTest):
         data = archive(model(linked("w", 1024, location="w", length=4096)), w=bytes(4096))
         return bool((self.folder / "m.onnxar").write_bytes(data))
 
-    def test_nothing_of_the_module_is_copied_or_pickled_by_halves(self):
+    def test_objects_cannot_be_copied_or_pickled(self):
         self.made()
         said = self.run_program("""
             opened = onnxar.open("m.onnxar")
@@ -284,7 +285,7 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(set(said.split()), {"TypeError"})
 
-    def test_threads_use_an_archive_while_another_closes_it(self):
+    def test_threads_survive_an_archive_that_is_closed(self):
         self.made()
         said = self.run_program("""
             codes = set()
@@ -325,7 +326,8 @@ class CarelessTest(FolderTest):
         """)
         self.assertEqual(said.split(), ["io.not_found"])
 
-    def test_a_model_writer_in_a_circle_with_its_weight_goes_when_the_interpreter_ends(self):
+    # It is freed when the interpreter ends.
+    def test_cycle_of_model_writer_and_weight_is_freed(self):
         self.run_program("""
             made = _core.ModelWriter()
             def write_to(file, made=made):

@@ -42,7 +42,7 @@ class Containers(FolderTest):
         self.addCleanup(subprocess.run, ["umount", mount], check=True)
         return mount
 
-    def test_two_containers_have_the_weights_of_a_layer_in_memory_once(self):
+    def test_two_containers_share_weights_in_memory(self):
         layer = self.folder / "layer"
         layer.mkdir()
         weight = numpy_helper.from_array(np.ones(SIZE // 4, np.float32), "w")

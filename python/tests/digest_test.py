@@ -55,7 +55,7 @@ class AsAssetOfOnnxRuntime(ArchiveTest):
         self.assertNotEqual(self.digest(), before)
         self.assertEqual(self.asset(), self.digest())
 
-    def test_a_signature_counts_there(self):
+    def test_signature_counts_in_asset(self):
         before = self.asset()
         onnxar.replace(self.path, side_files={"onnxar.sig": b"signature"})
         self.assertEqual(self.digest(), before)
@@ -63,7 +63,7 @@ class AsAssetOfOnnxRuntime(ArchiveTest):
         (self.unzipped / "onnxar.sig").unlink()
         self.assertEqual(ort.ModelPackage.compute_directory_hash(str(self.unzipped)), before)
 
-    def test_symbolic_links_are_refused_there(self):
+    def test_asset_refuses_symbolic_links(self):
         self.asset()
         (self.unzipped / "link").symlink_to("a.txt")
         with self.assertRaisesRegex(Exception, "symlink"):
@@ -81,7 +81,7 @@ class OfFiles(ArchiveTest):
         lines = "".join(f"{value}  {name}\n" for name, value in sums(self.path).items())
         self.assertEqual((found.manifest, found.hex), (lines, hashlib.sha256(lines.encode()).hexdigest()))
 
-    def test_every_kind_of_source_has_the_same(self):
+    def test_every_kind_of_source_has_the_same_digest(self):
         found = onnxar.digest(self.path)
         data = self.path.read_bytes()
         for source in (str(self.path), data, memoryview(data), io.BytesIO(data)):
@@ -91,7 +91,7 @@ class OfFiles(ArchiveTest):
             self.assertFalse(archive.closed)
         self.assertEqual(len({found, onnxar.digest(data), pickle.loads(pickle.dumps(found))}), 1)
 
-    def test_an_edit_changes_it_and_undo_restores_it(self):
+    def test_edit_changes_digest_and_undo_restores_it(self):
         before = onnxar.digest(self.path)
         onnxar.replace(self.path, side_files={"a.txt": b"a"})
         self.assertEqual(set(onnxar.digest(self.path).entries) - set(before.entries), {"a.txt"})
@@ -99,12 +99,12 @@ class OfFiles(ArchiveTest):
         onnxar.undo(self.path)
         self.assertEqual(onnxar.digest(self.path), before)
 
-    def test_a_signature_is_left_out(self):
+    def test_digest_leaves_out_the_signature(self):
         before = onnxar.digest(self.path)
         onnxar.replace(self.path, side_files={"onnxar.sig": b"signature"})
         self.assertEqual(onnxar.digest(self.path), before)
 
-    def test_damaged_data_has_none(self):
+    def test_damaged_data_has_no_digest(self):
         with onnxar.open(self.path) as archive:
             entry = archive.entries()[0]
         data = bytearray(self.path.read_bytes())
@@ -135,7 +135,7 @@ class OfFiles(ArchiveTest):
 
 
 class OfAddresses(RangesTest):
-    def test_is_that_of_the_file_and_each_byte_is_read_once(self):
+    def test_remote_digest_reads_each_byte_once(self):
         found = onnxar.digest(ADDRESS)
         self.assertEqual(len(found.entries), COUNT + 1)
         self.assertEqual(found, onnxar.digest(self.path))

@@ -138,7 +138,7 @@ class Duplicates(PlacesTest):
             made[f"unused {name}"] = model_of([helper.make_node("Identity", ["x"], ["y"])], tensors())
         return made
 
-    def test_cached_session_computes_what_the_plain_one_does(self):
+    def test_cached_session_equals_plain_session(self):
         unused = numpy_helper.from_array(np.ones(1, np.int64), "unused")
         path = self.written(model_of([ADD], [unused, self.out(constant(1)), constant(2)]))
         onnxar.pack(path, self.folder / "m.onnxar")

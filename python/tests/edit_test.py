@@ -47,7 +47,7 @@ class Edits(EditTest):
         onnxar.undo(self.path)
         self.assert_unchanged()
 
-    def test_the_old_bytes_stay_and_views_of_them_are_valid(self):
+    def test_edit_keeps_old_bytes_and_their_views(self):
         with onnxar.open(self.path) as archive:
             view = archive["w"]
             with onnxar.edit(self.path) as e:
@@ -148,7 +148,7 @@ class Edits(EditTest):
         self.assertEqual(e.report.bytes_added, 64 * 64 * 4)
         self.assert_unchanged()
 
-    def test_edit_of_model_alone_discards_states(self):
+    def test_edit_of_model_without_entries_discards_states(self):
         onnxar.save(helper.make_model(helper.make_graph([], "g", [], [], [numpy_helper.from_array(weights(3), "w")])),
                     self.path, overwrite=True, keep_side_files=False)  # fmt: skip
         for dry_run in (True, False):
@@ -206,12 +206,12 @@ class Edits(EditTest):
 
 
 class TensorsSet(EditTest):
-    def test_a_name_that_is_not_there_is_a_key_error_with_near_names(self):
+    def test_missing_name_raises_key_error_with_near_names(self):
         with onnxar.edit(self.path) as e, self.assertRaises(KeyError) as raised:
             e["scal"] = np.zeros(512, np.float32)
         self.assertIn("did you mean 'scale'?", str(raised.exception))
 
-    def test_another_type_or_shape_is_refused_unless_it_is_put(self):
+    def test_only_put_changes_type_or_shape(self):
         with onnxar.edit(self.path) as e:
             for array in (np.zeros((64, 64)), np.zeros((64, 63), np.float32), np.zeros(4096, np.float32)):
                 with self.assertRaises(ValueError) as raised:
@@ -250,7 +250,7 @@ class TensorsSet(EditTest):
             for name, array in archive.items():
                 np.testing.assert_array_equal(array, new[name], strict=True)
 
-    def test_many_new_names_do_not_serialise_the_model_for_each(self):
+    def test_new_names_do_not_serialise_the_model_each(self):
         calls: list[str] = []
         with onnxar.edit(self.path) as e:
             self.addCleanup(sys.setprofile, None)
@@ -268,7 +268,7 @@ class TensorsSet(EditTest):
             self.assertEqual([archive[f"new{number}"][0] for number in (0, 6, 7, 49)], [0, 6, 0, 49])
             np.testing.assert_array_equal(archive["added_to_the_model"], weights(300, seed=5))
 
-    def test_small_empty_and_narrow_arrays_are_set_too(self):
+    def test_small_empty_and_narrow_arrays_can_be_set(self):
         tensors = [helper.make_tensor("i4", TensorProto.INT4, [3], [1, -2, 3]), numpy_helper.from_array(weights(0, 4), "none"),
                    numpy_helper.from_array(np.float32(5), "scalar"), helper.make_tensor("bf", TensorProto.BFLOAT16, [2], [1, 2])]  # fmt: skip
         onnxar.save(helper.make_model(helper.make_graph([], "g", [], [], tensors)), self.path, overwrite=True)
@@ -282,13 +282,13 @@ class TensorsSet(EditTest):
             for name, array in new.items():
                 np.testing.assert_array_equal(archive[name], array, strict=True)
 
-    def test_a_big_endian_array_that_is_not_contiguous_arrives_whole(self):
+    def test_scattered_big_endian_array_is_stored_whole(self):
         array = np.asfortranarray(weights(64, 64, seed=3)).astype(">f4")
         with onnxar.edit(self.path) as e:
             e["w"] = array
         np.testing.assert_array_equal(onnxar.open(self.path)["w"], weights(64, 64, seed=3))
 
-    def test_a_tensor_in_a_node_and_one_that_moved_are_found(self):
+    def test_tensor_in_a_node_and_moved_one_are_found(self):
         with onnxar.edit(self.path) as e:
             e["scale"] = np.zeros((1, 512), np.float32)
             e.model.graph.node.insert(0, helper.make_node("Identity", ["x"], ["unused"]))
@@ -323,7 +323,8 @@ class TensorsSet(EditTest):
             e["w"] = np.array(e["w"])
         self.assertEqual(e.report.entries_added, 0)
 
-    def test_many_weights_beside_a_small_model_are_not_an_expansion(self):
+    # New weights do not count as expansion.
+    def test_many_weights_beside_small_model_are_allowed(self):
         onnxar.numpy.save_file({"w": np.zeros(1, np.float32)}, self.path, overwrite=True)
         with onnxar.edit(self.path) as e:
             for number in range(20):

@@ -59,7 +59,7 @@ class Errors(ArchiveTest):
             self.assertEqual((error.errno, error.filename, error.code), (errno.ENOENT, str(none), "io.not_found"))
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
-    def test_a_file_that_may_not_be_read_is_a_permission_error(self):
+    def test_unreadable_file_raises_permission_error(self):
         self.path.chmod(0)
         with self.assertRaises(PermissionError) as raised:
             onnxar.open(self.path)
@@ -83,7 +83,7 @@ class Errors(ArchiveTest):
             self.assertIs(type(_errors.make_error(code, "", "", None, "")), onnxar.Error)
         self.assertEqual(_errors.make_error("io.disk_full", "", "", None, "").errno, errno.ENOSPC)
 
-    def test_every_code_of_the_catalogue_has_a_class_of_its_kind(self):
+    def test_every_code_has_a_class_of_its_kind(self):
         text = (ROOT / "include/onnxar/error_codes.inc").read_text()
         codes = re.findall(r'ONNXAR_CODE\(\w+,\s+"([^"]+)",\s+(\w+)\)', text)
         self.assertGreater(len(codes), 100)
@@ -136,7 +136,7 @@ class Mapping(FolderTest):
         self.archive = onnxar.open(archive(proto, layer_0_weight=data, a=data, b=data))
         self.keys = ["layer.0/weight", "graph.initializer[1]", "graph.initializer[2]"]
 
-    def test_in_and_get_and_the_subscript_agree_with_iteration(self):
+    def test_in_get_and_subscript_agree_with_iteration(self):
         self.assertEqual(list(self.archive), self.keys)
         nothing = object()
         for name in (*self.keys, "same", "text", "none", "layer_0_weight", "graph.initializer[0]", "", 5, None, b"same"):
@@ -149,7 +149,7 @@ class Mapping(FolderTest):
                     self.archive[name]
         self.assertEqual({"layer_0_weight", "same"} & self.archive.keys(), set())
 
-    def test_the_error_says_what_the_name_is(self):
+    def test_key_error_explains_the_name(self):
         for name, said in (("same", "their keys are graph.initializer[1], graph.initializer[2]"), ("text", "onnxar.load returns"),
                            ("layer_0_weight", "'layer.0/weight', which tensor() finds"), ("layer.0/weigth", "did you mean 'layer.0/weight'")):  # fmt: skip
             with self.assertRaises(onnxar.NotFoundError) as raised:

@@ -39,7 +39,8 @@ class Families(FamilyTest):
         (entry,) = (entry for entry in onnxar.ls(self.archive) if entry.name == "table")
         self.assertEqual(entry.graphs, ("__MODEL_PROTO", "decoder.onnx"))
 
-    def test_large_tensors_are_compared_to_their_end_in_whatever_field_they_are(self) -> None:
+    # The data may be raw or typed.
+    def test_large_tensors_are_compared_to_their_end(self) -> None:
         table = weights(9 << 18, seed=9)[1:]  # nearly 9 MiB, of which digests are made in parts
         middle, end = table.copy(), table.copy()
         middle[5 << 18] += 1
@@ -55,7 +56,7 @@ class Families(FamilyTest):
             report = onnxar.pack(paths, self.archive, overwrite=True, threads=threads)
             self.assertEqual((report.tensors_outside, report.payloads), (4, 3))
 
-    def test_a_dict_gives_names_and_a_folder_is_taken_whole(self) -> None:
+    def test_dict_names_graphs_and_folder_is_packed_whole(self) -> None:
         named = self.folder / "named.onnxar"
         onnxar.pack({"a": self.files["encoder"], "b": self.files["decoder"]}, named)
         with onnxar.open(named) as archive:

@@ -67,7 +67,7 @@ class Graphs(FolderTest):
         np.testing.assert_array_equal(found["b"], weights(512, seed=8))
         np.testing.assert_array_equal(found["own"], weights(300, seed=3))
 
-    def test_archive_tells_graphs_and_what_they_name(self):
+    def test_archive_lists_graphs_and_their_entries(self):
         with onnxar.open(self.archive) as archive:
             self.assertEqual(archive.graphs(), ["b.onnx"])
             self.assertEqual(archive.side_files(), ["t.json"])
@@ -77,7 +77,7 @@ class Graphs(FolderTest):
             self.assertEqual(kinds["__MODEL_PROTO"], "model")
         self.holds_graph(self.archive)
 
-    def test_save_over_the_archive_and_beside_it_keeps_graphs(self):
+    def test_save_keeps_graphs(self):
         model = onnxar.load(self.archive)
         self.assertEqual(onnxar.save(model, self.archive, overwrite=True).graphs, 1)
         self.holds_graph(self.archive)
@@ -85,7 +85,7 @@ class Graphs(FolderTest):
         onnxar.save(model, other, keep_side_files=self.archive)
         self.holds_graph(other)
 
-    def test_save_file_keeps_graphs_and_writes_shared_weights_once(self):
+    def test_save_file_keeps_graphs_and_shares_weights(self):
         arrays = {"x": weights(512, seed=8), "new": weights(300, seed=4), "own": weights(300, seed=5)}
         onnxar.numpy.save_file(arrays, self.archive, overwrite=True)
         self.holds_graph(self.archive)
@@ -135,7 +135,7 @@ class Graphs(FolderTest):
             onnxar.undo(self.archive)
         self.assertEqual(self.archive.read_bytes(), before)
 
-    def test_replace_refuses_what_would_lose_a_weight_or_does_nothing(self):
+    def test_replace_refuses_to_lose_weights_or_do_nothing(self):
         before = self.archive.read_bytes()
         for code, arguments in (
             ("usage.argument", {"remove": ["own"]}),

@@ -94,7 +94,7 @@ class Ways(GuardedTest):
         with onnxar.open(path, verify=self.known) as archive:
             return way(archive, self.folder / f"{name}.out")
 
-    def test_every_way_works_on_the_archive_that_is_right(self):
+    def test_every_way_works_on_the_right_archive(self):
         for name, way in {**WAYS, **OF_GRAPH}.items():
             with self.subTest(name):
                 self.tried(self.path, way, name)
@@ -103,7 +103,7 @@ class Ways(GuardedTest):
             np.testing.assert_array_equal(archive.graph("b")["own"], weights(300, seed=3))
             self.assertEqual(bytes(archive.entry(FILE)), b"{}")
 
-    def test_no_way_gives_a_wrong_weight(self):
+    def test_no_way_returns_a_wrong_weight(self):
         path = self.written(self.changed("w"))
         for name, way in WAYS.items():
             with self.subTest(name):
@@ -112,7 +112,7 @@ class Ways(GuardedTest):
                 self.assertFalse((self.folder / f"{name}.out").exists())
         self.wrong("w", self.tried, path, lambda a, _: onnxar.onnxruntime.InferenceSession(a, graph="b", providers=CPU), "graph")
 
-    def test_no_way_gives_bytes_of_a_signature_that_is_not_covered(self):
+    def test_no_way_returns_an_uncovered_signature(self):
         evil = b"bytes of an attacker" * 100
         path = self.written({_guard.SIGNATURE: evil, **self.entries})
         more = {
@@ -142,13 +142,13 @@ class Ways(GuardedTest):
         for file in written:
             self.assertFalse(evil in file.read_bytes(), file)
 
-    def test_a_signature_that_is_covered_is_copied_as_other_files(self):
+    def test_covered_signature_is_copied_like_other_files(self):
         entries = {_guard.SIGNATURE: b"signed", **self.entries}
         with onnxar.open(self.written(entries), verify=Known(entries)) as archive:
             onnxar.pack(archive, self.folder / "copy.onnxar")
         self.assertEqual(onnxar.cat(self.folder / "copy.onnxar", _guard.SIGNATURE), b"signed")
 
-    def test_an_archive_that_was_opened_from_a_verified_one_is_verified(self):
+    def test_reopened_verified_archive_stays_verified(self):
         path = self.written(self.changed("w"))
         with onnxar.open(path, verify=self.known) as archive, onnxar.open(archive) as again:
             self.assertFalse(again["b"].flags.writeable)
@@ -157,14 +157,14 @@ class Ways(GuardedTest):
             self.refused("usage.argument", onnxar.open, archive.graph("b"))
             self.wrong("w", onnxar.open, archive, verify=self.known)
 
-    def test_no_way_gives_a_wrong_graph(self):
+    def test_no_way_returns_a_wrong_graph(self):
         path = self.written(self.changed(GRAPH))
         for name, way in OF_GRAPH.items():
             with self.subTest(name):
                 self.wrong(GRAPH, self.tried, path, way, name)
         self.wrong(GRAPH, self.tried, path, lambda a, _: a.entry(GRAPH), "entry")
 
-    def test_a_wrong_weight_is_found_in_the_view_of_a_graph_too(self):
+    def test_view_of_graph_refuses_a_wrong_weight(self):
         for entry in ("own", "b"):
             path = self.written(self.changed(entry))
             for name, way in (("array", lambda g: g[entry]), ("tensor", lambda g: g.tensor(entry)), ("load", lambda g: g.load(entry)),
@@ -172,16 +172,17 @@ class Ways(GuardedTest):
                 with self.subTest(name, entry=entry), onnxar.open(path, verify=self.known) as archive:
                     self.wrong(entry, way, archive.graph("b"))
 
-    def test_a_wrong_side_file_is_not_given(self):
+    def test_no_way_returns_a_wrong_side_file(self):
         path = self.written(self.changed(FILE))
         for way in (lambda a, _: a.entry(FILE), lambda a, _: onnxar.cat(a, FILE),
                     lambda a, _: onnxar.onnxruntime.load_adapter(a, FILE), lambda a, out: onnxar.unpack(a, out)):  # fmt: skip
             self.wrong(FILE, self.tried, path, way, "file")
 
-    def test_a_wrong_model_is_refused_when_the_archive_is_opened(self):
+    def test_opening_refuses_a_wrong_model(self):
         self.wrong(MODEL, onnxar.open, self.written(self.changed(MODEL)), verify=self.known)
 
-    def test_functions_that_open_the_path_again_refuse_a_verified_archive(self):
+    # These functions would open the path again, without verifying.
+    def test_functions_by_path_refuse_a_verified_archive(self):
         for name, way in BY_PATH.items():
             with self.subTest(name):
                 self.refused("usage.argument", self.tried, self.path, way, name)
@@ -240,12 +241,12 @@ class Names(GuardedTest):
                 self.assertIsInstance(self.refused("usage.no_such_entry", call, "none"), KeyError)
             self.assertIsInstance(self.refused("usage.no_such_tensor", archive.tensor, "none"), KeyError)
 
-    def test_the_entry_of_a_signature_need_not_be_covered_and_is_not_given(self):
+    def test_signature_needs_no_cover_and_is_not_returned(self):
         with onnxar.open(self.written({_guard.SIGNATURE: b"anything", **self.entries}), verify=self.known) as archive:
             self.assertEqual(archive["w"].shape, (512, 512))
             self.wrong(_guard.SIGNATURE, archive.entry, _guard.SIGNATURE)
 
-    def test_a_weight_with_the_name_of_a_signature_is_covered_as_others(self):
+    def test_weight_named_like_a_signature_is_covered(self):
         name = _guard.SIGNATURE
         proto = model(linked("w", 512, location=name, length=2048))
         self.written({name: bytes(2048), MODEL: proto})
@@ -277,7 +278,8 @@ class FirstUse(GuardedTest):
         self.addCleanup(patched.stop)
         return count
 
-    def test_opening_verifies_the_model_alone_and_each_weight_once_when_it_is_used(self):
+    # Opening verifies only the model.
+    def test_entries_are_verified_once_at_first_use(self):
         count = self.counted()
         with onnxar.open(self.path, verify=self.known) as archive:
             self.assertEqual((len(archive), archive.info("w").shape), (4, (512, 512)))
@@ -321,14 +323,14 @@ class FirstUse(GuardedTest):
             errors = [pool.submit(archive.tensor, "w").exception() for _ in range(20)]
         self.assertEqual({error.code for error in errors}, {"signature.mismatch"})
 
-    def test_bytes_that_were_read_into_memory_are_those_that_were_verified(self):
+    def test_bytes_in_memory_are_the_verified_ones(self):
         with onnxar.open(self.path, verify=self.known, no_copy=False) as archive:
             array = archive["w"]
             self.path.write_bytes(bytes(self.path.stat().st_size))  # in place, as no program should
             np.testing.assert_array_equal(array, weights(512, 512))
             np.testing.assert_array_equal(archive["b"], weights(512, seed=8))
 
-    def test_a_copy_of_a_verified_archive_is_verified_too(self):
+    def test_copy_of_verified_archive_is_verified(self):
         with onnxar.open(self.path, verify=self.known) as archive, onnxar.open(archive, no_copy=False) as copied:
             array = copied["w"]
             self.path.write_bytes(bytes(self.path.stat().st_size))  # in place, as no program should
@@ -337,7 +339,7 @@ class FirstUse(GuardedTest):
         with onnxar.open(self.written(self.changed("w")), verify=self.known) as archive, onnxar.open(archive, no_copy=False) as copied:
             self.refused("signature.mismatch", copied.tensor, "w")
 
-    def test_a_session_has_the_bytes_that_were_verified_even_if_the_file_is_replaced(self):
+    def test_session_has_verified_bytes_of_replaced_file(self):
         with onnxar.open(self.path, verify=self.known) as archive:
             other = self.written(self.changed("w"), self.folder / "other")
             other.replace(self.path)
@@ -346,7 +348,7 @@ class FirstUse(GuardedTest):
             y, _ = session.run(None, {"x": x})
             np.testing.assert_allclose(y, x @ weights(512, 512) + weights(512, seed=8), rtol=1e-3, atol=1e-3)
 
-    def test_an_archive_in_memory_is_verified_too(self):
+    def test_archive_in_memory_is_verified(self):
         data = self.written(self.changed("w")).read_bytes()
         self.wrong("w", onnxar.open(data, verify=self.known).tensor, "w")
 
@@ -357,7 +359,7 @@ class Ranges(GuardedTest):
         self.addCleanup(fsspec.filesystem("memory").store.clear)
         return "memory://guarded/m.onnxar"
 
-    def test_an_archive_at_an_address_verifies_what_it_fetches(self):
+    def test_remote_archive_verifies_what_it_fetches(self):
         address = self.served(self.changed("w"))
         for call in (lambda a: a["w"], lambda a: a.resolve("w", 8, 8), lambda a: a.load("w"), lambda a: list(a.values()),
                      lambda a: a.entry("w"), lambda a: onnxar.open(a)["w"], onnxar.digest, onnxar.load):  # fmt: skip
@@ -366,7 +368,8 @@ class Ranges(GuardedTest):
                 self.assertIn("guarded/m.onnxar", self.wrong("w", call, archive).path)
                 np.testing.assert_array_equal(archive.graph("b")["own"], weights(300, seed=3))
 
-    def test_verifying_all_entries_keeps_none_of_them_and_what_the_server_sends_later_is_compared(self):
+    # The server may send other bytes later, so they are compared again.
+    def test_verify_all_keeps_no_bytes(self):
         served, fetched = self.path.read_bytes(), []
 
         def read(targets: list[tuple[int, memoryview]]) -> None:
@@ -382,7 +385,7 @@ class Ranges(GuardedTest):
         self.wrong("w", archive.bytes, "w")
         self.assertGreaterEqual(sum(fetched), len(self.entries["w"]))
 
-    def test_its_model_and_names_are_compared_at_once(self):
+    def test_model_and_names_are_compared_at_once(self):
         self.wrong(MODEL, onnxar.open, self.served(self.changed(MODEL)), verify=self.known)
         self.wrong("added", onnxar.open, self.served({"added": b"x", **self.entries}), verify=self.known)
 

@@ -241,7 +241,7 @@ class Moved(FolderTest):
             self.refused("usage.no_such_tensor", e.put, "graph.node[0].attr.value", np.zeros(BIG, np.float32))
         self.assertTrue(self.path.read_bytes().startswith(before))
 
-    def test_name_of_removed_initializer_does_not_mean_attribute(self):
+    def test_removed_name_does_not_mean_an_attribute(self):
         onnxar.save(model_of(["c"], ["c", "d"]), self.path, overwrite=True)
         with onnxar.edit(self.path) as e:
             del e.model.graph.initializer[0]

@@ -209,7 +209,7 @@ class Packages(FoldersTest):
         self.assert_package_runs(both / "out")
         self.assertTrue(onnxar.verify_link(both / "out/text/cpu/model.onnx"))
 
-    def test_link_is_stale_when_its_archive_was_written_again(self) -> None:
+    def test_link_is_stale_after_archive_is_rewritten(self) -> None:
         self.pack(self.MODELS, self.FILES)
         onnxar.link(self.archive, f"{self.out}/")
         onnxar.pack(self.archive, self.archive, overwrite=True, threshold=1 << 20)
@@ -226,7 +226,7 @@ class Packages(FoldersTest):
         self.assert_package_runs(moved)
         self.assertEqual([path.parent for path in moved.rglob("*.onnxar")], [moved])
 
-    def test_portable_package_with_the_archive_beside_the_links(self) -> None:
+    def test_portable_package_has_archive_beside_links(self) -> None:
         files = {"manifest.json": {"schema_version": "1.0", "components": {"m": {"variants": {"cpu": {"variant_directory": ".", **variant(model_file="m.onnx")}}}}}}  # fmt: skip
         self.pack({"m.onnx": 1}, files)
         onnxar.link(self.archive, f"{self.out}/", copy=True)
@@ -268,7 +268,7 @@ class GenAI(FoldersTest):
             self.assertEqual(options, {OPTION: "../store", "provider_options": []})
         self.assertTrue(onnxar.verify_link(self.out / "target.onnx"))
 
-    def test_option_alone_finds_the_archive(self) -> None:
+    def test_option_suffices_to_find_the_archive(self) -> None:
         tokens = self.packed()
         onnxar.link(self.archive, f"{self.out}/")
         if self.shares_blocks():

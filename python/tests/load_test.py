@@ -41,14 +41,14 @@ class Refusals(FolderTest):
         self.refused(code, onnxar.load, path)
         self.refused(code, onnxar.load, data)
 
-    def test_what_check_calls_an_error_is_loaded_by_nothing(self):
+    def test_nothing_loads_what_check_calls_an_error(self):
         for what, (tensor, code) in REFUSED.items():
             with self.subTest(what):
                 self.assert_refused(archive(model(tensor), w=W), code)
                 opened = onnxar.open(self.folder / "m.onnxar")
                 self.refused(code, lambda opened=opened: opened.tensor("w"))
 
-    def test_a_model_that_was_changed_anywhere_is_loaded_exactly_where_check_finds_no_error(self):
+    def test_model_loads_exactly_if_check_finds_no_error(self):
         typed = head("t", 3, dtype=6) + block(5, bytes([1, 2, 3]))
         tensors = [linked("w", 1024, location="w", length=4096, offset=4096), head("r", 4) + block(9, bytes(16)), typed]
         whole, path, chance = model(*tensors), self.folder / "m.onnxar", random.Random(5)
@@ -71,7 +71,7 @@ class Refusals(FolderTest):
             self.assertEqual(found, onnx.ModelProto.FromString((self.folder / "m.onnx").read_bytes()), bytes(changed).hex())
         self.assertGreater(min(loaded, refused), 100)
 
-    def test_a_refusal_says_which_tensor_and_where_in_the_file(self):
+    def test_refusal_names_tensor_and_file_offset(self):
         tensor, code = REFUSED["an offset that begins with 0"]
         data = archive(model(tensor), w=W)
         (self.folder / "m.onnxar").write_bytes(data)
@@ -80,11 +80,12 @@ class Refusals(FolderTest):
         self.assertEqual(error.offset, data.index(tensor))
         self.assertIn('tensor "w" (graph.initializer[0])', error.message)
 
-    def test_what_protobuf_cannot_parse_is_an_error_of_ours(self):
+    def test_model_protobuf_cannot_parse_raises_our_error(self):
         broken = number(1, 10) + block(7, building.graph() + block(11, b"\xff\xff\xff")) + block(8, number(2, 21))
         self.refused("onnx.model.invalid", onnxar.load, archive(broken))
 
-    def test_text_that_only_protobuf_without_its_extension_refuses_is_an_error_of_ours(self):
+    # Only Protobuf without its extension module refuses this text.
+    def test_refusal_of_python_protobuf_is_our_error(self):
         (self.folder / "m.onnxar").write_bytes(archive(model(more=block(2, b"\xc3"))))  # the producer's name
         program = textwrap.dedent("""
             import onnxar
@@ -98,7 +99,7 @@ class Refusals(FolderTest):
                               env={**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"})  # fmt: skip
         self.assertEqual((done.stdout, done.stderr), ("onnx.model.invalid\n" * 3, ""))
 
-    def test_a_path_that_is_not_an_archive_is_an_error_as_with_open(self):
+    def test_load_and_open_raise_the_same_error(self):
         (self.folder / "m.onnx").write_bytes(model())
         with self.assertRaises(onnxar.Error) as opened:
             onnxar.open(self.folder / "m.onnx")
@@ -109,7 +110,7 @@ class Refusals(FolderTest):
 
 
 class Results(FolderTest):
-    def test_slices_come_from_their_offsets_and_nothing_says_any_more_where_they_were(self):
+    def test_slices_are_loaded_from_offsets_without_links(self):
         tensors = [linked("a", 1024, location="w", length=4096), linked("b", 1024, location="w", length=4096, offset=4096)]
         loaded = onnxar.load(archive(model(*tensors), w=W))
         self.assertEqual([tensor.raw_data for tensor in loaded.graph.initializer], [W[:4096], W[4096:]])
@@ -129,7 +130,7 @@ class Results(FolderTest):
         onnxar.unpack(path, self.folder / "m.onnx")
         self.assertEqual(onnxar.load(path), onnx.load(self.folder / "m.onnx"))
 
-    def test_what_tensors_share_takes_at_most_eight_times_the_archive(self):
+    def test_shared_data_is_limited_to_max_expansion(self):
         def sharing(count: int) -> bytes:
             return archive(model(*(linked(f"t{i}", 1 << 18, location="w", length=1 << 20) for i in range(count))), w=bytes(1 << 20))
 
@@ -141,7 +142,8 @@ class Results(FolderTest):
             onnxar.load(sharing(1), max_expansion=0)
         self.refused("usage.argument", onnxar.load, sharing(1), max_expansion=-1)
 
-    def test_every_function_that_copies_takes_max_expansion_and_refuses_what_it_cannot_be(self):
+    # Each function refuses impossible values of it.
+    def test_every_copying_function_takes_max_expansion(self):
         path = self.folder / "m.onnxar"
         path.write_bytes(archive(model(linked("w", 1024, location="w", length=4096)), w=W))
         actions = {
@@ -164,13 +166,13 @@ class Results(FolderTest):
                     self.assertTrue(error.message.startswith(f"max_expansion is {value}"))
                 action(max_expansion=100)
 
-    def test_what_tensors_share_is_copied_once_by_consolidate(self):
+    def test_consolidate_copies_shared_data_once(self):
         data = archive(model(*(linked(f"t{i}", 1 << 18, location="w", length=1 << 20) for i in range(100))), w=bytes(1 << 20))
         with onnxar.open(data) as opened:
             self.assertEqual(opened.consolidate().nbytes, 1 << 20)
             self.assertEqual(len({opened[name].ctypes.data for name in opened}), 1)
 
-    def test_overlaps_and_packed_elements_do_not_make_more_than_eight_times_the_archive_in_consolidate(self):
+    def test_consolidate_limits_overlaps_to_max_expansion(self):
         overlapping = [linked(f"t{i}", (1 << 18) - i, location="w", length=(1 << 20) - 4 * i) for i in range(12)]
         with onnxar.open(archive(model(*overlapping), w=bytes(1 << 20))) as opened:
             self.refused("onnx.model.expansion", opened.consolidate)

@@ -113,14 +113,14 @@ class Inspecting(LookingTest):
         (constant,) = onnxar.show(self.model, op="Constant").nodes
         self.assertEqual(constant.attributes.keys(), {"value"})
 
-    def test_what_is_odd_is_said(self):
+    def test_unusual_parts_are_remarked(self):
         self.model.graph.initializer[0].raw_data += b"more"
         (remark,) = onnxar.show(self.model).remarks
         self.assertEqual((remark.severity, remark.code), ("warning", "onnx.tensor.long_raw"))
         self.model.graph.node[0].input[1] = "lost"
         self.assertEqual(onnxar.show(self.model).graph.dangling, [inspection.DanglingInput("graph.node[0]", "lost")])
 
-    def test_remarks_give_advice_in_the_words_of_this_package(self):
+    def test_remarks_advise_in_words_of_this_package(self):
         advice = {"id": "dump.or_freeze", "value": "", "text": "`onnxar freeze` does it"}
         row = {"severity": "warning", "code": "onnx.tensor.no_data", "entry": None, "offset": None, "hint": advice}
         found = from_json(Finding, {**row, "message": "it has no data; `onnxar freeze` does it"})
@@ -136,7 +136,7 @@ class Inspecting(LookingTest):
 
 
 class Dumping(LookingTest):
-    def test_text_is_the_model_with_and_without_large_data(self):
+    def test_dump_prints_the_model_and_its_data_if_asked(self):
         text = onnxar.dump(self.path, with_data=True)
         (self.folder / "m.textproto").write_text(text)
         self.assertTrue(onnxar.diff(self.path, self.folder / "m.textproto").same)
@@ -145,7 +145,7 @@ class Dumping(LookingTest):
 
 
 class Differing(LookingTest):
-    def test_a_model_and_its_archive_are_the_same_wherever_they_are(self):
+    def test_model_equals_its_archive_in_every_place(self):
         onnx.save(self.model, self.folder / "m.onnx")
         for other in (self.path, self.folder / "m.onnx", self.model, self.path.read_bytes()):
             self.assertEqual(onnxar.diff(self.model, other), onnxar.Difference(True, [], [], [], 4))
@@ -157,7 +157,7 @@ class Differing(LookingTest):
         found = onnxar.diff(self.folder / "a", self.folder / "b")
         self.assertEqual(found, onnxar.Difference(False, [], [], [onnxar.FileChange("changed", "vocab.txt", 3, 9, 2)], 4))
 
-    def test_overlapping_data_and_data_in_another_folder_are_compared_as_asked_for(self):
+    def test_diff_takes_data_dir_and_max_expansion(self):
         step, folder = 4, self.folder / "data"
         folder.mkdir()
         for name, byte in (("a.bin", b"a"), ("b.bin", b"b")):
@@ -203,7 +203,7 @@ class Freezing(LookingTest):
         self.assertEqual({entry.alignment for entry in onnxar.open(output).entries()}, {128})
         self.assertEqual(arrays_of(onnxar.load(output)).keys(), {"w", "b", "shape"})
 
-    def test_outputs_are_whole_or_not_there(self):
+    def test_outputs_are_complete_or_not_written(self):
         self.assertEqual(self.error_of(onnxar.freeze, self.model, self.path).code, "output.exists")
         report = onnxar.freeze(self.model, self.folder / "f.onnxar", dry_run=True)
         self.assertEqual((report.saved.tensors_outside, self.names()), (2, {"m.onnxar"}))
@@ -212,7 +212,7 @@ class Freezing(LookingTest):
 
 
 class Extracting(LookingTest):
-    def test_a_tensor_of_a_model_in_whatever_form(self):
+    def test_tensor_is_extracted_from_every_form_of_model(self):
         onnx.save(self.model, self.folder / "m.onnx")
         for number, model in enumerate((self.path, self.folder / "m.onnx")):
             output = self.folder / f"{number}.npy"
@@ -226,7 +226,7 @@ class Extracting(LookingTest):
         self.assertEqual({row.path.name for row in rows}, {path.name for path in (self.folder / "all").iterdir()})
         self.assertEqual((self.folder / "all" / "w.bin").read_bytes(), weights(64, 64).tobytes())
 
-    def test_names_that_are_not_there(self):
+    def test_missing_names_are_refused(self):
         error = self.error_of(onnxar.extract, self.path, "W", self.folder / "w.npy")
         self.assertEqual(error.code, "usage.no_such_tensor")
         self.assertEqual(self.error_of(onnxar.extract, self.path, "w", self.path).code, "usage.argument")
@@ -235,7 +235,7 @@ class Extracting(LookingTest):
 class Errors(LookingTest):
     """The command's errors equal those of a call in the process."""
 
-    def test_a_missing_file_is_named_whatever_it_is_called(self):
+    def test_missing_file_with_any_name_is_named(self):
         for name in ("none", "a: b", "line\nbreak \x1b[31m", "back\\slash \\x41", "größe", "turned\u202e", "-o", "no\udcffutf8"):
             path = self.folder / name
             in_process = self.error_of(onnxar.open, path)
@@ -305,7 +305,7 @@ class Process(LookingTest):
                               env={**os.environ, "PATH": path})  # fmt: skip
         self.assertEqual(done.stdout.split(), ["archive", str(pathlib.Path(sys.executable).parent / "onnxar")])
 
-    def test_a_package_of_a_distribution_has_the_command_in_its_prefix(self):
+    def test_system_package_finds_command_in_its_prefix(self):
         modules, command = self.folder / "usr/lib/python3/dist-packages", self.folder / "usr/bin/onnxar"
         shutil.copytree(pathlib.Path(onnxar.__file__).parent, modules / "onnxar")
         (modules / "onnxar-1.dist-info").mkdir()

@@ -49,7 +49,7 @@ class NumpyTest(FolderTest):
 
 
 class Types(NumpyTest):
-    def test_every_type_of_onnx_comes_back_bit_for_bit_and_as_onnx_reads_it(self):
+    def test_every_onnx_type_round_trips_bit_for_bit(self):
         for number in NUMBERS:
             dtype = _dtypes.numpy_dtype(number)
             with self.subTest(dtype=dtype):
@@ -61,7 +61,7 @@ class Types(NumpyTest):
                 self.assertEqual(tensor.data_type, number)
                 self.assertEqual(numpy_helper.to_array(tensor).tobytes(), array.tobytes())
 
-    def test_all_types_that_onnx_has_are_there(self):
+    def test_all_onnx_types_are_supported(self):
         without = {"UNDEFINED", "STRING"}
         known = {number for name, number in onnx.TensorProto.DataType.items() if name not in without}
         self.assertEqual(known, set(NUMBERS))
@@ -82,7 +82,8 @@ class Types(NumpyTest):
                 np.testing.assert_array_equal(back.view(np.uint8), array.view(np.uint8))
                 self.assertEqual(onnxar.open(self.path).entries()[0].size, -(-count * 6 // 8))
 
-    def test_a_bfloat16_is_a_view_and_an_int4_a_copy_and_both_are_read_only(self):
+    # Both are read-only.
+    def test_bfloat16_is_a_view_and_int4_a_copy(self):
         back = self.back(b=weights(8).astype(ml_dtypes.bfloat16), i=np.ones(8, ml_dtypes.int4))
         self.assertFalse(back["b"].flags.owndata)
         for array in back.values():
@@ -90,7 +91,7 @@ class Types(NumpyTest):
 
 
 class Orders(NumpyTest):
-    def test_big_endian_and_scattered_arrays_come_back_equal(self):
+    def test_big_endian_and_scattered_arrays_round_trip(self):
         base = weights(6, 8, 4)
         arrays = [
             base.astype(">f4"), base[::-1, ::2, ::-3], base.transpose(2, 0, 1), np.asfortranarray(base),
@@ -101,12 +102,12 @@ class Orders(NumpyTest):
             self.assertEqual(back.dtype, array.dtype.newbyteorder("<"))
             self.assertTrue(back.flags.c_contiguous)
 
-    def test_shapes_without_dimensions_and_without_elements_come_back(self):
+    def test_scalars_and_empty_arrays_round_trip(self):
         arrays = [np.float32(3.5), np.array(7), np.empty((0, 3)), np.empty((2, 0), ml_dtypes.int4), np.ones((1, 1, 1))]
         for array, back in zip(arrays, self.back(*arrays).values(), strict=True):
             np.testing.assert_array_equal(back, array, strict=True)
 
-    def test_shapes_that_arrays_cannot_have_are_told_with_the_name_of_the_tensor(self):
+    def test_impossible_shape_error_names_tensor(self):
         for dims in ((0, 1 << 62, 1 << 62), (1,) * 70, (0,) * 70):
             data = bytes(4 if all(dims) else 0)
             file = archive(model(head("ok", 1) + block(9, bytes(4)), head("t", *dims) + block(9, data)))
@@ -120,7 +121,7 @@ class Orders(NumpyTest):
                     self.assertEqual(self.refused("onnx.tensor.dims", call).entry, "t")
             self.assertEqual(opened["ok"].shape, (1,))
 
-    def test_every_array_that_is_not_empty_is_an_entry_and_the_model_is_one_for_onnx(self):
+    def test_nonempty_arrays_are_entries_of_a_valid_model(self):
         tensors = {"a": weights(2), "A": np.arange(2), "nothing": np.empty(0), "a/b ü": np.ones(1, bool)}
         back = self.back(**tensors)
         self.assertEqual(list(back), list(tensors))
@@ -149,7 +150,7 @@ class Refusals(NumpyTest):
                 self.assertEqual(error.entry, "bad")
                 self.assertIn(str(array.dtype), str(error))
 
-    def test_what_is_no_array_is_named(self):
+    def test_value_that_is_not_an_array_is_named(self):
         for value in ([1.0], 3, None, "text"):
             self.assertEqual(self.not_saved({"bad": value}).entry, "bad")
 
@@ -167,7 +168,7 @@ class Refusals(NumpyTest):
 
 
 class Safetensors(NumpyTest):
-    def test_the_signatures_are_those_of_safetensors_and_keywords_of_our_own(self):
+    def test_signatures_extend_those_of_safetensors(self):
         for name in ("save_file", "load_file"):
             ours, theirs = (inspect.signature(getattr(module, name)).parameters.values()
                             for module in (onnxar.numpy, safetensors.numpy))  # fmt: skip
@@ -181,7 +182,7 @@ class Safetensors(NumpyTest):
         self.assertEqual(onnxar.open(self.path).metadata(), {"format": "np", "": "empty", "ü": "ß" * 300})
         self.assertEqual(onnxar.load(self.path).metadata_props[2].key, "ü")
 
-    def test_no_arrays_are_an_archive_too(self):
+    def test_empty_dict_round_trips(self):
         self.assertEqual(self.back(), {})
 
     def test_a_backend_that_reads_outlives_the_file(self):

@@ -60,7 +60,7 @@ class Sessions(RuntimeTest):
                 onnxar.onnxruntime.InferenceSession(self.path, providers=CPU, **{name: "x"})
         self.outputs(onnxar.onnxruntime.InferenceSession(self.path, providers=CPU, enable_fallback=0, disabled_optimizers=["ConstantFolding"]))
 
-    def test_a_session_gives_what_the_inline_model_gives_with_and_without_prepacking(self):
+    def test_session_equals_inline_model(self):
         for disabled in ("0", "1"):
             options = quiet(disable_prepacking=disabled)
             session = onnxar.onnxruntime.InferenceSession(self.path, options, providers=CPU)
@@ -93,7 +93,7 @@ class Sessions(RuntimeTest):
         snapshot.symlink_to(os.path.relpath(blob, snapshot.parent))
         self.assert_same(onnxar.onnxruntime.InferenceSession(snapshot, quiet(), providers=CPU))
 
-    def test_a_relative_path_and_one_with_spaces_and_umlauts_run(self):
+    def test_relative_path_and_unusual_letters_run(self):
         other = self.folder / "with späces" / "mödel 1.onnxar"
         other.parent.mkdir()
         self.path.rename(other)
@@ -102,12 +102,12 @@ class Sessions(RuntimeTest):
         os.chdir(self.folder)
         self.assert_same(onnxar.onnxruntime.InferenceSession("with späces/mödel 1.onnxar", quiet(), providers=CPU))
 
-    def test_the_archive_may_be_renamed_over_while_the_session_lives(self):
+    def test_session_survives_replacement_of_archive(self):
         session = onnxar.onnxruntime.InferenceSession(self.path, quiet(disable_prepacking="1"), providers=CPU)
         onnxar.numpy.save_file({"w": np.zeros((256, 256), np.float32)}, self.path, overwrite=True)
         self.assert_same(session, quiet(disable_prepacking="1"))
 
-    def test_an_edit_leaves_sessions_as_they_are_and_new_ones_see_it(self):
+    def test_edit_affects_only_new_sessions(self):
         before = onnxar.onnxruntime.InferenceSession(self.path, quiet(), providers=CPU)
         edited = onnx.ModelProto.FromString(self.model.SerializeToString())
         edited.graph.node[1].op_type = "Sub"
@@ -116,7 +116,7 @@ class Sessions(RuntimeTest):
         self.model = edited
         self.assert_same(onnxar.onnxruntime.InferenceSession(self.path, quiet(), providers=CPU))
 
-    def test_what_is_no_archive_is_our_error(self):
+    def test_bad_archive_raises_onnxar_error(self):
         (self.folder / "m.onnx").write_bytes(self.model.SerializeToString())
         for path, kind in ((self.folder / "m.onnx", "zip."), (self.folder / "none", "io.not_found")):
             with self.assertRaises(onnxar.Error) as raised:
@@ -133,7 +133,7 @@ class Sessions(RuntimeTest):
 
 
 class Neighbours(unittest.TestCase):
-    def test_it_loads_beside_onnx_and_onnxruntime_in_every_order(self):
+    def test_modules_load_together_in_every_order(self):
         use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], []));"
                "assert onnxar._core.Archive and onnxruntime.get_available_providers();"
                "onnx.checker.check_model(m)")  # fmt: skip
@@ -184,7 +184,7 @@ class Links(RuntimeTest):
         options = quiet(model_external_initializers_file_folder_path=str(link.folder))
         self.assert_same(ort.InferenceSession(elsewhere, options, providers=CPU))
 
-    def test_an_archive_in_another_file_runs_from_there(self):
+    def test_archive_inside_another_file_runs(self):
         host, begin = self.folder / "host", 4160
         host.write_bytes(bytes(begin) + self.path.read_bytes() + b"behind")
         where = {"offset": begin, "length": self.path.stat().st_size}
@@ -196,7 +196,7 @@ class Links(RuntimeTest):
         error = self.refused("usage.argument", onnxar.link, host, offset=begin + 1)
         self.assertEqual(error.path, str(host.resolve()))
 
-    def test_an_archive_that_was_replaced_meanwhile_is_noticed(self):
+    def test_archive_replaced_during_start_is_detected(self):
         other = self.folder / "other.onnxar"
         onnxar.save(matmul_model(256), other, alignment=4096)
         real = onnxar._operations.link
@@ -213,7 +213,7 @@ class Links(RuntimeTest):
 
 
 class HandedOver(RuntimeTest):
-    def test_views_of_the_archive_are_initializers_that_the_session_uses(self):
+    def test_session_uses_views_as_initializers(self):
         with onnxar.open(self.path) as archive:
             values = {name: ort.OrtValue.ortvalue_from_numpy(archive[name]) for name in ("w",)}
         options = quiet()
@@ -250,7 +250,8 @@ class Example(FolderTest):
 
 
 class TooLarge(FolderTest):
-    def test_a_tensor_larger_than_its_entry_or_any_memory_is_refused_before_there_is_a_session(self):
+    # The tensor is larger than its entry, and than any memory.
+    def test_too_large_tensor_is_refused_before_session(self):
         tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1 << 40, 1 << 10])
         onnxar._proto.set_link(tensor, "w", 1 << 52)
         node = helper.make_node("Identity", ["w"], ["y"])

@@ -53,7 +53,7 @@ class Tensors(OpenTest):
             with self.assertRaises(ValueError):
                 array.setflags(write=True)
 
-    def test_a_view_keeps_the_mapping_alive_and_the_last_one_lets_it_go(self):
+    def test_mapping_lives_as_long_as_its_last_view(self):
         archive = onnxar.open(self.path)
         array = archive["w"]
         part = array[3:5]
@@ -66,7 +66,7 @@ class Tensors(OpenTest):
         gc.collect()
         self.assertFalse(self.mapped())
 
-    def test_a_name_that_several_tensors_have_is_told_apart_by_site(self):
+    def test_tensors_of_one_name_are_found_by_site(self):
         one, two = (numpy_helper.from_array(weights(512, seed=seed), "same") for seed in (1, 2))
         self.save_tensors(one, two)
         with onnxar.open(self.path) as archive:
@@ -77,7 +77,7 @@ class Tensors(OpenTest):
             self.assertEqual(error.entry, "same")
             self.assertIn("graph.initializer[1]", str(error))
 
-    def test_a_tensor_is_also_found_by_its_entry_and_by_its_site(self):
+    def test_tensor_is_found_by_name_entry_and_site(self):
         self.save_tensors(numpy_helper.from_array(weights(512), "layer.0/weight"))
         with onnxar.open(self.path) as archive:
             (key,) = [entry.name for entry in archive.entries() if entry.sites]
@@ -104,7 +104,7 @@ class Tensors(OpenTest):
             self.assertEqual({key: int(array[0]) for key, array in archive.items()}, dict(zip(keys, range(5))))
         self.assertEqual(len(onnxar.numpy.load_file(self.path)), 5)
 
-    def test_what_is_not_there_is_not_looked_for_among_all_names(self):
+    def test_get_of_missing_name_searches_no_near_names(self):
         with unittest.mock.patch("difflib.get_close_matches", side_effect=AssertionError), onnxar.open(self.path) as archive:
             self.assertEqual((archive.get("weight"), archive.get("w ", 5)), (None, 5))
 
@@ -117,7 +117,7 @@ class Tensors(OpenTest):
                     archive.info(name)
                 self.assertIn("no tensor of this name", str(raised.exception))
 
-    def test_data_inside_the_model_typed_or_raw_is_there_too(self):
+    def test_data_inside_the_model_is_read(self):
         typed = helper.make_tensor("typed", TensorProto.BFLOAT16, [3], [1.0, 2.0, -3.0])
         self.save_tensors(typed, numpy_helper.from_array(np.array(5.0), "scalar"), threshold=1 << 20)
         with onnxar.open(self.path) as archive:
@@ -126,14 +126,14 @@ class Tensors(OpenTest):
             np.testing.assert_array_equal(archive["scalar"], np.array(5.0), strict=True)
             self.assertFalse(archive["scalar"].flags.writeable)
 
-    def test_a_slice_knows_shape_and_type_before_anything_is_read(self):
+    def test_slice_has_shape_and_type_before_reading(self):
         with onnxar.open(self.path) as archive:
             part = archive.get_slice("w")
             self.assertEqual((part.get_shape(), part.get_dtype(), part.shape), ([64, 64], "FLOAT", (64, 64)))
             np.testing.assert_array_equal(part[2:4, ::2], weights(64, 64)[2:4, ::2])
             self.assertFalse(part[0].flags.owndata)
 
-    def test_a_link_that_leads_nowhere_is_refused_when_its_tensor_is_asked_for(self):
+    def test_broken_link_is_refused_when_tensor_is_read(self):
         self.save_tensors(*(numpy_helper.from_array(weights(512), name) for name in ("a", "b")))
         data = self.path.read_bytes()
         link = b"location\x12\x01b"
@@ -145,7 +145,7 @@ class Tensors(OpenTest):
 
 
 class Life(OpenTest):
-    def test_a_closed_archive_is_an_error_and_its_arrays_stay(self):
+    def test_closed_archive_raises_and_its_arrays_stay(self):
         archive = onnxar.open(self.path)
         array, part = archive["w"], archive.get_slice("b")
         archive.close()
@@ -159,7 +159,7 @@ class Life(OpenTest):
             self.assertEqual(error.path, str(self.path))
             self.assertIn("closed", str(error))
 
-    def test_values_and_items_go_by_the_keys_and_end_with_the_archive(self):
+    def test_values_and_items_follow_keys_until_closed(self):
         with onnxar.open(self.path) as archive:
             keys, values = list(archive), archive.values()
             for key, (named, array), value in zip(keys, archive.items(), values, strict=True):
@@ -177,7 +177,7 @@ class Life(OpenTest):
             1 / 0  # noqa: B018
         self.assertTrue(archive.closed)
 
-    def test_bytes_are_an_archive_too_and_are_kept_alive(self):
+    def test_bytes_can_be_opened_and_are_kept_alive(self):
         archive = onnxar.open(bytearray(self.path.read_bytes()))
         array = archive["w"]
         del archive
@@ -185,7 +185,7 @@ class Life(OpenTest):
         np.testing.assert_array_equal(array, weights(64, 64))
         self.refused("usage.argument", onnxar.open(self.path.read_bytes()).check)
 
-    def test_arrays_of_bytes_at_an_odd_address_are_aligned_copies(self):
+    def test_misaligned_bytes_become_aligned_copies(self):
         data = self.path.read_bytes()
         room = np.empty(len(data) + 64, np.uint8)
         begin = -room.ctypes.data % 64 + 1
@@ -195,7 +195,7 @@ class Life(OpenTest):
                 self.assertTrue(archive[key].flags.aligned and not archive[key].flags.writeable, key)
                 np.testing.assert_array_equal(archive[key], expected, strict=True)
 
-    def test_a_copy_outlives_a_file_that_is_cut_and_removed(self):
+    def test_copy_outlives_a_truncated_and_removed_file(self):
         archive = onnxar.open(self.path, no_copy=False)
         self.assertFalse(self.mapped())
         self.path.write_bytes(b"")
@@ -239,7 +239,7 @@ class Life(OpenTest):
 
 
 class Consolidation(OpenTest):
-    def test_large_tensors_move_to_one_aligned_buffer_and_small_ones_stay(self):
+    def test_consolidate_moves_only_large_tensors(self):
         with onnxar.open(self.path) as archive:
             before = archive["w"]
             buffer = archive.consolidate(threshold=1024, alignment=4096)
@@ -271,7 +271,7 @@ class Consolidation(OpenTest):
         self.assertEqual(error.entry, "w")
         self.assertEqual(archive._consolidated, {})
 
-    def test_bytes_that_change_while_they_are_copied_are_refused(self):
+    def test_consolidate_refuses_bytes_that_change(self):
         data = bytearray(self.path.read_bytes())
         archive = onnxar.open(data)
         (entry,) = (entry for entry in archive.entries() if entry.name == "w")
@@ -287,7 +287,7 @@ class Consolidation(OpenTest):
         self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
         self.assertEqual(archive._consolidated, {})
 
-    def test_numbers_that_cannot_be_are_named(self):
+    def test_impossible_numbers_are_named(self):
         with onnxar.open(self.path) as archive:
             for value in (-1, 1 << 64):
                 for name, action in (("max_expansion", archive.consolidate), ("threshold", archive.consolidate),
@@ -303,7 +303,7 @@ class Consolidation(OpenTest):
 
 
 class Container(OpenTest):
-    def test_entries_are_those_of_the_file_and_the_model_is_the_last(self):
+    def test_entries_follow_the_file_with_the_model_last(self):
         with onnxar.open(self.path) as archive:
             entries = archive.entries()
             self.assertEqual([entry.name for entry in entries], ["scale", "w", "__MODEL_PROTO"])
@@ -313,7 +313,7 @@ class Container(OpenTest):
             self.assertEqual(bytes(archive.entry("w")), data)
             self.assertEqual(archive.info("scale").site, "graph.node[3].attr.value")
 
-    def test_the_model_refers_to_entries_and_resolve_finds_them(self):
+    def test_model_links_to_entries_that_resolve_finds(self):
         with onnxar.open(self.path) as archive:
             model = onnx.ModelProto.FromString(archive.model())
             link = [(pair.key, pair.value) for pair in model.graph.initializer[0].external_data]
@@ -321,7 +321,7 @@ class Container(OpenTest):
             self.assertEqual(bytes(archive.resolve("w", 4, 4)), weights(64, 64).tobytes()[4:8])
             self.refused("onnx.external_data.out_of_range", archive.resolve, "w", 16384, 1)
 
-    def test_check_finds_nothing_in_a_good_archive_and_damage_where_it_is(self):
+    def test_check_finds_damage_where_it_is(self):
         self.assertEqual(onnxar.open(self.path).check(data=True, strict=True), [])
         archive = onnxar.open(self.path)
         entry = archive.entries()[1]
@@ -347,7 +347,7 @@ class Container(OpenTest):
 
 
 class Errors(OpenTest):
-    def test_an_error_says_what_and_where_and_can_be_pickled(self):
+    def test_error_locates_the_fault_and_can_be_pickled(self):
         data = bytearray(self.path.read_bytes())
         data[2] ^= 0xFF  # the first local header's signature
         self.path.write_bytes(data)
@@ -358,11 +358,11 @@ class Errors(OpenTest):
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((type(again), vars(again), str(again)), (type(error), vars(error), str(error)))
 
-    def test_an_error_without_a_place_has_none(self):
+    def test_error_without_a_location_has_no_offset(self):
         error = self.refused("io.not_found", onnxar.open, self.folder / "none")
         self.assertEqual((error.entry, error.offset), ("", None))
 
-    def test_what_is_no_archive_is_refused_in_all_ways_of_opening(self):
+    def test_every_way_of_opening_refuses_other_files(self):
         for content, code in ((b"", "zip.end.missing"), (b"text", "zip.end.missing"), (self.model.SerializeToString(), None)):
             path = self.folder / "other"
             path.write_bytes(content)
@@ -372,7 +372,7 @@ class Errors(OpenTest):
                 self.assertEqual(raised.exception.path, str(path))
                 self.assertEqual(raised.exception.code, code or raised.exception.code)
 
-    def test_a_path_may_be_given_as_bytes_by_an_object(self):
+    def test_path_object_may_return_bytes(self):
         class Path(os.PathLike):
             def __fspath__(path):
                 return os.fsencode(self.path)
@@ -380,13 +380,13 @@ class Errors(OpenTest):
         self.assertIn(repr(str(self.path)), repr(onnxar.open(Path())))
         onnxar.edit(Path()).archive.close()
 
-    def test_names_that_are_no_text_are_printed_and_do_no_harm(self):
+    def test_unprintable_names_are_escaped(self):
         error = onnxar.Error("zip.data.crc", "bad\x1b[2J", "n\udcff\n", 1, "p")
         self.assertTrue(str(error).isprintable())
 
 
 class Threads(OpenTest):
-    def test_other_threads_run_while_an_edit_waits_for_its_lock(self):
+    def test_other_threads_run_while_edit_waits_for_lock(self):
         with self.path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             failures = []

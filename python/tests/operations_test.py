@@ -26,14 +26,14 @@ class Operations(FolderTest):
         onnx.save(self.model, self.onnx)
         self.report = onnxar.pack(self.onnx, self.archive)
 
-    def test_pack_reports_and_unpack_gives_the_same_bytes(self):
+    def test_pack_reports_and_unpack_restores_the_bytes(self):
         self.assertEqual((self.report.tensors_outside, self.report.payload_bytes), (2, 64 * 64 * 4 + 512 * 4))
         self.assertEqual(self.report.file_bytes, self.archive.stat().st_size)
         report = onnxar.unpack(self.archive, self.folder / "back.onnx")
         self.assertEqual(report.tensors_outside, 0)
         self.assertEqual((self.folder / "back.onnx").read_bytes(), self.onnx.read_bytes())
 
-    def test_unpack_to_external_data_is_read_by_onnx_and_onnx_ir(self):
+    def test_onnx_and_onnx_ir_read_unpacked_external_data(self):
         onnxar.unpack(self.archive, self.folder / "e.onnx", external_data="e.data")
         (tensor, *_) = onnx.load(self.folder / "e.onnx").graph.initializer
         np.testing.assert_array_equal(onnx.numpy_helper.to_array(tensor), weights(64, 64))
@@ -79,7 +79,7 @@ class Operations(FolderTest):
         with onnxar.open(self.archive) as archive:
             np.testing.assert_array_equal(archive["w"], weights(64, 64))
 
-    def test_pack_and_repack_rename_what_no_tensor_refers_to(self):
+    def test_pack_and_repack_rename_unreferenced_entries(self):
         note = self.folder / "note"
         note.write_bytes(b"text")
         onnxar.pack(self.onnx, self.archive, side_files={"a.txt": note}, rename={"a.txt": "b.txt"}, overwrite=True)
@@ -99,7 +99,7 @@ class Operations(FolderTest):
         self.assertEqual(report.entries, 3)
         self.assertEqual({entry.offset % 4096 for entry in onnxar.open(self.folder / "r.onnxar").entries()}, {0})
 
-    def test_replace_swaps_the_model_and_undo_takes_it_back(self):
+    def test_replace_swaps_the_model_and_undo_restores_it(self):
         before = self.archive.read_bytes()
         self.model.producer_name = "edited"
         for model in (self.model, self.model.SerializeToString(), self.onnx):
@@ -118,7 +118,7 @@ class Operations(FolderTest):
             self.assertEqual(self.archive.read_bytes(), before)
         self.refused("usage.nothing_to_undo", onnxar.undo, self.archive)
 
-    def test_what_is_not_a_model_replaces_none(self):
+    def test_replace_refuses_what_is_not_a_model(self):
         before = self.archive.read_bytes()
         with self.assertRaisesRegex(onnxar.Error, "nothing to replace: pass a model, side_files, remove or variants"):
             onnxar.replace(self.archive)
@@ -127,7 +127,7 @@ class Operations(FolderTest):
             self.assertIn(type(wrong).__name__, str(error))
         self.assertEqual(self.archive.read_bytes(), before)
 
-    def test_other_numbers_that_cannot_be_are_named(self):
+    def test_other_impossible_numbers_are_named(self):
         output = self.folder / "out"
         for value in (-1, 1 << 64):
             for name, action in (
@@ -140,7 +140,7 @@ class Operations(FolderTest):
                 error = self.refused("usage.argument", action, **{name: value})
                 self.assertTrue(error.message.startswith(f"{name} is {value}"))
 
-    def test_messages_name_arguments_and_not_options_of_the_command(self):
+    def test_messages_name_arguments_instead_of_options(self):
         actions = (
             (lambda: onnxar.load(self.archive, max_expansion=0), "max_expansion allows more"),
             (lambda: onnxar.repack(self.archive, self.folder / "out", max_expansion=0), "raise the limit: max_expansion=1"),
@@ -161,7 +161,7 @@ class Operations(FolderTest):
         made = onnxar._errors.make_error("zip.data.crc", "it differs", "w", None, "", "none.such", "")
         self.assertEqual(made.message, "it differs")
 
-    def test_ls_and_cat_are_those_of_the_shell(self):
+    def test_ls_and_cat_equal_methods_of_the_archive(self):
         with onnxar.open(self.archive) as archive:
             self.assertEqual(onnxar.ls(self.archive), archive.entries())
             self.assertEqual(onnxar.cat(self.archive), archive.model())
@@ -192,20 +192,20 @@ class Operations(FolderTest):
         self.assertEqual(onnxar.recover(self.archive, overwrite=True).size, len(before))
         self.assertEqual(self.archive.read_bytes(), before)
 
-    def test_an_open_archive_sees_nothing_of_an_edit(self):
+    def test_open_archive_does_not_see_an_edit(self):
         with onnxar.open(self.archive) as archive:
             self.model.producer_name = "edited"
             onnxar.replace(self.archive, self.model)
             self.assertEqual(onnx.ModelProto.FromString(archive.model()).producer_name, "")
             np.testing.assert_array_equal(archive["w"], weights(64, 64))
 
-    def test_check_looks_at_onnx_files_and_raises_only_what_the_machine_says(self):
+    def test_check_reads_onnx_files_raising_only_io_errors(self):
         self.assertEqual(onnxar.check(self.onnx), [])
         self.refused("io.not_found", onnxar.check, self.folder / "none")
         (self.folder / "bad").write_bytes(self.archive.read_bytes()[:-1])
         self.assertEqual([finding.severity for finding in onnxar.check(self.folder / "bad")], ["error"])
 
-    def test_checksums_and_side_files_go_along(self):
+    def test_pack_adds_checksums_and_side_files(self):
         (self.folder / "f").write_text("MIT")
         onnxar.pack(self.onnx, self.archive, overwrite=True, checksum="sha1", side_files={"LICENSE.txt": self.folder / "f"})
         link = {pair.key: pair.value for pair in onnx.ModelProto.FromString(onnxar.open(self.archive).model())

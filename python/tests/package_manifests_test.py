@@ -82,7 +82,7 @@ class Manifests(PackageTest):
             self.pack(manifest({"v": body(model_file="sha256:aa/m.onnx")}, shared_assets={"sha256:aa": path}))
             self.error("leaves the package", variant="v")
 
-    def test_files_that_are_not_there(self) -> None:
+    def test_missing_files_are_refused(self) -> None:
         for file in ("none.onnx", "MODEL.ONNX", "model", "", ".", "model.onnx/", "a\\model.onnx", "C:/model.onnx", "manifest.json"):
             self.pack(manifest({"int8": body(model_file=file)}))
             if file != "model.onnx/":

@@ -238,7 +238,7 @@ class Options(PackageTest):
                         found.append("refused")
                 self.assertEqual(*found)
 
-    def test_options_of_the_caller_count_alone(self) -> None:
+    def test_only_options_of_the_caller_count(self) -> None:
         found = self.options_of({"session.intra_op_num_threads": "3", "session.enable_profiling": "1"}, sess_options=ort.SessionOptions())
         self.assertEqual(found.intra_op_num_threads, 0)
 

@@ -56,7 +56,7 @@ class ProgressTest(FolderTest):
 
 
 class Progress(ProgressTest):
-    def test_a_function_gets_growing_numbers_up_to_the_total(self):
+    def test_function_receives_growing_numbers_up_to_total(self):
         for name, call in self.calls().items():
             with self.subTest(name):
                 reports = []
@@ -96,7 +96,7 @@ class Progress(ProgressTest):
             with self.assertRaises(ValueError):
                 onnxar.pack(self.path, self.out, progress=wrong, overwrite=True)
 
-    def test_an_exception_of_the_report_ends_the_call_and_leaves_nothing(self):
+    def test_exception_in_progress_leaves_no_output(self):
         calls = self.calls()
         del calls["freeze"]  # see below
         before, names = self.path.read_bytes(), self.names()
@@ -106,7 +106,8 @@ class Progress(ProgressTest):
         self.assertEqual(self.path.read_bytes(), before)
         self.assertEqual(self.names(), names)
 
-    def test_an_exception_of_the_report_ends_the_command_that_freezes_before_or_after_it_publishes(self):
+    # The command may have published the file by then.
+    def test_exception_in_progress_ends_the_freeze_command(self):
         # The command goes on until its report is read: on a busy machine it may have ended by then. Killed while it renames, it leaves a hidden file.
         names = self.names()
         with self.assertRaises(ZeroDivisionError):
@@ -130,7 +131,7 @@ class Progress(ProgressTest):
 
 
 class Threads(ProgressTest):
-    def test_every_number_of_threads_gives_the_same(self):
+    def test_result_is_equal_for_every_number_of_threads(self):
         for name, call in self.calls().items():
             if name == "diff":  # works in one thread
                 continue
@@ -144,7 +145,7 @@ class Threads(ProgressTest):
 
 
 class Arguments(unittest.TestCase):
-    def test_functions_that_read_external_data_take_its_folder(self):
+    def test_functions_with_external_data_take_data_dir(self):
         for call in (onnxar.pack, onnxar.unpack, onnxar.save, onnxar.check, onnxar.extract, onnxar.replace, onnxar.show, onnxar.dump,
                      onnxar.diff, onnxar.freeze):  # fmt: skip
             self.assertIn("data_dir", inspect.signature(call).parameters, call.__name__)

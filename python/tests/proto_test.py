@@ -32,7 +32,7 @@ class Parts(FolderTest):
         self.assertEqual(dataclasses.replace(saved, remarks=packed.remarks, model_path=packed.model_path, reencoded=packed.reencoded), packed)
         return saved
 
-    def test_every_site_gives_the_archive_of_the_serialised_model(self):
+    def test_every_site_is_saved_as_its_serialised_model(self):
         model = every_site(1024)
         for smallest in (1, 1024):
             for options in ({}, {"all_sites": True}, {"threshold": 0, "all_sites": True}, {"threshold": 1 << 30}, {"checksum": "sha1"},
@@ -134,7 +134,7 @@ class Parts(FolderTest):
                     self.expect_same(model, threshold=threshold)
         self.assertEqual(self.expect_same(model).tensors_outside, 6)
 
-    def test_fields_that_the_schema_lacks_are_kept_at_every_message(self):
+    def test_unknown_fields_are_kept_in_every_message(self):
         newer = number(9000, 1 << 40) + block(9001, "of a newer onnx") + varint(9002 << 3 | 5) + b"four"
         newer += varint(9003 << 3 | 1) + b"eightful" + number(9000, 7)
         model = every_site(1024)
@@ -154,7 +154,7 @@ class Parts(FolderTest):
         self.assertEqual(self.expect_same(model, all_sites=True).tensors_outside, 2)
         self.assertEqual(onnxar.load(self.folder / "saved").SerializeToString(), data)
 
-    def test_longer_data_than_the_dims_call_for_stays_in_the_model(self):
+    def test_data_longer_than_its_dims_stays_in_model(self):
         model = matmul_model()
         model.graph.initializer.append(TensorProto(name="long", data_type=TensorProto.FLOAT, dims=[300], raw_data=bytes(1201)))
         model.graph.initializer.append(numpy_helper.from_array(weights(1 << 20), "large"))
@@ -169,14 +169,14 @@ class Parts(FolderTest):
         self.assertEqual(sorted(set(told)), told)
         self.assertEqual(*told[-1])
 
-    def test_shorter_data_than_the_dims_call_for_is_refused(self):
+    def test_data_shorter_than_its_dims_is_refused(self):
         model = matmul_model()
         model.graph.initializer[0].raw_data = bytes(64 * 64 * 4 - 1)
         before = model.SerializeToString()
         self.assertIn("w", str(self.refused("onnx.tensor.length", onnxar.save, model, self.folder / "m.onnxar")))
         self.assertEqual((self.names(), model.SerializeToString()), (set(), before))
 
-    def test_a_tensor_at_the_deepest_level_stays_in_the_model(self):
+    def test_tensor_at_the_deepest_level_stays_in_model(self):
         for levels, outside in ((31, 1), (32, 0)):
             graph = helper.make_graph([helper.make_node("Constant", [], ["c"], value=float_tensor("t", 512))], "g", [], [])
             for _ in range(levels):

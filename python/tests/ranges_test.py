@@ -123,7 +123,7 @@ class Reading(RangesTest):
             self.assertEqual(onnxar.load(remote), self.model)
             self.assertEqual(bytes(remote.entry("layer0_0")), bytes(archive.entry("layer0_0")))
 
-    def test_lazy_tensors_of_onnx_ir_are_read_when_they_are_used(self):
+    def test_lazy_tensors_of_onnx_ir_are_read_when_used(self):
         model = onnxar.load_ir(ADDRESS)
         self.assertEqual(len(self.fetched), 1)
         np.testing.assert_array_equal(model.graph.initializers["layer1.15"].const_value.numpy(), weights(SIZE, seed=15))
@@ -173,20 +173,20 @@ class Refusals(RangesTest):
         self.assertIsInstance(error, OSError)
         self.assertEqual(error.path, ADDRESS)
 
-    def test_a_file_whose_versions_cannot_be_told_apart_is_read_in_one_piece(self):
+    def test_versionless_file_is_read_when_opened(self):
         fsspec.filesystem("versionless").pipe("/m.onnxar", self.data)
         with onnxar.open("versionless://m.onnxar") as archive:
             fsspec.filesystem("versionless").rm("/m.onnxar")
             self.expect_all(archive)
         self.assertEqual(self.fetched, [])
 
-    def test_a_file_that_is_not_there_is_reported_as_elsewhere(self):
+    def test_missing_remote_file_raises_file_not_found(self):
         for address in ("memory://bucket/none", "memory://none/none"):
             error = self.refused("io.not_found", onnxar.open, address)
             self.assertIsInstance(error, FileNotFoundError)
             self.assertEqual(error.path, address)
 
-    def test_what_is_no_archive_is_refused_as_a_file_would_be(self):
+    def test_bad_remote_archive_raises_the_error_of_a_file(self):
         self.memory.pipe("/bucket/m.onnxar", b"no archive" * 100_000)
         self.refused("zip.end.missing", onnxar.open, ADDRESS)
         self.memory.pipe("/bucket/m.onnxar", b"")
@@ -204,7 +204,7 @@ class Refusals(RangesTest):
                 Misbehaving.answer = staticmethod(answer)
                 self.refused(code, onnxar.open, "misbehaving://m.onnxar")
 
-    def test_exceptions_of_file_systems_are_ours_and_have_no_secrets(self):
+    def test_file_system_errors_are_ours_without_secrets(self):
         def failing(_):
             raise RuntimeError("cannot connect to https://user:hidden@host/x?signature=hidden now")
 
@@ -219,10 +219,10 @@ class Refusals(RangesTest):
         Misbehaving.answer = None
         np.testing.assert_array_equal(archive["layer1.15"], weights(SIZE, seed=15))
 
-    def test_an_address_that_fsspec_does_not_know_is_refused(self):
+    def test_address_that_fsspec_does_not_know_is_refused(self):
         self.assertIn("nosuch", str(self.refused("remote.unreachable", onnxar.open, "nosuch://x/y")))
 
-    def test_an_address_that_pathlib_shortened_is_told(self):
+    def test_address_shortened_by_pathlib_is_reported(self):
         for call in (onnxar.open, onnxar.check, onnxar.show):
             for address in ("https://host/m.onnxar", "s3://bucket/m.onnxar"):
                 with self.subTest(call=call, address=address):
@@ -236,7 +236,7 @@ class Refusals(RangesTest):
 class Functions(RangesTest):
     """What the verbs of the command do with addresses, by functions."""
 
-    def test_what_is_written_is_what_the_local_file_gives(self):
+    def test_output_equals_that_of_the_local_file(self):
         for source, to in ((ADDRESS, self.folder / "far"), (self.path, self.folder / "near")):
             to.mkdir()
             onnxar.unpack(source, to / "m.onnx")
@@ -258,7 +258,7 @@ class Functions(RangesTest):
             self.assertEqual(onnxar.check(file, data=True), [])
             onnxar.extract(file, "layer1.15", self.folder / "one.npy")
 
-    def test_versions_that_cannot_be_told_apart_are_read_in_one_piece(self):
+    def test_check_and_dump_read_versionless_files(self):
         fsspec.filesystem("versionless").pipe("/m.onnxar", self.data)
         self.assertEqual(onnxar.check("versionless://m.onnxar", data=True), [])
         self.assertEqual(onnxar.dump("versionless://m.onnxar"), onnxar.dump(self.path))

@@ -30,7 +30,7 @@ def model_over_2_gib():
 
 
 class Over2GiB(FolderTest):
-    def test_a_model_is_saved_with_the_memory_of_one_tensor(self):
+    def test_model_is_saved_in_the_memory_of_one_tensor(self):
         model, path = model_over_2_gib(), self.folder / "m.onnxar"
         for kind in (model, onnx_ir.from_proto(model)):
             with self.subTest(type(kind).__module__):
@@ -41,7 +41,7 @@ class Over2GiB(FolderTest):
                     for index in range(COUNT):
                         self.assertTrue(np.array_equal(archive[f"w{index}"], data_of(index)), index)
 
-    def test_longer_data_than_the_dims_call_for_stays_in_the_model(self):
+    def test_data_longer_than_its_dims_stays_in_model(self):
         model, path = model_over_2_gib(), self.folder / "m.onnxar"
         model.graph.initializer.add(name="long", data_type=TensorProto.FLOAT, dims=[300], raw_data=bytes(1201))
         report = onnxar.save(model, path, sync=False)

@@ -61,7 +61,7 @@ class Protos(FolderTest):
         with onnxar.open(self.folder / "m.onnxar") as archive:
             self.assertEqual(len(archive.entries()) - 1, 8)  # indices never move, nor do small integers
 
-    def test_readers_that_take_links_by_position_find_the_weights(self):
+    def test_readers_by_position_find_the_weights(self):
         model = matmul_model()
         path = self.folder / "m.onnxar"
         ways = {
@@ -74,7 +74,7 @@ class Protos(FolderTest):
                 save()
                 self.assertEqual(by_position(path), {"w": weights(64, 64).tobytes()})
 
-    def test_data_that_was_not_loaded_is_taken_from_its_folder(self):
+    def test_unloaded_data_is_read_from_data_dir(self):
         model = matmul_model()
         onnx.save(model, self.folder / "m.onnx", save_as_external_data=True, location="m.data")
         linked = onnx.load(self.folder / "m.onnx", load_external_data=False)
@@ -91,7 +91,7 @@ class Protos(FolderTest):
             self.assertEqual([entry.name for entry in archive.entries()][:3], ["a", "a_", "A__2"])
         self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
 
-    def test_types_that_nobody_knows_yet_are_carried_along(self):
+    def test_unknown_types_are_kept(self):
         tensor = TensorProto(name="new", data_type=77, dims=[4], raw_data=bytes(range(200)) * 10)
         model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
         onnxar.save(model, self.folder / "m.onnxar")
@@ -108,13 +108,13 @@ class Protos(FolderTest):
         self.assertEqual(self.refused("zip.data.crc", onnxar.load, bytes(data)).entry, "w")
         self.assertNotEqual(onnxar.load(bytes(data), verify=False), matmul_model())
 
-    def test_what_is_no_model_is_named(self):
+    def test_value_that_is_not_a_model_is_named(self):
         for wrong in (None, 3, {}, onnx.TensorProto(), object()):
             error = self.refused("usage.argument", onnxar.save, wrong, self.folder / "m.onnxar")
             self.assertIn(type(wrong).__name__, str(error))
         self.assertEqual(self.names(), set())
 
-    def test_bad_arguments_are_refused_before_anything_is_written(self):
+    def test_bad_arguments_are_refused_before_writing(self):
         for arguments in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"checksum": "md5"}, {"side_files": [("a.json", b"")]}):
             self.refused("usage.argument", onnxar.save, matmul_model(), self.folder / "m.onnxar", **arguments)
         self.assertEqual(self.names(), set())
@@ -138,7 +138,7 @@ class Cancelling(FolderTest):
             onnxar.save(matmul_model(), self.folder / "n.onnxar", progress=stop)
         self.assertEqual(self.names(), {"m.onnxar"})
 
-    def test_an_interrupt_ends_long_work_and_leaves_nothing(self):
+    def test_interrupt_ends_long_work_and_leaves_nothing(self):
         size = 256 << 20
         with (self.folder / "m.data").open("wb") as file:
             file.truncate(size)
@@ -205,7 +205,8 @@ class IrModels(FolderTest):
         with onnxar.open(self.folder / "m.onnxar") as archive:
             self.assertEqual([float(archive[f"w{i}"][0]) for i in range(5)], [1, 2, 3, 4, 5])
 
-    def test_the_model_is_afterwards_as_it_was_also_after_an_error(self):
+    # It is unchanged after an error, too.
+    def test_save_leaves_the_model_unchanged(self):
         def fail() -> np.ndarray:
             raise RuntimeError("no such weight")
 
@@ -228,12 +229,12 @@ class IrModels(FolderTest):
         for before, after in zip(several, node.attributes["several"].value, strict=True):
             np.testing.assert_array_equal(before.numpy(), after.numpy())
 
-    def test_a_weight_of_another_size_than_its_shape_is_refused(self):
+    def test_weight_of_another_size_than_shape_is_refused(self):
         for wrong in (511, 513):
             self.refused("io.source_size", onnxar.save, ir_model(lambda wrong=wrong: weights(wrong)), self.folder / "m.onnxar")
         self.assertEqual(self.names(), set())
 
-    def test_packed_and_scattered_tensors_come_out_as_they_are(self):
+    def test_packed_and_scattered_tensors_round_trip(self):
         integers = np.arange(-8, 7).astype(ml_dtypes.int4)
         tensors = {"packed": onnx_ir.Tensor(integers), "turned": onnx_ir.Tensor(weights(32, 16).T)}
         values = [onnx_ir.Value(name=name, const_value=tensor) for name, tensor in tensors.items()]
@@ -243,7 +244,7 @@ class IrModels(FolderTest):
             np.testing.assert_array_equal(archive["turned"], weights(32, 16).T)
             np.testing.assert_array_equal(archive["packed"], integers, strict=True)
 
-    def test_the_bytes_are_those_of_onnx_ir_whatever_the_array_is_like(self):
+    def test_bytes_equal_those_of_onnx_ir_for_every_array(self):
         numbers = np.arange(-100, 100)
         arrays = [numbers.astype(dtype) for dtype in (np.float64, np.int8, np.bool_, np.uint64, np.complex64, ml_dtypes.bfloat16,
                                                       ml_dtypes.float8_e5m2, ml_dtypes.uint4, ml_dtypes.int2)]  # fmt: skip
@@ -273,7 +274,7 @@ class IrModels(FolderTest):
         onnxar.save(Program(), self.folder / "m.onnxar")
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
 
-    def test_external_tensors_of_onnx_ir_are_copied_from_their_file(self):
+    def test_external_tensors_are_copied_from_their_file(self):
         onnx_ir.save(onnx_ir.from_proto(matmul_model()), self.folder / "m.onnx", external_data="m.data")
         onnxar.save(onnx_ir.load(self.folder / "m.onnx"), self.folder / "m.onnxar")
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
@@ -291,7 +292,7 @@ class IrModels(FolderTest):
         found = {tensor.name: tensor for tensor in tensors_of(onnxar.load(path))}
         self.assertEqual(found, expected)
 
-    def test_a_model_whose_data_is_in_the_archive_that_it_replaces_keeps_its_data(self):
+    def test_model_keeps_its_data_in_the_replaced_archive(self):
         for target in ("m.onnxar", "link.onnxar"):
             model = self.linked()
             if target == "link.onnxar":
@@ -302,7 +303,7 @@ class IrModels(FolderTest):
                 self.expect_data(self.folder / saved)
             np.testing.assert_array_equal(model.graph.initializers["w"].const_value.numpy(), weights(64, 64))
 
-    def test_a_model_of_a_link_whose_archive_was_written_anew_is_refused(self):
+    def test_link_to_a_rewritten_archive_is_refused(self):
         model, other = self.linked(), self.linked()
         onnxar.save(other, self.folder / "m.onnxar", alignment=4096, overwrite=True)
         before = self.names()
@@ -311,14 +312,14 @@ class IrModels(FolderTest):
         self.assertEqual(self.names(), before)
         self.expect_data(self.folder / "m.onnxar")
 
-    def test_external_tensors_below_the_threshold_are_read_from_their_file_too(self):
+    def test_small_external_tensors_are_read_from_file(self):
         model = self.linked()
         (self.folder / "other").mkdir()
         onnxar.save(model, self.folder / "other" / "m.onnxar", 1 << 20)
         self.expect_data(self.folder / "other" / "m.onnxar")
         self.assertEqual(len(onnxar.open(self.folder / "other" / "m.onnxar").entries()), 1)
 
-    def test_a_message_without_its_data_names_the_argument_that_helps(self):
+    def test_message_without_its_data_names_data_dir(self):
         self.linked()
         with self.assertRaises(onnxar.Error) as raised:
             onnxar.save(onnx.load(self.folder / "m.onnx", load_external_data=False), self.folder / "new.onnxar")

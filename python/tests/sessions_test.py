@@ -38,13 +38,13 @@ class OfSources(SourcesTest):
                 session = onnxar.onnxruntime.InferenceSession(source, providers=CPU)
                 np.testing.assert_array_equal(self.run_of(session), self.expected)
 
-    def test_a_session_of_bytes_needs_them_no_more(self):
+    def test_session_outlives_the_bytes_it_came_from(self):
         data = bytearray(self.data)
         session = onnxar.onnxruntime.InferenceSession(data, providers=CPU)
         del data
         np.testing.assert_array_equal(self.run_of(session), self.expected)
 
-    def test_options_with_weights_in_memory_are_for_one_session(self):
+    def test_options_with_weights_serve_one_session(self):
         options = ort.SessionOptions()
         session = onnxar.onnxruntime.InferenceSession(self.data, options, providers=CPU)
         for source in (self.data, self.path):
@@ -52,7 +52,7 @@ class OfSources(SourcesTest):
                 onnxar.onnxruntime.InferenceSession(source, options, providers=CPU)
         np.testing.assert_array_equal(self.run_of(session), self.expected)
 
-    def test_a_session_that_is_made_anew_has_the_same_weights(self):
+    def test_session_keeps_its_weights_after_set_providers(self):
         of_bytes = onnxar.onnxruntime.InferenceSession(bytes(bytearray(self.data)), providers=CPU)
         gc.collect()
         dirt = [b"\xff" * (len(self.data) - less) for less in (0, 33) for _ in range(100)]
@@ -73,11 +73,11 @@ class OfSources(SourcesTest):
         self.assertEqual(raised.exception.code, "onnx.link.stale")
         np.testing.assert_array_equal(self.run_of(of_file), self.expected)
 
-    def test_a_session_of_an_archive_is_of_the_state_that_was_opened(self):
+    def test_session_uses_the_state_that_was_opened(self):
         session = onnxar.onnxruntime.InferenceSession(self.in_place_of_the_file(), providers=CPU)
         np.testing.assert_array_equal(self.run_of(session), self.expected)
 
-    def test_types_that_numpy_lacks_come_from_memory_too(self):
+    def test_types_that_numpy_lacks_can_come_from_memory(self):
         w = helper.make_tensor("w", TensorProto.BFLOAT16, [1000], np.arange(1000, dtype=np.float32))
         node = helper.make_node("Cast", ["w"], ["y"], to=TensorProto.FLOAT)
         graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1000])], [w])
@@ -90,7 +90,7 @@ class OfSources(SourcesTest):
         (self.folder / "w.onnxar").write_bytes(data)
         return str(self.folder / "w.onnxar")
 
-    def test_what_is_no_source_is_refused_in_words_of_python(self):
+    def test_wrong_sources_are_refused_in_words_of_python(self):
         self.expect_refusals(onnxar.onnxruntime.InferenceSession)
 
 
@@ -130,7 +130,7 @@ class OfWhisper(WhisperTest):
 
 
 class Quantised(FolderTest):
-    def test_a_model_that_was_quantised_gives_nearly_the_same(self):
+    def test_quantised_model_computes_nearly_the_same(self):
         model = onnx.shape_inference.infer_shapes(matmul_model())
         onnxar.save(model, self.folder / "m.onnxar")
         # Weights of 7 bits: processors without VNNI saturate sums of 8 bits.

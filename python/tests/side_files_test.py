@@ -35,37 +35,37 @@ BOTH = {"tokenizer.json": b"a b c", "docs/LICENSE.txt": b"MIT"}
 
 
 class Kept(SideFilesTest):
-    def test_a_model_that_is_loaded_and_saved_again_keeps_the_side_files(self):
+    def test_load_and_save_keep_side_files(self):
         report = onnxar.save(onnxar.load(self.path), self.path, overwrite=True)
         self.assertEqual(report.side_files, 2)
         self.assertEqual(self.side_files(), BOTH)
         self.assertEqual(onnxar.load(self.path), matmul_model())
         self.assertEqual([found for found in onnxar.check(self.path, data=True) if found.severity == "error"], [])
 
-    def test_a_model_in_a_file_that_replaces_an_archive_keeps_its_side_files(self):
+    def test_saving_a_model_file_keeps_side_files(self):
         onnx.save(matmul_model(), self.folder / "m.onnx")
         onnxar.save(self.folder / "m.onnx", self.path, overwrite=True)
         self.assertEqual(self.side_files(), BOTH)
         onnxar.save(self.path, self.path, overwrite=True)
         self.assertEqual(self.side_files(), BOTH)
 
-    def test_they_go_when_that_is_said(self):
+    def test_side_files_are_dropped_on_request(self):
         onnxar.save(matmul_model(), self.path, overwrite=True, keep_side_files=False)
         self.assertEqual(self.side_files(), {})
 
-    def test_they_come_from_another_archive_when_that_is_said(self):
+    def test_keep_side_files_may_name_another_archive(self):
         other = self.folder / "other.onnxar"
         onnxar.save(onnxar.load(self.path), other)
         self.assertEqual(self.side_files(other), {})
         onnxar.save(onnxar.load(self.path), other, overwrite=True, keep_side_files=self.path)
         self.assertEqual(self.side_files(other), BOTH)
 
-    def test_a_given_side_file_takes_the_place_of_one_of_its_name(self):
+    def test_new_side_file_replaces_the_one_of_its_name(self):
         (self.folder / "new").write_text("d e f")
         onnxar.save(matmul_model(), self.path, overwrite=True, side_files={"tokenizer.json": self.folder / "new"})
         self.assertEqual(self.side_files(), {**BOTH, "tokenizer.json": b"d e f"})
 
-    def test_a_tensor_gets_another_key_than_the_name_of_a_side_file(self):
+    def test_key_differs_from_names_of_side_files(self):
         model = matmul_model()
         model.graph.initializer[0].name = model.graph.node[0].input[1] = "docs"
         onnxar.save(model, self.path, overwrite=True)
@@ -74,7 +74,7 @@ class Kept(SideFilesTest):
         self.assertEqual(self.side_files(), BOTH)
         self.assertIn("docs_2", [entry.name for entry in onnxar.open(self.path).entries()])
 
-    def test_a_file_that_is_not_an_archive_is_replaced_and_had_no_side_files(self):
+    def test_other_file_is_replaced_without_side_files(self):
         for old in (b"", b"text", onnx.ModelProto().SerializeToString()):
             self.path.write_bytes(old)
             onnxar.save(matmul_model(), self.path, overwrite=True)
@@ -83,7 +83,8 @@ class Kept(SideFilesTest):
             onnxar.numpy.save_file({}, self.path, overwrite=True)
             self.assertEqual(self.side_files(), {})
 
-    def test_an_archive_that_cannot_be_read_is_not_replaced_unless_its_side_files_may_go(self):
+    # Its side files would be lost: keep_side_files=False allows it.
+    def test_unreadable_archive_is_not_replaced_by_default(self):
         torn = self.path.read_bytes() + b"PK\3\4 the first bytes of an edit"
         self.path.write_bytes(torn)
         writers = (lambda **more: onnxar.save(matmul_model(), self.path, overwrite=True, **more),
@@ -94,7 +95,7 @@ class Kept(SideFilesTest):
             write(keep_side_files=False)
             self.path.write_bytes(torn)
 
-    def test_a_side_file_that_is_damaged_is_not_carried_along(self):
+    def test_damaged_side_file_is_refused(self):
         data = bytearray(self.path.read_bytes())
         data[data.index(b"a b c")] ^= 1
         self.path.write_bytes(data)
@@ -104,20 +105,20 @@ class Kept(SideFilesTest):
             self.assertEqual(error.entry, "tokenizer.json")
             self.assertEqual(self.path.read_bytes(), data)
 
-    def test_arrays_that_are_saved_over_an_archive_keep_its_side_files(self):
+    def test_save_file_keeps_side_files(self):
         arrays = {name: array.copy() for name, array in onnxar.numpy.load_file(self.path).items()}
         onnxar.numpy.save_file(arrays, self.path, overwrite=True)
         self.assertEqual(self.side_files(), BOTH)
         onnxar.numpy.save_file(arrays, self.path, overwrite=True, keep_side_files=False)
         self.assertEqual(self.side_files(), {})
 
-    def test_an_archive_to_take_side_files_from_that_is_not_there_is_an_error_of_ours(self):
+    def test_missing_side_file_archive_raises_onnxar_error(self):
         for missing, code in ((self.folder / "none", "io.not_found"), (self.folder, "io.not_a_file")):
             for write in (lambda **more: onnxar.save(matmul_model(), self.folder / "new", **more),
                           lambda **more: onnxar.numpy.save_file({}, self.folder / "new", **more)):  # fmt: skip
                 self.refused(code, write, keep_side_files=missing)
 
-    def test_a_side_file_that_changes_before_it_is_copied_is_not_carried_along(self):
+    def test_side_file_that_changes_before_copy_is_refused(self):
         data, target = self.path.read_bytes(), self.folder / "new"
         place, raw_bytes = data.index(b"a b c"), _dtypes.raw_bytes
 
@@ -159,7 +160,7 @@ class Unasked(SideFilesTest):
             "link": lambda: onnxar.link(self.path, self.folder / "m.onnx"),
         }
 
-    def test_no_writer_replaces_a_file_unless_it_is_told_to(self):
+    def test_no_writer_replaces_a_file_by_default(self):
         writers = self.writers()
         before = {path: path.read_bytes() for path in (self.path, self.folder / "m.onnx")}
         for name, write in writers.items():
@@ -174,7 +175,7 @@ class Unasked(SideFilesTest):
             self.assertEqual(error.filename, error.path)
             self.assertEqual({path: path.read_bytes() for path in before}, before)
 
-    def test_every_function_that_can_overwrite_does_not_by_default(self):
+    def test_no_function_overwrites_by_default(self):
         functions = [getattr(onnxar, name) for name in onnxar.__all__] + [onnxar.numpy.save_file]
         found = {}
         for function in filter(inspect.isfunction, functions):

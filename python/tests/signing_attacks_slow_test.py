@@ -35,14 +35,14 @@ class Content(SigningTest):
                 error = self.wrong(name, signing.verify, self.written(entries), self.trusted)
                 self.assertEqual(error.path, str(self.path))
 
-    def test_a_signature_of_the_new_state_refuses_the_old_one(self):
+    def test_new_signature_refuses_the_old_state(self):
         onnxar.replace(self.path, side_files={"new.json": b"1"})
         self.sign()
         signing.verify(self.path, self.trusted)
         onnxar.undo(self.path)
         self.wrong("new.json", signing.verify, self.path, self.trusted)
 
-    def test_an_edit_makes_the_signature_inside_wrong_until_undo(self):
+    def test_edit_breaks_the_signature_inside_until_undo(self):
         self.sign(inside=True)
         onnxar.replace(self.path, side_files={FILE: b"[]"})
         self.wrong(FILE, signing.verify, self.path, self.trusted)
@@ -80,7 +80,7 @@ class Content(SigningTest):
                 bundle = bundle_of(statement_of([*rows.items(), (FILE, digest), (name, digest)]))
                 self.wrong(name, signing.verify, self.path, self.with_bundle(bundle))
 
-    def test_composed_and_decomposed_names_are_names_that_no_archive_has(self):
+    def test_composed_and_decomposed_names_are_refused(self):
         composed, decomposed = "caf\u00e9.json", "cafe\u0301.json"
         for name in (composed, decomposed):
             self.refused("zip.name.character", onnxar.open, self.written({name: b"1", **self.entries}), verify=self.trusted)
@@ -97,7 +97,7 @@ class Content(SigningTest):
                       ["predicate"]["serialization"]["ignore_paths"])  # fmt: skip
         self.wrong(FILE, onnxar.open, self.path, verify=self.trusted)
 
-    def test_files_of_git_are_covered_by_us_and_ignored_by_the_stock_command(self):
+    def test_git_files_are_covered_unlike_by_stock_command(self):
         self.written({".gitignore": b"x", **self.entries})
         folder = self.unzipped()
         self.assertEqual(self.stock("sign", "key", folder, "--signature", self.beside, "--private_key", keys().private), "")
@@ -118,7 +118,7 @@ class Statements(SigningTest):
         symlinks["predicate"]["serialization"]["allow_symlinks"] = True
         signing.verify(self.path, self.with_bundle(bundle_of(symlinks)))
 
-    def test_other_algorithms_and_shards_are_refused_by_name(self):
+    def test_other_algorithms_and_shards_are_refused(self):
         folder = self.unzipped()
         hashing = model_signing.hashing.Config
         for said, config in (("blake3", hashing().use_file_serialization(hashing_algorithm="blake3")),
@@ -197,7 +197,7 @@ class Bundles(SigningTest):
         bundle["verificationMaterial"]["publicKey"]["hint"] = hashlib.sha256(keys().public.read_bytes()).hexdigest()
         self.invalid(json.dumps(bundle).encode())
 
-    def test_a_second_envelope_under_another_spelling_is_not_what_counts(self):
+    def test_envelope_under_a_second_spelling_is_not_used(self):
         forged = {"payload": base64.b64encode(json.dumps(statement_of(self.rows(self.changed("w")))).encode()).decode()}
         right = self.right()
         envelope = right.pop("dsseEnvelope")
@@ -223,7 +223,7 @@ class Bundles(SigningTest):
             self.assertIn("at most", str(self.refused("signature.invalid", signing.verify, self.path, self.trusted)))
         self.refused("io.failed", signing.verify, self.path, Signature(public_key=keys().public, bundle=self.folder))
 
-    def test_a_huge_bundle_in_an_archive_at_an_address_is_not_fetched(self):
+    def test_huge_bundle_of_remote_archive_is_not_fetched(self):
         served, fetched = self.written({SIGNATURE: bytes(4 << 20), **self.entries}).read_bytes(), []
 
         def read(targets: list[tuple[int, memoryview]]) -> None:
@@ -235,7 +235,7 @@ class Bundles(SigningTest):
         self.refused("signature.invalid", self.trusted.digests, archive, "m", None)
         self.assertLess(sum(fetched), 100_000)
 
-    def test_a_bundle_may_have_exactly_so_many_bytes(self):
+    def test_bundle_may_have_exactly_the_maximum_size(self):
         most = _bundle.most_bytes([*self.entries, SIGNATURE])
         bundle = bundle_of(statement_of(self.rows()))
         self.written({SIGNATURE: bundle + b" " * (most - len(bundle)), **self.entries})
@@ -243,7 +243,8 @@ class Bundles(SigningTest):
         self.written({SIGNATURE: bundle + b" " * (most + 1 - len(bundle)), **self.entries})
         self.refused("signature.invalid", signing.verify, self.path, self.trusted)
 
-    def test_a_bundle_without_a_hint_of_its_key_is_refused_and_nothing_is_printed(self):
+    # Nothing is printed.
+    def test_bundle_without_key_hint_is_refused_silently(self):
         for material in ({"publicKey": {}}, {"publicKey": {"hint": ""}}, {"publicKey": {"hint": None}}, {"publicKey": None}):
             with self.subTest(material), contextlib.redirect_stdout(io.StringIO()) as printed:
                 self.invalid(json.dumps({**self.right(), "verificationMaterial": {**material, "tlogEntries": []}}).encode())

@@ -38,7 +38,7 @@ class Making(SigningTest):
         with onnxar.open(self.path, verify=self.trusted) as archive:
             self.assertEqual(archive["w"].tobytes(), self.entries["w"])
 
-    def test_a_bundle_inside_is_an_edit_that_undo_takes_back_and_repack_keeps(self):
+    def test_undo_removes_and_repack_keeps_bundle_inside(self):
         before = self.path.read_bytes()
         self.assertEqual(self.sign(inside=True), self.path)
         self.assertEqual(self.names(), {"m.onnxar", "whole.onnxar"})
@@ -90,7 +90,7 @@ class Making(SigningTest):
         """The length of the directory, which an edit may overwrite."""
         return len(data) - int.from_bytes(data[-6:-2], "little")
 
-    def test_the_model_that_an_edit_moves_stays_the_one_that_was_signed(self):
+    def test_moving_the_model_keeps_the_signature_valid(self):
         self.sign()
         onnxar.repack(self.path, self.path, overwrite=True, alignment=256)
         signing.verify(self.path, self.trusted)
@@ -141,7 +141,8 @@ class Making(SigningTest):
             self.assertNotIn(SIGNATURE, entries_of(self.path))
             self.assertEqual(self.names(), {"m.onnxar", "whole.onnxar"})
 
-    def test_a_bundle_that_another_program_made_meanwhile_is_kept(self):
+    # Another program wrote the bundle.
+    def test_bundle_that_appears_during_signing_is_kept(self):
         for failed in (None, errno.EPERM):  # a file system without hard links
             with unittest.mock.patch.object(os, "link", side_effect=OSError(failed, "no links") if failed else None, wraps=os.link):
                 config = self.between(lambda: self.beside.write_bytes(b"of another"))
@@ -153,7 +154,7 @@ class Making(SigningTest):
                 self.beside.unlink()
                 self.assertEqual(self.names(), {"m.onnxar", "whole.onnxar"})
 
-    def test_a_temporary_folder_that_cannot_be_written_is_not_a_wrong_signature(self):
+    def test_unwritable_temporary_folder_is_an_io_error(self):
         self.sign()
         with unittest.mock.patch.object(tempfile, "tempdir", str(self.folder / "none")):
             self.refused("io.not_found", signing.verify, self.path, self.trusted)
@@ -165,7 +166,7 @@ class Making(SigningTest):
             self.refused("io.disk_full", self.sign, overwrite=True)
         signing.verify(self.path, self.trusted)
 
-    def test_keys_with_passwords_and_configurations_of_model_signing(self):
+    def test_passwords_and_model_signing_configs_work(self):
         private, public = keys().pair("locked", ec.generate_private_key(ec.SECP521R1()), b"secret")
         self.refused("usage.argument", signing.sign, self.path, private_key=private)
         self.refused("usage.argument", signing.sign, self.path, private_key=private, password="wrong")
@@ -217,7 +218,7 @@ class Making(SigningTest):
                 error = self.refused("usage.argument", Signature, identity=identity, oidc_issuer=issuer)
                 self.assertRegex(str(error), "may be blank|give one of")
 
-    def test_one_signature_or_one_configuration_serves_several_threads(self):
+    def test_one_signature_or_config_serves_many_threads(self):
         self.sign()
         config = model_signing.verifying.Config().use_elliptic_key_verifier(public_key=keys().public)
         signatures = [self.trusted, Signature(config=config), Signature(config=config)]
@@ -232,7 +233,7 @@ class Making(SigningTest):
         total = sum(map(len, self.entries.values()))
         self.assertEqual((calls[-1], calls.count((total, total))), ((total, total), 2))
 
-    def test_an_archive_at_an_address_has_its_bundle_inside_or_given(self):
+    def test_remote_archive_takes_bundle_inside_or_given(self):
         self.sign(inside=True)
         memory = fsspec.filesystem("memory")
         memory.pipe("/signed/m.onnxar", self.path.read_bytes())
@@ -245,7 +246,7 @@ class Making(SigningTest):
         signing.verify("memory://signed/m.onnxar", self.with_bundle(bundle_of(statement_of(self.rows()))))
 
 
-    def test_a_weight_with_the_name_of_a_signature_is_signed(self):
+    def test_weight_with_the_name_of_a_signature_is_signed(self):
         proto = model(linked("w", 512, location=SIGNATURE, length=2048))
         self.written({SIGNATURE: bytes(2048), MODEL: proto})
         self.refused("usage.argument", self.sign, inside=True, overwrite=True)
@@ -255,7 +256,7 @@ class Making(SigningTest):
         self.written({SIGNATURE: bytes([1] * 2048), MODEL: proto})
         self.wrong(SIGNATURE, signing.verify, self.path, trusted)
 
-    def test_the_signature_of_another_that_is_covered_is_verified(self):
+    def test_covered_signature_of_another_is_verified(self):
         entries = {SIGNATURE: b"of another", **self.entries}
         self.written(entries)
         bundle = self.with_bundle(bundle_of(statement_of(self.rows(entries))))
@@ -302,7 +303,7 @@ class StockCommand(SigningTest):
         signing.verify(self.path, Signature(certificate_chain=[root_path], bundle=stock))
         self.invalid(stock.read_bytes(), public_key=keys().public)
 
-    def test_certificates_of_others_and_for_other_uses_are_refused(self):
+    def test_certificates_of_others_or_other_use_fail(self):
         root_key, root, root_path = keys().authority("root")
         other_key, other, other_path = keys().authority("root")  # with the same name
         root_path.write_bytes(root.public_bytes(serialization.Encoding.PEM))
@@ -350,7 +351,7 @@ class Command(SigningTest):
         self.assertEqual(self.ran("sign", "-q", self.path, "--inside", "--private-key", keys().private), (0, "", ""))
         self.assertEqual(self.ran("verify", "-q", "--inside", self.path, "--public-key", keys().public), (0, "", ""))
 
-    def test_exit_codes_tell_what_failed(self):
+    def test_exit_codes_name_the_failure(self):
         self.sign()
         self.written(self.changed("w"))
         code, out, error = self.ran("verify", self.path, "--public-key", keys().public)
@@ -365,7 +366,7 @@ class Command(SigningTest):
         self.path.write_bytes(b"PK")
         self.assertEqual(self.ran("verify", self.path, "--public-key", keys().public)[0], 4)
 
-    def test_a_password_is_in_a_file_and_not_among_the_words_of_the_command(self):
+    def test_password_is_read_from_a_file_only(self):
         private, public = keys().pair("locked", ec.generate_private_key(ec.SECP256R1()), b"secret of mine")
         secret = self.folder / "secret"
         words = ["sign", "-f", str(self.path), "--private-key", str(private)]
@@ -378,7 +379,7 @@ class Command(SigningTest):
         self.assertEqual(self.ran(*words, "--password", "secret of mine")[0], 2)
         signing.verify(self.path, Signature(public_key=public))
 
-    def test_without_the_package_the_error_says_how_to_get_it(self):
+    def test_missing_package_error_says_how_to_install_it(self):
         with unittest.mock.patch.dict(sys.modules, {"model_signing": None}):
             error = self.refused("usage.argument", Signature, public_key=keys().public)
         self.assertIn("pip install onnxar[sign]", str(error))

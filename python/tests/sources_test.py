@@ -56,7 +56,7 @@ class Reading(SourcesTest):
             with self.subTest(name):
                 self.assertEqual(onnxar.load(source), self.model)
 
-    def test_load_ir_takes_every_source_and_reads_nothing_before_its_use(self):
+    def test_load_ir_takes_every_source_and_reads_lazily(self):
         for name, source in self.sources():
             with self.subTest(name):
                 model = onnxar.load_ir(source)
@@ -80,7 +80,7 @@ class Reading(SourcesTest):
             self.assertEqual(onnxar.cat(archive), archive.model())
             self.assertFalse(archive.closed)
 
-    def test_an_archive_whose_file_was_replaced_is_read_as_it_was_opened(self):
+    def test_open_archive_is_read_after_replacement(self):
         with self.in_place_of_the_file() as archive:
             self.assertEqual(onnxar.load(archive), self.model)
             self.assertEqual(onnxar.show(archive).parameters, 64 * 64 + 64 + 512 + 2)
@@ -88,7 +88,7 @@ class Reading(SourcesTest):
                 onnxar.link(archive)
             self.assertIn("replaced", str(raised.exception))
 
-    def test_what_is_no_source_is_refused_in_words_of_python(self):
+    def test_wrong_sources_are_refused_in_words_of_python(self):
         for call in (onnxar.open, onnxar.load, onnxar.load_ir, onnxar.show, onnxar.ls, onnxar.check, onnxar.link, onnxar.undo,
                      onnxar.edit, onnxar.recover, lambda source: onnxar.pack(source, "x"), lambda source: onnxar.pack(self.path, source),
                      lambda source: onnxar.unpack(source, "x"), lambda source: onnxar.repack(source, "x"),
@@ -98,7 +98,7 @@ class Reading(SourcesTest):
 
 
 class Writing(SourcesTest):
-    def test_save_without_a_path_gives_the_bytes_that_it_would_write(self):
+    def test_save_without_a_path_returns_the_bytes(self):
         self.assertEqual(onnxar.save(self.model), self.data)
         self.assertEqual(onnxar.load(onnxar.save(self.model)), self.model)
 
@@ -109,7 +109,7 @@ class Writing(SourcesTest):
         self.assertEqual(file.getvalue(), b"before" + self.data)
         self.assertEqual(report.file_bytes, len(self.data))
 
-    def test_a_raw_file_gets_all_bytes_or_there_is_an_error(self):
+    def test_raw_file_receives_all_bytes_or_raises(self):
         class Raw(io.RawIOBase):
             def __init__(self, most: int | None) -> None:
                 self.most, self.written = most, b""
@@ -134,7 +134,7 @@ class Writing(SourcesTest):
             self.assertEqual(onnx.load(self.folder / "m.onnx"), self.model)
             self.assertEqual(onnxar.save(source), self.data)
 
-    def test_side_files_are_given_as_bytes_too(self):
+    def test_side_files_can_be_bytes(self):
         onnxar.pack(self.model, self.folder / "s.onnxar", side_files={"a.json": b"{}", "b.json": self.path})
         onnxar.replace(self.folder / "s.onnxar", side_files={"c.json": bytearray(b"c")})
         with onnxar.open(self.folder / "s.onnxar") as archive:
@@ -145,7 +145,7 @@ class Writing(SourcesTest):
         with self.assertRaises(ValueError):
             onnxar.pack(self.path, self.folder / "t.onnxar", side_files={"a.json": 5})
 
-    def test_arrays_are_saved_to_bytes_and_loaded_from_them(self):
+    def test_arrays_are_saved_to_and_loaded_from_bytes(self):
         arrays = {"w": weights(30, 40), "none": weights(0, 2)}
         data = onnxar.numpy.save(arrays, {"epoch": "3"})
         onnxar.numpy.save_file(arrays, self.folder / "w.onnxar", {"epoch": "3"})
@@ -157,12 +157,12 @@ class Writing(SourcesTest):
 
 
 class LazyModels(SourcesTest):
-    def test_tensors_are_views_of_the_archive_and_not_copies(self):
+    def test_lazy_tensors_are_views_of_the_archive(self):
         archive = onnxar.open(self.path)
         mapped = onnxar.load_ir(archive).graph.initializers["w"].const_value.numpy()
         self.assertEqual(mapped.ctypes.data, archive["w"].ctypes.data)
 
-    def test_a_model_is_changed_and_saved_over_its_own_archive(self):
+    def test_lazy_model_is_saved_over_its_own_archive(self):
         model = onnxar.load_ir(self.path)
         self.assertIsInstance(model.graph.initializers["w"].const_value, onnx_ir.LazyTensor)
         model.producer_name = "me"
@@ -173,7 +173,7 @@ class LazyModels(SourcesTest):
         self.assertEqual(onnxar.load(self.path).producer_name, "me")
         self.assertEqual(onnxar.check(self.path, data=True), [])
 
-    def test_the_attribute_of_many_tensors_is_made_anew_once(self):
+    def test_attribute_of_many_tensors_is_rebuilt_once(self):
         from building import archive, block, linked, number
 
         tensors = [linked(f"t{i}", 2, location="w", length=8, offset=8 * i) for i in range(300)]
@@ -194,7 +194,7 @@ class LazyModels(SourcesTest):
         values = [tensor.numpy() for node in loaded.graph for tensor in node.attributes["many"].value]
         np.testing.assert_array_equal(np.concatenate(values), data)
 
-    def test_a_damaged_link_is_refused_when_its_tensor_is_used(self):
+    def test_damaged_link_is_refused_at_first_use(self):
         from building import archive, linked, model
 
         proto = model(linked("short", 512, location="a", length=2044), linked("good", 512, location="a", length=2048))

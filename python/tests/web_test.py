@@ -47,7 +47,7 @@ class Http(RangesTest):
     def serve(self, **how: object) -> str:
         return self.server.serve("/m.onnxar", self.data, **how)
 
-    def test_an_archive_is_read_by_ranges(self):
+    def test_archive_is_read_in_ranges(self):
         with onnxar.open(self.serve()) as archive:
             self.expect_all(archive)
         self.assertTrue(all(each.range and each.method == "GET" for each in self.server.requests))
@@ -89,7 +89,8 @@ class Http(RangesTest):
         self.assertEqual(_ranges._plain("simplecache::S3://Bucket/Key::x"), "simplecache::s3://Bucket/Key::x")
         self.assertIn("pathlib shortens", self.refused("usage.argument", onnxar.open, pathlib.Path(address.replace("http", "HTTP"))).message)
 
-    def test_three_requests_list_ten_thousand_tensors_and_two_more_read_one(self):
+    # The archive has ten thousand tensors.
+    def test_opening_takes_three_requests_and_reading_two(self):
         program = pathlib.Path(__file__).parents[2] / "tests/support/sparse_archive.py"
         path = self.folder / "large.onnxar"
         subprocess.run([sys.executable, "-E", "-B", program, path, "10", "1"], check=True)  # -E: not with our module `support`
@@ -103,7 +104,7 @@ class Http(RangesTest):
                 self.assertLessEqual(len(self.server.requests) - before, 2)
             self.server.files.clear()
 
-    def test_an_empty_file_is_no_archive(self):
+    def test_empty_file_is_not_an_archive(self):
         self.path.write_bytes(b"")
         with self.assertRaises(onnxar.Error) as raised:
             onnxar.open(self.path)
@@ -117,7 +118,7 @@ class Http(RangesTest):
                 self.serve(**changed)
                 self.refused("io.changed", archive.tensor, "layer1.15")
 
-    def test_a_server_that_tells_no_versions_apart_is_read_in_one_piece(self):
+    def test_versionless_server_is_read_in_one_request(self):
         with onnxar.open(self.serve(etag="", modified=None)) as archive:
             self.expect_all(archive)
         self.assertEqual([each.range is None for each in self.server.requests], [False, True, True])  # fsspec asks for size and whole
@@ -131,7 +132,7 @@ class Http(RangesTest):
                 self.expect_all(archive)
         self.assertIn("503", str(self.refused("remote.unreachable", onnxar.open, self.serve(fail=100))))
 
-    def test_a_server_that_brings_too_little_is_given_up(self):
+    def test_server_that_sends_too_little_times_out(self):
         """It never answers, stops in the body, or sends a byte at a time."""
         for how in ({"stop": 0}, {"stop": 1000}, {"drip": (1, 0.02)}):
             with self.subTest(how=how):
@@ -145,7 +146,7 @@ class Http(RangesTest):
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             self.refused("remote.timeout", onnxar.open, f"http://127.0.0.1:{deaf.getsockname()[1]}/m", timeout=0.3)
 
-    def test_an_open_archive_can_be_read_once_the_server_recovers(self):
+    def test_open_archive_works_again_after_recovery(self):
         archive = onnxar.open(self.serve(honest=1, stop=1000), timeout=1)
         self.refused("remote.timeout", archive.tensor, "layer1.15")
         self.serve()
@@ -155,7 +156,7 @@ class Http(RangesTest):
         with onnxar.open(self.serve(slow=1, stop=1000), timeout=1.5) as archive:
             self.expect_all(archive)
 
-    def test_a_slow_but_steady_server_may_take_longer_than_the_limit(self):
+    def test_slow_but_steady_server_may_exceed_the_limit(self):
         with onnxar.open(self.serve(slow=1, drip=(4096, 0.04)), timeout=1.5) as archive:  # 2.6 s
             self.assertEqual(len(archive), COUNT)
         self.assertEqual(len(self.server.requests), 1)
@@ -170,7 +171,7 @@ class Http(RangesTest):
         self.assertEqual(self.server.requests, [])
         self.assertEqual(inspect.signature(onnxar.open).parameters["timeout"].default, 30)
 
-    def test_what_a_server_refuses_is_told(self):
+    def test_status_of_the_server_is_reported(self):
         for status, code in ((404, "io.not_found"), (403, "io.permission"), (401, "io.permission"), (418, "remote.refused")):
             with self.subTest(status=status):
                 self.refused(code, onnxar.open, self.serve(fail=1, status=status))
@@ -224,7 +225,7 @@ class Obstore(RangesTest):
         self.store.put("a/m.onnxar", self.data)
         self.refused("io.changed", archive.tensor, "layer1.15")
 
-    def test_an_object_that_is_not_there_is_reported_as_elsewhere(self):
+    def test_missing_object_raises_file_not_found(self):
         self.assertIsInstance(self.refused("io.not_found", onnxar.open, "a/none", store=self.store), FileNotFoundError)
         self.refused("usage.argument", onnxar.open, b"", store=self.store)
 
@@ -241,7 +242,7 @@ class Uploads(RangesTest):
         onnxar.put(self.path, "memory://other/m.onnxar")
         self.assertEqual(self.memory.cat("/other/m.onnxar"), self.data)
 
-    def test_what_is_there_stays_unless_it_may_be_replaced(self):
+    def test_existing_file_is_replaced_only_if_asked(self):
         self.memory.pipe("/bucket/m.onnxar", b"kept")
         self.assertIsInstance(self.refused("output.exists", onnxar.put, self.path, ADDRESS), FileExistsError)
         self.assertEqual(self.memory.cat("/bucket/m.onnxar"), b"kept")
@@ -266,7 +267,7 @@ class Uploads(RangesTest):
         self.assertEqual([each.name for each in target.iterdir()], ["m.onnxar"])
         self.assertEqual((target / "m.onnxar").read_bytes(), self.data)
 
-    def test_uploads_to_one_address_at_the_same_time_do_not_mix(self):
+    def test_concurrent_uploads_to_one_address_do_not_mix(self):
         onnxar.save(matmul_model(), self.folder / "other.onnxar")
         address = f"file://{self.folder}/target/m.onnxar"
         put_file, files = LocalFileSystem.put_file, []
@@ -283,7 +284,7 @@ class Uploads(RangesTest):
         self.assertEqual([each.name for each in (self.folder / "target").iterdir()], ["m.onnxar"])
         self.assertEqual((self.folder / "target" / "m.onnxar").read_bytes(), self.data)
 
-    def test_an_upload_that_another_one_replaces_is_told(self):
+    def test_upload_replaced_by_another_is_reported(self):
         onnxar.save(matmul_model(), self.folder / "other.onnxar")
         other = (self.folder / "other.onnxar").read_bytes()
         put_file = MemoryFileSystem.put_file
@@ -295,7 +296,7 @@ class Uploads(RangesTest):
         with unittest.mock.patch.object(MemoryFileSystem, "put_file", replaced):
             self.refused("io.changed", onnxar.put, self.path, "memory://race/m.onnxar")
 
-    def test_a_path_is_no_address(self):
+    def test_path_is_not_an_address(self):
         self.refused("usage.argument", onnxar.put, self.path, str(self.folder / "x"))
 
 

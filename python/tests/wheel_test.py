@@ -43,11 +43,11 @@ class Installed(unittest.TestCase):
     def test_the_package_is_the_installed_one(self):
         self.assertIn("site-packages", onnxar.__file__)
 
-    def test_the_command_the_package_and_its_metadata_have_one_version(self):
+    def test_command_package_and_metadata_have_one_version(self):
         self.assertEqual(importlib.metadata.version("onnxar"), onnxar.__version__)
         self.assertIn(onnxar.__version__, run(COMMAND, "--version"))
 
-    def test_the_command_opens_addresses_with_the_libcurl_of_the_system(self):
+    def test_command_opens_addresses_with_system_libcurl(self):
         with tempfile.TemporaryDirectory() as folder:
             onnxar.numpy.save_file({"w": numpy.zeros(4)}, f"{folder}/m.onnxar")
             handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
@@ -62,7 +62,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([entry["name"] for entry in json.loads(done.stdout)["entries"]][0], "w")
 
-    def test_only_the_package_and_the_command_are_in_the_wheel(self):
+    def test_wheel_holds_only_the_package_and_the_command(self):
         tops = {file.parts[0] for file in importlib.metadata.files("onnxar")}
         self.assertEqual({top for top in tops if not top.endswith(".dist-info")}, {"onnxar", ".."})
         self.assertEqual([file.name for file in importlib.metadata.files("onnxar") if file.parts[0] == ".."], ["onnxar", "onnxar-py"])
@@ -128,7 +128,7 @@ class Typed(unittest.TestCase):
                 own = {key for key in vars(getattr(_core, name)) if not key.startswith("_")}
                 self.assertEqual({member for member in members if not member.startswith("_")}, own, name)
 
-    def test_every_public_function_has_types_and_a_word_about_it(self):
+    def test_every_public_function_has_types_and_docs(self):
         for name in onnxar.__all__:
             value = getattr(onnxar, name)
             self.assertTrue(inspect.getdoc(value), name)
@@ -159,7 +159,7 @@ class Modules(unittest.TestCase):
 
 
 class Neighbours(unittest.TestCase):
-    def test_protobuf_of_any_version_is_loaded_before_it_or_after_it_and_both_work(self):
+    def test_any_protobuf_loads_before_or_after_onnxar(self):
         use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], [onnx.helper.make_tensor_value_info('x', 1, [2])],"
                " [onnx.helper.make_tensor('x', 1, [2], [1, 2])]));"
                "again = onnx.ModelProto(); again.ParseFromString(m.SerializeToString());"
@@ -185,7 +185,7 @@ class Neighbours(unittest.TestCase):
         for file in (_core.__file__, COMMAND):
             self.assertLessEqual(needed_by(file), system)
 
-    def test_there_is_no_protobuf_in_it(self):
+    def test_module_contains_no_protobuf(self):
         self.assertNotIn(b"google/protobuf", pathlib.Path(_core.__file__).read_bytes())
         self.assertNotIn(b"protobuf::", pathlib.Path(_core.__file__).read_bytes())
 

@@ -114,7 +114,7 @@ class Llama(BuilderTest):
     def setUpClass(cls) -> None:
         cls.build(save_llama)
 
-    def test_it_continues_a_text_over_a_link_as_in_its_folder(self) -> None:
+    def test_link_continues_a_text_like_the_folder(self) -> None:
         self.expect_links_in_place_of_data()
         found = text_of(self.served)
         self.assertEqual(found, text_of(self.plain))
@@ -161,7 +161,7 @@ class TwoHeads(BuilderTest):
         draft.append_tokens(np.array([*tokens[1:], following], np.int32))
         return *continued(first, tokens), np.asarray(draft.get_output("logits")).tobytes()
 
-    def test_both_heads_say_over_links_what_they_say_in_their_folder(self) -> None:
+    def test_both_heads_draft_the_same_text_over_links(self) -> None:
         self.assertEqual(self.drafted(self.served), self.drafted(self.plain))
 
     def test_both_heads_map_the_archive(self) -> None:
@@ -178,7 +178,7 @@ class TwoHeads(BuilderTest):
             found = [entry for entry in onnxar.ls(self.archive) if entry.size == len(data) and onnxar.cat(self.archive, entry.name) == data]
             self.assertEqual([set(entry.graphs) for entry in found], [{"__MODEL_PROTO", "mtp.onnx"}], each["name"])
 
-    def test_each_link_has_the_places_that_shared_initializers_need(self) -> None:
+    def test_links_share_the_places_of_shared_initializers(self) -> None:
         first, second = ({tensor.name: tensor for tensor in self.link(name).graph.initializer} for name in ("model", "mtp"))
         self.assertEqual(len(self.shared(self.plain, "decoder")), 2)
         for each in self.shared(self.plain, "decoder"):
@@ -197,7 +197,8 @@ class TwoHeads(BuilderTest):
         begin = int(place["offset"])
         return (folder / name).read_bytes()[begin : begin + int(place["length"])]
 
-    def test_genai_does_not_take_shared_initializers_on_the_cpu_even_from_the_plain_folder(self) -> None:
+    # It refuses them in the plain folder too.
+    def test_genai_refuses_shared_initializers_on_the_cpu(self) -> None:
         """If this fails, a newer GenAI takes them: run both heads with them, and change docs/families.md."""
         with self.assertRaisesRegex(RuntimeError, "GetMemoryInfo for CPU should not be used"):
             genai.Model(str(self.plain))

@@ -26,7 +26,7 @@ class Sessions(FolderTest):
         self.x = {"x": weights(3, 64, seed=11)}
         self.expected = ort.InferenceSession(model.SerializeToString(), providers=CPU).run(["y"], self.x)[0]
 
-    def test_a_session_of_a_path_and_of_memory_computes_what_the_model_computes(self):
+    def test_sessions_of_path_and_memory_equal_the_model(self):
         (self.folder / "linked.onnxar").symlink_to(self.path)
         for source in (self.path, self.folder / "linked.onnxar", self.path.read_bytes(), onnxar.open(self.path)):
             session = onnxar.onnxruntime.InferenceSession(source, providers=CPU)

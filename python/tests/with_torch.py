@@ -68,7 +68,7 @@ class Programs(FolderTest):
         self.assertEqual([each.tobytes() for each in found], [each.tobytes() for each in expected])
         return found
 
-    def test_a_program_runs_from_its_archive_as_torch_runs_it(self):
+    def test_program_runs_from_its_archive_like_in_torch(self):
         module = Language()
         program = exported(module, words())
         report = onnxar.save(program, self.path)
@@ -170,7 +170,7 @@ class Weights(FolderTest):
         onnxar.numpy.save_file({"w": np.arange(1000)}, self.path, overwrite=True)
         self.assertTrue(torch.equal(onnxar.torch.load_file(self.path)["w"], torch.arange(1000)))
 
-    def test_what_is_written_to_a_tensor_stays_in_this_process(self):
+    def test_writes_to_a_tensor_do_not_reach_the_file(self):
         onnxar.torch.save_file({"w": torch.ones(5000)}, self.path)
         before = self.path.read_bytes()
         loaded = onnxar.torch.load_file(self.path)

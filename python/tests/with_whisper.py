@@ -121,7 +121,7 @@ class Whisper(unittest.TestCase):
         self.assertLess(size, 0.65 * parts)
         print(f"{len(self.names)} graphs: {parts} bytes as files, {size} bytes as an archive")
 
-    def test_weights_are_shared_though_each_graph_names_them_differently(self) -> None:
+    def test_differently_named_weights_are_shared(self) -> None:
         names = [{tensor.name for tensor in onnx.load(self.plain / f"{name}.onnx", load_external_data=False).graph.initializer} for name in self.names]
         shared = [entry for entry in onnxar.ls(self.archive) if entry.kind == "weight" and len(entry.graphs) > 1]
         self.assertGreater(len(shared), len(set.intersection(*names)))
