@@ -1,4 +1,5 @@
-"""Writes what the reference pages take from sources: below the line MARK of each page. A test compares the pages.
+"""Writes what the reference pages take from sources, below the line MARK of each page, and the picture of a terminal. A test
+compares both with the tree.
 
 Usage: pages.py ONNXAR, with the command line, in a build that has protobuf
 """
@@ -14,13 +15,14 @@ import api_pages
 import command_page
 import error_page
 import python_page
+import terminal
 
 DOCS = Path(__file__).resolve().parents[1]
 MARK = "<!-- Generated from here on: change the sources and run ./dev docs -->\n"
 
 
 def generated(tool: str) -> Iterator[tuple[Path, str]]:
-    """Each page, and its text as the sources have it now."""
+    """Yields each file with the text that follows from the sources now."""
     made = {
         "api/c.md": api_pages.c(),
         "api/cpp.md": api_pages.cpp(),
@@ -34,6 +36,7 @@ def generated(tool: str) -> Iterator[tuple[Path, str]]:
             sys.exit(f"pages.py: docs/{name} lacks the line {MARK}")
         body = re.sub(r"\n{3,}", "\n\n", text).strip()
         yield DOCS / name, f"{kept}{mark}\n{body}\n"
+    yield DOCS / "terminal.svg", terminal.picture(tool)
 
 
 if __name__ == "__main__":
