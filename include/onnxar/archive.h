@@ -4,7 +4,7 @@
 //   for (const onnxar::ArchiveEntry& entry : archive.entries()) use(entry.name, archive.bytes(entry));
 //
 // An archive is a zip file whose entries are stored and aligned; the last entry is the model (spec/README.md). Opening
-// maps the file and verifies the directory; it reads no weight. content.h lists all calls that give a tensor's bytes.
+// maps the file and verifies the directory; it reads no weight. content.h lists all calls that return a tensor's bytes.
 // Programs without exceptions use the C interface (onnxar_c.h) or the reader in two files (reader/).
 #pragma once
 
@@ -29,7 +29,7 @@ namespace ONNXAR_API onnxar {
 /// The entry that holds the ModelProto.
 inline constexpr std::string_view model_entry_name = "__MODEL_PROTO";
 
-/// The longest ModelProto, in bytes: protobuf counts the bytes of a message in 31 bits.
+/// The size of the longest ModelProto, in bytes: protobuf counts the bytes of a message in 31 bits.
 inline constexpr std::uint64_t model_size_maximum = (1ULL << 31U) - 1;
 
 struct OpenOptions {
@@ -37,7 +37,8 @@ struct OpenOptions {
   std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
   std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
   Prefetch prefetch = Prefetch::none;                 ///< of the whole file, after the directory is verified
-  /// Read the file into memory instead of mapping it: for slow network file systems, and files that others may shorten.
+  /// Reads the file into memory instead of mapping it: for slow network file systems, and files that others may
+  /// shorten.
   bool copy_in = false;
   std::size_t threads = 0;  ///< for copy_in; 0: one for each core
 };
@@ -50,8 +51,8 @@ struct DescriptorRange {
   std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
 };
 
-/// One entry, as the directory describes it. `name` is valid as long as the Archive. Functions refuse an entry that was
-/// filled in by hand or comes from another archive (usage.foreign_entry).
+/// One entry, as the directory describes it. `name` is valid as long as the Archive. Functions throw
+/// usage.foreign_entry for an entry that was filled in by hand or comes from another archive.
 struct ArchiveEntry {
   std::size_t index = 0;
   std::string_view name;
@@ -105,8 +106,8 @@ class IndexIterator {
 
 }  // namespace detail
 
-/// An open archive. Owns its mapping, together with every share from `owner()`. Move-only. Offsets, also in errors,
-/// count from the archive's first byte.
+/// An open archive. Owns its mapping, jointly with every share from `owner()`. Move-only. Offsets, also those in
+/// errors, count from the archive's first byte.
 ///
 /// | change of the file     | effect on views                                                           |
 /// |------------------------|---------------------------------------------------------------------------|
@@ -115,96 +116,99 @@ class IndexIterator {
 /// | shortened in place     | access to the lost bytes raises SIGBUS: ends the process unless handled   |
 /// | overwritten in place   | the bytes change under the reader                                         |
 ///
-/// A mapping cannot prevent the last two: publish files by renaming them, or open with OpenOptions::copy_in. `verify`,
-/// `copy`, `read_entry` and `check` compare CRC-32s; `open` and `bytes` do not. Threads: const members may be called
-/// concurrently.
+/// A mapping cannot prevent the last two effects: publish files by renaming them, or open with OpenOptions::copy_in.
+/// `verify`, `copy`, `read_entry` and `check` compare CRC-32s; `open` and `bytes` do not. Threads: const members may be
+/// called concurrently.
 class Archive {
  public:
-  /// Errors: io.* (.address_space: too large for a 32-bit host), zip.*, archive.* (.busy: another process is editing
-  /// the file, try again; .torn: an edit was interrupted, see `recover`). Cost: O(directory), 100 to 200 ns per entry.
-  /// Addresses honour recorded alignments up to 4096, with copy_in all of them.
+  /// Opens a file. Recorded alignments hold in memory up to 4096, with copy_in all of them. Throws io.*
+  /// (.address_space: too large for a 32-bit host), zip.*, archive.* (.busy: another process is editing the file, try
+  /// again; .torn: an edit was interrupted, see `recover`). Cost: O(directory), 100 to 200 ns per entry.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
-  /// The descriptor is borrowed: its position does not move, and it may be closed after the call. Locks are not
-  /// checked, so a file that is being edited gives a zip.* error. Addresses are multiples of the smallest of 4096, the
-  /// recorded alignment, and the largest power of two that divides `range.offset`; with copy_in, of the recorded
-  /// alignment. Errors: as above; usage.argument (an offset that 64 does not divide, a part beyond the file).
+  /// Opens a part of an open file. The descriptor is borrowed: its position does not move, and it may be closed after
+  /// the call. Locks are not checked, so a file that is being edited fails with zip.*. Addresses are multiples of the
+  /// smallest of 4096, the recorded alignment, and the largest power of two that divides `range.offset`; with copy_in,
+  /// of the recorded alignment. Throws what the overload for a path throws; usage.argument (an offset that is not a
+  /// multiple of 64, a part beyond the file).
   static Archive open(const DescriptorRange& range, const OpenOptions& options = {});
-  /// `owner` keeps `bytes` alive; if it is null, the caller does, longer than the Archive and all its views. Recorded
-  /// alignments hold in memory only if `bytes` begin on a page.
+  /// Opens bytes in memory, which `owner` keeps alive. If `owner` is null, the caller keeps them alive longer than the
+  /// Archive and all its views. Recorded alignments hold in memory only if `bytes` begin on a page.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
-  /// Reads in ranges: first the end and the directory, then what is used. `bytes`, `model` and `resolve` keep what they
-  /// read, `copy` and `verify` do not. Prefetch::populate reads everything; `copy_in` has no effect. Promises of
-  /// constant time and of no allocation hold for bytes that were read before. All members also throw the errors of
-  /// `file`.
+  /// Reads the file in ranges: the end and the directory first, entries when they are used. `bytes`, `model` and
+  /// `resolve` keep what they read, `copy` and `verify` do not. Prefetch::populate reads everything; `copy_in` has no
+  /// effect. Costs (constant time, no allocation) hold only for bytes that were already read. All members also throw
+  /// the errors of `file`.
   static Archive open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options = {});
 
   [[nodiscard]] std::size_t size() const noexcept;
-  /// In the order of the file; the last one is the model. REQUIRES: index < size().
+  /// Returns an entry, in the order of the file; the last one is the model. REQUIRES: index < size().
   [[nodiscard]] ArchiveEntry entry(std::size_t index) const& noexcept;
   ArchiveEntry entry(std::size_t index) const&& = delete;
-  /// A random-access range, in the order of the file. Valid until the Archive is moved or destroyed.
+  /// Returns all entries as a random-access range, in the order of the file. Valid until the Archive is moved or
+  /// destroyed.
   [[nodiscard]] auto entries() const& noexcept {
     using Iterator = detail::IndexIterator<EntryAt>;
     return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
   }
   void entries() const&& = delete;
-  /// Cost: O(1), no allocation.
+  /// Returns the entry of this name; absent if there is none. Cost: O(1), no allocation.
   [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;
   std::optional<ArchiveEntry> find(std::string_view name) const&& = delete;
 
-  /// Where the entry's bytes are. Verifies its local header. Errors: zip.*; usage.foreign_entry.
+  /// Returns where the entry's bytes are. Verifies its local header. Throws zip.*; usage.foreign_entry.
   [[nodiscard]] EntryLocation locate(const ArchiveEntry& entry) const;
-  /// A view of the mapping. The first call for an entry verifies its local header; later calls cost a load and an
-  /// addition. Errors: as `locate`.
+  /// Returns the entry's bytes as a view of the mapping. The first call for an entry verifies its local header; later
+  /// calls cost a load and an addition. Throws what `locate` throws.
   [[nodiscard]] Bytes bytes(const ArchiveEntry& entry) const&;
   Bytes bytes(const ArchiveEntry& entry) const&& = delete;
 
-  /// Reads an entry, or any bytes of this archive, ahead as `how` says. No effect without a mapping. Errors: as
-  /// `bytes`; usage.argument (bytes outside the archive); io.failed (the file was shortened, or cannot be read).
+  /// Reads an entry, or any bytes of this archive, ahead as `how` says. Has no effect without a mapping. Throws what
+  /// `bytes` throws; usage.argument (bytes outside the archive); io.failed (the file was shortened, or cannot be read).
   void prefetch(const ArchiveEntry& entry, Prefetch how) const;
   void prefetch(Bytes bytes, Prefetch how) const;
-  /// With range reading, `populate` reads all of them at once.
+  /// Reads several entries ahead. With range reading, `populate` reads all of them at once.
   void prefetch(std::span<const ArchiveEntry> entries, Prefetch how) const;
 
-  /// Hands out copies of the bytes in pieces, and compares their CRC-32 after the last piece. Safe for files that
-  /// others may edit, where `verify` and then `bytes` would read the file twice. Errors: zip.data.crc; io.changed (the
-  /// file changed during the call; try again); usage.argument (an empty sink); as `locate`; exceptions of `sink` pass
-  /// through.
+  /// Passes copies of the bytes to `sink` in pieces, and compares their CRC-32 after the last piece. Use it for files
+  /// that others may edit, where the bytes could change between `verify` and `bytes`. Throws zip.data.crc; io.changed
+  /// (the file changed during the call; try again); usage.argument (an empty sink); what `locate` throws; exceptions of
+  /// `sink` pass through.
   void copy(const ArchiveEntry& entry, const ByteSink& sink) const;
-  /// Compares the CRC-32 of the entry's bytes, all of which are read. Errors: zip.data.crc; as `locate`.
+  /// Reads all bytes of the entry and compares their CRC-32. Throws zip.data.crc; what `locate` throws.
   void verify(const ArchiveEntry& entry) const;
 
-  /// The further graphs: entries `NAME.onnx`, in any folder, each a ModelProto over the entries of the archive
-  /// (spec/graphs.md), in the order of the file. Valid as long as the archive. Cost: O(entries).
+  /// Returns the additional graphs: entries `NAME.onnx`, in any folder, each a ModelProto over the entries of the
+  /// archive (spec/graphs.md), in the order of the file. Valid as long as the archive. Cost: O(entries).
   [[nodiscard]] std::vector<ArchiveEntry> graphs() const&;
   std::vector<ArchiveEntry> graphs() const&& = delete;
-  /// A view of the archive whose `model()` is the named graph. `name` may lack `.onnx`. `__MODEL_PROTO`, and the
-  /// model's own name among the graphs (`onnxar.model.name`), give the archive itself. Shares the mapping, and may
-  /// outlive this archive. Errors: usage.no_such_entry; wire.*. Cost: O(fields of ModelProto itself).
+  /// Returns a view of the archive whose `model()` is the named graph. `name` may lack `.onnx`. For `__MODEL_PROTO` and
+  /// the model's own name (`onnxar.model.name`), returns the archive itself. The result shares the mapping, and may
+  /// outlive this archive. Throws usage.no_such_entry; wire.*. Cost: O(fields of ModelProto itself).
   [[nodiscard]] Archive graph(std::string_view name) const;
-  /// The entry of `model()`.
+  /// Returns the entry of `model()`.
   [[nodiscard]] ArchiveEntry model_entry() const& noexcept;
   ArchiveEntry model_entry() const&& = delete;
-  /// The serialised ModelProto. Errors: as `bytes`.
+  /// Returns the serialised ModelProto. Throws what `bytes` throws.
   [[nodiscard]] Bytes model() const&;
   Bytes model() const&& = delete;
 
-  /// The bytes that a tensor's `external_data` names: of the entry `location`, from `offset` on, to its end without a
-  /// `length`. Errors: onnx.external_data.missing, .out_of_range; as `bytes`. Cost: below 100 ns, no allocation.
+  /// Returns the bytes that a tensor's `external_data` names: `length` bytes at `offset` in the entry `location`;
+  /// without a `length`, all bytes from `offset` on. Throws onnx.external_data.missing, .out_of_range; what `bytes`
+  /// throws. Cost: below 100 ns, no allocation.
   [[nodiscard]] Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                               std::optional<std::uint64_t> length = std::nullopt) const&;
   Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                 std::optional<std::uint64_t> length = std::nullopt) const&& = delete;
 
-  /// A share in the mapping. Views stay valid while any share exists, even after the Archive is gone. Null for bytes
-  /// that were opened without an owner.
+  /// Returns a share in the mapping. Views stay valid while any share exists, even after the Archive is destroyed. Null
+  /// for bytes that were opened without an owner.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept;
-  /// The whole archive. With range reading, access only bytes that were read.
+  /// Returns the bytes of the whole archive. With range reading, access only bytes that were read.
   [[nodiscard]] Bytes file() const& noexcept;
   Bytes file() const&& = delete;
-  /// As opened, or RandomAccess::name; empty for descriptors and memory.
+  /// Returns the path as opened, or RandomAccess::name; empty for descriptors and memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept;
 
  private:
@@ -222,23 +226,24 @@ class Archive {
   detail::Owned<Parts> parts_;
 };
 
-/// Copies an entry to `buffer` and compares the CRC-32 of the copy. Errors: as Archive::copy, after which the buffer's
-/// content is not valid; usage.argument (the buffer does not have the entry's size).
+/// Copies an entry to `buffer` and compares the CRC-32 of the copy. Throws what Archive::copy throws; the buffer's
+/// contents are then undefined. Throws usage.argument if the buffer does not have the entry's size.
 void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer);
 
-/// Archive::copy for an entry of the archive at `path`. Errors: also usage.no_such_entry, and as Archive::open.
+/// Calls Archive::copy for an entry of the archive at `path`. Also throws usage.no_such_entry and what Archive::open
+/// throws.
 void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink);
 
-/// Whether Archive::open accepts the file; false also for a broken or torn archive. Errors: io.*, archive.busy. Cost:
+/// True if Archive::open accepts the file; false also for a broken or torn archive. Throws io.*, archive.busy. Cost:
 /// O(directory).
 [[nodiscard]] bool is_archive(const std::filesystem::path& path);
 
-/// Whether two archives have the same size, and the same bytes from the model's header to the end, where the name,
-/// place and CRC-32 of every entry are. Open a path again and compare, to see whether the file was edited or replaced.
-/// Cost: O(directory + model); reads no weight.
+/// True if two archives have the same size, and the same bytes from the model's header to the end, which include the
+/// name, offset and CRC-32 of every entry. To find out if a file was edited or replaced, open its path again and
+/// compare. Cost: O(directory + model); reads no weight.
 [[nodiscard]] bool same_state(const Archive& a, const Archive& b) noexcept;
 
-/// Whether the bytes begin or end as any zip file does. This library tells formats by content, never by file name.
+/// True if the bytes begin or end like a zip file. This library recognises formats by content, never by file name.
 [[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;
 
 }  // namespace ONNXAR_API onnxar

@@ -1,4 +1,4 @@
-// Writes an ONNX archive: first the weights, of any number and size, then the model. Edits one in place.
+// Writes an ONNX archive: first the weights, of any number and size, then the model. Edits an archive in place.
 //
 //   onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create("model.onnxar");
 //   onnxar::KeyMaker keys;
@@ -14,8 +14,8 @@
 // opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
 // `pack` and ModelWriter (convert.h), and Model::save (model/model.h).
 //
-// Threads: calls are independent of each other; edits of one archive exclude each other by a lock. A writer or an
-// editor takes one call at a time: a second call during the first, from another thread or from a source, throws
+// Threads: calls are independent of each other; a lock prevents two edits of one archive at the same time. A writer or
+// an editor takes one call at a time: a second call during the first, from another thread or from a source, throws
 // usage.writer_busy, and both fail.
 #pragma once
 
@@ -38,8 +38,8 @@ struct WriterOptions {
   /// Of every entry, a power of two from 64 to 32768; entries of at least 1 MiB get at least 4096.
   std::uint64_t alignment = default_alignment;
   OutputOptions output = {};  ///< `dry_run` is usage.argument
-  /// `finish` verifies that the model is a ModelProto, and that each link names a part of an entry with the length that
-  /// type and dims require. Cost: O(fields of the model). Switch it off for a model that is known to be good.
+  /// Makes `finish` verify that the model is a ModelProto, and that each link names a part of an entry with the length
+  /// that type and dims require. Cost: O(fields of the model). Switch it off for a model that is known to be valid.
   bool verify_model = true;
 };
 
@@ -49,32 +49,34 @@ using EntrySizes = std::span<const std::pair<std::string_view, std::uint64_t>>;
 /// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry. Owns the
 /// file; move-only.
 ///
-/// The order is: weights, side files, graphs, the model. An edit replaces and removes only what follows the last
-/// weight, so after a graph `add` throws usage.argument, and `finish` refuses a side file before a weight: links tell
-/// them apart, so only if it verifies the model. In an edit this is the order of the entries that the edit adds.
+/// The order is: weights, side files, graphs, the model, because an edit can replace and remove only what follows the
+/// last weight. After a graph, `add` throws usage.argument. `finish` refuses a side file before a weight; only the
+/// model's links distinguish the two, so it does this only if it verifies the model. In an edit the order applies to
+/// the entries that the edit adds.
 ///
 /// `finish` gives the complete, synced file its name. A reader never sees half an archive, and a writer that is
-/// destroyed or killed leaves no file. Equal calls write equal bytes, at any time and on any machine.
+/// destroyed or killed leaves no file. The same calls write the same bytes on every machine.
 ///
-/// A writer that failed stays failed: after any exception, every later call throws usage.writer_failed with the first
-/// failure, and nothing is published. So a lost exception cannot lead to an archive with a missing entry. After
-/// `finish`, every call throws usage.writer_finished.
+/// After any exception, every later call throws usage.writer_failed with the first failure, and nothing is published.
+/// Even if the caller swallows the exception, no incomplete archive is published. After `finish`, every call throws
+/// usage.writer_finished.
 class ArchiveWriter {
  public:
-  /// Errors: output.exists, io.*, usage.argument (the alignment, a dry run).
+  /// Begins an archive at `target`. Throws output.exists, io.*, usage.argument (the alignment, a dry run).
   static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
 
-  /// Reserves disk space for an archive of `bytes` bytes: a full disk is noticed at once, and writing is faster.
-  /// Errors: io.disk_full; io.failed (more than a file can hold).
+  /// Reserves disk space for an archive of `bytes` bytes, so that a full disk is an error at once, and writing is
+  /// faster. Throws io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
-  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). Errors: zip.name.*
-  /// (such as names that differ only in case), archive.name.reserved, zip.limit.* (more than `open` takes by default),
-  /// io.source_size (the source gives more or fewer bytes than its size), usage.argument (the order, above; an empty
-  /// StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a source pass through.
+  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). Throws zip.name.*
+  /// (such as names that differ only in case), archive.name.reserved, zip.limit.* (more than `open` accepts by
+  /// default), io.source_size (the source delivers more or fewer bytes than its size), usage.argument (the order,
+  /// above; an empty StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a source pass
+  /// through.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
-  /// The first `size` bytes of a stream, in pieces of at most 1 MiB. Later bytes are not read.
+  /// Adds the first `size` bytes of a stream, in pieces of at most 1 MiB. Does not read later bytes.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
@@ -87,16 +89,16 @@ class ArchiveWriter {
   void write(Bytes bytes);
   void end();
 
-  /// Adds a further model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
-  /// lack `.onnx`. `finish` verifies it too. Errors: as `add`; usage.argument (a name that is empty, also after its
-  /// last slash).
+  /// Adds another model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
+  /// lack `.onnx`. `finish` verifies it, too. Throws what `add` throws; usage.argument (a name that is empty, also
+  /// after its last slash).
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 
-  /// Writes the model and the directory, and publishes the file. Errors: as `add`; archive.model.too_large;
+  /// Writes the model and the directory, and publishes the file. Throws what `add` throws; archive.model.too_large;
   /// output.exists; with WriterOptions::verify_model also usage.argument (the order, above), wire.*,
-  /// onnx.model.invalid, onnx.external_data.* (.missing: the location is not an entry; .marker: it is memory of a
-  /// process) and onnx.tensor.*, naming the tensor.
+  /// onnx.model.invalid, onnx.external_data.* (.missing: the location is not an entry; .marker: it names the memory of
+  /// a process) and onnx.tensor.*, naming the tensor.
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
@@ -112,14 +114,14 @@ class ArchiveWriter {
 class KeyMaker {
  public:
   KeyMaker();
-  /// Reserves the names of all entries of this archive, which is edited, of its model, and of its file. Throws wire.*.
+  /// Makes keys for an edit of this archive: reserves the names of its entries, its model and its file. Throws wire.*.
   /// Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
-  /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can clash with the
-  /// first folder of a name, and be hidden by its last part from a graph in that folder: `extra/a.txt` excludes `extra`
-  /// and `a.txt` (W12).
+  /// Excludes the name of an entry from the keys that `make` returns. Also excludes its first folder, with which a key
+  /// would clash, and its last part, which would hide the key from a graph in that folder: `extra/a.txt` excludes
+  /// `extra` and `a.txt` (W12).
   void reserve(std::string_view name);
-  /// A new key for a tensor of this name.
+  /// Returns a new key for a tensor of this name.
   [[nodiscard]] std::string make(std::string_view tensor_name);
 
  private:
@@ -127,8 +129,8 @@ class KeyMaker {
   detail::Owned<Parts> parts_;
 };
 
-/// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
-/// Errors: usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system); zip.limit.*.
+/// Returns the size of an archive with these entries, in this order, and a model of `model_size` bytes: what to
+/// reserve. Throws usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system); zip.limit.*.
 [[nodiscard]] std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size,
                                          std::uint64_t alignment = default_alignment);
 
@@ -144,59 +146,60 @@ struct EditOptions {
 /// Weights are added, never removed or moved. To drop a tensor, commit a model that does not name its entry, and `pack`
 /// the archive to leave the entry out. Side files and graphs after the last weight can be removed and replaced.
 ///
-/// `commit` syncs before and after the end record, which makes the edit count: an error of the last sync says that the
-/// edit stands. An editor that fails or is destroyed before cuts off what it appended. If no entry stays in place
-/// (`kept_entries` is 0), the archive is rewritten and renamed, since its first entry is at offset 0: then `undo`
-/// cannot lead back. Failures are as for ArchiveWriter; `archive()` and `size_with` also work after a failure.
+/// `commit` syncs before and after it writes the end record, which completes the edit. If only the last sync fails, the
+/// error says that the edit was written. An editor that fails or is destroyed before that cuts off what it appended. If
+/// no entry stays in place (`kept_entries` is 0), the archive is rewritten and renamed, since its first entry must be
+/// at offset 0; `undo` then cannot go back. After a failure an editor behaves like an ArchiveWriter; `archive()` and
+/// `size_with` still work.
 class ArchiveEditor {
  public:
-  /// Locks and opens the archive, compares the CRC-32 of its model, and writes nothing. A damaged model is not
-  /// replaced: the new one may be made from it, and would pass for undamaged. Waits at most one second for another
-  /// edit. With `output.dry_run` the file is only read, and locked if the file system has locks: `remove`,
-  /// `kept_entries` and `size_with` plan an edit, other members throw usage.argument. Errors: archive.* (.busy: an edit
-  /// is in progress; .torn: see `recover`), io.*, zip.* (.data.crc: of the model); usage.own_name (an entry has the
-  /// name of the file). Cost: O(directory + bytes of the model).
+  /// Locks and opens the archive, compares the CRC-32 of its model, and writes nothing. A damaged model cannot be
+  /// replaced, because the new model may be made from it and would hide the damage. Waits at most one second for
+  /// another edit. With `output.dry_run` the file is only read, and locked if the file system supports locks; `remove`,
+  /// `kept_entries` and `size_with` then plan an edit, and other members throw usage.argument. Throws archive.* (.busy:
+  /// an edit is in progress; .torn: see `recover`), io.*, zip.* (.data.crc: of the model); usage.own_name (an entry has
+  /// the name of the file). Cost: O(directory + bytes of the model).
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
-  /// Before the edit. Its views outlive the editor only with a share of `owner()`.
+  /// Returns the archive before the edit. Its views outlive the editor only with a share of `owner()`.
   [[nodiscard]] const Archive& archive() const& noexcept;
   const Archive& archive() const&& = delete;
 
-  /// The size of the file with these entries and a model of `model_size` bytes added. Proves their names, also against
-  /// each other, before anything is written. Errors: as `add` and `commit`.
+  /// Returns the size of the file with these entries and a model of `model_size` bytes added. Checks their names, also
+  /// against each other, before anything is written. Throws what `add` and `commit` throw.
   [[nodiscard]] std::uint64_t size_with(EntrySizes entries, std::uint64_t model_size) const;
-  /// As ArchiveWriter::reserve, for a file of `bytes` in all.
+  /// Works like ArchiveWriter::reserve; `bytes` is the size of the whole file.
   void reserve(std::uint64_t bytes);
 
-  /// Removes a side file, a graph, or an entry that tensors no longer name; to replace it, then `add` the same name.
-  /// Comes before `reserve` and the first `add`. Entries after it that stay are verified and appended again. All bytes
-  /// stay in the file until it is repacked, so `undo` brings them back. Errors: usage.no_such_entry; usage.argument
-  /// (the model; an entry that a tensor names, or one before such an entry, which would have to move: use `pack`; any
-  /// entry while a graph that is damaged or cannot be read may name it: remove all such graphs first, or the next call
+  /// Removes a side file, a graph, or an entry that tensors no longer name. To replace it, then `add` the same name.
+  /// Call it before `reserve` and the first `add`. Entries that follow the removed one are verified and appended again.
+  /// All bytes stay in the file until it is repacked, so `undo` restores them. Throws usage.no_such_entry;
+  /// usage.argument (the model; an entry that a tensor names, or one before such an entry, which would have to move:
+  /// use `pack`; any entry that a damaged or unreadable graph may name: remove all such graphs first, or the next call
   /// throws; a call too late); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
   /// `commit` copies the entries that follow.
   void remove(std::string_view name);
-  /// The number of entries that stay where they are: the first of `archive()`.
+  /// Returns the number of entries that stay in place, which are the first ones of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
-  /// Appends an entry, aligned as the existing ones. Its name must differ from all others, also unused ones, and from
-  /// the file's, by more than case. Errors: as ArchiveWriter::add; usage.own_name.
+  /// Appends an entry, aligned like the existing ones. Its name must differ by more than case from all others,
+  /// including unused ones, and from the file's name. Throws what ArchiveWriter::add throws; usage.own_name.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
-  /// As ArchiveWriter::begin.
+  /// Works like ArchiveWriter::begin.
   void begin(std::string_view name, std::uint64_t size);
   void write(Bytes bytes);
   void end();
-  /// Appends a further graph, as ArchiveWriter::add_graph, whose tensors may name entries of the archive and added
-  /// ones. To replace a graph, `remove` it before. Errors: as `add`, also usage.argument.
+  /// Appends another graph, like ArchiveWriter::add_graph. Its tensors may name entries of the archive and added
+  /// entries. To replace a graph, first `remove` it. Throws what `add` throws; usage.argument.
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 
-  /// Appends the model and the directory. Errors: as ArchiveWriter::finish; io.changed (the path leads to another
-  /// file now, or to none); usage.argument (whatever `verify_model` says: a graph that stays has a tensor in the bytes
-  /// of the old model). Cost without added entries: O(model + graphs + directory).
+  /// Appends the model and the directory. Throws what ArchiveWriter::finish throws; io.changed (the path now leads to
+  /// another file, or to none); usage.argument (also without `verify_model`: a graph that stays has a tensor in the
+  /// bytes of the old model). Cost without added entries: O(model + graphs + directory).
   void commit(Bytes model);
   void commit(const ByteSource& model);
 
@@ -208,7 +211,7 @@ class ArchiveEditor {
   detail::Owned<Parts> parts_;
 };
 
-/// A state of an archive, to which its file is, or would be, cut back.
+/// A state of an archive to which its file was, or would be, cut back.
 struct EarlierState {
   std::uint64_t file_size = 0;  ///< bytes, before the cut
   std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` if nothing is cut
@@ -217,18 +220,18 @@ struct EarlierState {
   std::uint32_t model_crc32 = 0;
 };
 
-/// Cuts off the last edit for good. The state before it must be whole, and its model's CRC-32 right. Waits and locks as
-/// ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of `options`, only
-/// `sync` and `dry_run` apply.
-/// Errors: usage.nothing_to_undo (also after an edit that rewrote the archive); archive.* (.torn: a later edit was
-/// interrupted, `recover` first; .unrecoverable: the state before is damaged); io.*, zip.*.
+/// Cuts off the last edit permanently. The state before it must be intact, and its model's CRC-32 correct. Waits and
+/// locks like ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of
+/// `options`, only `sync` and `dry_run` apply. Throws usage.nothing_to_undo (also after an edit that rewrote the
+/// archive); archive.* (.torn: a later edit was interrupted, `recover` first; .unrecoverable: the state before is
+/// damaged); io.*, zip.*.
 EarlierState undo(const std::filesystem::path& path, const OutputOptions& options = {});
 
-/// Cuts off what an interrupted edit left. The last whole state is the longest prefix of the file in which `check`
-/// finds no error, nor in the CRC-32s of the entries that the state added. A whole archive stays as it is. Edits that
-/// are complete but damaged are cut off only with `overwrite`. Otherwise as `undo`. Errors: archive.* (.unrecoverable:
-/// no such prefix, or a complete edit would be lost); io.*. Cost: O(headers), and reading these entries and what is
-/// cut.
+/// Cuts off what an interrupted edit left, back to the last intact state: the longest prefix of the file in which
+/// `check` finds no error and the CRC-32s of the entries that the state added are correct. Does nothing if the archive
+/// is complete. Cuts off complete but damaged edits only with `overwrite`. Locks and truncates like `undo`. Throws
+/// archive.* (.unrecoverable: no prefix is valid, or a complete edit would be lost); io.*. Cost: O(headers), and
+/// reading these entries and what is cut off.
 EarlierState recover(const std::filesystem::path& path, const OutputOptions& options = {});
 
 // --- Any zip file ----------------------------------------------------------------------------------------------------
@@ -248,18 +251,18 @@ struct RepackReport {
   std::vector<Finding> remarks;   ///< the input was not an archive; parts were left out
 };
 
-/// Makes an archive of a zip file, as zipalign does: entries stored, aligned, byte for byte and in the order of the
-/// input's data, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only `*.onnx` in
-/// the root; it is read only to prove its name, and that no tensor names a renamed entry. If the input is not an
-/// archive, other `*.onnx` are proved as graphs, but not their checksums. Folders go, and bytes outside the
-/// entries: superseded models of an edited archive, comments, holes. Repacking again changes nothing.
+/// Makes an archive of a zip file, like zipalign: stores and aligns the entries, byte for byte and in the order of the
+/// input's data, with the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only
+/// `*.onnx` in the root; it is read only to check its name, and that no tensor names a renamed entry. If the input is
+/// not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes outside
+/// the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
 ///
-/// Every CRC-32 is verified. Locks, changing inputs, shared blocks: as `pack`. Memory: buffers, 200 bytes per entry;
-/// for new names, names of the model, and `__MACOSX/`, also the models.
+/// Verifies every CRC-32. Locks, changing inputs and shared blocks are handled as by `pack`. Memory: buffers and 200
+/// bytes per entry; for new names, names of the model, and `__MACOSX/`, also the models.
 ///
-/// Errors: io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose
-/// links would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist
-/// or that the model names); wire.*, onnx.* (of graphs, or with new names).
+/// Throws io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose links
+/// would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist or
+/// that the model names); wire.*, onnx.* (of graphs, or with new names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

@@ -5,8 +5,7 @@
 //
 // Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host.
 //
-// Threads: the library calls the functions and sources that it was given on the thread of the call, one at a time, and
-// never after the call.
+// Threads: the library calls callbacks and sources on the thread of the call, one at a time, and never after the call.
 #pragma once
 
 #include <bit>
@@ -44,7 +43,7 @@ inline constexpr std::uint64_t default_expansion = 8;
 /// The default of LoadOptions::max_depth: as deep as protobuf's own parsers read.
 inline constexpr std::size_t most_nested_messages = 100;
 
-/// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
+/// Returns the largest power of two, at most 4096, of which the address of `bytes` is a multiple; 4096 for no bytes.
 inline std::size_t alignment_of(Bytes bytes) noexcept {
   constexpr std::uintptr_t page = 4096;
   return bytes.empty() ? page
@@ -52,11 +51,11 @@ inline std::size_t alignment_of(Bytes bytes) noexcept {
                              std::countr_zero(reinterpret_cast<std::uintptr_t>(bytes.data()) | page));
 }
 
-/// A view of the same storage, as are those of `as_text`, which assumes no encoding.
+/// Return a view of the same storage. `as_text` assumes no encoding.
 inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// When the pages of a mapping, or the ranges of a file, are read.
+/// Says when the pages of a mapping, or the ranges of a file, are read.
 enum class Prefetch : std::uint8_t {
   none,       ///< each page at its first access
   will_need,  ///< in the background: the call starts it and returns
@@ -81,7 +80,7 @@ class ByteSpan {
     span.owned_ = true;
     return span;
   }
-  /// A view of storage that lives as long as `owner`; without one, the caller keeps it alive.
+  /// Returns a view of storage that `owner` keeps alive; without an owner, the caller does.
   static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner = nullptr) {
     ByteSpan span;
     span.view_ = bytes;
@@ -100,16 +99,17 @@ class ByteSpan {
   }
   ~ByteSpan() = default;
 
-  /// Valid as long as this span (owned) or its storage (borrowed).
+  /// Returns the bytes; valid as long as this span (owned) or its storage (borrowed).
   [[nodiscard]] Bytes bytes() const& noexcept { return owned_ ? Bytes(buffer_) : view_; }
   Bytes bytes() const&& = delete;
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// As alignment_of. If it is at least `alignof(T)`, a little-endian host may read through a `const T*`.
+  /// Returns alignment_of the bytes. If it is at least `alignof(T)`, a little-endian host may read through a `const
+  /// T*`.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
-  /// The share that keeps borrowed storage alive; null if there is none.
+  /// Returns the share that keeps borrowed storage alive; null if there is none.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
 
  private:
@@ -126,18 +126,19 @@ class ByteSpan {
   bool owned_ = false;
 };
 
-/// Takes one piece, which is valid only during the call.
+/// Receives one piece, which is valid only during the call.
 using ByteSink = std::function<void(Bytes)>;
 
-/// `done` of `total` bytes of a long call. Called about every 16 MiB or after a tensor, with growing numbers; the last
-/// time with `done == total`, before any output gets its name. An exception passes through; no output is left.
+/// Reports `done` of `total` bytes of a long call. Called about every 16 MiB or after a tensor, with growing numbers;
+/// the last call has `done == total`, before any output gets its name. An exception passes through and leaves no
+/// output.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Fills the front of a buffer and returns the number of bytes; 0 ends the stream. The buffer is at most as long as the
-/// rest of the announced size, and the call that completes it is the last one.
+/// Fills the front of a buffer and returns the number of bytes; 0 ends the stream. The buffer is never longer than the
+/// rest of the announced size, and the call that completes that size is the last one.
 using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
 
-/// A range of a file to copy from. The constructor is explicit, so `{pointer, length}` means memory and never a path.
+/// A range of a file to copy. The constructor is explicit, so `{pointer, length}` means memory and never a path.
 struct FileRange {
   explicit FileRange(std::filesystem::path file, std::uint64_t first = 0, std::optional<std::uint64_t> count = {})
       : path(std::move(file)), offset(first), length(count) {}
@@ -153,14 +154,14 @@ namespace detail {
 struct MappedFrom;
 }
 
-/// Bytes in memory that a source hands out as views.
+/// Bytes in memory that a source provides as views.
 struct Location {
   Bytes bytes;                               ///< alive as long as the source
   bool verified = false;                     ///< `read` compares them with a checksum; do not use them without it
   const detail::MappedFrom* file = nullptr;  ///< set by this library: the file that they are mapped from
 };
 
-/// Bytes of a known size for a writer to copy, such as mapped memory, a conversion or a caller's stream. Pieces may
+/// Bytes of a known size that a writer copies, such as mapped memory, a conversion or a caller's stream. Pieces may
 /// have any size, and no writer collects them in memory.
 class ByteSource {
  public:
@@ -170,23 +171,23 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Hands out exactly size() bytes, or throws. `sink` is never empty, and valid only during this call, on its thread.
-  /// An exception of `sink` ends the reading; the library throws it again even if the source catches it. Writers ask
-  /// for the size once, and verify the number of bytes (io.source_size).
+  /// Passes exactly size() bytes to `sink`, or throws. `sink` is never empty, and valid only during this call, on its
+  /// thread. An exception of `sink` ends the reading; the library rethrows it even if the source catches it. Writers
+  /// call `size` once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
   /// Visits runs of bytes that are in memory before they are read, in any order and not necessarily all, so that a
   /// writer can have the file system share their blocks. A source over another source should pass the call on.
   virtual void locate(const std::function<void(const Location&)>& /*visit*/) const {}
 };
 
-/// A view as a source; `bytes` must outlive it.
+/// Makes a source of a view; `bytes` must outlive it.
 class SpanSource final : public ByteSource {
  public:
   explicit SpanSource(Bytes bytes) : bytes_(bytes) {}
   template <TemporaryContainer T>
   explicit SpanSource(T&& bytes) = delete;
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
-  /// Errors: usage.argument (an empty sink).
+  /// Throws usage.argument (an empty sink).
   void read(const ByteSink& sink) const override;
   void locate(const std::function<void(const Location&)>& visit) const override { visit({bytes_}); }
 
@@ -201,8 +202,9 @@ struct RangeTarget {
   std::span<std::byte> target;
 };
 
-/// A file on a server, in an object store, in another process; it does not change meanwhile. `Archive::open` reads its
-/// end first, which tells what is in it, and then only what is used. open_remote (remote.h) makes one for an address.
+/// A file that is read in ranges, for example from a server or an object store. It must not change while it is open.
+/// `Archive::open` reads the end record and the directory first, then only the entries that are used. open_remote
+/// (remote.h) makes one for an address.
 class RandomAccess {
  public:
   RandomAccess() = default;
@@ -210,24 +212,24 @@ class RandomAccess {
   RandomAccess& operator=(const RandomAccess&) = delete;
   virtual ~RandomAccess() = default;
 
-  /// Bytes; the same at every call.
+  /// Returns the size in bytes; the same at every call.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Fills every target with the bytes at its offset, or throws. The ranges lie in the file, ascend and do not overlap;
-  /// there may be thousands, and large ones: join and split them as the transport likes. All bytes must come from one
-  /// version of the file. Called by one thread at a time.
+  /// Fills every target with the bytes at its offset, or throws. The ranges lie in the file, ascend and do not overlap.
+  /// There may be thousands of them, and large ones: join and split them to suit the transport. All bytes must come
+  /// from one version of the file. Called by one thread at a time.
   virtual void read(std::span<const RangeTarget> ranges) const = 0;
-  /// For error messages, such as the address without secrets. It need not be a path.
+  /// Returns a name for error messages, such as the address without secrets. It need not be a path.
   [[nodiscard]] virtual std::filesystem::path name() const { return {}; }
 };
 
-/// Whether it begins as an address of remote.h, in any case: `http://`, `https://`, `s3://`.
+/// True if the text begins like an address of remote.h, ignoring case: `http://`, `https://`, `s3://`.
 [[nodiscard]] bool is_address(std::string_view text) noexcept;
 
-/// For calls that take a path: the file that an address names, or null for the path of a local file.
+/// Returns the file that an address names, or null for the path of a local file. For calls that take a path.
 using RangesOpener = std::function<std::shared_ptr<const RandomAccess>(const std::filesystem::path& path)>;
 
 namespace detail {
-/// Owns the private parts of a class, which can then be moved and not copied.
+/// Owns the private parts of a class, which can then be moved but not copied.
 template <typename Parts>
 using Owned = std::unique_ptr<Parts, void (*)(Parts*) noexcept>;
 

@@ -1,11 +1,11 @@
-// The content of an archive, without protobuf: entries and their kinds, tensors and their bytes, metadata, digest.
+// Reads the content of an archive without protobuf: entries and their kinds, tensors and their bytes, metadata, digest.
 //
 //   const onnxar::Archive archive = onnxar::Archive::open("model.onnxar");
 //   const onnxar::TensorIndex tensors(archive);  // reads the model once: keep it
 //   if (const auto* weight = tensors.find("encoder.weight")) use(weight->dims, onnxar::tensor_data(archive, *weight));
 //   for (const onnxar::ListedEntry& entry : onnxar::ls(archive).entries) use(entry.name, entry.size);
 //
-// Threads: all functions and const members may be called concurrently. The calls that give a tensor's bytes:
+// Threads: all functions and const members may be called concurrently. These calls return a tensor's bytes:
 //
 // | you have                             | call                                      | header        |
 // |--------------------------------------|-------------------------------------------|---------------|
@@ -55,8 +55,8 @@ struct ListedEntry {
   std::uint64_t padding = 0;        ///< bytes of the padding record
   std::vector<TensorInfo> tensors;  ///< with data in this entry: of the model if it has any here, else of graphs[0]
   EntryKind kind = EntryKind::weight;
-  /// The entries of the graphs whose tensors have data in this entry, the model first. Graphs that cannot be read count
-  /// as far as they can.
+  /// The entries of the graphs whose tensors have data in this entry, the model first. Of a damaged graph, the
+  /// readable part counts.
   std::vector<std::string> graphs = {};
 };
 
@@ -70,10 +70,10 @@ struct Listing {
   std::string model_name = {};       ///< among the graphs, if it has one
 };
 
-/// Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
+/// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every
+/// local header.
 [[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
-/// With range reading, no local header is read: offsets are those that the directory suggests, and padding is what lies
-/// between the name and the data.
+/// With range reading, reads no local header: offsets are computed, and `padding` is all between the name and the data.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
 /// A tensor of an archive's model.
@@ -82,41 +82,42 @@ struct StoredTensor : TensorInfo {
   std::uint64_t size = 0;    ///< of the TensorProto, bytes
 };
 
-/// Every tensor of the model, at every site, in the order of the model. Errors: wire.*, onnx.*. Cost: O(model).
+/// Returns every tensor of the model, at every site, in the order of the model. Throws wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
 
-/// The raw bytes of a tensor that `tensors` gave for this archive. The span has a share in their memory. They are
-/// - data in an entry: a view, aligned as the entry, beyond offset 0 as the link's offset;
+/// Returns the raw bytes of a tensor of this archive (see `tensors`). The span has a share in their memory. They are
+/// - data in an entry: a view, aligned like the entry, or like the link's offset if that is not 0;
 /// - data in the model at a multiple of 64: a view;
 /// - data elsewhere in the model, and typed fields, which are decoded: a copy at a multiple of 64.
 ///
-/// The archive keeps copies, so later calls give the same bytes, up to the size of the model; beyond it each copies.
-/// Errors: usage.foreign_entry (not of this archive's model); onnx.external*, onnx.tensor.* (.strings: they have no raw
-/// bytes; .not_converted: too many typed values, or out of range); as Archive::locate. Cost: O(fields of the tensor),
-/// and O(bytes) for a copy.
+/// The archive keeps copies up to the size of the model, so later calls return the same bytes; beyond that, each call
+/// copies. Throws usage.foreign_entry (not of this archive's model); onnx.external*, onnx.tensor.* (.strings: they have
+/// no raw bytes; .not_converted: too many typed values, or out of range); what Archive::locate throws. Cost: O(fields
+/// of the tensor), and O(bytes) for a copy.
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
-/// The entry that has the data of a tensor that `tensors` gave for this archive; nullopt if the data is in the model.
-/// Reads no data. The name is valid as long as the archive. Errors: as `tensor_data`. Cost: O(fields of the tensor).
+/// Returns the entry with the data of a tensor that `tensors` returned for this archive; nullopt if the data is in the
+/// model. Reads no data. The name is valid as long as the archive. Throws what `tensor_data` throws. Cost: O(fields of
+/// the tensor).
 [[nodiscard]] std::optional<ArchiveEntry> tensor_entry(const Archive& archive, const StoredTensor& tensor);
 std::optional<ArchiveEntry> tensor_entry(const Archive&& archive, const StoredTensor& tensor) = delete;
 
 /// All tensors of an archive's model by name, and as a range in the order of the model. Move-only.
 class TensorIndex {
  public:
-  /// Errors: wire.*, onnx.*. Cost: O(model); no data is read.
+  /// Reads the model, no data. Throws wire.*, onnx.*. Cost: O(model).
   explicit TensorIndex(const Archive& archive, const LoadOptions& options = {});
 
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end() - begin()); }
-  /// REQUIRES: index < size(). Valid as long as the index, as are the next three.
+  /// Returns a tensor; valid as long as the index, like the results of the next three. REQUIRES: index < size().
   [[nodiscard]] const StoredTensor& operator[](std::size_t index) const& noexcept { return begin()[index]; }
   const StoredTensor& operator[](std::size_t index) const&& = delete;
   [[nodiscard]] const StoredTensor* begin() const& noexcept;
   [[nodiscard]] const StoredTensor* end() const& noexcept;
   const StoredTensor* begin() const&& = delete;
   const StoredTensor* end() const&& = delete;
-  /// Null if there is none. Of several with this name, the initializer of the main graph counts. Never finds a tensor
-  /// without a name, and does not look for entries and sites: a runtime may ask for each input of a node. Errors:
+  /// Returns null if no tensor has this name. If several do, returns the initializer of the main graph. Never finds a
+  /// tensor without a name, and searches no entries and sites: a runtime may ask for each input of a node. Throws
   /// usage.ambiguous_tensor, with the candidates' sites (two such initializers, or none and several tensors at other
   /// sites). Cost: O(1).
   [[nodiscard]] const StoredTensor* find(std::string_view name) const&;
@@ -127,22 +128,22 @@ class TensorIndex {
   detail::Owned<Parts> parts_;
 };
 
-/// The entries that tensors of further graphs name, also if the model names them too, in the order of the file.
-/// Errors: wire.*, onnx.*, with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
+/// Returns the entries that tensors of additional graphs name, even if the model names them too, in the order of the
+/// file. Throws wire.*, onnx.*, with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
 [[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
 std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
 
-/// The entries of kind side_file, in the order of the file. Valid as long as the archive.
+/// Returns the entries of kind side_file, in the order of the file. Valid as long as the archive.
 [[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
 std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
 
-/// metadata_props of the model, in its order, as views of the archive. Errors: wire.*.
+/// Returns the model's metadata_props in their order, as views of the archive. Throws wire.*.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
 std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 
 // --- The digest ------------------------------------------------------------------------------------------------------
 
-/// The side file that holds a signature of the digest, so the digest leaves it out.
+/// The side file that holds a signature of the digest. The digest does not cover it.
 inline constexpr std::string_view signature_entry_name = "onnxar.sig";
 
 struct DigestOptions {
@@ -156,20 +157,20 @@ struct EntryDigest {
 };
 
 /// The digest of an archive's content (spec/digest.md): of the names and bytes of all entries except the side file
-/// `signature_entry_name`. It does not depend on the order of the entries, their places or the file's name.
+/// `signature_entry_name`. It does not depend on the order of the entries, their offsets or the file's name.
 struct Digest {
   std::string hex;                   ///< SHA-256 of the manifest
   std::vector<EntryDigest> entries;  ///< in ascending order of the names' bytes, the model under its own name
 
-  /// A line `HEX  NAME` for each entry, as sha256sum prints it for the unzipped archive.
+  /// Returns a line `HEX  NAME` for each entry, as sha256sum prints it for the unzipped archive.
   [[nodiscard]] std::string manifest() const;
 };
 
-/// Reads all entries and compares their CRC-32s on the way, so damaged data has no digest. With range reading, one
-/// thread reads from front to back, and keeps nothing. Errors: zip.data.crc; io.changed (the file changed meanwhile);
-/// as Archive::locate; wire.*, onnx.* (only if there is an entry `signature_entry_name`, as graphs are then read).
-/// Cost: O(bytes), 1 to 2 GB/s a thread on CPUs with instructions for SHA-256; threads do not share an entry. Memory: 1
-/// MiB a thread, 16 MiB with range reading.
+/// Computes the digest. Reads all entries and compares their CRC-32s, so damaged data has no digest. With range
+/// reading, one thread reads from front to back and keeps nothing. Throws zip.data.crc; io.changed (the file changed
+/// meanwhile); what Archive::locate throws; wire.*, onnx.* (only if there is an entry `signature_entry_name`, as graphs
+/// are then read). Cost: O(bytes), 1 to 2 GB/s per thread on CPUs with SHA-256 instructions; threads do not share an
+/// entry. Memory: 1 MiB per thread, 16 MiB with range reading.
 [[nodiscard]] Digest digest(const Archive& archive, const DigestOptions& options = {});
 
 // --- Tensors of your own protobuf ------------------------------------------------------------------------------------
@@ -192,13 +193,12 @@ struct TensorMessage {
   std::vector<std::pair<std::string_view, std::string_view>> external_data;  ///< keys and values
 };
 
-/// The raw bytes of a tensor: external data in the archive, else raw_data, which may be longer than type and dims
-/// require. Absent if the message holds values in typed fields (strings always do): read them there. Elements below 8
-/// bits are packed. Nothing is copied, so data in the message may have any address. Valid as long as archive and
-/// message.
-/// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and a
-/// tensor has one field of data. Checksums of links are not compared. Errors, all naming the tensor: onnx.external*,
-/// onnx.tensor.*; at an entry's first use as Archive::locate. Cost: O(1), about 100 ns.
+/// Returns the raw bytes of a tensor: external data in the archive, else raw_data, which may be longer than type and
+/// dims require. Absent if the message holds values in typed fields (strings always do): read them there. Elements
+/// below 8 bits are packed. Nothing is copied, so data in the message may have any address. Valid as long as archive
+/// and message. As strict as loading: offset and length are plain decimals, the length is the one that type and dims
+/// require, and a tensor has one field of data. Checksums of links are not compared. Throws onnx.external*,
+/// onnx.tensor.*, naming the tensor; at an entry's first use what Archive::locate throws. Cost: O(1), about 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
 
@@ -239,27 +239,27 @@ std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor)
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor) = delete;
 
-/// Walks the archive's own model as loading does, and refuses what protobuf libraries read in different ways: a graph
-/// or a key of external_data that is given twice, nesting that is too deep. Errors: wire.*, onnx.*. Cost: O(model).
+/// Walks through the archive's own model, and refuses what protobuf libraries read in different ways: a repeated graph,
+/// a repeated key of external_data, nesting that is too deep. Throws wire.*, onnx.*. Cost: O(model).
 void prove_model(const Archive& archive);
 
-/// Where a tensor is in a model.
+/// The place of a tensor in a model.
 struct TensorPlace {
-  /// Names are unique only in one graph. 0: the main graph; every other graph (a branch, a body, training info) and
-  /// every function has a number of its own, in the order of the walk.
+  /// Names are unique only in one graph. 0 is the main graph; every other graph (a branch, a body, training info) and
+  /// every function has its own number, in the order of the walk.
   std::size_t graph = 0;
-  /// As StoredTensor::site, valid during the visit: `graph.initializer[3]`,
+  /// Like StoredTensor::site; valid during the visit: `graph.initializer[3]`,
   /// `graph.node[0].attr.then_branch.node[2].attr.value`, `functions[1].node[0].attr.value`.
   std::string_view site;
 };
 
 namespace detail {
 
-/// Appends a step to the text of a site, and returns the text before it. An empty `label`: the value of an attribute.
+/// Appends a step to the text of a site, and returns the previous text. An empty `label`: the value of an attribute.
 std::string step_into(std::string& site, std::string_view label, std::optional<std::size_t> index,
                       std::string_view attribute_name);
 
-/// Calls `visit` with every tensor and its place, with a site only if `sites`. Recurses as deep as protobuf's parser.
+/// Calls `visit` with every tensor and its place (with a site only if `sites`). Recurses as deep as protobuf's parser.
 template <bool sites, typename Visit>
 class TensorWalk {
  public:
@@ -337,9 +337,9 @@ class TensorWalk {
 /// Calls `visit(tensor, data)` or `visit(tensor, data, place)` for every tensor of a model, with the result of
 /// `resolve` and a TensorPlace: initializers, sparse values and indices, node attributes, subgraphs, function bodies
 /// and defaults, training info. A tensor of a branch may have the same name as one of the main graph, so the key of a
-/// map is the message's address, or `place.graph` and the name. For an onnx.proto of ONNX 1.10 or newer; before 1.14 it
-/// has no defaults of functions, so their tensors are not visited. Calls prove_model first. Throws what both throw;
-/// usage.argument (an empty std::function); exceptions of `visit` pass through.
+/// map is the message's address, or `place.graph` and the name. Needs an onnx.proto of ONNX 1.10 or later, 1.14 for
+/// defaults of functions. Calls prove_model first. Throws what both throw; usage.argument (an empty std::function);
+/// exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
@@ -359,9 +359,8 @@ void resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
 
-/// Verifies a link before it is written; its entry need not exist yet. Errors, all naming the tensor:
-/// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.* (.length: not what type and dims
-/// require).
+/// Verifies a link before it is written; its entry need not exist yet. Throws, naming the tensor, onnx.external.string,
+/// onnx.external_data.no_location, .marker, onnx.tensor.* (.length: not what type and dims require).
 void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length);
 
 namespace detail {
@@ -389,8 +388,8 @@ void write_link(TensorProto& tensor, std::string_view location, std::uint64_t of
 }
 }  // namespace detail
 
-/// The inverse of `resolve`: makes `length` bytes at `offset` of the entry `location` the only data of a tensor. Name,
-/// type and dims stay. Errors: as `check_link`; the message is then unchanged.
+/// Makes `length` bytes at `offset` of the entry `location` the only data of a tensor: the inverse of `resolve`. Name,
+/// type and dims stay. Throws what `check_link` throws; the message is then unchanged.
 template <GeneratedTensor TensorProto>
 void link_tensor(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
   check_link(tensor_message(std::as_const(tensor)), location, offset, length);

@@ -1,4 +1,4 @@
-// The verbs that read a model and write files, and models whose weights come and go piece by piece.
+// Converts models: the verbs that read a model and write files, and classes that stream a model's weights one by one.
 //
 //   onnxar::pack("model.onnx", "model.onnxar");
 //   if (!onnxar::passed(onnxar::check("model.onnxar"))) throw std::runtime_error("damaged");
@@ -9,9 +9,9 @@
 //   writer.save(model, "streamed.onnxar");  // a serialised ModelProto with external data at that location
 //
 // Each verb does what the command of the same name does. A model is an archive, a `.onnx` file with data inside or in
-// files beside it, or text (LoadOptions::text_parser); its content tells which. `repack`, `undo` and `recover` are in
-// archive_writer.h, `link` in link.h, `ls` in content.h, `cat` in archive.h, `freeze` in
-// model/model.h; `show`, `dump` and `diff` are of the command and Python alone.
+// files beside it, or text (LoadOptions::text_parser); its content decides. `repack`, `undo` and `recover` are in
+// archive_writer.h, `link` in link.h, `ls` in content.h, `cat` in archive.h, `freeze` in model/model.h. Only the
+// command and Python have `show`, `dump` and `diff`.
 //
 // Threads: calls are independent of each other.
 #pragma once
@@ -33,7 +33,7 @@
 
 namespace ONNXAR_API onnxar {
 
-/// What `pack`, `unpack`, Model::save and ModelWriter::save did, or would do in a dry run.
+/// Reports what `pack`, `unpack`, Model::save and ModelWriter::save did, or would do in a dry run.
 struct ConvertReport {
   std::uint64_t tensors_outside = 0;  ///< tensors whose data is not in the ModelProto that was written
   std::uint64_t payloads = 0;         ///< entries or slices with their data; fewer if tensors share data
@@ -52,46 +52,47 @@ struct ConvertReport {
   std::uint64_t reencoded = 0;
   /// Of `tensors_outside`, those in subgraphs, functions and attributes: some runtimes ignore external data there.
   std::uint64_t nested_outside = 0;
-  /// The data of tensors that equals other data and is not written again. Data that tensors of the input share is not
+  /// Bytes of data that equals other data and is not written again. Data that tensors already share in the input is not
   /// counted.
   std::uint64_t shared_bytes = 0;
 };
 
-/// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive. Side files and further
-/// graphs of an archive (content.h) are copied. All except the data of moved tensors keeps its order and encoding,
-/// unknown fields included; docs/guarantees.md says when `unpack` gives a model back byte for byte.
+/// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive. Side files and additional
+/// graphs of an archive (content.h) are copied. Everything except the data of moved tensors keeps its order and
+/// encoding, including unknown fields; docs/guarantees.md says when `unpack` reproduces the model byte for byte.
 ///
 /// Files are written under hidden names. When all are complete and synced, they get their names, the model last. All
-/// are opened relative to the output folder and never through a symbolic link, so a folder that is swapped meanwhile is
-/// io.changed. If `output` itself is a symbolic link, it is followed as the kernel does with protected_symlinks.
+/// are opened relative to the output folder and never through a symbolic link, so replacing the folder during the call
+/// is io.changed. If `output` itself is a symbolic link, it is followed under the rules of Linux's protected_symlinks.
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
-/// locked: copied entries are compared with their CRC-32, and a file that changes meanwhile is io.changed. Memory:
-/// twice the model without its large payloads, about 1 KiB per tensor, and each appended entry that tensors slice.
+/// locked: copied entries are compared with their CRC-32, and a file that changes during the call is io.changed.
+/// Memory: twice the model without its large payloads, about 1 KiB per tensor, and each appended entry that tensors
+/// slice.
 ///
 /// On file systems that can share blocks (XFS, btrfs), payloads of at least 1 MiB at a multiple of 4096 in their source
-/// are not copied: both files share the blocks until one of them is changed, which the other does not notice.
+/// are not copied: both files share the blocks until one of them changes, which does not affect the other.
 ///
 /// With `load.foreign_zips`, also reads PyTorch's ZIP_ARCHIVE (file or folder), tf2onnx's --large_model, and a zip of
-/// one `.onnx` with its data files; a remark says so.
+/// one `.onnx` with its data files, and adds a remark.
 ///
-/// The data of a tensor whose name its graph defines more than once stays inside or outside the model, with a remark:
-/// runtimes choose by where it is. `unpack` to a format with all data inside refuses it if it is outside
-/// (onnx.graph.duplicate).
+/// If a graph defines a tensor's name more than once, its data stays inside or outside the model, with a remark,
+/// because which definition a runtime uses depends on where the data is. `unpack` to a format with all data inside
+/// refuses such data if it is outside (onnx.graph.duplicate).
 ///
 /// If `input` is a folder, the `.onnx` files in it, at any depth, are packed as several models (below) under their
-/// paths. The first is `save.first`, or `model.onnx`, or the only one in no folder below, or the first variant of a
-/// model package (`manifest.json`), or `onnx/model.onnx`, or the first by name; the others are in the order of names.
-/// All other files become side files, except data files of these models, hidden files and folders, `output`, and what
-/// `save.exclude` matches. Data is looked for beside each model, and then where the package says, whose manifest is
-/// packed without that option. Links to files are followed if they stay in the folder or lead into that of the first
-/// model's own file. Names that an archive cannot have are refused all at once, with others. `unpack` to a folder gives
-/// it back.
+/// paths. The first is `save.first`, or `model.onnx`, or the only one in the root, or the first variant of a model
+/// package (`manifest.json`), or `onnx/model.onnx`, or the first by name; the others follow in the order of their
+/// names. All other files become side files, except data files of these models, hidden files and folders, `output`, and
+/// what `save.exclude` matches. Data is searched beside each model, and then in the folder that a package's manifest
+/// names in an option; the manifest is packed without that option. Links to files are followed if they stay in the
+/// folder or lead into the folder of the first model's own file. Names that an archive cannot have are refused
+/// together, each with a suggestion. `unpack` to a folder restores the folder.
 ///
-/// Errors: io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (options; a folder with a link that leads out of it or to a folder, or with a pointer of Git LFS; a
-/// file in `save.add` that is a graph, and names an entry that has other bytes than the file of this name beside it). A
-/// dry run throws what a run would throw, except errors of reading data and of writing; a run proves names and graphs
+/// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
+/// usage.argument (options; a folder with a link that leads out of it or to a folder, or with a Git LFS pointer; a
+/// graph in `save.add` that names an entry whose bytes differ from those of the file of this name beside the graph). A
+/// dry run throws what a run would throw, except errors of reading data and of writing; a run checks names and graphs
 /// before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
@@ -102,28 +103,28 @@ ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveO
 /// One of several models that go into one archive.
 struct ModelFile {
   std::filesystem::path path;
-  /// Among the graphs, with or without `.onnx`. Empty: the name in its archive, or else the stem of `path`.
+  /// The name of the graph, with or without `.onnx`. Empty: the name in its archive, or else the stem of `path`.
   std::string name = {};
 };
 
 /// Packs several models into one archive. The first, or `save.first`, becomes the model, and keeps its name in its
-/// metadata (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx` (spec/graphs.md). Further graphs and
-/// side files of archives come along. Tensors of one type with equal bytes share an entry, in all models. Cost: linear
-/// in the bytes of all models. Errors: as above; usage.argument (no model; two models of one name, or a name that an
-/// entry cannot have; archives with different side files of one name).
+/// metadata (`onnxar.model.name`); each of the others becomes a graph `NAME.onnx` (spec/graphs.md). Additional graphs
+/// and side files of archives are copied, too. Tensors of the same type with equal bytes share an entry, across all
+/// models. Cost: linear in the bytes of all models. Throws what the overloads above throw; usage.argument (no model;
+/// two models of one name, or a name that an entry cannot have; archives with different side files of one name).
 ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::path& output, const SaveOptions& save = {},
                    const LoadOptions& load = {});
 
 /// Writes a model as plain ONNX. `save.format` is onnx_external or onnx_inline; the default, archive, means
-/// onnx_inline. Files and locks are as for `pack`.
+/// onnx_inline. Writes and locks files like `pack`.
 ///
-/// An `output` that exists as a folder or ends in `/` is a folder, which is created or must be empty (also with
-/// `save.output.overwrite`), so that no name in an archive can overwrite a file. It also gets side files and further
-/// graphs. The model's file is named by the stem of `input` (`model` for bytes) and `.onnx`. An inline model that would
-/// reach 2 GiB has its data in `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; the
-/// others have it inside. If `output` is a file, side files are left out.
+/// An `output` that exists as a folder or ends in `/` is a folder. It is created or must be empty (also with
+/// `save.output.overwrite`), so that no name in an archive can overwrite a file, and also gets side files and
+/// additional graphs. The model's file is named by the stem of `input` (`model` for bytes) and `.onnx`. The data of an
+/// inline model that would reach 2 GiB goes into `STEM.onnx.data` beside it, or into `NAME.onnx_data` if its folder is
+/// named `onnx`; other models have it inside. If `output` is a file, side files are left out.
 ///
-/// Errors: as `pack`; output.not_empty; onnx.model.too_large (a single file would reach 2 GiB).
+/// Throws what `pack` throws; output.not_empty; onnx.model.too_large (a single file would reach 2 GiB).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
                      const SaveOptions& save = {}, const LoadOptions& load = {});
 ConvertReport unpack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
@@ -136,13 +137,13 @@ struct CheckOptions {
   ProgressCallback progress = {};  ///< with `data`: bytes whose CRC-32 was compared
 };
 
-/// Finds all errors, warnings and notes about an archive or `.onnx` file. After a fault of the directory the rest of
-/// the container is not checked, since it depends on it. A tensor that ONNX's own checker refuses is an error or a
-/// warning here too; a plain model named .onnxar is a warning (archive.plain_model). Errors (thrown): archive.busy,
-/// io.* (io.changed: the file is changing, and has faults). Cost: O(directory + model), with `data` O(bytes).
+/// Returns all errors, warnings and notes about an archive or `.onnx` file. After a fault of the directory the rest of
+/// the container is not checked, since it depends on the directory. A tensor that ONNX's own checker refuses is an
+/// error or a warning here, too; a plain model named .onnxar is a warning (archive.plain_model). Throws archive.busy,
+/// io.* (io.changed: the file has faults and is changing). Cost: O(directory + model), with `data` O(bytes).
 [[nodiscard]] std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options = {});
 
-/// Whether no finding is an error.
+/// True if there are no errors among the findings.
 [[nodiscard]] bool passed(const std::vector<Finding>& findings) noexcept;
 
 struct ExtractOptions {
@@ -157,24 +158,25 @@ struct ExtractedTensor {
   std::filesystem::path path;  ///< of the file; empty: the pattern skipped the tensor, which holds strings
   std::uint64_t file_bytes = 0;
   std::string descr;  ///< the type in the `.npy`, as NumPy writes it: `<f4`
-  /// NumPy lacks the tensor's type: elements are its bits in integers of one or two bytes, also those below 8 bits.
+  /// True if NumPy lacks the tensor's type. The elements are then its bits, as integers of one or two bytes, even if
+  /// they have fewer than 8 bits.
   bool as_integers = false;
 };
 
-/// Writes tensors, each to its own file.
+/// Writes tensors, each to a file.
 ///
-/// `which` is a tensor's name (of several tensors, the initializer of the main graph counts), else its key in the
-/// archive, else its site (`graph.node[3].attr.value`), which `~` may follow, so that it differs from the name of a
-/// tensor that has the same text, else the output of its Constant node. Then `output` is the file, an existing folder,
-/// or a path that ends in `/`. Otherwise, with `*`, `?` or `[`, `which` is a shell pattern for names and outputs (for
-/// sites of tensors with neither), and `output` a folder, which is created if needed. A pattern skips tensors of
-/// strings, unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Only the data of
-/// these tensors is read, in pieces, and compared with its CRC-32. All files are complete before the first appears; a
-/// failure leaves none, except replaced ones.
+/// `which` is a tensor's name (of several tensors, the initializer of the main graph), else its key in the archive,
+/// else its site (`graph.node[3].attr.value`), else the output of its Constant node. A `~` may follow a site, to
+/// distinguish it from a tensor of that name. `output` is then the file, an existing folder, or a path that ends in
+/// `/`. With `*`, `?` or `[`, `which` is otherwise a shell pattern for names and outputs (for sites of tensors with
+/// neither), and `output` is a folder, which is created if needed. A pattern skips tensors of strings, unless it
+/// matches only these. Files in a folder are named by the tensor's key (KeyMaker). Reads only the data of these
+/// tensors, in pieces, and compares its CRC-32. All files are complete before the first appears; a failure leaves none,
+/// except replaced ones.
 ///
-/// Errors: usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
+/// Throws usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data
-/// has too many values or some out of range); as `pack`. Cost: O(model + written bytes).
+/// has too many values or some out of range); what `pack` throws. Cost: O(model + written bytes).
 std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::string_view which,
                                      const std::filesystem::path& output, const ExtractOptions& options = {});
 
@@ -185,18 +187,18 @@ struct ReplaceOptions {
   bool subgraphs = true;
   bool append_external = false;     ///< also take in data files beside the model
   std::vector<AddedFile> add = {};  ///< side files and graphs; replace others of the same name
-  /// Names of side files and graphs. The variants of a removed graph go too (GraphVariant).
+  /// Names of side files and graphs to remove. The variants of a removed graph are removed, too (GraphVariant).
   std::vector<std::string> remove = {};
   std::vector<GraphVariant> variants = {};  ///< for the manifest of the archive, which is changed in the same edit
   OutputOptions output = {};                ///< `overwrite` does not apply
   ProgressCallback progress = {};           ///< bytes that are appended
-  /// The graph to replace (named as for Archive::graph), or to add; the model then stays. Empty: the model.
+  /// The graph to replace (named as for Archive::graph) or to add; the model then stays. Empty: the model is replaced.
   std::string graph = {};
-  /// If set, the edit is io.changed unless the locked file still has this archive's state. Read during the call.
+  /// If set, the edit throws io.changed unless the locked file still has this archive's state. Read during the call.
   const Archive* prepared_from = nullptr;
 };
 
-/// What a replacement did, or would do.
+/// Reports what a replacement did, or would do.
 struct ReplaceReport {
   std::uint64_t tensors_outside = 0;  ///< tensors of the new model whose data is in entries
   std::uint64_t entries_added = 0;
@@ -205,7 +207,8 @@ struct ReplaceReport {
   std::uint64_t file_bytes = 0;   ///< of the archive
   std::uint64_t file_bytes_before = 0;
   std::uint64_t shared_bytes = 0;  ///< the data of tensors that equals entries of the archive
-  /// No entry stays in place, so the file is rewritten, without its earlier states: `undo` cannot restore them.
+  /// True if no entry stays in place. The file is then rewritten without its earlier states, which `undo` cannot
+  /// restore.
   bool discards_states = false;
   std::vector<Finding> remarks;
 };
@@ -217,26 +220,26 @@ struct ReplaceReport {
 /// - a part of such an entry, given by the file name of the archive and an offset in the file;
 /// - with `append_external`, a data file beside the model.
 ///
-/// If it is both an entry and a file beside the model (with `append_external` or without), or beside a graph in
-/// `options.add`, the bytes of the tensor (of the graph's whole file) must be equal in both: otherwise usage.argument.
-/// Locations of a link (link.h) lead only to its archive's file, those of a model that is an archive only to its
-/// entries. Data that equals an entry (not a side file or graph) byte for byte is linked to it; other external data
-/// becomes a new entry with a new key. Entries that tensors no longer name stay, and so do other graphs and the model's
-/// name among them. A link to a whole entry keeps its checksum, which is compared unless the old models state it. The
-/// conditions of ArchiveEditor::remove hold for side files and graphs that are replaced or removed. No link stays
-/// unread, whatever LoadOptions::load_external_data says. After an error the archive is unchanged, byte for byte.
-/// The report warns (archive.entry.shared) if tensors of more names take a part of an entry than tensors did before: a
-/// model that was merged from two archives takes data of the one for both.
+/// If a location is both an entry and a file beside the model (with `append_external` or without), the bytes of the
+/// tensor must be equal in both; for a file beside a graph in `options.add`, the bytes of the whole file. Otherwise the
+/// error is usage.argument. Locations of a link (link.h) lead only to its archive's file; locations of a model that is
+/// an archive lead only to its entries. Data that equals an entry (not a side file or graph) byte for byte is linked to
+/// that entry; other external data becomes a new entry with a new key. Entries that tensors no longer name stay, and so
+/// do other graphs and the model's name among them. A link to a whole entry keeps its checksum, which is compared
+/// unless the old models state it. The conditions of ArchiveEditor::remove apply to side files and graphs that are
+/// replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an error the
+/// archive is unchanged, byte for byte. The report warns (archive.entry.shared) if tensors of more names use a part of
+/// an entry than before: a model that was merged from two archives uses the data of one archive for both.
 ///
-/// Errors: usage.own_name (an entry has, or would have, the name of the archive's file apart from case, so one could be
-/// taken for the other); zip.data.crc (of the old model, or of the graph that is replaced: the new one may be made from
-/// it; of entries that move); usage.argument (a graph that stays has a tensor in the bytes of the old model; a
-/// location with two meanings; two of `add`, `remove` and `graph` mean one entry); io.changed; archive.* (.graph.name:
-/// the model's name is taken); onnx.external_data.* (a link that leads nowhere; .checksum); as `pack`. Cost: O(both
-/// models + graphs + directory + data added or summed); data of equal size and CRC is compared.
+/// Throws usage.own_name (an entry has, or would have, the name of the archive's file, ignoring case, so they could be
+/// confused); zip.data.crc (of the old model or graph, from which the new one may be made; of entries that move);
+/// usage.argument (a graph that stays has a tensor in the bytes of the old model; a location with two meanings; two of
+/// `add`, `remove` and `graph` name the same entry); io.changed; archive.* (.graph.name: the model's name is taken);
+/// onnx.external_data.* (a link that leads nowhere; .checksum); what `pack` throws. Cost: O(both models + graphs +
+/// directory + data added or summed); data of equal size and CRC is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
-/// Replaces by a serialised ModelProto, whose data files are in `load.external_data_dir`.
+/// Replaces the model by a serialised ModelProto, whose data files are in `load.external_data_dir`.
 ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
                       const LoadOptions& load = {});
 /// Applies only `options.add` and `options.remove`; the model stays. With `graph` or `append_external`: usage.argument.
@@ -250,34 +253,34 @@ struct FieldStep {
   std::optional<std::uint64_t> index;
 };
 
-/// The steps from the ModelProto of an archive to each tensor, in the order of `tensors` (content.h). Errors: wire.*,
-/// onnx.*. Cost: O(model).
+/// Returns the steps from the ModelProto of an archive to each tensor, in the order of `tensors` (content.h). Throws
+/// wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive,
                                                                    const LoadOptions& options = {});
 
-/// Gives the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
-/// parses `model()`, and gives each tensor that `for_each` names its data as `raw_data`, in place of `external_data`
-/// and `data_location`: this is the model that `unpack` writes, at any size. Refuses what `check` calls an error. Owns
-/// the archive; move-only. Threads: const members may be called concurrently.
+/// Reads the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
+/// parses `model()`, and sets the `raw_data` of each tensor that `for_each` visits, instead of `external_data` and
+/// `data_location`. The result is the model that `unpack` writes, at any size. Refuses what `check` calls an error.
+/// Owns the archive; move-only. Threads: const members may be called concurrently.
 class ModelReader {
  public:
-  /// Of `options`, `verify_data` applies to `read`, and `max_expansion` to the data of all tensors against the
-  /// archive's size. Errors: as `check` finds them; zip.data.crc (of the model); onnx.model.expansion;
+  /// Of `options`, `verify_data` applies to `read`, and `max_expansion` limits the data of all tensors relative to the
+  /// archive's size. Throws the errors that `check` finds; zip.data.crc (of the model); onnx.model.expansion;
   /// onnx.graph.duplicate (as for `unpack`). Cost: O(directory + model); no data is read.
   explicit ModelReader(Archive archive, const LoadOptions& options = {});
 
-  /// Serialised. A tensor whose data `read` gives has a location that readers refuse.
+  /// Returns the serialised model. A tensor whose data `read` provides has a location that readers refuse.
   [[nodiscard]] Bytes model() const& noexcept;
   Bytes model() const&& = delete;
-  /// The tensors whose data `read` gives.
+  /// Returns the number of tensors whose data `read` provides.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Bytes of one tensor's data. Errors: usage.no_such_tensor.
+  /// Returns the size of one tensor's data in bytes. Throws usage.no_such_tensor.
   [[nodiscard]] std::uint64_t size_of(std::size_t index) const;
-  /// In pieces. Errors: zip.data.crc and onnx.external_data.checksum, after the last piece; usage.no_such_tensor;
-  /// usage.argument (an empty sink); exceptions of `sink` pass through.
+  /// Passes one tensor's data to `sink` in pieces. Throws zip.data.crc and onnx.external_data.checksum, after the last
+  /// piece; usage.no_such_tensor; usage.argument (an empty sink); exceptions of `sink` pass through.
   void read(std::size_t index, const ByteSink& sink) const;
   /// Visits these tensors in the order of the model, with the steps from the ModelProto to each, such as `graph`,
-  /// `node[3]`, `attribute[0]`, `t`. They are valid during the visit. Errors: usage.argument (an empty `visit`);
+  /// `node[3]`, `attribute[0]`, `t`. The steps are valid during the visit. Throws usage.argument (an empty `visit`);
   /// exceptions of `visit` pass through. Cost: O(fields of the model).
   void for_each(const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const;
 
@@ -286,29 +289,30 @@ class ModelReader {
   detail::Owned<Parts> parts_;
 };
 
-/// The serialised fields that make the data of a TensorProto all `size` bytes at `location`, which is an entry or a
-/// result of ModelWriter::add. Append them to a serialised TensorProto without data. The pairs are `location`,
-/// `offset`, `length`, in this order, since some readers go by position. For messages in memory see link_tensor.
+/// Returns serialised fields that make all `size` bytes at `location` the data of a TensorProto; `location` is an entry
+/// or a result of ModelWriter::add. Append the fields to a serialised TensorProto without data. The pairs are
+/// `location`, `offset`, `length`, in this order, since some readers rely on it. For messages in memory see
+/// link_tensor.
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
-/// Saves a model whose weights are sources, which may produce their bytes when they are read. The options decide which
-/// become entries and which inline, as for `pack`. A weight of a tensor whose name its graph defines more than once
-/// goes into the model. Move-only. Failures and threads are as for
-/// ArchiveWriter.
+/// Saves a model whose weights are sources, which may produce their bytes when they are read. As for `pack`, the
+/// options decide which weights become entries and which are inline. If a graph defines a tensor's name more than once,
+/// its weight goes into the model. Move-only. Fails and allows threads like ArchiveWriter.
 class ModelWriter {
  public:
   ModelWriter();
-  /// The location for `weight` in this model's `external_data`, valid as long as the writer. Asks for its size once,
-  /// and reads nothing yet. Errors: usage.argument (a null pointer, or more than 2^60 bytes); exceptions of `size`.
+  /// Returns the location for `weight` in this model's `external_data`, valid as long as the writer. Calls its `size`
+  /// once, and reads nothing yet. Throws usage.argument (a null pointer, or more than 2^60 bytes); exceptions of
+  /// `size`.
   [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
   /// Writes the model. Each weight that a tensor names is read once (with a checksum twice), one after another in the
   /// order of the model. Other external data is in `load.external_data_dir`. May be called again after it succeeded.
-  /// Errors: as `pack` and `unpack`; onnx.external_data.marker (a location of another writer), io.source_size;
+  /// Throws what `pack` and `unpack` throw; onnx.external_data.marker (a location of another writer), io.source_size;
   /// exceptions of a source.
   ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
                      const LoadOptions& load = {}) const;
-  /// As onnxar::replace, with weights of this writer too. One with the size of an entry is read once more, to compare
-  /// it. May be called again after it succeeded.
+  /// Works like onnxar::replace, also with weights of this writer. A weight with the size of an entry is read once
+  /// more, to compare them. May be called again after it succeeded.
   ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
                         const LoadOptions& load = {}) const;
 

@@ -28,7 +28,7 @@ enum class Code : std::uint16_t {
 #undef ONNXAR_CODE
 };
 
-/// What to do, as an id. Each front end has its own words for it: a program sets members, the command names options.
+/// Identifies what to do. Each front end has its own words for it: a program sets members, the command names options.
 enum class Hint : std::uint8_t {
   none,
 #define ONNXAR_HINT(identifier, id, cpp, c, command, python) identifier,
@@ -46,14 +46,14 @@ enum class Kind : std::uint8_t {
 
 enum class Severity : std::uint8_t { error, warning, note };
 
-// Stable ids: "zip.entry.overlap", "output.overwrite", "warning". A number outside of its enumeration gives "unknown",
-// usage, "" and "error".
+// Return stable ids: "zip.entry.overlap", "output.overwrite", "warning". For a number outside its enumeration they
+// return "unknown", usage, "" and "error".
 [[nodiscard]] std::string_view id(Code code) noexcept;
 [[nodiscard]] Kind kind(Code code) noexcept;
 [[nodiscard]] std::string_view id(Hint hint) noexcept;
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
-/// Whether the advice says what a file is that was taken for something else; it then comes first in a line.
+/// True if the advice identifies the file's real type. It is then printed before the message.
 [[nodiscard]] bool tells_kind(Hint hint) noexcept;
 
 /// A hint and the value that its words mention.
@@ -62,9 +62,9 @@ struct Advice {
   std::string value = {};  ///< a name or a number, ready to be printed; empty for most hints
 };
 
-/// In words of the C++ interface (error_hints.inc); empty for Hint::none.
+/// Returns the advice in words of the C++ interface (error_hints.inc); empty for Hint::none.
 [[nodiscard]] std::string to_string(const Advice& advice);
-/// `words` with each `{}` replaced by the value, for front ends with their own words.
+/// Returns `words` with each `{}` replaced by the value, for front ends with their own words.
 [[nodiscard]] std::string filled(std::string_view words, const Advice& advice);
 
 /// A place in a file. Each part is empty when it does not apply.
@@ -82,28 +82,29 @@ struct Finding {
   Advice advice = {};   ///< what to do
 };
 
-/// `error[zip.entry.overlap] entry "a" at 0x40: MESSAGE; ADVICE`, on one line, control characters escaped.
+/// Returns `error[zip.entry.overlap] entry "a" at 0x40: MESSAGE; ADVICE`, on one line, with control characters escaped.
 [[nodiscard]] std::string to_string(const Finding& finding);
-/// As above, with `advice` as the words for the advice; without any if it is empty.
+/// Works like the function above, with `advice` as the words for the advice; without advice if it is empty.
 [[nodiscard]] std::string to_string(const Finding& finding, std::string_view advice);
 
-/// The only exception of this library, besides std::bad_alloc and exceptions of callbacks. `what()` is one line.
+/// The only exception that this library throws, besides std::bad_alloc and exceptions of callbacks. `what()` is one
+/// line.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {}, Advice advice = {});
 
   [[nodiscard]] Code code() const noexcept { return code_; }
-  /// Empty for bytes in memory.
+  /// Returns the path of the file; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& entry() const noexcept { return place_.entry; }
   [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return place_.offset; }
-  /// What is wrong, in one sentence, without place and advice.
+  /// Returns what is wrong, in one sentence, without place and advice.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const Advice& advice() const noexcept { return advice_; }
-  /// `what()` with other words for the advice; without any if they are empty.
+  /// Returns `what()` with other words for the advice; without advice if they are empty.
   [[nodiscard]] std::string line(std::string_view advice) const;
 
-  /// A copy that names `path`, unless the error names one already: inner layers know bytes, outer ones files.
+  /// Returns a copy that names `path`, unless the error already names one: inner layers know bytes, outer layers files.
   [[nodiscard]] Error with_path(const std::filesystem::path& path) const;
   [[nodiscard]] Finding finding() const { return {Severity::error, code_, place_, message_, advice_}; }
 
@@ -115,11 +116,11 @@ class Error : public std::runtime_error {
   Advice advice_;
 };
 
-/// A name from a file as printable ASCII, safe on a terminal: `\\` for a backslash, `\x1b` for a control character or a
-/// byte that is not UTF-8, `\u202e` and `\U0001f600` beyond ASCII. Different names look different.
+/// Returns a name from a file as printable ASCII, safe on a terminal: `\\` for a backslash, `\x1b` for a control
+/// character or a byte that is not UTF-8, `\u202e` and `\U0001f600` beyond ASCII. Different names look different.
 [[nodiscard]] std::string escaped(std::string_view text);
-/// A path of the user, safe on a terminal: visible, well-formed UTF-8 that does not turn text stays, and so does `\` as
-/// a separator; the rest is as above. A path that is too long is cut, and its length added.
+/// Returns a path of the user, safe on a terminal. Keeps well-formed UTF-8 that is visible and does not reverse text,
+/// and `\` as a separator; escapes the rest like `escaped`. Cuts a path that is too long, and appends its length.
 [[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
 }  // namespace ONNXAR_API onnxar

@@ -1,14 +1,15 @@
-// Archives for runtimes that do not read archives.
+// Makes archives usable for runtimes that do not read archives.
 //
 //   onnxar::link("model.onnxar", "linked.onnx");  // a few kilobytes; runtimes map the weights from the archive
 //   const onnxar::RuntimeModel model = onnxar::make_runtime_model(archive);  // or: initializers by name
 //
-// A stored entry is valid ONNX external data. A *link* is the archive's model in which every location is the archive's
-// file name, with offset and length in that file. It is an `.onnx` file beside the archive, or bytes for sessions that
-// are made from memory. Unmodified ONNX Runtime, onnx and onnx_ir load it.
+// A stored entry is valid ONNX external data. A *link* is a copy of the archive's model in which every location is the
+// archive's file name, with offset and length in that file. It is an `.onnx` file beside the archive, or bytes for
+// sessions that are made from memory. Unmodified ONNX Runtime, onnx and onnx_ir load it.
 //
-// An edit keeps links valid. Writing the archive again breaks them, and a runtime would read wrong weights without
-// noticing: so a link records the state of the archive (spec/links.md), and this library refuses it if that differs.
+// An edit keeps links valid. Rewriting the archive breaks them, and a runtime would read wrong weights without
+// noticing. So a link records the state of the archive (spec/links.md), and this library refuses the link if the state
+// differs.
 //
 // A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h).
 //
@@ -35,8 +36,8 @@ namespace ONNXAR_API onnxar {
 /// A link in memory.
 struct Link {
   std::vector<std::byte> model;  ///< a serialised ModelProto
-  /// The archive's folder without symbolic links, which ONNX Runtime refuses: for its session option
-  /// `session.model_external_initializers_file_folder_path`.
+  /// The archive's folder, for ONNX Runtime's session option `session.model_external_initializers_file_folder_path`.
+  /// Its path has no symbolic links, which ONNX Runtime refuses.
   std::filesystem::path folder;
   std::string archive;             ///< the file's name in that folder
   std::uint64_t archive_size = 0;  ///< bytes; the state that the link is for
@@ -51,25 +52,25 @@ struct LinkOptions {
   std::string graph = {};                    ///< named as for Archive::graph; empty: the model
 };
 
-/// What `make_link` makes. The last two are not links as in spec/links.md: they do not say which state of the archive
-/// they are for, so nothing notices if it changes. They are for copies that ONNX Runtime stores of optimised models.
+/// The form of a result of `make_link`. The last two are not links as in spec/links.md: they do not record the state of
+/// the archive, so nothing notices if it changes. They are for copies of optimised models that ONNX Runtime stores.
 enum class LinkForm : std::uint8_t {
   link,
   unmarked,  ///< without the pairs `onnxar.link.*`, which ONNX Runtime would store in its copy
-  /// Also keeps the ranges that ONNX Runtime recorded for prepacked weights: pairs `prepacked_N` of `external_data`.
-  /// Their offsets then count in the archive's file. ONNX Runtime computes with these ranges, and no check compares
-  /// them with the weights. So this is only for archives that were made on this machine of what ONNX Runtime wrote.
+  /// Also keeps the ranges that ONNX Runtime recorded for prepacked weights (pairs `prepacked_N` of `external_data`),
+  /// with offsets in the archive's file. ONNX Runtime computes with these ranges, and no check compares them with the
+  /// weights. So use this only for archives that were made on this machine from what ONNX Runtime wrote.
   prepacked,
 };
 
 /// Makes a link to an archive, whose path may be a symbolic link. Data of less than 128 bytes, and data in attributes
-/// of nodes other than Constant, becomes inline: runtimes do not look for external data there, and some take a length
-/// of 0 for the whole file. Checksums, which would be of the whole file, are left out. Ignores `options.output`.
-/// Errors: usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8; `offset`);
-/// usage.own_name (an entry has the file's name, apart from case); as Archive::open; onnx.* (.model.expansion: inline
-/// copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range (prepacked weights that
-/// are kept do not lie in the tensor's entry). Cost: O(directory + model), and a local header for each linked entry.
-/// Memory: twice the model without its large tensors, and about 1 KiB per tensor.
+/// of nodes other than Constant, becomes inline: runtimes do not search for external data there, and some take a length
+/// of 0 to mean the whole file. Checksums are left out, because in a link they would be of the whole file. Ignores
+/// `options.output`. Throws usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8;
+/// `offset`); usage.own_name (an entry has the file's name, ignoring case); what Archive::open throws; onnx.*
+/// (.model.expansion: inline copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range
+/// (prepacked weights that are kept do not lie in the tensor's entry). Cost: O(directory + model), and a local header
+/// for each linked entry. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
 Link make_link(const std::filesystem::path& archive, const LinkOptions& options = {}, LinkForm form = LinkForm::link);
 
 struct LinkReport {
@@ -80,18 +81,18 @@ struct LinkReport {
   std::vector<Finding> remarks;   ///< as in Link
 };
 
-/// Writes a link as the file `output` in the archive's real folder: runtimes open external data only there. Both may be
-/// moved to another folder together. The file appears only when it is complete. Errors: as `make_link`; usage.argument
-/// (another folder, or the archive itself); output.exists, io.*.
+/// Writes a link as the file `output` in the archive's real folder, because runtimes open external data only there.
+/// Both may be moved to another folder together. The file appears only when it is complete. Throws what `make_link`
+/// throws; usage.argument (another folder, or the archive itself); output.exists, io.*.
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
 
-/// Writes a link for the model and one for each further graph into the folder of the archive, named by the graphs (the
-/// model without a name by the archive's stem). All are complete before the first appears. Ignores `options.graph`.
-/// Errors: as `link`.
+/// Writes a link for the model and one for each additional graph into the folder of the archive. A link has the name of
+/// its graph; a model without a name uses the archive's stem. All are complete before the first appears. Ignores
+/// `options.graph`. Throws what `link` throws.
 std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const LinkOptions& options = {});
 
-/// Where `link_folder` puts the archive.
+/// Says where `link_folder` puts the archive.
 enum class ArchivePlace : std::uint8_t {
   automatic,  ///< into the folder as a copy that shares the archive's blocks, if links need it there; else it stays
   installed,  ///< it stays, and the folder is an installed model package; usage.argument if the archive has none
@@ -99,57 +100,56 @@ enum class ArchivePlace : std::uint8_t {
   copied,     ///< as a copy, into each folder with links; of a package with several folders, into the package's
 };
 
-/// What `link_folder` wrote, or would write.
+/// Reports what `link_folder` wrote, or would write.
 struct FolderLinkReport {
   std::vector<LinkReport> links;  ///< the first is the model's
   std::filesystem::path archive;  ///< the file with the weights of the links
   std::uint64_t side_files = 0;
   std::uint64_t copies = 0;    ///< of the archive
   bool shares_blocks = false;  ///< the copies take no room on the disk
-  /// The link files that symbolic links in the folder lead to. They are beside the archive; all other files are in the
+  /// The link files to which symbolic links in the folder lead. They are beside the archive; all other files are in the
   /// folder.
   std::vector<std::filesystem::path> beside;
   std::vector<Finding> remarks;  ///< about the manifest of a package
 };
 
-/// Writes links for the model and all further graphs at their paths in `folder`, and the side files as files: the
-/// folder that `unpack` would write, without the weights. It is made if necessary (not its parents); files of others in
-/// it stay.
+/// Writes links for the model and all additional graphs at their paths in `folder`, and the side files as files: the
+/// folder that `unpack` would write, without the weights. Creates the folder if necessary (not its parents), and leaves
+/// other files in it alone.
 ///
-/// - If all graphs are in one folder, the archive goes there (`place`), and everything opens the links.
-/// - If they are in several, or if the file system cannot share blocks, the archive stays. Each link is a file beside
-/// it
-///   (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links to it and to the archive. ONNX Runtime and GenAI
-///   open these; onnx and onnx_ir refuse symbolic links.
+/// - If all graphs are in one folder, the archive goes there (`place`), and every runtime opens the links.
+/// - If they are in several, or if the file system cannot share blocks, the archive stays. Each link is then a file
+///   beside it (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links to the link and to the archive. ONNX
+///   Runtime and GenAI open these; onnx and onnx_ir refuse symbolic links.
 ///
-/// A model package of ONNX Runtime (manifest.json) whose archive stays becomes an installed one instead: its variants
-/// name the archive's folder in their session options, by a path from their own, and the links are files. ONNX
-/// Runtime's ModelPackageContext opens it; the links say where the archive is, for `check` and this library. In the
-/// configuration of GenAI (genai_config.json), sessions name that folder, too.
+/// A model package of ONNX Runtime (manifest.json) whose archive stays becomes an installed package instead: its
+/// variants name the archive's folder in their session options, by a relative path, and the links are files. ONNX
+/// Runtime's ModelPackageContext opens it; for `check` and this library, the links record where the archive is. In the
+/// configuration of GenAI (genai_config.json), sessions name the archive's folder, too.
 ///
-/// Links beside their archive already need no other place. All files are complete before the first appears. With
-/// ArchivePlace::moved the archive must not be edited meanwhile; it has its old name again after an error. Ignores
-/// `options.graph`. Errors: as `link_graphs`; usage.argument (two files would have one path, or a symbolic link is in
-/// the place of a folder; the archive to move is named by a symbolic link, or on another disk); archive.busy;
-/// zip.data.crc (of a side file).
+/// Links whose archive is already in their folder need no other place for it. All files are complete before the first
+/// appears. With ArchivePlace::moved the archive must not be edited during the call; after an error it has its old
+/// name. Ignores `options.graph`. Throws what `link_graphs` throws; usage.argument (two files would have one path; a
+/// symbolic link is where a folder is needed; the archive to move is named by a symbolic link, or is on another disk);
+/// archive.busy; zip.data.crc (of a side file).
 FolderLinkReport link_folder(const std::filesystem::path& archive, const std::filesystem::path& folder,
                              const LinkOptions& options = {}, ArchivePlace place = ArchivePlace::automatic);
 
 /// Writes a copy of the archive as `model.onnx_data` into an existing folder, and a link to it as `model.onnx`: the
-/// names that hubs of models expect. Blocks are shared, not copied, where the file system can. If the archive is that
-/// `model.onnx_data`, only the link is written. Both are complete before the first appears; the link appears last.
-/// Errors: as `link`, also if the archive is that `model.onnx`; usage.own_name (an entry is named `model.onnx_data`);
-/// zip.data.crc (of an entry that is copied).
+/// names that model hubs expect. Shares blocks instead of copying them where the file system can. If the archive is
+/// that `model.onnx_data`, writes only the link. Both are complete before the first appears; the link appears last.
+/// Throws what `link` throws, also if the archive is that `model.onnx`; usage.own_name (an entry is named
+/// `model.onnx_data`); zip.data.crc (of an entry that is copied).
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 
-/// True if an `.onnx` file is a link. Throws if it is one whose archive is missing or has another state. Reads no
-/// weight; `check` with `data` finds more. Then calls `use`, if given, which may open the files by their paths, and
-/// verifies the link again: io.changed if a file was changed meanwhile, or replaced, even if the old file was put back.
-/// Errors: onnx.*, wire.*, io.*. Cost: O(model + directory).
+/// True if an `.onnx` file is a link. Throws if its archive is missing or has another state. Reads no weight; `check`
+/// with `data` finds more. Then calls `use`, if given, which may open the files by their paths, and verifies the link
+/// again: throws io.changed if a file was changed or replaced during `use`, even if the old file was put back. Throws
+/// onnx.*, wire.*, io.*. Cost: O(model + directory).
 bool verify_link(const std::filesystem::path& model, const std::function<void()>& use = {});
 
-/// For a link in memory whose archive is in `folder`.
+/// Verifies a link in memory whose archive is in `folder`.
 bool verify_link(Bytes model, const std::filesystem::path& folder, const std::function<void()>& use = {});
 
 /// An initializer of the main graph.
@@ -160,18 +160,18 @@ struct RuntimeTensor {
 
 /// A model for a runtime that takes initializers by name.
 struct RuntimeModel {
-  /// A ModelProto in which `tensors` have their locations in the archive. Tensors that runtimes do not take by name (in
-  /// attributes, subgraphs, functions, sparse tensors, and those that no node takes) are inline.
+  /// A ModelProto in which `tensors` have their locations in the archive. Tensors that runtimes do not accept by name
+  /// (in attributes, subgraphs, functions, sparse tensors, and those that no node uses) are inline.
   std::vector<std::byte> model;
   std::vector<RuntimeTensor> tensors;
   std::shared_ptr<const void> owner;  ///< keeps the bytes of `tensors` alive; null if the caller of Archive::open does
 };
 
-/// The archive may be destroyed afterwards. Errors: those of the model's tensors, as `pack`; zip.data.crc (of the
-/// copied bytes); onnx.model.too_large (2 GiB, because of inline data); onnx.model.expansion (shared data would make
-/// the model over 8 times as large as the archive); onnx.graph.duplicate (a runtime cannot be given two tensors of one
-/// name). Cost: O(model + inline data), and local headers of linked entries;
-/// with range reading, all of these entries.
+/// Makes a runtime model; the archive may be destroyed afterwards. Throws what `pack` throws for tensors; zip.data.crc
+/// (of the copied bytes); onnx.model.too_large (2 GiB, because of inline data); onnx.model.expansion (shared data would
+/// make the model over 8 times as large as the archive); onnx.graph.duplicate (a runtime cannot take two tensors of one
+/// name). Cost: O(model + inline data), and local headers of linked entries; with range reading, all bytes of these
+/// entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
 // --- Models as ONNX Runtime stored them ------------------------------------------------------------------------------
@@ -184,23 +184,25 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///   ...; stored.verify();                              // after a session of link() without optimisations
 ///
 /// Whom it trusts:
-/// 1. Any user who can write to the file decides what sessions compute: on POSIX that must be this user or root alone.
-/// 2. The folder and the one that it is in belong to them, and no other user can write to them. The outer one may be
-///    sticky (/tmp). Access control lists are not read.
-/// 3. Each file that is read is opened once, without following a link. Owner and permissions are those of that opening.
+/// 1. Any user who can write to the file decides what sessions compute. On POSIX that must be only this user or root.
+/// 2. The folder and its parent belong to them, and no other user can write to them. The parent may be sticky (/tmp).
+///    Access control lists are not read.
+/// 3. Each file is opened once, without following a link. Its owner and permissions are read from the open file.
 /// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
-/// 5. Only files that begin with a line of this library, or with as many zeros as a crash leaves, are read, replaced or
-///    removed.
-/// 6. A stored model is used if the archive's digest, the key, variables ORT_* and MLAS_*, system and processor are the
-///    same, and its CRC-32s are right.
-/// 7. Digest and comparison are remembered for one run of the system, and for the same device, inode, size, times and
-///    central directory of the file, unless it was changed less than 2 s before: its times may then hide a change.
-/// 8. What is stored is of the archive that has the digest: path, file and folders must be the same before and after.
-/// 9. One process at a time stores a model, under a lock that children of a fork do not have.
-/// 10. A model is refused for good only because of itself, never because writing failed.
+/// 5. Only files that begin with this library's first line, or with the zeros that a crash can leave in its place, are
+///    read, replaced or removed.
+/// 6. A stored model is used if the archive's digest, the key, the variables ORT_* and MLAS_*, the system and the
+///    processor are the same, and its CRC-32s match.
+/// 7. The digest and the comparison are remembered until the next boot, as long as device, inode, size, times and
+///    central directory of the file stay the same. They are not remembered if the file was changed less than 2 s
+///    before, because its times could then hide a change.
+/// 8. A model is stored only if path, file and folders are the same before and after, so it belongs to the archive with
+///    the digest.
+/// 9. One process at a time stores a model, under a lock that forked children do not inherit.
+/// 10. A model is refused permanently only if it fails itself, never because a write failed.
 ///
-/// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while it is made the folder
-/// FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
+/// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while the model is stored the
+/// folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
 class StoredModel {
  public:
   /// Identifies what the stored model was built from.
@@ -208,33 +210,34 @@ class StoredModel {
     std::filesystem::path archive;
     std::string graph = {};     ///< as in LinkOptions
     std::string runtime = {};   ///< version and build of ONNX Runtime
-    std::string settings = {};  ///< of the session, in any words: ONNX Runtime does not tell them
+    std::string settings = {};  ///< describes the session's settings in any form; ONNX Runtime does not expose them
   };
 
-  /// Looks for it; a file that is damaged or for another key is not used. Errors, all of the archive: as Archive::open,
-  /// Archive::graph, `digest` and `make_link`. Cost: reads archive and file completely, unless that is remembered.
+  /// Opens the stored model if there is one; a file that is damaged or has another key is not used. Throws, for the
+  /// archive, what Archive::open, Archive::graph, `digest` and `make_link` throw. Cost: reads archive and file
+  /// completely, unless the result is remembered.
   static StoredModel open(const std::filesystem::path& file, const Key& key);
-  /// As above, for a folder of many: the file is `SHA-256.onnxar`, named after all that it depends on. Makes the
-  /// folder.
+  /// Opens a stored model in a folder of many, and creates the folder. The file is `SHA-256.onnxar`, named after
+  /// everything on which it depends.
   static StoredModel open_in(const std::filesystem::path& folder, const Key& key);
   [[nodiscard]] bool is_stored() const noexcept;
-  /// Of the stored model (LinkForm::prepacked), or else of the archive (LinkForm::unmarked).
+  /// Returns a link to the stored model (LinkForm::prepacked), or else to the archive (LinkForm::unmarked).
   [[nodiscard]] const Link& link() const& noexcept;
   const Link& link() const&& = delete;
-  /// Makes the folder `FILE.part`, and returns where in it ONNX Runtime is to write the model, with its data in the
-  /// file `data` there. Throws archive.busy (another process does this); io.* (.permission: see above; .changed: the
-  /// archive changed); output.exists (the file is the archive or not a stored model; something else is at `FILE.part`);
-  /// usage.* (is_stored; the model was refused; the file has a name that make_link refuses).
+  /// Creates the folder `FILE.part`, and returns the path in it to which ONNX Runtime must write the model, with its
+  /// data in the file `data` there. Throws archive.busy (another process is storing it); io.* (.permission: see above;
+  /// .changed: the archive changed); output.exists (the file is the archive or not a stored model; something else is at
+  /// `FILE.part`); usage.* (is_stored; the model was refused; the file has a name that make_link refuses).
   std::filesystem::path prepare();
-  /// Stores what was written, once; `link` then changes. Removes the folder, also after errors: io.* (.changed: the
-  /// archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs, and is refused);
-  /// wire.*, onnx.*.
+  /// Stores what was written; call it once. `link` then changes. Removes the folder, even after an error. Throws io.*
+  /// (.changed: the archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs, and
+  /// is refused); wire.*, onnx.*.
   void store();
-  /// Remembers that this model cannot be stored, or that sessions of what was stored fail: `prepare` then throws
-  /// usage.argument with the reason. Removes what was stored. Does nothing where it cannot write, and if archive or
-  /// file were replaced meanwhile.
+  /// Remembers that this model cannot be stored, or that sessions of the stored model fail: `prepare` then throws
+  /// usage.argument with the reason. Removes what was stored. Does nothing if it cannot write, or if archive or file
+  /// were replaced in the meantime.
   void refuse(std::string_view why);
-  /// Throws io.changed if the file of `link` changed since `open` or `store`. For a session that was made of it.
+  /// Throws io.changed if the file of `link` changed since `open` or `store`. Call it after a session was made from it.
   void verify() const;
   /// Throws io.changed if the archive changed since `open`.
   void verify_archive() const;
@@ -260,7 +263,7 @@ struct StoredFolder {
   std::uint64_t unfinished = 0;   ///< bytes that processes are storing, or left when they were killed
 };
 
-/// Lists the stored models of a folder; none if there is no folder. Throws io.*.
+/// Returns the stored models of a folder; none if there is no folder. Throws io.*.
 StoredFolder list_stored(const std::filesystem::path& folder);
 
 struct ClearedFolder {
@@ -268,8 +271,8 @@ struct ClearedFolder {
   std::uint64_t busy = 0;     ///< not removed, since another process is storing them
 };
 
-/// Removes all stored models of a folder and all files of ours beside them, and no others. Sessions are not disturbed.
-/// Throws io.*.
+/// Removes all stored models of a folder and this library's files beside them, and no others. Does not disturb
+/// sessions. Throws io.*.
 ClearedFolder clear_stored(const std::filesystem::path& folder);
 
 }  // namespace ONNXAR_API onnxar

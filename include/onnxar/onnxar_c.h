@@ -10,9 +10,9 @@
  * C99 only; library libonnxar_c (CMake: onnxar::c, pkg-config: onnxar-c). These rules hold for every function:
  *
  * Status    A function that can fail returns a status, and writes its results only if that is ONNXAR_OK. If `error` is
- *           not NULL, it is set to NULL or to a description of the failure, which the caller frees. ONNXAR_USAGE: an
- *           argument is NULL that must not be, or another `abi`. No C++ exception leaves a function.
- * Free      Functions that free, close, release or count accept NULL. All other pointers that a call gives are views.
+ *           not NULL, it is set to NULL or to a description of the failure, which the caller frees. ONNXAR_USAGE: a
+ *           required argument is NULL, or `abi` differs. No C++ exception leaves a function.
+ * Free      Functions that free, close, release or count accept NULL. All other pointers that a call returns are views.
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until their function free.
@@ -21,10 +21,10 @@
  * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
  *           Callbacks run on the call's thread, except `release`. None may throw. Do not end a thread during a call.
- * ABI       A library refuses callers of another ONNXAR_C_ABI. Within one, functions may be added, and structs that
+ * ABI       A library refuses callers with another ONNXAR_C_ABI. Within one, functions may be added, and structs that
  *           begin with `struct_size` may get members at their end, where 0 means what older callers get (docs/abi.md).
- * The file  If it is renamed over, removed, or edited by this library, an open archive does not change. If it is
- *           shortened (`onnxar undo` does that), access to the bytes that were cut off raises SIGBUS. With `copy_in` an
+ * The file  If it is replaced by renaming, removed, or edited by this library, an open archive does not change. If it
+ *           is shortened (as by `onnxar undo`), access to the bytes that were cut off raises SIGBUS. With `copy_in` an
  *           archive does not depend on its file. Offsets count from the archive's first byte.
  */
 #ifndef ONNXAR_ONNXAR_C_H_
@@ -40,7 +40,7 @@ typedef void* onnxar_native_handle; /* a HANDLE of an open file, which the libra
 #else
 typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #endif
-/* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
+/* The ABI that a caller was compiled for: the first argument of every function that takes no handle and can fail. */
 #define ONNXAR_C_ABI 1
 #define ONNXAR_HAVE_TENSORS 1      /* added to this ABI: onnxar_tensors, except onnxar_lookup */
 #define ONNXAR_HAVE_WRITING 1      /* added to this ABI: lookup, read_entry, is_archive, writers, verbs, hints */
@@ -66,15 +66,15 @@ typedef struct onnxar_tensors onnxar_tensors; /* the list of a model's tensors *
 typedef struct onnxar_digest onnxar_digest;   /* of an archive's content */
 typedef struct onnxar_stored onnxar_stored;   /* a model as ONNX Runtime optimised it */
 typedef struct onnxar_writer onnxar_writer;   /* an archive that is being written or edited */
-typedef struct onnxar_keys onnxar_keys;       /* makes names of entries */
+typedef struct onnxar_keys onnxar_keys;       /* makes keys for tensors */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
 typedef struct onnxar_bytes {                 /* a view; numbers of tensors are little-endian on every host */
   const void* data;
   size_t size;
 } onnxar_bytes;
-/* The pages of a mapping are read: each at its first access; in the background; before the call returns. */
+/* When the pages of a mapping are read: each at its first access; in the background; before the call returns. */
 enum { ONNXAR_PREFETCH_NONE = 0, ONNXAR_PREFETCH_WILL_NEED = 1, ONNXAR_PREFETCH_POPULATE = 2 };
-/* How to open. Each struct of options may be NULL, which means the same as zeros in all but `struct_size`. */
+/* How to open. Each struct of options may be NULL, which means zeros in all members except `struct_size`. */
 typedef struct onnxar_open_options {
   size_t struct_size;          /* sizeof(onnxar_open_options) */
   uint64_t max_entries;        /* 0: 2^20 */
@@ -96,39 +96,39 @@ typedef struct onnxar_location {
   uint64_t offset;    /* of the entry's first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
 } onnxar_location;
-/* Of the library at run time: "1.0.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
+/* Return, for the library at run time, "1.0.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
 const char* onnxar_version(void);
 uint32_t onnxar_version_number(void);
 uint32_t onnxar_c_abi(void);
 /* --- opening ------------------------------------------------------------------------------------------------------ */
-/* Maps the file. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file cannot be read; code
- * archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
+/* Opens and maps a file. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file cannot be
+ * read; code archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
 onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
                                onnxar_archive** archive, onnxar_error** error);
-/* A part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller keeps the descriptor,
- * and may close it after the call. */
+/* Opens a part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller keeps the
+ * descriptor, and may close it after the call. */
 onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
-/* Memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is closed
- * and the last owner released, but not if opening fails. Without `release` the caller keeps the bytes alive longer. */
+/* Opens memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is
+ * closed and the last owner released, but not if opening fails. Without it the caller keeps the bytes alive longer. */
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);
 /* Sets `is_archive` to 1 if onnxar_open_path accepts the file, else to 0. ONNXAR_IO: as above. */
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
-/* An archive must not be used after this. Its views stay valid while an owner exists. */
+/* Closes an archive, which must not be used after this. Its views stay valid while an owner exists. */
 void onnxar_close(onnxar_archive* archive);
 /* --- entries ------------------------------------------------------------------------------------------------------ */
-/* The number of entries, including the model; 0 for NULL. */
+/* Returns the number of entries, including the model; 0 for NULL. */
 uint64_t onnxar_count(const onnxar_archive* archive);
-/* Entry `index` in the order of the file; the last one is the model. Code usage.no_such_entry: it does not exist. */
+/* Gets entry `index` in the order of the file; the last one is the model. Code usage.no_such_entry: there is none. */
 onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
                                onnxar_error** error);
-/* The entry of exactly this name. Cost: O(1). Code usage.no_such_entry: the archive has none. */
+/* Gets the entry of exactly this name. Cost: O(1). Code usage.no_such_entry: the archive has none. */
 onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
                           onnxar_error** error);
-/* Where the entry's bytes are, and the bytes. The first call for an entry verifies its local header: ONNXAR_FORMAT. */
+/* Get the place of an entry's bytes; the bytes. The first call verifies the local header: ONNXAR_FORMAT. */
 onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
                             onnxar_error** error);
 onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
@@ -137,27 +137,27 @@ onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, on
  * bytes are damaged. After an error the content of `buffer` is undefined. */
 onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
                                 onnxar_error** error);
-/* The serialised ModelProto. */
+/* Gets the serialised ModelProto. */
 onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error);
-/* The bytes that a tensor's external_data names: `length` bytes (ONNXAR_TO_END without a length) at `offset` (0 without
- * one) of the entry `location`. ONNXAR_FORMAT: the entry does not exist, or the range leaves it. */
+/* Gets the bytes that a tensor's external_data names: `length` bytes (ONNXAR_TO_END without a length) at `offset` (0
+ * without one) of the entry `location`. ONNXAR_FORMAT: the entry does not exist, or the range extends beyond it. */
 onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
                              uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error);
 /* Asks the system to read an entry ahead, or waits until all of it is in memory. */
 onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error);
-/* Compares the CRC-32 of the entry's bytes, and reads all of them. Code zip.data.crc: the bytes are damaged. */
+/* Reads all bytes of the entry and compares their CRC-32. Code zip.data.crc: the bytes are damaged. */
 onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
-/* A new share in the memory of the archive: its views stay valid until all shares are released, even after
+/* Gets a new share in the memory of the archive: its views stay valid until all shares are released, even after
  * onnxar_close. Without `release` in onnxar_open_memory it keeps nothing alive. */
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
 /* --- several models ----------------------------------------------------------------------------------------------- */
-/* The first further graph (an entry NAME.onnx) from the index `from` on: begin with 0, and continue after the last one.
- * Code usage.no_such_entry: no more graphs. */
+/* Gets the first additional graph (an entry NAME.onnx) from the index `from` on: begin with 0, and continue after the
+ * last one. Code usage.no_such_entry: no more graphs. */
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
-/* A view of the archive whose model is the named graph. `name` may lack ".onnx", and may be that of the model. Both
+/* Opens a view of the archive whose model is the named graph. `name` may lack ".onnx", and may be the model's. Both
  * share the memory, and are closed separately. Code usage.no_such_entry. */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
@@ -172,32 +172,32 @@ typedef struct onnxar_tensor {
   int32_t data_type; /* TensorProto.DataType */
   int32_t reserved;  /* 0 */
 } onnxar_tensor;
-/* The list of all tensors of the model, at every site, in the order of the model. Free it before the archive is closed.
- * Cost: O(model); no weight is read. ONNXAR_FORMAT: the model is damaged or ambiguous. */
+/* Lists all tensors of the model, at every site, in the order of the model. Free the list before the archive is closed.
+ * Cost: O(model); reads no weight. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
 void onnxar_tensors_free(onnxar_tensors* tensors);
 uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
-/* Code usage.no_such_tensor. */
+/* Gets a tensor. Code usage.no_such_tensor. */
 onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
                                 onnxar_error** error);
-/* The raw bytes, from an entry or the model; typed values are decoded, and elements below 8 bits packed. ONNXAR_FORMAT:
- * a link that leads nowhere, or data whose length does not fit type and dims; code onnx.tensor.strings. */
+/* Gets the raw bytes, from an entry or the model; typed values are decoded, and elements below 8 bits packed.
+ * ONNXAR_FORMAT: a link without a target, or data whose length does not fit type and dims; code onnx.tensor.strings. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
-/* The entry that has the tensor's data, which may be a part of it. If the data is in the model, that is the entry of
- * the model (or of the graph, in a view by onnxar_open_graph). Reads no data. ONNXAR_FORMAT: as above. */
+/* Gets the entry that holds the tensor's data, perhaps among other data. If the data is in the model, that is the entry
+ * of the model (or of the graph, in a view by onnxar_open_graph). Reads no data. ONNXAR_FORMAT: as above. */
 onnxar_status onnxar_get_tensor_entry(const onnxar_tensors* tensors, uint64_t index, onnxar_entry* entry,
                                       onnxar_error** error);
-/* By name; of several, the initializer of the main graph counts. Code usage.no_such_tensor, with similar names in the
- * message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1), for these messages O(tensors). */
+/* Finds a tensor by name; of several, the initializer of the main graph. Code usage.no_such_tensor, with similar names
+ * in the message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1), for these messages O(tensors). */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 /* --- digest ------------------------------------------------------------------------------------------------------- */
-/* One SHA-256 for the names and bytes of all entries except the side file onnxar.sig (spec/digest.md). Reads all bytes
- * in `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
+/* Computes one SHA-256 for the names and bytes of all entries except the side file onnxar.sig (spec/digest.md), with
+ * `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
 onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads, onnxar_digest** digest,
                                 onnxar_error** error);
-/* The digest as 64 hexadecimal digits, and a line "HEX  NAME" for each entry, whose SHA-256 it is. "" for NULL. */
+/* Return the digest as 64 hexadecimal digits; a line "HEX  NAME" for each entry, with its SHA-256. "" for NULL. */
 const char* onnxar_digest_hex(const onnxar_digest* digest);
 const char* onnxar_digest_manifest(const onnxar_digest* digest);
 void onnxar_digest_free(onnxar_digest* digest);
@@ -220,11 +220,11 @@ typedef struct onnxar_session_source {
 onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* archive, const char* graph,
                                  const char* runtime, const char* settings, onnxar_stored** stored,
                                  onnxar_session_source* source, onnxar_error** error);
-/* Call it each time ONNX Runtime has made a session of `source`. Code io.changed: the archive or `file` was replaced in
- * the meantime, so the session is not to be used. If the session wrote the model: stores it, and `source` is then the
- * stored model, for the session to use; after other errors, the session that wrote it may be used. */
+/* Call it each time ONNX Runtime has made a session from `source`. Code io.changed: the archive or `file` was replaced
+ * in the meantime; do not use the session. If the session wrote the model, stores it; `source` is then the stored
+ * model, from which to make the session. After other errors, the session that wrote the model may be used. */
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
-/* Views of `source` end; sessions do not need them. */
+/* Frees the views of `source`, which sessions do not need. */
 void onnxar_stored_free(onnxar_stored* stored);
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 typedef struct onnxar_writer_options {
@@ -236,50 +236,50 @@ typedef struct onnxar_writer_options {
   int32_t no_verify_model; /* not 0: onnxar_finish does not verify the model and its links */
   int32_t reserved;        /* 0 */
 } onnxar_writer_options;
-/* Fills the front of `buffer` and returns the number of bytes; 0: the stream ends. If it returns ONNXAR_READ_FAILED,
- * the call that reads fails with ONNXAR_USAGE, code c.callback. */
+/* Fills the front of `buffer` and returns the number of bytes; 0 ends the stream. If it returns ONNXAR_READ_FAILED, the
+ * call that reads fails with ONNXAR_USAGE, code c.callback. */
 typedef size_t (*onnxar_read_callback)(void* context, void* buffer, size_t size);
 #define ONNXAR_READ_FAILED SIZE_MAX
-/* Begins an archive. onnxar_finish gives the file its name, so readers never see half an archive. After a failure,
- * except by a NULL argument, all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
+/* Begins an archive. onnxar_finish gives the file its name, so readers never see half an archive. After a failure
+ * (except for a NULL argument) all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error);
-/* Begins an edit of an archive, which appends: old weights are neither read nor moved. The functions below add entries
- * and graphs, and onnxar_finish a model that names old and new entries; then the edit counts (onnxar_undo takes it
- * back). A writer that fails or is freed before leaves the archive as it was. `before`, unless NULL, is set to the
- * archive before the edit, to be closed, on Windows before the writer is freed. Code archive.busy: another edit
- * goes on; opening fails with it while bytes are appended. `options` must not set alignment and overwrite. */
+/* Begins an edit of an archive, which only appends: old weights are neither read nor moved. The functions below add
+ * entries and graphs. onnxar_finish adds a model that names old and new entries, and completes the edit (onnxar_undo
+ * takes it back). A writer that fails or is freed before leaves the archive unchanged. `before`, unless NULL, is set to
+ * the archive before the edit; close it, on Windows before the writer is freed. Code archive.busy: another edit is in
+ * progress; while bytes are appended, opening also fails with it. `options` must not set alignment and overwrite. */
 onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
                           onnxar_archive** before, onnxar_error** error);
 /* Removes a side file, a graph, or an entry that no tensor names and no weight follows; to replace one, then add it.
- * Comes before all that writes. Code usage.no_such_entry; usage.argument: it cannot be removed in place. */
+ * Call it before all calls that write. Code usage.no_such_entry; usage.argument: it cannot be removed in place. */
 onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length, onnxar_error** error);
-/* Reserves disk space for `bytes` in all, so that a full disk is noticed at once. */
+/* Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
 /* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Weights
- * come before side files, and these before graphs: code usage.argument, from onnxar_finish if only the model tells. */
+ * come before side files, and these before graphs: code usage.argument, from onnxar_finish if the model decides. */
 onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                                 onnxar_read_callback read, void* context, onnxar_error** error);
-/* Adds an entry of `size` bytes that come in pieces, by any number of calls of onnxar_write. The file is the same as
- * with onnxar_add. Code usage.argument: another call before onnxar_end; io.source_size: more or fewer bytes. */
+/* Adds an entry of `size` bytes in pieces, with any number of calls of onnxar_write. The file is the same as with
+ * onnxar_add. Code usage.argument: another call before onnxar_end; io.source_size: more or fewer bytes. */
 onnxar_status onnxar_begin(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                            onnxar_error** error);
 onnxar_status onnxar_write(onnxar_writer* writer, const void* data, size_t size, onnxar_error** error);
 onnxar_status onnxar_end(onnxar_writer* writer, onnxar_error** error);
-/* Adds a further model, a serialised ModelProto, as the graph NAME.onnx. `name` may lack the ".onnx". */
+/* Adds another model, a serialised ModelProto, as the graph NAME.onnx. `name` may lack the ".onnx". */
 onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length, const void* model,
                                size_t size, onnxar_error** error);
 /* Writes the serialised ModelProto, verifies its links, and publishes the file. The caller still frees the writer. */
 onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
-/* An archive that was not finished leaves no file. */
+/* Frees a writer. An archive that was not finished leaves no file. */
 void onnxar_writer_free(onnxar_writer* writer);
-/* Makes names of entries from names of tensors: C identifiers that differ by more than ASCII case. */
+/* Creates a maker of keys (names of entries) for tensors: C identifiers that differ by more than ASCII case. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
-/* As above, for an edit of this archive: the keys differ from the names of its entries and of its file. */
+/* Creates one for an edit of this archive: the keys differ from the names of its entries and of its file. */
 onnxar_status onnxar_keys_for(const onnxar_archive* archive, onnxar_keys** keys, onnxar_error** error);
-/* A new key for a tensor of this name. */
+/* Makes a new key for a tensor of this name. */
 onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length, const char** key,
                               onnxar_error** error);
 void onnxar_keys_free(onnxar_keys* keys);
@@ -322,11 +322,11 @@ typedef struct onnxar_options {
  * may be NULL, except for onnxar_check. Models in protobuf's text format are refused: code usage.no_text_parser. */
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error);
-/* As onnxar_pack, of a model in memory: an archive, or a ModelProto, whose external data is in external_data_dir. */
+/* Packs a model in memory: an archive, or a ModelProto, whose external data is in external_data_dir. */
 onnxar_status onnxar_pack_memory(uint32_t abi, const void* model, size_t size, const char* archive,
                                  const onnxar_options* options, onnxar_report** report, onnxar_error** error);
-/* Packs several models: the first becomes the model, each other one a graph, and equal tensors share an entry. A `name`
- * is that among the graphs; NULL: the file's. */
+/* Packs several models: the first becomes the model, each other one a graph, and equal tensors share an entry. `name`
+ * is the name of the graph; NULL: that of the file. */
 onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count, const char* archive,
                                  const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
@@ -340,7 +340,7 @@ onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, 
  * must not. */
 onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                              onnxar_report** report, onnxar_error** error);
-/* As onnxar_replace, of a ModelProto in memory. */
+/* Replaces the model by a ModelProto in memory. */
 onnxar_status onnxar_replace_memory(uint32_t abi, const char* archive, const void* model, size_t size,
                                     const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
@@ -349,7 +349,7 @@ onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_opt
                              onnxar_error** error);
 onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error);
-/* `which`: a tensor's name, key or site, or a pattern of names; with a pattern, `output` ends in "/". */
+/* `which` is a tensor's name, key or site, or a pattern of names; with a pattern, `output` ends in "/". */
 onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
                              const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 /* The numbers of a report; 0 for a verb that does not have the number. */
@@ -376,11 +376,11 @@ uint64_t onnxar_report_number(const onnxar_report* report, int32_t number);
 uint64_t onnxar_finding_count(const onnxar_report* report);
 onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
                                  onnxar_error** error);
-/* 1 if no finding is an error, else 0. */
+/* Returns 1 if there are no errors among the findings, else 0. */
 int onnxar_passed(const onnxar_report* report);
 void onnxar_report_free(onnxar_report* report);
 /* --- errors ------------------------------------------------------------------------------------------------------- */
-/* For NULL these give ONNXAR_OK, "" and 0. Text that does not apply is "". This interface adds the codes "c.memory",
+/* For NULL these return ONNXAR_OK, "" and 0. Text that does not apply is "". This interface adds the codes "c.memory",
  * "c.internal" and "c.callback" to those of error_codes.inc. The ids of hints are in error_hints.inc. */
 onnxar_status onnxar_error_status(const onnxar_error* error);
 const char* onnxar_error_code(const onnxar_error* error);       /* a stable id, such as "zip.entry.overlap" */
@@ -390,7 +390,7 @@ const char* onnxar_error_hint(const onnxar_error* error);       /* what to do as
 const char* onnxar_error_hint_value(const onnxar_error* error); /* the name or number that the hint mentions */
 const char* onnxar_error_entry(const onnxar_error* error);      /* the entry in question */
 const char* onnxar_error_path(const onnxar_error* error);       /* the file in question */
-/* 1 if a place in the file is known, else 0. If 1, it is written to `offset`, which may be NULL. */
+/* Returns 1 if a place in the file is known, else 0. If 1, writes it to `offset`, which may be NULL. */
 int onnxar_error_offset(const onnxar_error* error, uint64_t* offset);
 void onnxar_error_free(onnxar_error* error);
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// Sessions of ONNX Runtime from archives, for programs that use its C++ API. The library itself does not need it.
+// Makes ONNX Runtime sessions from archives, for programs that use its C++ API. The library itself does not need it.
 //
 //   Ort::Env env;
 //   Ort::Session session = onnxar::ort::session_from_archive(env, "model.onnxar", Ort::SessionOptions());
@@ -6,16 +6,16 @@
 // | function             | the archive is               | the weights are                 |
 // |----------------------|------------------------------|---------------------------------|
 // | session_from_archive | a file, or part of a file    | mapped by ONNX Runtime, no copy |
-// | session_from_cache   | a file                       | mapped, as kernels want them    |
+// | session_from_cache   | a file                       | mapped, in the kernels' layout  |
 // | session_from_link    | a file with a link beside it | mapped by ONNX Runtime, no copy |
 // | session_from_memory  | open, wherever its bytes are | copied once by ONNX Runtime     |
 //
-// All compute what a session of the inline model computes. The copy is needed because ONNX Runtime does not take values
-// that own their buffer as external initializers (seen in 1.23 and 1.31). Kernels that rearrange weights copy them in
-// all three cases, unless the session option `session.disable_prepacking` is "1".
+// All compute what a session of the inline model computes. The copy is needed because ONNX Runtime does not accept
+// values that own their buffer as external initializers (seen in 1.23 and 1.31). Kernels that rearrange weights copy
+// them, except with session_from_cache or with the session option `session.disable_prepacking` = "1".
 //
-// A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped.
-// Errors: onnxar::Error for faults of the archive (onnx.link.stale, io.changed: it was replaced meanwhile),
+// A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped. All
+// throw onnxar::Error for faults of the archive (onnx.link.stale, io.changed: it was replaced during the call), and
 // Ort::Exception for models that ONNX Runtime refuses. Threads: calls are independent of each other; session options
 // are only read.
 #pragma once
@@ -45,8 +45,8 @@ inline Ort::Session session_of(const Ort::Env& env, const Link& link, Ort::Sessi
 }
 }  // namespace detail
 
-/// Through a link in memory (link.h). `which` says what part of the file and which graph; sessions of several graphs
-/// share the pages of common weights. Needs ONNX Runtime 1.22 or later.
+/// Makes a session through a link in memory (link.h). `which` selects the part of the file and the graph; sessions of
+/// several graphs share the pages of common weights. Needs ONNX Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const LinkOptions& which = {}) {
   const Link link = make_link(archive, which);
@@ -57,17 +57,17 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
 
 struct SessionCache {
   std::filesystem::path file;  ///< of the stored model
-  /// Whatever the session options have besides their defaults, except numbers of threads and of logging: ONNX Runtime
-  /// does not tell, and another text gets another stored model. Versions of libraries of operators, too.
+  /// Describes all session options that are not defaults, except those of threads and logging, and the versions of
+  /// custom operator libraries, because ONNX Runtime does not expose them. Each text gets its own stored model.
   std::string settings = {};
   std::string graph = {};      ///< as in LinkOptions
   std::string* why = nullptr;  ///< gets the reason why the session does not use the cache; "" if it does
 };
 
-/// Starts from the model as ONNX Runtime optimised it for this machine, with prepacked weights that all processes
-/// share; the first start stores it (StoredModel). Results are the same, bit by bit. Only for the CPU's provider. Where
-/// the cache cannot be used, as on a full disk, in a folder that others can write to, or for models that ONNX Runtime
-/// cannot store, it is `session_from_archive`. A model whose stored form ONNX Runtime refuses is tried once.
+/// Makes a session from the model as ONNX Runtime optimised it for this machine, with prepacked weights that all
+/// processes share; the first start stores it (StoredModel). Results are bit-identical. Only for the CPU's provider. If
+/// the cache cannot be used (a full disk, a folder to which others can write, a model that ONNX Runtime cannot store),
+/// calls `session_from_archive`. Tries a model whose stored form ONNX Runtime refuses only once.
 inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesystem::path& archive,
                                        const Ort::SessionOptions& options, const SessionCache& cache) {
   std::string ignored;
@@ -82,13 +82,13 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
       writing.AddConfigEntry(kOrtSessionOptionsOptimizedModelExternalInitializersFileName, "data");
       writing.AddConfigEntry(kOrtSessionOptionsOptimizedModelExternalInitializersMinSizeInBytes, "1024");
       writing.AddConfigEntry(kOrtSessionOptionsSavePrePackedConstantInitializers, "1");
-      // It would warn that the file is for this machine alone.
+      // It would warn that the file is only for this machine.
       writing.DisableProfiling().SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
       detail::session_of(env, stored.link(), std::move(writing));
       stored.store();
     }
     Ort::SessionOptions reading = options.Clone();
-    reading.SetGraphOptimizationLevel(ORT_DISABLE_ALL);  // that was done
+    reading.SetGraphOptimizationLevel(ORT_DISABLE_ALL);  // the stored model is optimised
     Ort::Session session = detail::session_of(env, stored.link(), std::move(reading));
     stored.verify();
     why.clear();
@@ -97,14 +97,14 @@ inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesyste
     why = error.what();
   } catch (const Ort::Exception& error) {
     why = error.what();
-    // Other codes also come of a full disk, or want of memory.
+    // Other codes may also mean a full disk, or too little memory.
     const OrtErrorCode code = error.GetOrtErrorCode();
     if (is_new && (code == ORT_INVALID_GRAPH || code == ORT_NOT_IMPLEMENTED)) stored.refuse(why);
   }
   return session_from_archive(env, archive, options, {.graph = cache.graph});
 }
 
-/// Of an `.onnx` file. If it is a link, its archive is verified before and after (verify_link).
+/// Makes a session from an `.onnx` file. If it is a link, verifies its archive before and after (verify_link).
 inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem::path& link,
                                       const Ort::SessionOptions& options) {
   Ort::Session session(nullptr);
@@ -112,7 +112,8 @@ inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem
   return session;
 }
 
-/// The archive may be in memory, in another file, or removed since (make_runtime_model). See also Archive::graph.
+/// Makes a session from an open archive, which may be in memory, in another file, or removed since
+/// (make_runtime_model). See also Archive::graph.
 inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& archive,
                                         const Ort::SessionOptions& options) {
   const RuntimeModel runtime_model = make_runtime_model(archive);
@@ -131,8 +132,8 @@ inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& arch
   return {env, runtime_model.model.data(), runtime_model.model.size(), with_weights};
 }
 
-/// The adapter in a side file such as "style.onnx_adapter", for Ort::RunOptions::AddActiveLoraAdapter. ONNX Runtime
-/// copies it and trusts it, so its CRC-32 is compared first. Errors: usage.no_such_entry; zip.data.crc.
+/// Returns the adapter in a side file such as "style.onnx_adapter", for Ort::RunOptions::AddActiveLoraAdapter. ONNX
+/// Runtime copies it and trusts it, so its CRC-32 is compared first. Throws usage.no_such_entry; zip.data.crc.
 inline Ort::LoraAdapter adapter_from_archive(const Archive& archive, std::string_view name) {
   const auto entry = archive.find(name);
   if (!entry) {

@@ -16,7 +16,7 @@
 
 namespace ONNXAR_API onnxar {
 
-/// For every function that writes files. The options of a function say which members do not apply.
+/// Options of every function that writes files. The options of a function say which members do not apply.
 struct OutputOptions {
   bool overwrite = false;   ///< replace an existing output, atomically and with its mode
   bool sync = true;         ///< sync files and folder before returning
@@ -24,22 +24,22 @@ struct OutputOptions {
   std::size_t threads = 0;  ///< that write and sum; 1: only the caller's; 0: one for each core
 };
 
-/// For consolidate_tensors_to_buffer (model/model.h).
+/// Options of consolidate_tensors_to_buffer (model/model.h).
 struct TensorBufferOptions {
   std::uint64_t threshold = 0;  ///< bytes; payloads of at least this many are moved
   std::uint64_t alignment = 0;  ///< bytes, a power of two: where they begin; 0: anywhere
 };
 
-/// Parses a model in protobuf's text format to its serialised bytes. Errors: onnx.text.syntax.
+/// Parses a model in protobuf's text format to its serialised bytes. Throws onnx.text.syntax.
 using TextParser = std::function<std::vector<std::byte>(Bytes text)>;
 
 struct LoadOptions {
   std::uint64_t threshold = default_threshold;  ///< bytes; payloads of at least this many are kept beside the model
-  /// Leave payloads in the mapped file or in the given bytes; otherwise the model owns copies. For Model::load.
+  /// Leaves payloads in the mapped file or in the passed bytes; otherwise the model owns copies. For Model::load.
   /// Default: true for files and for bytes with an owner, false for bytes that the caller keeps alive.
   std::optional<bool> no_copy = {};
-  /// Otherwise tensors keep their links, no data file is opened, and the model can only be saved as Format::onnx_inline
-  /// in the folder that the links are relative to.
+  /// Loads external data. If false, tensors keep their links, no data file is opened, and the model can only be saved
+  /// as Format::onnx_inline in the folder to which the links are relative.
   bool load_external_data = true;
   std::filesystem::path external_data_dir = {};     ///< of external data; empty: the model's folder
   std::size_t threads = 0;                          ///< that copy and verify; 0: one for each core
@@ -47,21 +47,21 @@ struct LoadOptions {
   std::size_t max_depth = most_nested_messages;     ///< of nested messages; more than 500 is 500
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
-  /// million times. For saving, `extract`, Model::load without `no_copy`. Beyond: onnx.model.expansion, no output.
+  /// million times. For saving, `extract`, and Model::load without `no_copy`. A larger output is onnx.model.expansion.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
-  /// Where compressed entries of such zips, and appended entries that tensors slice, are unpacked to files without a
-  /// name. Empty: the output's folder, or else the system's temporary folder.
+  /// The folder for unnamed temporary files, into which compressed entries of such zips and appended entries that
+  /// tensors slice are unpacked. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// Reads models as text: `text_parser()` of model/model.h, whose functions do not need it. Empty:
+  /// Reads models as text: `text_parser()` of model/model.h, whose functions do not need it. Without it, text is
   /// usage.no_text_parser.
   TextParser text_parser = {};
-  /// Compare the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
+  /// Compares the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
-  /// The graph of an archive that is the model, named as for Archive::graph; its further graphs are then left alone.
+  /// The graph of an archive that is used as the model, named as for Archive::graph; other graphs are then ignored.
   /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs.
   std::string graph = {};
-  /// Opens addresses of archives, before a file is looked for: `remote_files()` of remote.h. Empty: all paths are
+  /// Opens addresses of archives: `remote_files()` of remote.h. Called before a file is searched. Empty: all paths are
   /// files.
   RangesOpener open_ranges = {};
 };
@@ -73,14 +73,14 @@ enum class Format : std::uint8_t {
   textproto,      ///< text with all data in it; by Model::save (model/model.h)
 };
 
-/// In the links of a model, besides the CRC-32 that every entry has.
+/// Checksums in the links of a model, besides the CRC-32 that every entry has.
 enum class Checksum : std::uint8_t { none, sha1 };
 
 /// A file to put into an archive beside the weights.
 struct AddedFile {
   std::string name;                 ///< of the entry; not a C identifier, since those are keys of tensors
   std::filesystem::path path = {};  ///< the file that is read
-  /// The bytes, in place of a file. May be read more than once.
+  /// The bytes, instead of a file. May be read more than once.
   std::shared_ptr<const ByteSource> source = {};
 };
 
@@ -91,7 +91,7 @@ struct RenamedEntry {
 };
 
 /// Makes a graph of an archive a variant in its `manifest.json`, which describes a model package of ONNX Runtime: one
-/// component for each folder with graphs (`model` for those in no folder), a variant for each graph.
+/// component for each folder with graphs (`model` for the root), one variant for each graph.
 struct GraphVariant {
   std::string graph;  ///< named as for Archive::graph
   std::string ep;     ///< the execution provider, such as CPUExecutionProvider, or in short `cpu`, `cuda`, `openvino`
@@ -104,24 +104,25 @@ struct SaveOptions {
   Format format = Format::archive;
   bool all_sites = false;  ///< also move sparse values, defaults of function attributes and training info out
   bool attributes = true;  ///< also move tensors out of node attributes
-  /// Also move tensors out of graphs in nodes (If, Loop, Scan), where some runtimes do not look for external data.
+  /// Also moves tensors out of graphs in nodes (If, Loop, Scan), where some runtimes do not search for external data.
   bool subgraphs = true;
-  /// Of onnx_external: the data file's name, no path. `*` stands for the name of the model's file, so `*_data` gives
-  /// each model of a folder a data file; without it, the models of one folder share a file.
+  /// For onnx_external: the data file's name, no path. `*` stands for the name of the model's file, so `*_data` gives
+  /// each model of a folder its own data file; without `*`, the models of one folder share a file.
   std::string data_file = {};
   bool file_per_tensor = false;        ///< of onnx_external, not with data_file: one for each tensor, named by its key
   Checksum checksum = Checksum::none;  ///< of archive; reads the data twice
-  // The rest, down to `rename`, is for archives, too.
+  // The members down to `rename` are also for archives.
   std::vector<AddedFile> add = {};  ///< side files, each name once; replace others of that name
-  /// An archive whose side files are copied if the model has none of that name. A file that is not a zip has none.
+  /// An archive whose side files are copied unless the model has a side file of that name. A file that is not a zip has
+  /// none.
   std::filesystem::path side_files_of = {};
-  /// Side files, also added ones. In a folder also models; what a file is follows from its new name.
+  /// New names for side files, also added ones, and in a folder also for models. The new name decides what a file is.
   std::vector<RenamedEntry> rename = {};
   std::vector<GraphVariant> variants = {};  ///< for the manifest of the archive, in this order: ties go to the first
   std::vector<std::string> exclude =
       {};  ///< patterns (`*`, `?`, `[a-z]`) for paths in a folder: what `pack` leaves out
-  /// Of several models, the one that becomes the archive's model: its path in a folder, also without `/model.onnx` or
-  /// `.onnx`.
+  /// Of several models, the one that becomes the archive's model: its path in the folder, with or without `/model.onnx`
+  /// or `.onnx`.
   std::string first = {};
   OutputOptions output = {};  ///< `threads` applies to Format::archive
   ProgressCallback progress = {};

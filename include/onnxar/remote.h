@@ -1,10 +1,10 @@
-// Archives on a server: read in ranges over HTTP and HTTPS, from S3, or downloaded. In onnxar::remote, which loads
-// the system's libcurl (7.74 or later) when it is first used.
+// Reads archives on a server in ranges, over HTTP and HTTPS or from S3, or downloads them. In onnxar::remote, which
+// loads the system's libcurl (7.74 or later) at its first use.
 //
 //   const onnxar::Archive archive = onnxar::Archive::open(onnxar::open_remote("https://host/model.onnxar"));
 //
-// All bytes that one object gives come from one version of the file, known by ETag, or else by Last-Modified, and size.
-// Failed requests are repeated, redirects are followed, TLS is verified.
+// All bytes that one object reads come from one version of the file, identified by its ETag, or by Last-Modified and
+// size. Failed requests are repeated, redirects are followed, TLS is verified.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,19 @@
 
 namespace ONNXAR_API onnxar {
 
-/// Access to an object store that speaks S3. Without a key, requests are not signed.
+/// Access to an S3 object store. Without a key, requests are not signed.
 struct S3Options {
   std::string access_key = {};
   std::string secret_key = {};
   std::string session_token = {};
   std::string region = "us-east-1";
-  /// Such as `http://127.0.0.1:9000`, with buckets as the first part of the path. Empty: Amazon's, with buckets in the
-  /// host.
+  /// The address of the store, such as `http://127.0.0.1:9000`, with buckets as the first part of the path. Empty:
+  /// Amazon's, with buckets in the host name.
   std::string endpoint = {};
 };
 
-/// Called while servers keep the call waiting, with the host, and for how long less than 1 KiB/s came: after a second,
-/// then in steps of at most 100 ms, and at last with 0, when bytes come again or the call ends. It may throw to end the
-/// call, except with 0.
+/// Called while a server is slow, with the host and the time spent below 1 KiB/s: after a second, then at least every
+/// 100 ms. Called with 0 when data flows again or the call ends. It may throw to end the call, except with 0.
 using WaitingCallback = std::function<void(std::string_view host, std::chrono::milliseconds waited)>;
 
 struct RemoteOptions {
@@ -41,31 +40,31 @@ struct RemoteOptions {
   std::size_t retries = 5;                           ///< of a request that gave no byte
   std::chrono::milliseconds pause{250};              ///< before the first of them; doubles each time
   std::chrono::milliseconds connect_timeout{30000};  ///< including TLS; 0: none
-  /// A request that gets less than 1 KiB/s, or no answer, for this long is sent again once; then the error is
-  /// remote.timeout. 0: never. A request as a whole has no limit.
+  /// A request that gets no answer, or less than 1 KiB/s, for this long is repeated once; then the error is
+  /// remote.timeout. 0: no limit. The total time of a request has no limit.
   std::chrono::milliseconds stall_timeout{30000};
   WaitingCallback waiting = {};
   std::filesystem::path certificates = {};  ///< trusted ones, in PEM; empty: those of the system
-  /// Names and passwords of hosts; empty: ~/.netrc. They are sent to the host of the address only, not after a
+  /// Names and passwords of hosts; empty: ~/.netrc. They are sent only to the host of the address, not after a
   /// redirect.
   std::filesystem::path netrc = {};
-  /// Sent as `Authorization: Bearer`, also to the first host only.
+  /// Sent as `Authorization: Bearer`, only to the host of the address.
   std::string token = {};
   S3Options s3 = {};
 };
 
-/// From AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION or AWS_DEFAULT_REGION,
-/// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; CURL_CA_BUNDLE or SSL_CERT_FILE; NETRC. libcurl itself reads the variables
-/// of proxies (HTTPS_PROXY, ALL_PROXY, NO_PROXY, http_proxy).
+/// Returns the options that these variables set: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+/// AWS_REGION or AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; CURL_CA_BUNDLE or SSL_CERT_FILE; NETRC.
+/// libcurl itself reads the variables of proxies (HTTPS_PROXY, ALL_PROXY, NO_PROXY, http_proxy).
 [[nodiscard]] RemoteOptions remote_options_of_environment();
 
 /// Opens the file at an address, and reads its last 256 KiB in the same request. A name and a password may precede the
-/// host. Errors: remote.* (.no_ranges: the server sends whole files only); io.not_found, io.permission; when ranges are
-/// read also io.changed.
+/// host. Throws remote.* (.no_ranges: the server sends only whole files); io.not_found, io.permission. Reading ranges
+/// also throws io.changed.
 [[nodiscard]] std::shared_ptr<const RandomAccess> open_remote(std::string_view address,
                                                               const RemoteOptions& options = {});
 
-/// Opens addresses, for LoadOptions::open_ranges: gives null for other paths.
+/// Returns an opener of addresses for LoadOptions::open_ranges, which returns null for other paths.
 [[nodiscard]] RangesOpener remote_files(const RemoteOptions& options = {});
 
 struct GetOptions {
@@ -80,11 +79,11 @@ struct GetReport {
   std::size_t entries = 0;
 };
 
-/// Downloads an archive by several requests at once. The file gets its name when the container and the CRC-32 of each
-/// entry are verified. An interrupted call leaves `output` as it was, and beside it `.NAME.part` and `.NAME.part.list`,
-/// from which the next call for the same version of the file continues. Only their owner may read and write them; a
-/// link or a file in their place that others may change is refused. Errors: as open_remote, Archive::open and `verify`;
-/// output.exists, io.*; archive.busy (the output is being downloaded or edited).
+/// Downloads an archive with several concurrent requests. The file gets its name when the container and the CRC-32 of
+/// each entry are verified. An interrupted call leaves `output` unchanged, and beside it `.NAME.part` and
+/// `.NAME.part.list`, with which the next call for the same version of the file continues. Only their owner can read
+/// and write them; a link, or a file that others may change, is refused under these names. Throws what open_remote,
+/// Archive::open and `verify` throw; output.exists, io.*; archive.busy (the output is being downloaded or edited).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -15,7 +15,7 @@
 
 namespace ONNXAR_API onnxar {
 
-/// Tensors of other types are kept, and measured by their byte length.
+/// ONNX's element types. Tensors of other types are kept; their size is their length in bytes.
 enum class DataType : std::int32_t {
   undefined = 0,
   float32 = 1,
@@ -48,18 +48,18 @@ enum class DataType : std::int32_t {
   float6e3m2 = 28,
 };
 
-/// As in onnx.proto, such as "FLOAT"; the number for an unknown type.
+/// Returns the name in onnx.proto, such as "FLOAT"; the number for an unknown type.
 [[nodiscard]] std::string to_string(DataType type);
 
-/// The bits of an element in raw data; 0 for strings and unknown types.
+/// Returns the bits of an element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
-/// The bytes of raw data. Elements below 8 bits are packed from the lowest bits on, and the last byte is padded;
-/// complex numbers have the real part first. No dimensions mean one element. Absent for strings, unknown types,
-/// negative dimensions, and products beyond 64 bits.
+/// Returns the size of raw data in bytes. Elements below 8 bits are packed, beginning with the lowest bits, and the
+/// last byte is padded; complex numbers have the real part first. A tensor without dimensions has one element. Absent
+/// for strings, unknown types, negative dimensions, and products beyond 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 
-/// `[64,3,7,7]`; `[]` without dimensions.
+/// Returns `[64,3,7,7]`; `[]` without dimensions.
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
 
 struct TensorInfo {

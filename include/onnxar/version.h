@@ -40,7 +40,7 @@ using NativeHandle = void*;
 using NativeHandle = int;
 #endif
 
-/// Of the library at run time.
+/// Return the version of the library at run time.
 [[nodiscard]] int version() noexcept;
 [[nodiscard]] const char* version_string() noexcept;
 

@@ -1,4 +1,4 @@
-// A model in memory: ONNX's ModelProto with its large payloads beside it. Text, freezing.
+// Loads, edits, freezes and saves a model in memory: ONNX's ModelProto with its large payloads beside it.
 //
 //   onnxar::Model model = onnxar::Model::load("model.onnxar");
 //   onnxar::schema::TensorProto& weight = *model.proto().mutable_graph()->mutable_initializer(0);
@@ -29,7 +29,7 @@ namespace ONNXAR_API onnxar {
 
 /// A loaded model: a skeleton, which is the ModelProto without its large payloads, and a table of payloads. Move-only.
 /// In the skeleton a large tensor has data_location EXTERNAL and a link into the table. Links survive any edit of the
-/// graph: copy, move, reorder and delete messages as you like; copies share their payload. Payloads without a link are
+/// graph: messages may be copied, moved, reordered and deleted; copies share their payload. Payloads without a link are
 /// not saved. Small tensors may also be edited through protobuf.
 ///
 /// The table's span of a payload depends on the source and on LoadOptions::no_copy (see ByteSpan):
@@ -41,20 +41,20 @@ namespace ONNXAR_API onnxar {
 /// | bytes without one    | true    | borrowed, no owner       | the caller keeps it             |
 /// | any of them          | false   | owned                    | the model, or a span of payload |
 ///
-/// Data files of a model from bytes are mapped as those of a file. Text is first parsed to bytes, which its spans
+/// Data files of a model from bytes are mapped like those of a file. Text is first parsed to bytes, which its spans
 /// share. Typed data is decoded into owned spans, except a packed run of float_data or double_data.
 class Model {
  public:
   Model();
-  /// Loads an archive, a `.onnx` file with inline or external data, or text; the content tells which. Errors: as
-  /// `unpack`; onnx.model.invalid if protobuf cannot parse the skeleton. Cost: O(fields), plus O(bytes) for text and
+  /// Loads an archive, a `.onnx` file with inline or external data, or text; the content decides. Throws what `unpack`
+  /// throws; onnx.model.invalid if protobuf cannot parse the skeleton. Cost: O(fields), plus O(bytes) for text and
   /// without no_copy.
   static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
-  /// From bytes: an archive, or a `.onnx` whose external data is in `options.external_data_dir`. They are copied unless
-  /// `options.no_copy` is true; then the caller keeps them alive and unchanged. Errors: also
-  /// onnx.external_data.missing if a folder is needed and not given.
+  /// Loads bytes: an archive, or a `.onnx` whose external data is in `options.external_data_dir`. Copies the bytes,
+  /// unless `options.no_copy` is true; then the caller keeps them alive and unchanged. Also throws
+  /// onnx.external_data.missing if a folder is needed and not named.
   static Model load(Bytes bytes, const LoadOptions& options = {});
-  /// `owner` keeps `bytes` alive as long as the model or any span needs them.
+  /// Loads bytes that `owner` keeps alive as long as the model or any span needs them.
   static Model load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {});
   template <TemporaryContainer T>
   static Model load(T&& bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {}) = delete;
@@ -64,44 +64,45 @@ class Model {
   schema::ModelProto& proto() && = delete;
   const schema::ModelProto& proto() const&& = delete;
 
-  /// The raw bytes of a tensor of this model:
+  /// Returns the raw bytes of a tensor of this model:
   /// - linked: a share in the table's payload, aligned as its entry or file;
-  /// - raw_data: a view of the message, valid until it is changed or destroyed. It begins where its std::string has it,
-  ///   usually at a multiple of 8, for short text at any address (ByteSpan::alignment);
+  /// - raw_data: a view of the message, valid until the message is changed or destroyed. It begins where the
+  ///   std::string stores it, usually at a multiple of 8, for short text at any address (ByteSpan::alignment);
   /// - typed data: a decoded copy, which the span owns.
   ///
-  /// Elements below 8 bits are packed. Errors: onnx.external_data.marker (linked to another model's payload),
+  /// Elements below 8 bits are packed. Throws onnx.external_data.marker (linked to another model's payload),
   /// usage.not_loaded (linked to a file that was not loaded), onnx.tensor.* (.length: not what type and dims require;
   /// .strings: they have no raw bytes; .not_converted: too many typed values, or out of range).
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
   ByteSpan payload(const schema::TensorProto&& tensor) const = delete;
 
-  /// The table's own span of a linked tensor, valid until the model is changed or destroyed. Its size may not fit an
-  /// edited message. Errors: usage.argument (the data is in the message); as `payload`.
+  /// Returns the table's own span of a linked tensor, valid until the model is changed or destroyed. If the message was
+  /// edited, the size may no longer match its type and dims. Throws usage.argument (the data is in the message); what
+  /// `payload` throws.
   [[nodiscard]] const ByteSpan& span(const schema::TensorProto& tensor) const&;
   const ByteSpan& span(const schema::TensorProto& tensor) const&& = delete;
 
-  /// Makes `bytes` the tensor's only data, without a copy (see ByteSpan). Errors: onnx.tensor.length (not what type and
+  /// Makes `bytes` the tensor's only data, without a copy (see ByteSpan). Throws onnx.tensor.length (not what type and
   /// dims require); onnx.external.string.
   void set_payload(schema::TensorProto& tensor, ByteSpan bytes);
 
   /// Removes the tensor's data, except string_data. Other tensors that share the payload keep it.
   void drop_payload(schema::TensorProto& tensor);
 
-  /// Frees payloads that no message of `proto()` links to, and returns their number. Messages that were moved out of
-  /// `proto()` lose theirs. Cost: O(messages).
+  /// Frees payloads to which no message of `proto()` links, and returns their number. Messages that were moved out of
+  /// `proto()` lose their payloads. Cost: O(messages).
   std::size_t release_unused_payloads();
 
-  /// Writes the model in any form, text included; `options` decide which tensors are external and which inline. Errors:
-  /// as `unpack`; as `payload`; onnx.external.data_beside and onnx.tensor.length, naming the tensor (the message of a
-  /// linked tensor was given data or another shape).
+  /// Writes the model in any form, text included; `options` decide which tensors are external and which inline. Throws
+  /// what `unpack` and `payload` throw; onnx.external.data_beside and onnx.tensor.length, naming the tensor (the
+  /// message of a linked tensor got data or another shape).
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
-  /// The further graphs of the archive, by the names of their entries. Their tensors link to payloads of this model,
-  /// and `save` writes them too. Errors: onnx.model.*. Cost: O(messages).
+  /// Returns the additional graphs of the archive, by the names of their entries. Their tensors link to payloads of
+  /// this model, and `save` writes them, too. Throws onnx.model.*. Cost: O(messages).
   [[nodiscard]] std::map<std::string, schema::ModelProto> further_graphs() const;
 
-  /// Of loading: data that could not be split off, keys that were dropped.
+  /// Returns the remarks of loading: data that could not be split off, keys that were dropped.
   [[nodiscard]] const std::vector<Finding>& remarks() const& noexcept;
   const std::vector<Finding>& remarks() const&& = delete;
 
@@ -116,29 +117,28 @@ class Model {
 // --- Tensors ---------------------------------------------------------------------------------------------------------
 
 /// Visits every tensor of a model in the order of the messages: initializers, sparse values and indices, node
-/// attributes, subgraphs, function bodies and defaults, training info. Errors: usage.argument (an empty `visit`);
+/// attributes, subgraphs, function bodies and defaults, training info. Throws usage.argument (an empty `visit`);
 /// exceptions of `visit` pass through. Cost: O(messages).
 void for_each_tensor(schema::ModelProto& model, const std::function<void(schema::TensorProto&)>& visit);
-/// With name, data type, dims and site.
+/// Also passes name, data type, dims and site.
 void for_each_tensor(schema::ModelProto& model,
                      const std::function<void(schema::TensorProto&, const TensorInfo&)>& visit);
 void for_each_tensor(const schema::ModelProto& model,
                      const std::function<void(const schema::TensorProto&, const TensorInfo&)>& visit);
 
-/// Moves payloads of at least `options.threshold` bytes to one new buffer, which is returned; null if there are none.
-/// Each span becomes borrowed with a share in it. The buffer and every offset in it are multiples of
-/// `options.alignment`, at most 1 GiB. Tensors that shared a payload still do, and spans that were handed out before
-/// stay valid.
-/// The copy uses all cores and advises huge pages. With LoadOptions::verify_data it verifies CRC-32s. Errors:
-/// usage.argument (the alignment), zip.data.crc, onnx.model.expansion (tensors that overlap many times over),
-/// std::bad_alloc; the model is then unchanged.
+/// Moves payloads of at least `options.threshold` bytes to one new buffer, and returns it; null if there are none. Each
+/// span becomes borrowed with a share in the buffer. The buffer's address and every offset in it are multiples of
+/// `options.alignment`, at most 1 GiB. Tensors that shared a payload still do, and earlier spans stay valid. The copy
+/// uses all cores and advises huge pages. With LoadOptions::verify_data it verifies CRC-32s. Throws usage.argument (the
+/// alignment), zip.data.crc, onnx.model.expansion (tensors that overlap many times over), std::bad_alloc; the model is
+/// then unchanged.
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
 
 // --- Text ------------------------------------------------------------------------------------------------------------
 
-/// For LoadOptions::text_parser: reads models in protobuf's text format ("textproto"). External data is in the text's
-/// folder. Memory: several times the text. Errors of the parser: onnx.text.syntax, with line and column of the first
-/// fault; onnx.model.too_large.
+/// Returns a parser for LoadOptions::text_parser, which reads models in protobuf's text format ("textproto"). External
+/// data is in the text's folder. Memory: several times the text. The parser throws onnx.text.syntax, with line and
+/// column of the first error; onnx.model.too_large.
 [[nodiscard]] TextParser text_parser(std::size_t max_depth = LoadOptions().max_depth);
 
 // --- Freezing --------------------------------------------------------------------------------------------------------
@@ -147,12 +147,13 @@ struct FreezeOptions {
   bool strip_docs = false;             ///< remove all doc strings
   bool strip_metadata = false;         ///< remove all metadata_props
   std::filesystem::path weights = {};  ///< another model, an `.npz` or a safetensors file, with data for initializers
-  /// How `weights` and, in the function of two paths, the model are read. Deflated arrays are inflated to a nameless
-  /// file in `load.temporary_dir`, up to `load.max_expansion` times the `.npz`; beyond it: zip.limit.expansion.
+  /// How `weights` and, in the overload for two paths, the model are read. Deflated arrays are inflated to an unnamed
+  /// file in `load.temporary_dir`, up to `load.max_expansion` times the size of the `.npz`; more is
+  /// zip.limit.expansion.
   LoadOptions load = {};
 };
 
-/// Numbers of things that were removed or filled in.
+/// Counts what was removed or filled in.
 struct FreezeReport {
   std::uint64_t nodes = 0;  ///< that no output needs, in graph, subgraphs and function bodies
   std::uint64_t initializers = 0;
@@ -165,22 +166,23 @@ struct FreezeReport {
   ConvertReport saved;               ///< by the function of two paths
 };
 
-/// Removes what the model's outputs do not need: nodes, initializers, functions, training info, facts about removed
-/// values, and imports of operator sets without a node. Values that a subgraph uses from around it are needed. Inputs
+/// Removes what the model's outputs do not need: nodes, initializers, functions, training info, information about
+/// removed values, and imports of operator sets without a node. Outer values that a subgraph uses are needed. Inputs
 /// stay, except those whose default value is a removed initializer. The results do not change.
 ///
-/// Before that, `options.weights` gives data, by name, to initializers without data and to inputs of the graph, which
-/// become initializers. Type and shape must match; a named dimension takes any size. Payloads are views of the file,
-/// except data inside the messages of another model, which is copied.
+/// Before that, fills in data from `options.weights`, by name: for initializers without data, and for inputs of the
+/// graph, which become initializers. Type and shape must match; a named dimension accepts any size. Payloads are views
+/// of the file, except data inside the messages of another model, which is copied.
 ///
-/// Errors, at the site: onnx.graph.* (.cycle: nodes that wait for each other, a function that calls itself; .dangling:
-/// an input or output that nothing defines; .duplicate: a value or function defined twice), onnx.tensor.no_data (a
-/// needed initializer). Of `weights`: onnx.weights.* (.type, .shape), numpy.array.* (.unsupported: Fortran order,
-/// big-endian, records, Python objects), safetensors.*, usage.argument (no tensor needs them), as Model::load. After an
-/// error the model may be changed in part. Cost: O(messages), plus O(bytes) of deflated weights.
+/// Throws, naming the site, onnx.graph.* (.cycle: nodes that depend on each other, a function that calls itself;
+/// .dangling: an input or output that nothing defines; .duplicate: a value or function defined twice),
+/// onnx.tensor.no_data (a needed initializer). For `weights` throws onnx.weights.* (.type, .shape), numpy.array.*
+/// (.unsupported: Fortran order, big-endian, records, Python objects), safetensors.*, usage.argument (no tensor needs
+/// them); what Model::load throws. After an error the model may be partly changed. Cost: O(messages), plus O(bytes) of
+/// deflated weights.
 FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 
-/// From file to file. Errors: as above, and as Model::save.
+/// Freezes a model from file to file. Also throws what Model::save throws.
 FreezeReport freeze(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                     const FreezeOptions& options = {});
 
