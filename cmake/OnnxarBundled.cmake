@@ -1,4 +1,4 @@
-# Builds what a source distribution brings in bundled/: the archives of bundled.txt, and the code that protoc makes of
+# Builds what a source distribution has in bundled/: the archives of bundled.txt, and the code that protoc generates from
 # onnx.proto. Nothing is downloaded here.
 set(ONNXAR_BUNDLED_DIR ${PROJECT_SOURCE_DIR}/bundled CACHE PATH "The folder with the archives of cmake/bundled.txt")
 mark_as_advanced(ONNXAR_BUNDLED_DIR)
@@ -54,9 +54,9 @@ endfunction()
 function(onnxar_bundle_zlib)
   onnxar_unpack(zlib)
   file(GLOB sources ${zlib_dir}/*.c)
-  list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")  # stdio on compressed files
+  list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")  # the functions for compressed files
   onnxar_bundled_library(zlib ZLIB::ZLIB ${zlib_dir} ${sources})
-  if(APPLE)  # zlib 1.2 takes macOS for its old namesake, and defines its functions that are missing there
+  if(APPLE)  # zlib 1.2 mistakes macOS for its old namesake, and defines functions that were missing there
     target_compile_definitions(onnxar_bundled_zlib PRIVATE fdopen=fdopen)
   endif()
 endfunction()

@@ -14,8 +14,8 @@ else()
   message(FATAL_ERROR "onnxar does not support ${CMAKE_SYSTEM_NAME}: src/os has no folder for it")
 endif()
 
-# Whether the linker can leave out functions that a program does not use: one that only opens an archive is then an eighth
-# of its size. Only programs and shared libraries of this project are linked so: users' own sections are theirs to keep.
+# Lets the linker drop functions that a program does not use, which makes a program that only opens an archive eight times
+# smaller. Applies only to programs and shared libraries of this project, because users may need all their sections.
 include(CheckLinkerFlag)
 if(NOT WIN32)
   check_linker_flag(CXX LINKER:--gc-sections ONNXAR_HAVE_GC_SECTIONS)
@@ -24,20 +24,20 @@ if(ONNXAR_HAVE_GC_SECTIONS)
   add_link_options(LINKER:--gc-sections)
 endif()
 
-# Sanitizers have to see all code of a program, including generated code, so they are set for the whole tree.
+# Sanitizers must instrument all code of a program, including generated code, so they are set for the whole tree.
 if(ONNXAR_SANITIZE)
   add_compile_options(-fsanitize=${ONNXAR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ONNXAR_SANITIZE})
 endif()
 
-# Where `long` has 32 bits, the C library has offsets and times of 64 bits on request.
+# Where `long` has 32 bits, the C library has 64-bit offsets and times only on request.
 if(CMAKE_SIZEOF_VOID_P EQUAL 4)
   add_compile_definitions(_FILE_OFFSET_BITS=64 _TIME_BITS=64)
 endif()
 
 # Warnings for all code except generated code.
 function(onnxar_warnings target)
-  if(MSVC)  # not tried: sources are UTF-8, and joined ones have many sections
+  if(MSVC)  # untested with MSVC; sources are UTF-8 and unity builds need /bigobj
     target_compile_options(${target} PRIVATE /W3 /utf-8 /bigobj /permissive-)
     target_compile_definitions(${target} PRIVATE _CRT_SECURE_NO_WARNINGS)
     return()

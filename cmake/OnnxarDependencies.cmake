@@ -1,5 +1,5 @@
 # Finds everything that the build needs besides a compiler, and names all that is missing in one message. What a source
-# distribution brings in bundled/ is built from there if the system does not have it.
+# distribution has in bundled/ is built from there if the system lacks it.
 include(OnnxarBundled)
 
 set(ONNXAR_BUNDLED AUTO CACHE STRING "Use the libraries in bundled/: AUTO, those that are not found; ALL; NONE")
@@ -13,7 +13,7 @@ function(onnxar_lacks name packages purpose)
   set(onnxar_packages ${onnxar_packages} ${packages} PARENT_SCOPE)
 endfunction()
 
-# Sets onnxar_take to whether the package is to be built from bundled/.
+# Sets onnxar_take to true if the package must be built from bundled/.
 macro(onnxar_consider name found)
   set(onnxar_take FALSE)
   if(ONNXAR_BUNDLED STREQUAL ALL OR (ONNXAR_BUNDLED STREQUAL AUTO AND NOT ${found}))
@@ -26,7 +26,7 @@ macro(onnxar_consider name found)
   endif()
 endmacro()
 
-# Whether the library is looked for on this system at all.
+# True if the library is searched on this system at all.
 set(onnxar_look TRUE)
 if(ONNXAR_BUNDLED STREQUAL ALL)
   set(onnxar_look FALSE)
@@ -42,7 +42,7 @@ onnxar_consider(zlib ZLIB_FOUND)
 if(onnxar_take)
   enable_language(C)
   if(DEFINED zig_target)
-    # CMake takes the static C library in zig's cache for one that C code needs in every link, also in that of a module.
+    # CMake believes that every link needs the static C library in zig's cache, also the link of a module.
     set(CMAKE_C_IMPLICIT_LINK_LIBRARIES "")
   endif()
   onnxar_bundle_zlib()
@@ -50,7 +50,7 @@ elseif(NOT ZLIB_FOUND)
   onnxar_lacks(zlib zlib1g-dev "for all of onnxar")
 endif()
 
-# The command line needs two libraries of headers alone. They are imported, so that their headers count as system headers.
+# The command needs two header-only libraries. They are imported, so that their headers count as system headers.
 if(ONNXAR_BUILD_TOOLS)
   foreach(header CLI11:CLI11::CLI11:libcli11-dev nlohmann_json:nlohmann_json::nlohmann_json:nlohmann-json3-dev)
     string(REGEX MATCH "^([^:]+):(.+):([^:]+)$" header ${header})
@@ -78,7 +78,7 @@ if(ONNXAR_BUILD_MODEL)  # ON or AUTO
     set(onnxar_protobuf_found TRUE)
   endif()
   onnxar_consider(protobuf onnxar_protobuf_found)
-  set(onnxar_schema_dir "")  # where the generated code is, if protoc does not have to make it
+  set(onnxar_schema_dir "")  # the folder of the generated code, if protoc need not make it
   if(onnxar_take)
     onnxar_bundle_protobuf()
     set(onnxar_schema_dir ${ONNXAR_BUNDLED_DIR}/generated)

@@ -8,11 +8,11 @@ set(remote_headers include/onnxar/remote.h)
 list(REMOVE_ITEM core_headers ${c_headers} ${remote_headers})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)
 
-# The .pc files give the prefix relative to themselves, so that an installed tree can be moved.
+# The .pc files state the prefix relative to themselves, so that an installed tree can be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE up_to_prefix)
 
-# Users of a static library link its dependencies themselves; a shared one brings them.
+# Users of a static library link its dependencies themselves; a shared one contains them.
 if(NOT BUILD_SHARED_LIBS)
   set(core_requires "zlib")
   if(ISAL_FOUND)
@@ -47,7 +47,7 @@ endif()
 if(TARGET onnxar_remote AND (ONNXAR_BUILD_REMOTE OR BUILD_SHARED_LIBS))  # a shared command needs the library
   onnxar_install(remote ${remote_headers})
 endif()
-# The headers of the model include protobuf's, which are installed with the system's protobuf alone.
+# The headers of the model include protobuf's, which are installed only with the system's protobuf.
 if(ONNXAR_BUILD_MODEL AND NOT TARGET onnxar_bundled_protobuf)
   onnxar_install(model ${PROJECT_BINARY_DIR}/generated/onnxar/onnx.pb.h)
   install(DIRECTORY include/onnxar/model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/onnxar)
@@ -64,18 +64,18 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
-# Tells other programs the type of archives (spec/media-type.md).
+# Registers the media type of archives (spec/media-type.md).
 install(FILES spec/media-type/onnxar.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
 install(FILES spec/media-type/onnxar.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/file)
 
-# The licence has to go with every copy. The specification is installed with its reference reader and examples, but
+# Every copy must include the licence. The specification is installed with its reference reader and examples, but
 # without the vectors: these are 5 MB of inputs for tests of other implementations, whose authors have the repository.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY spec examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN vectors EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN tools EXCLUDE PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE)
-# What these pages link to has its place beside them, as in the repository.
+# Files to which these pages link are installed beside them, as in the repository.
 file(GLOB linked RELATIVE ${PROJECT_SOURCE_DIR} *.md bench/*.md js/*.md js/demo/index.html js/demo/*.png packaging/*.md
   python/*.md reader/*.[ch] spec/vectors/README.md src/*.md tests/interop/upstream_programs/*
   tests/platforms/skipped/*.txt upstream/*/*.md upstream/*/*.png)

@@ -1,4 +1,4 @@
-# Python and nanobind for the extension module. Usually the interpreter that builds the package is asked. With ONNXAR_PYTHON_HEADERS,
+# Finds Python and nanobind for the extension module, usually with the interpreter that builds the package. With ONNXAR_PYTHON_HEADERS,
 # folders with Python.h and pyconfig.h, the module is built for a different Python or system than the one that builds it;
 # tools/release/wheels.py does so, and names the file's ending and, on Windows, the import library.
 set(ONNXAR_PYTHON_HEADERS "" CACHE STRING "Folders with the headers of the Python to build for, if it cannot run here")
@@ -14,14 +14,14 @@ else()
   string(REGEX MATCH "[0-9]+\\.[0-9]+" Python_VERSION "${version}")
   set(Python_INTERPRETER_ID Python)
   set(Python_INCLUDE_DIRS ${ONNXAR_PYTHON_HEADERS})
-  set(SKBUILD_SOABI "")  # nanobind would ask the interpreter for the endings
+  set(SKBUILD_SOABI "")  # otherwise nanobind asks the interpreter for the endings
   set(SKBUILD_SOSABI "")
   set(NB_SUFFIX ${ONNXAR_PYTHON_SUFFIX})
   foreach(target Python::Module Python::SABIModule)
     add_library(${target} INTERFACE IMPORTED)
     target_include_directories(${target} SYSTEM INTERFACE ${ONNXAR_PYTHON_HEADERS})
     target_link_libraries(${target} INTERFACE ${ONNXAR_PYTHON_LIBRARY})
-    if(WIN32)  # pyconfig.h finds it out for the compiler of Microsoft alone
+    if(WIN32)  # pyconfig.h detects it only for Microsoft's compiler
       target_compile_definitions(${target} INTERFACE MS_WIN64=)
     endif()
   endforeach()

@@ -1,4 +1,4 @@
-# This machine's Linux with clang-19 and LLVM's C++ library. Libraries in C++ are built anew: those of this machine use libstdc++.
+# This machine's Linux with clang-19 and LLVM's C++ library. C++ libraries are built from source: those of this machine use libstdc++.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER clang-19)

@@ -1,6 +1,6 @@
-# What the toolchains of Linux on other processors have in common; linux-NAME.cmake sets `triplet` and `processor`. Programs run
-# under qemu-user. tests/platforms/sysroot.py fills the folder that libraries and headers are looked for in; nothing of the host's
-# /usr/include is used.
+# Shared by the toolchains for Linux on other processors; linux-NAME.cmake sets `triplet` and `processor`. Programs run
+# under qemu-user. tests/platforms/sysroot.py fills the folder that is searched for libraries and headers; the host's
+# /usr/include is not used.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${processor})
 set(CMAKE_LIBRARY_ARCHITECTURE ${triplet})
@@ -17,6 +17,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# The sysroot has no shared libraries, so programs need those of the compiler alone when they run.
+# The sysroot has no shared libraries, so at run time programs need only those of the compiler.
 set(ZLIB_USE_STATIC_LIBS ON)
 set(Protobuf_USE_STATIC_LIBS ON)

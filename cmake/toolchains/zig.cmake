@@ -1,10 +1,10 @@
-# What toolchain files with `zig` as the compiler share: it brings clang, libc++ and the C libraries of other systems. Each
+# Shared by the toolchain files with `zig` as the compiler, which has clang, libc++ and the C libraries of other systems. Each
 # of these files sets CMAKE_SYSTEM_NAME, CMAKE_SYSTEM_PROCESSOR and zig_target.
 #
 # `./dev platforms` installs the package `ziglang` from PyPI into build/zig_venv, and writes the programs zig-clang and
 # zig-clang++ there: CMake and ccache expect a compiler of one word, and `zig c++` has two. ONNXAR_ZIG in the environment
 # names a different folder with these programs. zig builds libc++ once for each level of optimisation, for minutes:
-# ONNXAR_ZIG_FLAGS has that of the build, so that CMake's own programs take the same one.
+# ONNXAR_ZIG_FLAGS has that of the build, so that CMake's own programs use the same one.
 if(DEFINED ENV{ONNXAR_ZIG})
   set(zig_folder $ENV{ONNXAR_ZIG})
 else()
@@ -24,7 +24,7 @@ set(CMAKE_C_COMPILER ${zig_folder}/zig-clang)
 set(CMAKE_CXX_COMPILER ${zig_folder}/zig-clang++)
 
 if(CMAKE_SYSTEM_NAME STREQUAL Darwin)
-  set(CMAKE_INSTALL_NAME_TOOL /bin/true)  # CMake asks for it; only an installation calls it, and zig does not have it
+  set(CMAKE_INSTALL_NAME_TOOL /bin/true)  # CMake requires it; only an installation calls it, and zig lacks it
 endif()
 
 # Libraries and headers of this machine are for a different system; tests/platforms/platforms.py fills the folder that is

@@ -1,8 +1,8 @@
 # ./dev fuzz [--minimise | --total] [TARGET] [SECONDS] [-OPTION=VALUE...]
 #     fuzz one target of tests/fuzz, or each in turn, 60 seconds by default, from what earlier runs found; --minimise:
-#     write tests/fuzz/corpus anew; --total: print how many inputs ran
+#     write tests/fuzz/corpus again; --total: print how many inputs ran
 # ./dev fuzz differential N [SEED [FIRST]]
-#     ask other zip readers about N mutants; files that two of them read differently are kept in build/fuzz/differential
+#     compare other zip readers on N mutants; files that two of them read differently are kept in build/fuzz/differential
 
 differential() {  # N [SEED [FIRST]]
   need "fuzz differential" "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" unzip p7zip-full \

@@ -1,5 +1,5 @@
 # ./dev newcomer [install RELEASE]
-#     play the quick start, from its rendered page, in a bare system that debootstrap makes; needs root; install: install
+#     run the quick start, from its rendered page, in a minimal system that debootstrap makes; needs root; install: install
 #     the wheel of a release in a bare Debian 12 and run the program on a bare Debian 11, one command each
 ((EUID == 0)) || die "newcomer makes the root of a system, so it needs root"
 need newcomer debootstrap git

@@ -1,5 +1,5 @@
 # ./dev ray
-#     run the examples for Ray on a cluster of two workers, and show what their sessions take of memory
+#     run the examples for Ray on a cluster of two workers, and show how much memory their sessions use
 need ray "${build_packages[@]}" "${library_packages[@]}" "${wheel_packages[@]}"
 python_package
 environment build/ray_venv examples/ray/requirements.txt

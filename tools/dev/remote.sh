@@ -1,5 +1,5 @@
 # ./dev remote
-#     the tests of archives at addresses, also with a store that speaks S3, which Go builds
+#     the tests of archives at addresses, also with an S3 store, which Go builds
 local store=$PWD/build/s3/versitygw
 need remote "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" nginx-light openssl
 if [[ ! -x $store ]]; then

@@ -1,4 +1,4 @@
-"""Counts the cases of a ctest run, and names those that failed with the command that runs each alone.
+"""Counts the cases of a ctest run, and names those that failed with the command that runs only that case.
 
 Usage: results.py TEST_PRESET JUNIT. The last line of the output has the numbers of cases that passed, failed and were skipped.
 """
@@ -32,7 +32,7 @@ def of_gtest(report: Path, program: str) -> tuple[Counts, list[str]]:
 
 
 def of_unittest(output: str) -> Counts | None:
-    """By the lines that Python's unittest ends with."""
+    """Counts the cases by the last lines of Python's unittest."""
     ran = re.findall(r"^Ran (\d+) tests? in ", output, re.MULTILINE)
     if not ran:
         return None

@@ -1,7 +1,7 @@
 # ./dev test [--large]
-#     prove what a user relies on, in minutes: the release build, unit tests, vectors, the command, the wheel and its tests,
+#     test in minutes what users rely on: the release build, unit tests, vectors, the command, the wheel and its tests,
 #     a project that uses the installed library, sessions of ONNX Runtime; --large: tests that take many minutes or up to
-#     16 GiB of disk, of which ./dev verify runs a sample
+#     16 GiB of disk, which ./dev verify samples
 need test "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" zip unzip
 if [[ ${1-} == --large ]]; then
   need "test --large" "${data_packages[@]}"

@@ -2,7 +2,7 @@
 #     the rest that a change must pass: lint, the tests that ./dev test leaves out (foreign zip tools, servers, documents,
 #     peers, platforms, faults, races), the web, ASan and UBSan with the fuzz targets' inputs, TSan
 
-# The build without a preset, which a user's is, has the compiler's commands of the release build, except that warnings
+# The build without a preset, as users make it, has the compiler's commands of the release build, except that warnings
 # are not errors.
 plain_build() {
   say "the build without a preset"

@@ -39,7 +39,7 @@ int run_verb(std::span<const Verb> verbs) {
   return exit_code::usage;
 }
 
-/// Returns `code` after the standard output has taken everything. Errors: io.failed.
+/// Returns `code` after the standard output has accepted everything. Throws io.failed.
 int flushed(int code) {
   // A full disk may show only at the flush. Without this check, a truncated listing would end with exit code 0.
   std::cout.flush();
@@ -60,15 +60,15 @@ void refuse_unknown_verb(const CLI::App& app, Words words) {
   expect_verb(app, *first);
 }
 
-/// The first option that the verb does not have, or an empty string. CLI11 may report something else first, which a
-/// misspelt option caused: that the right one is missing.
+/// Returns the first option that the verb does not have, or an empty string. CLI11 may otherwise report a consequence
+/// of a misspelt option first: that the right option is missing.
 std::string unknown_option(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(true);
   const auto option = std::ranges::find_if(extras, [](const std::string& word) { return is_option(word); });
   return option == extras.end() ? "" : option->substr(0, option->find('='));
 }
 
-/// An empty value would mean the same as no option. It often comes from a variable of the shell that is not set.
+/// Refuses an empty value, which would mean the same as no option and often comes from an unset shell variable.
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() || std::ranges::count(option->results(), "") == 0) continue;
@@ -98,7 +98,7 @@ std::string needs(const std::string& verb, const Parameter& missing) {
   return "`" + verb + "` needs " + missing.names.back() + ": " + help;
 }
 
-/// "`ls` needs ARCHIVE: an archive"; empty if no argument of the verb is missing.
+/// Returns "`ls` needs ARCHIVE: an archive"; empty if no argument of the verb is missing.
 std::string missing_argument(const CLI::App& verb) {
   const VerbDescription described = describe_verb(verb);
   for (const auto* parameters : {&described.arguments, &described.options}) {

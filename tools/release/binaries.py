@@ -1,4 +1,4 @@
-"""Builds the command as one file: for Linux with glibc, static for any Linux, an .exe for Windows. From the unpacked source distribution.
+"""Builds the command as one file: for Linux with glibc, static for any Linux, an .exe for Windows. Uses the unpacked source distribution.
 
 Usage: python binaries.py [TARGET...] writes them to build/release_work/dist; --twice builds each again, in different folders, and compares
 """
@@ -21,7 +21,7 @@ from versions import library_version
 
 
 def build_command(source: Path, target: Target, build: Path) -> Path:
-    """The command, built from `source` in `build`."""
+    """Builds the command from `source` in `build`, and returns its path."""
     settings = {**cmake_settings(target, source, build), "ONNXAR_BUILD_PYTHON": "OFF", "ONNXAR_BUILD_TESTS": "OFF", "ONNXAR_BUILD_MODEL": "ON"}
     defines = [f"-D{name}={value}" for name, value in settings.items()]
     run("cmake", "-G", "Ninja", "-S", source, "-B", build, *defines, SOURCE_DATE_EPOCH=commit_time())
@@ -30,12 +30,12 @@ def build_command(source: Path, target: Target, build: Path) -> Path:
 
 
 def expect_to_run(target: Target, program: Path) -> None:
-    """It tells this version, and has protobuf inside. A program for Windows is not run."""
+    """Checks that the command prints this version, and has protobuf inside. Does not run a program for Windows."""
     if target.windows:
         return
     emulator = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"] if "aarch64" in target.toolchain else []
     if library_version() not in run(*emulator, program, "--version"):
-        sys.exit(f"binaries.py: {program.name} does not tell that it is {library_version()}")
+        sys.exit(f"binaries.py: {program.name} does not say that it is {library_version()}")
     if "without it" in run(*emulator, program, "show", "--help"):
         sys.exit(f"binaries.py: {program.name} was built without protobuf")
 
@@ -47,7 +47,7 @@ def publish(target: Target, program: Path) -> Path:
 
 
 def same_twice(sdist: Path, target: Target, first: Path) -> None:
-    """Builds the command anew from and in folders of other names and lengths, without a cache. Ends the program if a byte differs."""
+    """Builds the command again from and in folders of other names and lengths, without a cache. Ends the program if a byte differs."""
     os.environ["CCACHE_DISABLE"] = "1"
     with tempfile.TemporaryDirectory(prefix="a_folder_of_another_length_", dir=WORK) as folder:
         source = unpacked(sdist, Path(folder) / "sources")

@@ -1,4 +1,4 @@
-"""Runs the wheel for aarch64 under qemu-user, with the Python of Debian 12 for that processor. What that Python starts are scripts that start qemu anew."""
+"""Runs the wheel for aarch64 under qemu-user, with the Python of Debian 12 for that processor. Programs that this Python starts are replaced by scripts that start qemu again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def logged(*command: object) -> None:
 
 
 def unpacked_root() -> Path:
-    """Debian's packages for the processor, unpacked and not configured: nothing of them has to run for that."""
+    """Unpacks Debian's packages for the processor without configuring them, which would run their programs."""
     root, packages = FOLDER / "root", FOLDER / "packages"
     shutil.rmtree(root, ignore_errors=True)
     packages.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def unpacked_root() -> Path:
 
 
 def install(wheel: Path, target: Path) -> None:
-    """The wheel and what its tests need. pip chooses wheels by the platforms that it is told."""
+    """Installs the wheel and what its tests need. pip chooses wheels by the platforms in its arguments."""
     shutil.rmtree(target, ignore_errors=True)
     platforms = [f"--platform={platform}" for platform in PLATFORMS]
     logged(sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--only-binary=:all:", f"--python-version={PYTHON}", *platforms,

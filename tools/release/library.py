@@ -1,5 +1,5 @@
-"""The C and C++ libraries as one archive of files: `static/` and `shared/` are prefixes, each with headers, CMake package and pkg-config files.
-zlib is inside both. onnxar::model is left out: its headers need those of the very protobuf that it was built with.
+"""Packs the C and C++ libraries into one tarball: `static/` and `shared/` are prefixes, each with headers, CMake package and pkg-config files.
+zlib is inside both. onnxar::model is left out: its headers need those of the same protobuf with which it was built.
 
 Usage: python library.py, which writes build/release_work/dist/onnxar-VERSION-linux-x86_64-libraries.tar.gz, and links programs against it
 """
@@ -38,7 +38,7 @@ def install(kind: str, bundled: Path, prefix: Path) -> None:
 
 
 def packed(folder: Path, out: Path) -> None:
-    """A .tar.gz of the folder: sorted, by no user, at the time of the commit."""
+    """Writes a .tar.gz of the folder: sorted, without a user, with the time of the commit."""
     time = int(commit_time())
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -53,7 +53,7 @@ def packed(folder: Path, out: Path) -> None:
 
 
 def linked(prefix: Path, work: Path) -> None:
-    """Programs outside the tree use the libraries, by CMake and by pkg-config."""
+    """Builds programs outside the tree that use the libraries, with CMake and with pkg-config."""
     examples, archive = prefix / "share/doc/onnxar/examples", work / "a.onnxar"
     run("cmake", "-G", "Ninja", "-S", CONSUMER, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={examples}",
         "-DCMAKE_C_COMPILER=gcc-12", "-DCMAKE_CXX_COMPILER=g++-12")  # fmt: skip

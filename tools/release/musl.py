@@ -85,7 +85,7 @@ def ran(step: str, root: Path, script: str) -> None:
 
 
 def pythons() -> list[str]:
-    """The versions whose sources are pinned, without their last numbers."""
+    """Returns the versions whose sources are pinned, without their last numbers."""
     return [pin.name.removeprefix("python") for pin in pins(PYTHONS)]
 
 
@@ -97,7 +97,7 @@ def write_compilers(root: Path) -> None:
 
 
 def download(root: Path) -> None:
-    """What the tests and the builds need from PyPI: the Pythons in the root are without TLS."""
+    """Downloads what the tests and the builds need from PyPI, because the Pythons in the root lack TLS."""
     versions = required()
     wheels = [name for name in versions if name not in (*COMPILED, *ABSENT, "onnx-ir")]
     pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "-d", root / "packages"]
@@ -127,7 +127,7 @@ def compile_all(root: Path) -> None:
 
 
 def fill_local(root: Path) -> None:
-    """Compiles /usr/local of the root, or takes the one that was kept."""
+    """Compiles /usr/local of the root, or uses the one that was kept."""
     compiled = [required()[name] for name in COMPILED]
     recipe = repr((LIBRARIES, LIBFFI, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, compiled, pins(PYTHONS), pins(BUNDLED)))
     mark = KEPT / "recipe"

@@ -1,4 +1,4 @@
-"""Makes a wheel into one of an older version with one more file, to test that an upgrade leaves nothing of it."""
+"""Turns a wheel into one of an older version with one more file, to test that an upgrade leaves nothing of it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make(wheel: Path, folder: Path) -> Path:
 
 
 def _like(entry: zipfile.ZipInfo, name: str) -> zipfile.ZipInfo:
-    """The entry's mode under a new name: the command has to stay executable."""
+    """Returns the entry under a new name with its mode: the command must stay executable."""
     info = zipfile.ZipInfo(name, entry.date_time)
     info.external_attr = entry.external_attr
     return info

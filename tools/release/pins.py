@@ -1,4 +1,4 @@
-"""Archives of other projects, named by address and SHA-256 in tables: cmake/bundled.txt and tools/release/pythons.txt."""
+"""Downloads archives of other projects, which tables name by address and SHA-256: cmake/bundled.txt and tools/release/pythons.txt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sha256(path: Path) -> str:
 
 
 def fetched(pin: Pin, folder: Path = DOWNLOADS) -> Path:
-    """The archive, downloaded if it is not there. Ends the program if its SHA-256 differs."""
+    """Returns the path of the archive, and downloads it first if it is missing. Ends the program if its SHA-256 differs."""
     path = folder / pin.file
     if not path.exists():
         print(f"fetching {pin.address}", flush=True)

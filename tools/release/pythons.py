@@ -1,7 +1,7 @@
-"""The headers of the Pythons that wheels are for, and import libraries for Windows, from Python's own sources.
+"""Provides the headers of the Pythons for which wheels are made, and import libraries for Windows, from Python's own sources.
 
-Linux and macOS share the pyconfig.h of the Python that runs this: what Python's public headers ask of it is the sizes of types, which
-are the same on all 64-bit systems of the two, and in all versions.
+Linux and macOS share the pyconfig.h of the Python that runs this: Python's public headers use only the sizes of types in it, which are the same on all 64-bit
+systems of the two, and in all versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STABLE = re.compile(r"^EXPORT_(?P<kind>FUNC|DATA)\((?P<name>\w+)\)", re.MULTILIN
 
 
 def own_config() -> Path:
-    """The pyconfig.h of this Python. Debian's has a second one, with the answers for each architecture."""
+    """Returns the pyconfig.h of this Python. Debian's Python has a second one, with the values for each architecture."""
     config = Path(sysconfig.get_config_h_filename())
     second = Path("/usr/include") / str(sysconfig.get_config_var("MULTIARCH")) / config.parent.name / config.name
     return second if second.exists() else config
@@ -60,7 +60,7 @@ class Python:
         return [folder, self.source / "Include"]
 
     def exported(self, stable: bool) -> list[str]:
-        """Lines of a .def file: what python3.dll exports, or what the headers declare of pythonXY.dll."""
+        """Returns lines of a .def file: what python3.dll exports, or what the headers declare of pythonXY.dll."""
         texts = [(self.source / "PC/python3dll.c").read_text()] if stable else [
             header.read_text() for header in sorted((self.source / "Include").rglob("*.h"))]  # fmt: skip
         found = {(match["name"], match["kind"]) for text in texts for match in (STABLE if stable else API).finditer(text)}

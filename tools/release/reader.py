@@ -1,4 +1,4 @@
-"""The reader in two files as one archive of files, with its test and the vectors that the test reads.
+"""Packs the reader in two files into one tarball, with its test and the vectors that the test reads.
 
 Usage: python reader.py, which writes build/release_work/dist/onnxar-VERSION-reader.tar.gz, unpacks it elsewhere and runs the test
 """

@@ -1,4 +1,4 @@
-"""The recipes of packaging/, filled in: the version, the address and the sums of the source archive, names that follow from the version.
+"""Fills in the recipes of packaging/: the version, the address and the checksums of the source archive, and names that follow from the version.
 
 Usage: python recipes.py, which writes onnxar-VERSION-source.tar.gz and onnxar-VERSION-recipes.tar.gz to build/release_work/dist
 """
@@ -26,12 +26,12 @@ PLACEHOLDER = re.compile(r"@([A-Z][A-Z0-9_]*)@")
 
 
 def maintainer() -> str:
-    """As Debian's programs take it from the environment."""
+    """Returns the maintainer, as Debian's programs read it from the environment."""
     return f"{os.environ.get('DEBFULLNAME', 'The onnxar authors')} <{os.environ.get('DEBEMAIL', 'onnxar@example.org')}>"
 
 
 def values(source: Path, address: str = "") -> dict[str, str]:
-    """What each placeholder becomes. Without an address, that of the release."""
+    """Returns the value of each placeholder. Without an address, uses that of the release."""
     version, data = library_version(), source.read_bytes()
     return {
         "VERSION": version,
@@ -51,7 +51,7 @@ def filled(text: str, known: dict[str, str]) -> str:
 
 
 def fill(folder: Path, known: dict[str, str], recipes: Path = RECIPES) -> None:
-    """Writes the recipes to the folder, which is made anew. Names of files have placeholders, too."""
+    """Writes the recipes to a new folder. Names of files have placeholders, too."""
     shutil.rmtree(folder, ignore_errors=True)
     for path in sorted(recipes.rglob("*")):
         out = folder / filled(path.relative_to(recipes).as_posix(), known)
@@ -62,7 +62,7 @@ def fill(folder: Path, known: dict[str, str], recipes: Path = RECIPES) -> None:
 
 
 def make_source(place: Path) -> Path:
-    """The files that git knows or would add, as they are, in an archive. A release is made from a clean tag, whose files these are."""
+    """Packs the files that git knows or would add, unchanged. A release is made from a clean tag, so these are the tag's files."""
     name = f"onnxar-{library_version()}"
     listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
     place.mkdir(parents=True, exist_ok=True)

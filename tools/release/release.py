@@ -27,13 +27,13 @@ def git(*arguments: str) -> str:
 
 
 def platform_faults() -> str:
-    """What docs/platforms.md says of an older state, or of failed tests."""
+    """Returns the lines of docs/platforms.md about an older state or failed tests."""
     check = [sys.executable, "-B", ROOT / "tests/platforms/platforms.py", "--check"]
     return subprocess.run(check, check=False, stderr=subprocess.PIPE, text=True).stderr
 
 
 def faults(trial: bool) -> list[str]:
-    """Why this tree cannot be released."""
+    """Returns the reasons why this tree cannot be released."""
     found = versions.faults()
     if trial:
         return found
@@ -48,7 +48,7 @@ def faults(trial: bool) -> list[str]:
 
 
 def published() -> list[Path]:
-    """Everything that was built, without the lists of contents."""
+    """Returns all files that were built, without the lists of contents."""
     version = versions.library_version()
     found = [path for path in sorted(DIST.iterdir()) if path.suffix != ".json"]
     if foreign := [path.name for path in found if not path.name.startswith(("onnxar-linux-", "onnxar-windows-", f"onnxar-{version}"))]:

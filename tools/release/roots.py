@@ -1,4 +1,4 @@
-"""Bare roots of distributions, made by debootstrap, and commands that run in them. Needs root."""
+"""Makes minimal roots of distributions with debootstrap, and runs commands in them. Needs root."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from newcomer.play import give_network  # noqa: E402
 
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
-# Ubuntu's keys, which Debian has no package of.
+# Ubuntu's keys, for which Debian has no package.
 UBUNTU_KEYS = Pin("ubuntu-keyring", "2021.03.26", "GPL", "0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f",
                   f"{UBUNTU}/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb")  # fmt: skip
 
@@ -53,7 +53,7 @@ def ubuntu_keyring() -> Path:
 
 
 def bare_root(distribution: Distribution) -> Path:
-    """The root of a new system; what debootstrap fetched is kept beside it for the next one."""
+    """Makes the root of a new system; what debootstrap downloaded is kept beside it for the next one."""
     root, packages = distribution.folder / "root", distribution.folder / "packages"
     shutil.rmtree(root, ignore_errors=True)
     packages.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def bare_root(distribution: Distribution) -> Path:
 
 
 def run_in(root: Path, script: str, log: IO[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs a script of bash in the root, with /proc and the network of this machine. The output goes to `log`, if given."""
+    """Runs a bash script in the root, with /proc and the network of this machine. Writes the output to `log`, if given."""
     words = {"HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
              **give_network(root), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
     (root / "script.sh").write_text("set -euo pipefail\n" + script)

@@ -1,4 +1,4 @@
-"""A CycloneDX list of what a published file contains, with licences and sums."""
+"""Writes a CycloneDX list of what a published file contains, with licences and checksums."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from versions import library_version
 
 Component = dict[str, Any]
 
-# What comes with zig, which is the compiler: (name, version, licence). `zig_parts` says which of them a system takes.
+# Parts of zig, which is the compiler: (name, version, licence). `zig_parts` selects those that a system uses.
 LIBCXX = ("libc++", "20.1.0", "Apache-2.0 WITH LLVM-exception")
 MUSL = ("musl", "1.2.5", "MIT")
 MINGW = ("mingw-w64", "13.0", "ZPL-2.1")
@@ -39,7 +39,7 @@ def bundled() -> list[Component]:
 
 
 def zig_parts(name: str) -> list[Component]:
-    """By the name of the published file. A wheel for musl has a static program in it."""
+    """Returns the parts of zig in a published file, by its name. A wheel for musl contains a static program."""
     parts = [LIBCXX]
     if name.endswith(".exe") or "-win_" in name:
         parts.append(MINGW)
@@ -55,7 +55,7 @@ def nanobind() -> list[Component]:
 
 
 def parts_of(name: str) -> list[Component]:
-    """What a published file has in it besides this project's code."""
+    """Returns what a published file contains besides this project's code."""
     if name.endswith(("-reader.tar.gz", "-source.tar.gz", "-recipes.tar.gz")):
         return []
     if name.endswith("-libraries.tar.gz"):
@@ -66,7 +66,7 @@ def parts_of(name: str) -> list[Component]:
 
 
 def sbom(file: Path, kind: str) -> dict[str, Any]:
-    """`kind` is CycloneDX's word for the file: application or library. The same file gives the same text."""
+    """Returns the list as text, always the same for the same file. `kind` is CycloneDX's word for the file: application or library."""
     version, sum_ = library_version(), sha256(file)
     purl = f"pkg:generic/onnxar@{version}?file_name={file.name}"
     parts = parts_of(file.name)

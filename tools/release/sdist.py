@@ -1,4 +1,4 @@
-"""The source distribution: the sources, the archives of cmake/bundled.txt, and the code that protoc makes of onnx.proto.
+"""Makes the source distribution: the sources, the archives of cmake/bundled.txt, and the code that protoc generates from onnx.proto.
 
 Usage: python sdist.py, which writes build/release_work/dist/onnxar-VERSION.tar.gz and prints its path
 """
@@ -18,18 +18,18 @@ PLACE = ROOT / "bundled"  # .gitignore has it
 
 
 def run(*command: object, cwd: Path = ROOT, **environment: object) -> str:
-    """What the command prints; its errors are shown as they come."""
+    """Returns what the command prints; its errors are shown immediately."""
     variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
     return subprocess.run([*map(str, command)], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True, env=variables).stdout
 
 
 def commit_time() -> str:
-    """The time of all files in archives, so that the same commit gives the same bytes."""
+    """Returns the time of all files in archives, which makes the bytes depend only on the commit."""
     return run("git", "log", "-1", "--format=%ct").strip()
 
 
 def generate(folder: Path) -> None:
-    """onnx.pb.cc and onnx.pb.h, by the protoc that belongs to the bundled protobuf."""
+    """Generates onnx.pb.cc and onnx.pb.h with the protoc of the bundled protobuf."""
     (wanted,) = (pin.version for pin in pins(BUNDLED) if pin.name == "protobuf")
     found = run("protoc", "--version").split()[1]
     if found != wanted:
@@ -39,7 +39,7 @@ def generate(folder: Path) -> None:
 
 
 def bundle() -> None:
-    """Fills bundled/ anew."""
+    """Fills bundled/ again."""
     shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir()
     for pin in pins(BUNDLED):
@@ -64,8 +64,8 @@ def make_sdist() -> Path:
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
-    """The only folder of the archive, in a folder that is made anew. Its files are as old as this call: all have the time of the commit
-    in the archive, which may be earlier than that of objects that were made of other sources."""
+    """Unpacks the archive into a new folder, and returns the only folder in it. Its files get the time of this call: in the archive they have the
+    time of the commit, which may be earlier than that of objects of other sources."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run("tar", "-xf", archive, "-C", folder, "--no-same-owner", "--touch")

@@ -1,4 +1,4 @@
-"""What is done with a wheel in a bare root: an older one is installed, it takes that one's place, the package's tests run, and it is uninstalled."""
+"""Tries a wheel in a minimal root: installs an older one, upgrades it, runs the package's tests, and uninstalls it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pins import ROOT
 from roots import run_in
 from sdist import DIST
 
-# What is installed by the tests is the newest that this Python has.
+# The tests install the newest versions that this Python has.
 INSTALL = """
 apt-get install -y -qq --no-install-recommends binutils libcurl4 > /dev/null   # nm and readelf, for tests of the module; for addresses
 rm -rf /venv
@@ -52,7 +52,7 @@ NEVER = {
 
 
 def required() -> dict[str, str]:
-    """What the tests need from PyPI, with the versions that they are pinned to elsewhere."""
+    """Returns what the tests need from PyPI, with the versions that are pinned elsewhere."""
     lines = (ROOT / "python/tests/requirements.txt").read_text().splitlines()
     return dict(line.split("==") for line in lines if "==" in line)
 
@@ -64,7 +64,7 @@ def finish(step: str, done: subprocess.CompletedProcess[str]) -> str:
 
 
 def bring(root: Path, family: str) -> None:
-    """The wheels of the family of systems, and the tests."""
+    """Copies the wheels for the family of systems, and the tests."""
     (root / "wheels/older").mkdir(parents=True)
     for wheel in DIST.glob(f"*{family}*_x86_64.whl"):
         shutil.copy(wheel, root / "wheels")
@@ -80,8 +80,8 @@ def wheel_for(root: Path, python: str) -> Path:
     sys.exit(f"trial.py: no wheel for Python {python}: ./dev wheels makes it")
 
 
-def told(tests: str, left_out: dict[str, str]) -> str:
-    """How many tests passed, and why others did not run."""
+def summary_of(tests: str, left_out: dict[str, str]) -> str:
+    """Returns how many tests passed, and why others did not run."""
     reasons = re.findall(r"[.]{3} skipped (['\"])(.*)\1$", tests, re.MULTILINE)
     passed = sum(int(number) for number in re.findall(r"^Ran (\d+) test", tests, re.MULTILINE)) - len(reasons)
     lines = [f"{passed} tests passed", *(f"skipped: {reason}" for _, reason in reasons)]
@@ -89,7 +89,7 @@ def told(tests: str, left_out: dict[str, str]) -> str:
 
 
 def tried(root: Path, python: str, version: str, requirements: list[str], left_out: dict[str, str], settings: str = "") -> str:
-    """What came out of it with the Python at a path in the root. `left_out` has files of tests, and reasons."""
+    """Returns the result with the Python at a path in the root. `left_out` maps files of tests to reasons."""
     left_out = NEVER | left_out
     asked = run_in(root, f"{python} -c 'import sys; print(*sys.version_info[:2], sep=chr(46))'")
     number = finish("Python", asked).split()[-1]
@@ -98,4 +98,4 @@ def tried(root: Path, python: str, version: str, requirements: list[str], left_o
         python=python, requirements=" ".join(requirements), version=version, relic=older.RELIC, older=made)))  # fmt: skip
     tests = finish("tests", run_in(root, TESTS.format(left_out=" ".join(left_out))))
     finish("uninstall", run_in(root, UNINSTALL))
-    return f"Python {number}: upgraded, uninstalled without a trace, {told(tests, left_out)}"
+    return f"Python {number}: upgraded, uninstalled without a trace, {summary_of(tests, left_out)}"

@@ -1,4 +1,4 @@
-"""The systems that wheels and programs are built for, all with zig, and how CMake is told about them."""
+"""Lists the systems for which zig builds wheels and programs, and their settings for CMake."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAMS = WORK / "zig"
 
 @dataclasses.dataclass(frozen=True)
 class Abi:
-    """A Python that a wheel is for. The stable ABI is that of 3.12, which later headers restrict themselves to."""
+    """A Python for which a wheel is built. The stable ABI is that of 3.12, to which later headers restrict themselves."""
 
     tag: str  # the wheel's Python tag
     headers: str  # the version of the headers
@@ -52,7 +52,7 @@ class Target:
         return ".abi3.so" if abi.stable else f".cpython-{abi.tag.removeprefix('cp')}-{soabi}.so"
 
     def python(self, abi: Abi) -> dict[str, object]:
-        """CMake's variables for this Python."""
+        """Returns CMake's variables for this Python."""
         python = Python(abi.headers)
         headers = python.windows_headers() if self.windows else python.posix_headers()
         library = python.import_library(PROGRAMS / "zig", abi.stable) if self.windows else ""
@@ -76,7 +76,7 @@ TARGETS = (
 
 
 def chosen(names: list[str]) -> list[Target]:
-    """The targets of these names, or all."""
+    """Returns the targets of these names, or all."""
     return [target for target in TARGETS if not names or target.toolchain in names]
 
 
@@ -87,12 +87,12 @@ exec "{zig}" {subcommand}"$@"
 
 
 def prepare_zig() -> None:
-    """Writes zig, zig-clang and zig-clang++, programs of one word for zig and its subcommands, and tells the toolchain files of them."""
+    """Writes zig, zig-clang and zig-clang++, programs of one word for zig and its subcommands, and sets their paths for the toolchain files."""
     (found,) = ZIG.parent.glob("lib/python3*/site-packages/ziglang/zig")
     PROGRAMS.mkdir(parents=True, exist_ok=True)
     for name, subcommand in (("zig", ""), ("zig-clang", "cc "), ("zig-clang++", "c++ ")):
         script, text = PROGRAMS / name, ZIG_SCRIPT.format(zig=found, subcommand=subcommand)
-        if not script.exists() or script.read_text() != text:  # ccache takes a compiler that was written anew for another one
+        if not script.exists() or script.read_text() != text:  # for ccache a compiler that was rewritten is another one
             script.write_text(text)
             script.chmod(0o755)
     os.environ["ONNXAR_ZIG"] = str(PROGRAMS)
@@ -104,7 +104,7 @@ def jobs() -> str:
 
 
 def cmake_settings(target: Target, source: Path, build: Path) -> dict[str, object]:
-    """What all builds for a target have in common. Nothing in the programs tells the folders that they were built in."""
+    """Returns the settings that all builds for a target share. The programs do not contain the paths in which they were built."""
     maps = " ".join(f"-ffile-prefix-map={folder}=." for folder in (build, source))
     sections = "-ffunction-sections -fdata-sections"
     collect = "-Wl,-dead_strip" if target.toolchain.startswith("macos") else "-Wl,--gc-sections"

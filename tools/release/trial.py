@@ -1,4 +1,4 @@
-"""Installs the wheels for this processor in bare distributions, and runs the package's tests there; also that for aarch64, emulated, and those for
+"""Installs the wheels for this processor in minimal distributions and runs the package's tests there; also the wheel for aarch64, emulated, and the wheels for
 musl. Needs root and the network.
 
 Usage: python trial.py [DISTRIBUTION...]; --list prints their names. The wheels are those that wheels.py made.

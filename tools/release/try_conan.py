@@ -1,5 +1,5 @@
-"""Runs `conan create` for packaging/conan, with static and shared libraries, without remote and model, in a cache of its own. Conan Center is
-not asked: the libraries are those of this system (tests/release/system_libraries.py).
+"""Runs `conan create` for packaging/conan, with static and shared libraries, without remote and model, in a separate cache. Conan Center is not used: the
+libraries are those of this system (tests/release/system_libraries.py).
 
 Usage: python try_conan.py
 """
@@ -22,7 +22,7 @@ SETTINGS = ("-s:a", "compiler.cppstd=20", "-c", "tools.cmake.cmaketoolchain:gene
 
 
 def system_libraries() -> dict[str, str]:
-    """The versions of what conanfile.py requires, as this system has them."""
+    """Returns the versions of conanfile.py's requirements that this system has."""
     protoc = run("protoc", "--version").split()[1]
     cmake = run("cmake", "--version").split()[2]
     return {"zlib": run("pkg-config", "--modversion", "zlib").strip(), "protobuf": protoc, "cmake": cmake}

@@ -1,6 +1,6 @@
 """Renders packaging/conda/recipe.yaml, and builds and tests its libraries, with rattler-build.
 
-The channel conda-forge is replaced by one made here, whose packages are empty: compiler, CMake and libraries are those of this system. The
+A local channel with empty packages replaces conda-forge: compiler, CMake and libraries are those of this system. The
 Python package is rendered, not built, since that needs a Python from the channel.
 
 Usage: python try_conda.py
@@ -20,7 +20,7 @@ from versions import library_version
 
 PLACE = WORK / "packaging/conda"
 VARIANTS = {"c_compiler": ["gcc"], "cxx_compiler": ["gxx"], "c_stdlib": ["sysroot"], "python": ["3.12"]}
-# What this system has, and the version that the recipe may ask for.
+# The packages of this system, and the version that the recipe may ask for.
 SYSTEM = {"gcc_linux-64": "12.2", "gxx_linux-64": "12.2", "sysroot_linux-64": "2.28", "cmake": "3.25", "ninja": "1.11", "libcurl": "7.88",
           "libprotobuf": "3.21.12", "zlib": "1.2.13"}  # fmt: skip
 

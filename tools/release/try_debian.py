@@ -1,4 +1,4 @@
-"""Builds the Debian packages in bare Debian 12 and 13, lets lintian judge them, and runs autopkgtest with them installed. Needs root.
+"""Builds the Debian packages in minimal Debian 12 and 13, checks them with lintian, and runs autopkgtest with them installed. Needs root.
 
 Usage: python try_debian.py [SUITE...]
 """
@@ -48,7 +48,7 @@ autopkgtest onnxar_{version}-0upstream1_*.changes -- null
 
 
 def nanobind(folder: Path) -> Path:
-    """The source distribution of the version that pyproject.toml pins."""
+    """Returns the source distribution of the version that pyproject.toml pins."""
     (version,) = re.findall(r'"nanobind==([\d.]+)"', (ROOT / "pyproject.toml").read_text())
     run(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "nanobind", "-d", folder, f"nanobind=={version}")
     return folder / f"nanobind-{version}.tar.gz"

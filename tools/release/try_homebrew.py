@@ -1,4 +1,4 @@
-"""Lets Ruby read packaging/homebrew/onnxar.rb. Homebrew itself is not here.
+"""Parses packaging/homebrew/onnxar.rb with Ruby. Homebrew itself is not used.
 
 Usage: python try_homebrew.py
 """

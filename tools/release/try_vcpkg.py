@@ -1,4 +1,4 @@
-"""Builds packaging/vcpkg with the scripts of vcpkg in VCPKG_ROOT, as its program calls them. The program itself, which resolves dependencies and
+"""Builds packaging/vcpkg with the scripts of vcpkg in VCPKG_ROOT, in the way that vcpkg calls them. The program itself, which resolves dependencies and
 fetches them from GitHub, is not run: the libraries are those of this system.
 
 Usage: VCPKG_ROOT=FOLDER python try_vcpkg.py
@@ -23,7 +23,7 @@ TRIPLET = "x64-linux-release"  # half the time of x64-linux, which also builds w
 
 
 def build(port: Path, root: Path, features: list[str]) -> Path:
-    """The folder of the package."""
+    """Returns the folder of the package."""
     (PLACE / "installed" / TRIPLET).mkdir(parents=True, exist_ok=True)
     helpers = ";".join(str(root / f"ports/{name}/vcpkg-port-config.cmake") for name in ("vcpkg-cmake", "vcpkg-cmake-config"))
     words = {

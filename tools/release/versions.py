@@ -1,6 +1,6 @@
-"""The version of the library, and whether everything that states it agrees. CMake and the Python package read it from version.h.
+"""Reads the version of the library, and checks that everything that states it agrees. CMake and the Python package read it from version.h.
 
-Usage: python versions.py prints the version; python versions.py TAG also holds the tag against it
+Usage: python versions.py prints the version; python versions.py TAG also compares the tag with it
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Where else the version is written: a file, and a pattern whose groups are parts of it.
+# Other places with the version: a file, and a pattern whose groups are parts of the version.
 STATED = (
     ("CHANGELOG.md", r"(?m)^## \[(\d+)\.(\d+)\.(\d+)\] - \d{4}-\d\d-\d\d$"),
     ("include/onnxar/version.h", r'/// "(\d+)\.(\d+)\.(\d+)"'),
@@ -33,7 +33,7 @@ FORMAT = (*((f"spec/{part}.md", r"(?m)^Version (\d+)\.(\d+),") for part in PARTS
 
 
 def first(file: str, pattern: str, root: Path) -> tuple[str, ...]:
-    """The groups of the first match; empty if there is none."""
+    """Returns the groups of the first match; empty if there is none."""
     found = re.search(pattern, (root / file).read_text(encoding="utf-8"))
     return found.groups() if found else ()
 
@@ -44,7 +44,7 @@ def library_version(root: Path = ROOT) -> str:
 
 
 def faults(root: Path = ROOT) -> list[str]:
-    """Statements that disagree, as lines of text."""
+    """Returns the places that disagree, as lines of text."""
     parts = tuple(library_version(root).split("."))
     found = []
     for file, pattern in STATED:
@@ -58,7 +58,7 @@ def faults(root: Path = ROOT) -> list[str]:
 
 
 def notes(root: Path = ROOT) -> str:
-    """The part of CHANGELOG.md about this version, without its heading."""
+    """Returns the part of CHANGELOG.md about this version, without its heading."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     begin = re.search(rf"(?m)^## \[{re.escape(library_version(root))}\].*\n", text)
     if not begin:

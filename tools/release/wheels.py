@@ -1,4 +1,4 @@
-"""Builds wheels from the source distribution, for each system of systems.py, and lets the tools of packagers judge them.
+"""Builds wheels from the source distribution for each system of systems.py, and checks them with packagers' tools.
 
 Usage: python wheels.py [fetch | TARGET...]; --list prints the targets. Wheels and sdist go to build/release_work/dist. `fetch` only downloads.
 """
@@ -17,7 +17,7 @@ from systems import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs, pr
 
 
 def build_wheel(source: Path, target: Target, abi: Abi) -> Path:
-    """One wheel. All of a target share a build folder, where only the extension module differs."""
+    """Builds one wheel. All wheels of a target share a build folder, in which only the extension module differs."""
     out = WORK / "wheel" / target.toolchain
     shutil.rmtree(out, ignore_errors=True)
     defines = {**cmake_settings(target, source, target.build), **target.python(abi), "ONNXAR_BUILD_PYTHON": "ON", "ONNXAR_BUILD_TESTS": "OFF",

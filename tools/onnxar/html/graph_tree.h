@@ -8,7 +8,7 @@
 
 namespace onnxar::tool::html {
 
-/// Returns nested lists, in the order of the names; nothing without graphs.
+/// Returns nested lists, in the order of the names; an empty text if there are no graphs.
 std::string graph_tree(std::vector<GraphTotals> graphs);
 
 }  // namespace onnxar::tool::html

@@ -21,7 +21,7 @@ std::string concat(const Pieces&... pieces) {
 
 /// Escapes `text`, first for a terminal, where the page may be printed, then for HTML.
 std::string escaped_text(std::string_view text);
-/// `1 234 567`
+/// Returns `1 234 567`.
 std::string grouped(std::uint64_t number);
 
 }  // namespace onnxar::tool::html

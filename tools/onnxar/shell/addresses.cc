@@ -33,7 +33,7 @@ std::string take_timeout(const std::string& text) {
 }  // namespace
 
 void add_timeout(CLI::App& verb) {
-  verb.add_option("--timeout", "Give up a server that sends less than 1 KiB/s for this long; 0: never")
+  verb.add_option("--timeout", "Give up on a server that sends less than 1 KiB/s for this long; 0: never")
       ->check(CLI::Validator(take_timeout, ""))
       ->type_name("SECONDS")
       ->default_str("30");

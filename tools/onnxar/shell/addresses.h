@@ -1,4 +1,4 @@
-// Archives that are named by a path or an address.
+// Opens archives that are named by a path or an address.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,11 +12,11 @@ namespace onnxar::tool {
 
 /// Opens addresses, with the options of the environment and of the command line.
 RangesOpener address_opener();
-/// Adds `--timeout SECONDS`, for verbs that take addresses. The option is the process's, as a process runs one verb.
+/// Adds `--timeout SECONDS`, for verbs that take addresses. The option is global, because a process runs one verb.
 void add_timeout(CLI::App& verb);
-/// What the option says; 0: no limit.
+/// Returns the value of the option; 0: no limit.
 std::chrono::milliseconds timeout() noexcept;
-/// Whether the verb that has the option was asked to be quiet.
+/// True if the verb that has the option got `--quiet`.
 bool waits_quietly() noexcept;
 /// Opens the archive in a file or at an address.
 Archive open_archive(const std::filesystem::path& path);

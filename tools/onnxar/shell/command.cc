@@ -172,7 +172,7 @@ void add_cut_options(CLI::App& verb, OutputOptions& cut) {
 }
 
 void add_data_dir(CLI::App& verb, LoadOptions& load) {
-  add_path(verb, "--data-dir", load.external_data_dir, "Look for external data here, not in the model's folder")
+  add_path(verb, "--data-dir", load.external_data_dir, "Search for external data here, not in the model's folder")
       ->type_name(value_type::folder);
 }
 

@@ -25,7 +25,7 @@ inline constexpr int found = 1;
 inline constexpr int usage = 2;
 inline constexpr int io = 3;
 inline constexpr int format = 4;
-/// By number, in the words of `--help` and the manual page.
+/// Explains each exit code, in the words of `--help` and the manual page.
 inline constexpr std::array<std::string_view, 5> meanings = {
     "done: clean, aligned, equal",
     "`check` found errors, `repack -c` entries that are not aligned, `diff` a difference",
@@ -39,7 +39,7 @@ inline constexpr const char* file = "FILE";
 inline constexpr const char* folder = "DIR";
 }  // namespace value_type
 
-/// How much to print on stderr.
+/// Says how much to print on stderr.
 struct Verbosity {
   bool quiet = false;
   bool verbose = false;
@@ -80,7 +80,7 @@ LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
                          const SaveOptions& save, const LoadOptions& load);
 
-/// Returns the verb of this name. Errors: usage.argument, with the nearest name.
+/// Returns the verb of this name. Throws usage.argument, with the nearest name.
 const CLI::App& expect_verb(const CLI::App& app, const std::string& name);
 /// Returns the names of all options of a verb, also of those in groups.
 std::vector<std::string> option_names(const CLI::App& verb);
@@ -93,15 +93,15 @@ CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
 /// Adds the argument of verbs that take a model in any form.
 void add_model(CLI::App& verb, std::filesystem::path& path);
-/// For options that name a file to write. Refuses `-`, the standard output.
+/// Makes an option that names a file to write refuse `-`, the standard output.
 CLI::Option* writes_file(CLI::Option* option);
 CLI::Option* add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
-/// For verbs that can name the output themselves.
+/// Adds `-o` for verbs that can choose the name of the output themselves.
 CLI::Option* add_optional_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
-/// The path of a file, with the ending `from` replaced by `to`. Errors: usage.argument (not a path that ends so, or a
-/// folder; then the user has to name the output).
+/// Returns the path of a file, with the ending `from` replaced by `to`. Throws usage.argument if the path does not end
+/// so, or is a folder; the user then has to name the output.
 std::filesystem::path output_beside(const std::filesystem::path& input, std::string_view from, std::string_view to);
-/// The path of an archive beside a folder: NAME.onnxar for NAME, also if the folder is given as `.` or `NAME/`.
+/// Returns the path of an archive beside a folder: NAME.onnxar for NAME, also for a folder named `.` or `NAME/`.
 std::filesystem::path output_beside_folder(const std::filesystem::path& folder);
 /// Adds an option whose value is one of `words`. `--help` shows the words as its type: `sha1`, `bash|zsh|fish`.
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
@@ -133,8 +133,8 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
                             const SaveOptions& save, LoadOptions load);
 
-/// Writes all bytes to the standard output, without a buffer. Errors: io.failed; io.changed (they lie in a file that
-/// was shortened).
+/// Writes all bytes to the standard output, without a buffer. Throws io.failed; io.changed (the bytes are in a file
+/// that was shortened).
 void write_to_stdout(Bytes bytes);
 
 int exit_code_of(const Error& error);

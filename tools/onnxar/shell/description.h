@@ -47,7 +47,7 @@ struct CommandLine {
   std::vector<VerbDescription> verbs;
 };
 
-/// Omits verbs and options without a group.
+/// Describes the command; omits verbs and options without a group.
 CommandLine describe(const CLI::App& app);
 VerbDescription describe_verb(const CLI::App& app);
 

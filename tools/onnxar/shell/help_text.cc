@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t column = 28;  // where descriptions begin
 constexpr std::size_t width = 100;
 
-/// `text` in lines that begin at `column`; the first one follows what is there already.
+/// Returns `text` in lines that begin at `column`; the first line follows the text before it.
 std::string in_column(const std::string& text) {
   return CLI::detail::join(wrapped(text, width - column), "\n" + std::string(column, ' '));
 }
@@ -26,7 +26,7 @@ std::string item(const std::string& name, const std::string& text) {
   return out + in_column(text) + "\n";
 }
 
-/// `-o, --output FILE`; `MODEL...` for an argument.
+/// Returns `-o, --output FILE`; `MODEL...` for an argument.
 std::string name_of(const Parameter& parameter, bool is_option) {
   std::string text = CLI::detail::join(parameter.names, ", ");
   if (!is_option) return text + (parameter.repeatable ? "..." : "");

@@ -20,7 +20,7 @@ std::string_view words_of(Hint hint) noexcept { return rows[static_cast<std::siz
 
 std::string in_words(const Advice& advice) {
   const auto number = static_cast<std::size_t>(advice.hint);
-  // A shared library that is newer than this tool may give a hint without a row: the library has words of its own.
+  // A shared library that is newer than this tool may return a hint without a row: the library has words of its own.
   return number < rows.size() ? filled(rows.at(number), advice) : to_string(advice);
 }
 

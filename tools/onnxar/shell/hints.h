@@ -8,7 +8,7 @@
 
 namespace onnxar::tool {
 
-/// The words for a hint, in which `{}` is its value. Safe in signal handlers.
+/// Returns the words for a hint, in which `{}` stands for its value. Safe in signal handlers.
 std::string_view words_of(Hint hint) noexcept;
 /// Returns `--max-expansion 12 allows more`; an empty text for Hint::none.
 std::string in_words(const Advice& advice);

@@ -59,7 +59,7 @@ void to_json(tool::Json& json, Enum value) {
 
 inline tool::Json text_or_null(const std::string& text) { return text.empty() ? tool::Json() : tool::Json(text); }
 
-/// Null for Hint::none.
+/// Converts to null for Hint::none.
 inline void to_json(tool::Json& json, const Advice& advice) {
   if (advice.hint == Hint::none) return;
   json = {{"id", id(advice.hint)}, {"value", advice.value}, {"text", tool::in_words(advice)}};

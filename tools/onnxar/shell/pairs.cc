@@ -13,7 +13,7 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const std::
 }
 
 CLI::Option* add_files(CLI::App& verb, std::vector<std::string>& files, const std::string& description) {
-  // Without extra arguments: CLI11 would otherwise take the words after the value as more values, up to the model.
+  // One value each: CLI11 would otherwise take the words after the value as more values, up to the model.
   return verb.add_option("--add", files, description)->type_name("NAME=FILE")->allow_extra_args(false);
 }
 
@@ -23,7 +23,7 @@ AddedFile added_file(const std::string& text) {
 }
 
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
-  // One value each time it is given, as above.
+  // One value each, as above.
   return verb.add_option("--rename", rename, "Rename an entry that no tensor refers to; OLD ends at the first =")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
@@ -35,7 +35,7 @@ CLI::Option* add_variants(CLI::App& verb, std::vector<std::string>& variants) {
           "--variant", variants,
           "Write into the archive's manifest.json, which ONNX Runtime's model packages have, that this graph is "
           "for an execution provider (cpu, cuda, openvino ... or a whole name), and for a device: cpu, gpu or "
-          "npu. Of graphs that fit alike, the first is chosen")
+          "npu. Of graphs that fit equally well, the first is chosen")
       ->type_name("GRAPH=EP[:DEVICE]")
       ->allow_extra_args(false);
 }

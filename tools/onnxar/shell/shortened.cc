@@ -21,14 +21,14 @@ constexpr Hint hint = Hint::copy_in;
 // Set once, before the handler is installed.
 bool is_document = false;
 
-/// A line that a signal handler can make: of memory that is there already.
+/// Builds a line in a signal handler, in memory that was allocated before.
 class Line {
  public:
   Line& add(std::string_view text) noexcept {
     for (const char c : text) add(c);
     return *this;
   }
-  /// As the content of a string of JSON. A path in messages has no control characters.
+  /// Appends the content of a JSON string. A path in messages has no control characters.
   Line& quote(std::string_view text) noexcept {
     for (const char c : text) {
       if (c == '"' || c == '\\') add('\\');
@@ -43,12 +43,12 @@ class Line {
     if (size_ < bytes_.size()) bytes_.at(size_++) = c;
   }
 
-  // A path in messages has 4096 bytes of a name at most, each of which may be written as four and quoted.
+  // A path in messages has at most 4096 bytes of a name. Each may be written as four bytes and quoted.
   std::array<char, 40000> bytes_{};
   std::size_t size_ = 0;
 };
 
-/// As print_error in main.cc prints an Error with this path; `path` is empty if it is not known.
+/// Returns what print_error in main.cc prints for an Error with this path; `path` is empty if it is not known.
 void write(std::string_view path) noexcept {
   static constinit Line line;  // not on the stack, of which the thread that faulted may have little left
   const std::string_view advice = words_of(hint);
@@ -63,7 +63,7 @@ void write(std::string_view path) noexcept {
   os::write_error(line.text());
 }
 
-/// An incomplete output has no name yet, and an edit is cut off, so the process leaves nothing unfinished.
+/// Ends the process. An incomplete output has no name yet, and an edit is cut off, so nothing unfinished is left.
 void end(const void* address) {
   static std::atomic_flag ending;
   if (ending.test_and_set()) os::wait_for_the_end();  // several threads may read the file

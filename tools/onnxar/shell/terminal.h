@@ -29,7 +29,7 @@ std::string shortened(const std::string& text, std::size_t width);
 /// Returns lines of at most `width` columns, broken at spaces; a longer word has a line of its own. 0: one line.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
-/// Whether the bytes may be printed on a terminal: text without control characters except white space.
+/// True if the bytes may be printed on a terminal: text without control characters except white space.
 bool is_printable(std::string_view text);
 
 }  // namespace onnxar::tool

@@ -77,9 +77,9 @@ Verb add_cat(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("cat", "Write the bytes of one entry to the standard output");
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
   auto* name = verb->add_option("NAME", arguments->name, "The entry's name, as `onnxar ls` shows it");
-  // A flag, so that it may stand before ARCHIVE; a name needs the `=`.
+  // A flag, so that it may precede ARCHIVE; a name needs the `=`.
   verb->add_flag("--model{" + std::string(model_entry_name) + "}", arguments->model,
-                 "The ModelProto; --model=NAME that of a further graph")
+                 "The ModelProto; --model=NAME: that of another graph")
       ->excludes(name);
   add_timeout(*verb);
   verb->add_flag("-q,--quiet", arguments->verbosity.quiet, "Show no progress");

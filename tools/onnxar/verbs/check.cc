@@ -57,7 +57,7 @@ int check_model(CheckArguments& arguments) {
     print_findings(findings, arguments.verbosity);
   }
   if (!arguments.verbosity.quiet) print_summary(findings, arguments);
-  // Not the code of a broken input: the check itself succeeded.
+  // Not the exit code for broken input: the check itself succeeded.
   return passed(findings) ? exit_code::done : exit_code::found;
 }
 

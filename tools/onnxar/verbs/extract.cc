@@ -38,7 +38,7 @@ int extract_tensors(ExtractArguments& arguments) {
   });
   if (arguments.verbosity.quiet) return exit_code::done;
   for (const ExtractedTensor& row : rows) print_row(row);
-  // The rows read the same for a dry run, so the end says that it was one.
+  // The rows look the same for a dry run, so the last line says that it was one.
   if (arguments.options.output.dry_run) std::cerr << "nothing was written\n";
   return exit_code::done;
 }

@@ -18,7 +18,7 @@ struct GetArguments {
   Verbosity verbosity;
 };
 
-/// The options of the environment and of the command line.
+/// Returns the options of the environment and of the command line.
 RemoteOptions remote_options() {
   RemoteOptions options = remote_options_of_environment();
   options.connect_timeout = options.stall_timeout = timeout();
@@ -52,8 +52,8 @@ Verb add_get(CLI::App& app) {
   auto arguments = std::make_shared<GetArguments>();
   CLI::App* verb = app.add_subcommand("get", "Download an archive, and verify it before it gets its name");
   verb->add_option("ADDRESS", arguments->address, "http://, https:// or s3://BUCKET/KEY")->required();
-  add_output(*verb, arguments->output, "The archive; a download that was interrupted goes on from where it was");
-  verb->add_option("-c,--connections", arguments->options.remote.connections, "Requests at the same time")
+  add_output(*verb, arguments->output, "The archive to write; an interrupted download continues");
+  verb->add_option("-c,--connections", arguments->options.remote.connections, "Number of concurrent requests")
       ->type_name("N")
       ->capture_default_str();
   add_timeout(*verb);

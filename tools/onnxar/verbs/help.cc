@@ -48,7 +48,7 @@ std::vector<std::string> option_names(const CLI::App& verb) {
 Verb add_help(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("help", "Describe a verb, as `onnxar VERB --help` does");
-  verb->add_option("VERB", *name, "The verb; without it all are listed");
+  verb->add_option("VERB", *name, "The verb; without it, all verbs are listed");
   verb->footer("Example: onnxar help pack");
   return {verb, [&app, name] {
             // CLI11 prints the help of the verb that was parsed, which is this one.

@@ -41,7 +41,7 @@ std::vector<LinkReport> write_links(const LinkArguments& arguments) {
   return link_graphs(arguments.archive, arguments.options);
 }
 
-/// `archive` returns the path of the file that the weights are in.
+/// Prints a line for each link; `archive` returns the path of the file with its weights.
 template <typename ArchiveOf>
 void print_links(const LinkArguments& arguments, const ArchiveOf& archive, const std::vector<LinkReport>& reports) {
   print_notes(arguments, reports);
@@ -99,17 +99,18 @@ Verb add_link(CLI::App& app) {
   CLI::Option* output = add_optional_output(*verb, arguments->output,
                                             "The .onnx file to write, in the folder of ARCHIVE after symbolic links "
                                             "are resolved; or, if it ends with `/`, a folder for the links of all "
-                                            "graphs at their paths and all side files. Without it, a link for each "
+                                            "graphs at their paths and for all side files. By default a link for each "
                                             "graph is written beside ARCHIVE, named after the graph");
   add_path(*verb, "--hub", arguments->hub,
-           "The folder for a copy of ARCHIVE as model.onnx_data and the link as model.onnx, the names that hubs of "
-           "models and their loaders expect")
+           "The folder for a copy of ARCHIVE as model.onnx_data and the link as model.onnx, the names that model hubs "
+           "and their loaders expect")
       ->type_name(value_type::folder)
       ->excludes(output);
-  CLI::Option* copy = verb->add_flag("--copy", arguments->copy,
-                                     "Put a copy of ARCHIVE into each folder of -o FOLDER/ that has links, so that "
-                                     "programs open them that refuse symbolic links, such as onnx");
-  verb->add_flag("--move", arguments->move, "Move ARCHIVE into -o FOLDER/: beside the links, if all are in one folder")
+  CLI::Option* copy =
+      verb->add_flag("--copy", arguments->copy,
+                     "Put a copy of ARCHIVE into each folder of -o FOLDER/ that has links, for programs "
+                     "that refuse symbolic links, such as onnx");
+  verb->add_flag("--move", arguments->move, "Move ARCHIVE into -o FOLDER/, beside the links if all are in one folder")
       ->excludes(copy);
   add_graph(*verb, arguments->options.graph, "Link this graph of the archive");
   add_overwrite(*verb, arguments->options.output);

@@ -34,7 +34,7 @@ struct LsArguments {
   bool json = false;
 };
 
-/// Null for an alignment that was not read: local headers at an address are not.
+/// Returns null for an unknown alignment: local headers at an address are not read.
 Json recorded(const Json& alignment) { return alignment == 0 ? Json() : alignment; }
 
 void print_json(const Listing& listing, const std::vector<GraphTotals>& graphs, const std::filesystem::path& path) {
@@ -57,7 +57,7 @@ void print_json(const Listing& listing, const std::vector<GraphTotals>& graphs, 
 using ListRow = std::array<std::string, 8>;
 constexpr std::array<bool, 8> right_aligned = {false, false, false, false, true, true, true, false};
 
-/// The graphs whose tensors have data in an entry, as users call them.
+/// Returns the names of the graphs whose tensors have data in an entry.
 std::string graphs_text(const Listing& listing, const ListedEntry& entry) {
   constexpr std::string_view suffix = ".onnx";
   const std::string model = listing.model_name.empty() ? "(model)" : escaped(listing.model_name);
@@ -166,13 +166,13 @@ void print_table(const Listing& listing, const std::vector<GraphTotals>& graphs,
   print_totals(listing, all_entries);
 }
 
-/// Largest first, or by name. The order of the library is that of the offsets.
+/// Sorts entries by size, largest first, or by name. The library lists them by offset.
 void sort(std::vector<ListedEntry>& entries, const std::string& by) {
   if (by == "size") std::ranges::stable_sort(entries, std::ranges::greater(), &ListedEntry::size);
   if (by == "name") std::ranges::stable_sort(entries, {}, &ListedEntry::name);
 }
 
-/// Keeps the entries that the chosen graph uses: `ls` names it first where it uses an entry.
+/// Keeps the entries that the chosen graph uses: the library names it first for each entry that it uses.
 void keep_used(Listing& listing, std::string_view graph) {
   std::erase_if(listing.entries,
                 [&graph](const ListedEntry& entry) { return entry.graphs.empty() || entry.graphs.front() != graph; });

@@ -105,28 +105,29 @@ Verb add_pack(CLI::App& app) {
           "MODEL", arguments->models,
           "A .onnx file (data inside or outside), a model as text, an archive, a folder of models at any depth with "
           "their files, or a zip file or folder that another tool exported; the content decides, not the name; - is "
-          "the standard input. Of several, the first is the model and the others are graphs named after their files; "
-          "equal weights are stored once")
+          "the standard input. If there are several, the first becomes the model, and the others become graphs named "
+          "after their files; equal weights are stored once")
       ->type_name(value_type::file);
-  add_optional_output(*verb, arguments->output,
-                      "The archive to write; without it NAME.onnxar beside the one MODEL, a file NAME.onnx or a folder "
-                      "NAME");
+  add_optional_output(
+      *verb, arguments->output,
+      "The archive to write; by default NAME.onnxar beside the only MODEL, a file NAME.onnx or a folder "
+      "NAME");
   add_save_options(*verb, arguments->save);
   add_graph(*verb, arguments->load.graph, "Pack only this graph of an archive");
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add the SHA-1 of its entry to each link");
   verb->add_option("--graph", arguments->graphs,
-                   "Pack a further model as a graph of this name; without MODEL, the first one is the model")
+                   "Pack another model as a graph of this name; without MODEL, the first --graph is the model")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   add_files(*verb, arguments->add,
-            "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx is a further graph over "
+            "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx is another graph over "
             "its entries");
   add_rename(*verb, arguments->rename);
   verb->add_option("--exclude", arguments->save.exclude,
-                   "Leave out the files of a folder whose paths in it match this pattern (*, which also stands for /, "
-                   "?, [a-z]), or what is in a folder that matches")
+                   "Leave out files and folders whose paths in MODEL match this pattern (*, which also matches /, ?, "
+                   "[a-z])")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   verb->add_option("--first", arguments->save.first,

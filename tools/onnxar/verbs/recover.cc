@@ -32,7 +32,7 @@ Verb add_recover(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("recover", "Cut off the remains of an interrupted edit; restores the state before it");
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive that other verbs report as torn");
-  verb->add_flag("-f,--force", arguments->options.overwrite, "Also lose edits that are complete but damaged");
+  verb->add_flag("-f,--force", arguments->options.overwrite, "Also cut off complete edits that are damaged");
   add_cut_options(*verb, arguments->options);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar recover -n model.onnxar; onnxar recover model.onnxar");

@@ -54,8 +54,8 @@ int replace(ReplaceArguments& arguments) {
   ReplaceOptions& options = arguments.options;
   for (const std::string& text : arguments.add) options.add.push_back(added_file(text));
   options.variants = graph_variants(arguments.variants);
-  // MODEL is optional, as the others alone keep the present model. Without all, an edit would change nothing and still
-  // append.
+  // MODEL is optional, because --add and --remove keep the present model. Without any of them an edit would change
+  // nothing and still append.
   if (arguments.model.empty() && options.add.empty() && options.remove.empty() && options.variants.empty()) {
     throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add, --remove or --variant");
   }

@@ -14,7 +14,7 @@ struct UndoArguments {
 };
 
 int undo(const UndoArguments& arguments) {
-  // Nothing brings a discarded edit back, so one word of confirmation is asked for; a dry run needs none.
+  // A discarded edit cannot be restored, so the verb needs --force; a dry run does not.
   if (!arguments.force && !arguments.options.dry_run) {
     OutputOptions plan = arguments.options;
     plan.dry_run = true;

@@ -66,15 +66,15 @@ Verb add_unpack(CLI::App& app) {
   add_path(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input")
       ->required()
       ->type_name(value_type::file);
-  add_optional_output(*verb, arguments->output,
-                      "The .onnx file to write; or an empty folder, or a new one if it ends with `/`, for the model, "
-                      "further graphs and "
-                      "all side files; without it NAME.onnx beside an archive NAME.onnxar");
+  add_optional_output(
+      *verb, arguments->output,
+      "The .onnx file to write; or an empty folder, or a new folder if it ends with `/`, for the model, "
+      "all graphs and all side files; by default NAME.onnx beside an archive NAME.onnxar");
   auto* external =
       verb->add_option(
               "--external-data", arguments->save.data_file,
-              "Keep large tensors in a data file of this name beside the output. `*` in it stands for the name "
-              "of the model's file: with *_data each model of a folder has its own")
+              "Keep large tensors in a data file of this name beside the output. `*` stands for the name of the "
+              "model's file, so *_data gives each model of a folder its own data file")
           // An empty name would silently mean that all data goes into the model.
           ->check(CLI::Validator(
               [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))

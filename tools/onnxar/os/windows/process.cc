@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <io.h>
 #include <windows.h>
-// After it.
+// Needs windows.h before it.
 #include <shellapi.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace onnxar::tool::os {
 namespace {
 
-// Set once, before the handlers are installed. The system's handlers can take no argument of ours.
+// Set once, before the handlers are installed. The system's handlers take no argument of ours.
 void (*fault_handler)(const void* address) = nullptr;
 void (*interrupt_handler)() = nullptr;
 
@@ -32,7 +32,7 @@ LONG CALLBACK handle_exception(EXCEPTION_POINTERS* exception) {
   return EXCEPTION_CONTINUE_SEARCH;
 }
 
-/// Runs on a thread of its own. FALSE: the process then ends as without this handler.
+/// Runs on its own thread. Returns FALSE: the process then ends as without this handler.
 BOOL WINAPI handle_control(DWORD /*event*/) {
   interrupt_handler();
   return FALSE;
@@ -46,7 +46,7 @@ std::string utf8(const wchar_t* word) {
   return text;
 }
 
-/// The words as the user gave them; those of `main` have lost what the machine's code page does not have.
+/// Returns the words as the user typed them; those of `main` lack what the machine's code page lacks.
 std::vector<std::string> command_line() {
   int count = 0;
   wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
@@ -64,7 +64,7 @@ std::error_code outcome(bool done) noexcept {
   return done ? std::error_code() : std::error_code(static_cast<int>(::GetLastError()), std::system_category());
 }
 
-/// The system counts bytes of one call in 32 bits.
+/// Writes at most what the system counts in 32 bits for one call.
 constexpr std::size_t largest_piece = 1U << 30U;
 
 }  // namespace

@@ -155,7 +155,7 @@ Verb add_diff(CLI::App& app) {
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "Exit: 0 the same, 1 different. Nodes are matched by name, else by outputs. The location of data is ignored. "
-      "Side files and further graphs are compared if both models are archives; `--model` shows what differs in a "
+      "Side files and graphs are compared if both models are archives; `--model` shows what differs in a "
       "graph.\nExample: onnxar diff model.onnx model.onnxar");
   return {verb, [arguments] { return compare(*arguments); }};
 }

@@ -18,7 +18,7 @@ struct DumpArguments {
 };
 
 int dump(const DumpArguments& arguments) {
-  // Handed on in pieces, because text with all data may be larger than memory.
+  // Printed in pieces, because text with all data may be larger than memory.
   const TextReport report = [&arguments] {
     // On a terminal the line would mix with the text.
     ProgressLine line("printing", {.quiet = arguments.verbosity.quiet || os::is_terminal(os::Stream::output)});

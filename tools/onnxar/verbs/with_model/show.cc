@@ -27,7 +27,7 @@ struct ShowArguments {
 
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// Adds `batch=1` to `sizes`. Returns whether the text has this form.
+/// Adds `batch=1` to `sizes`. Returns true if the text has this form.
 bool add_dimension(Sizes& sizes, const std::string& text) {
   const std::size_t equals = text.rfind('=');
   const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
@@ -39,7 +39,7 @@ bool add_dimension(Sizes& sizes, const std::string& text) {
 }
 
 /// Adds `batch=1,sequence=128`. PyTorch has dimensions such as `Max(1, s0)`, so only a comma after a size ends a pair.
-/// Errors: usage.argument.
+/// Throws usage.argument.
 void add_dimensions(Sizes& sizes, const std::string& text) {
   std::size_t begin = 0;
   for (std::size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', comma + 1)) {

@@ -28,7 +28,7 @@ void line(const std::string& label, const std::string& text) {
   }
 }
 
-/// Prints a list under one label. After `most` items, only the number of the others.
+/// Prints a list under one label. After `most` items, prints only the number of the others.
 void lines(const std::string& label, const std::vector<std::string>& texts, std::size_t most) {
   for (std::size_t i = 0; i < texts.size() && i < most; ++i) line(i == 0 ? label : "", texts[i]);
   if (texts.size() > most) line("", "... and " + std::to_string(texts.size() - most) + " more");
@@ -107,7 +107,7 @@ std::string multiply_adds_text(const CostEstimate& cost) {
   return (cost.not_known.empty() ? "" : "at least ") + grouped(cost.multiply_adds) + short_form;
 }
 
-/// Tells how to set the open dimensions of the inputs, if there are any: `--dim batch=N,x[1]=N`.
+/// Says how to set the open dimensions of the inputs, if there are any: `--dim batch=N,x[1]=N`.
 void print_open_dimensions(const std::vector<ValueSummary>& inputs) {
   std::set<std::string> names;
   std::string text;
