@@ -1,13 +1,16 @@
 import * as container from './container.js';
 import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';
-import { OnnxarError, numberFrom, require } from './error.js';
+import { OnnxarError, failure, numberFrom, require } from './error.js';
+import { openPath } from './node_file.js';
+import { openSource, type Openable } from './openable.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
-import { exactly, openPath, openSource, type Openable, type Source, type SourceOptions } from './source.js';
+import { exactly, type Source, type SourceOptions } from './source.js';
 import { REACH, keeping, type Reach, type Site, type Tensor } from './tensors.js';
 import { Walk, externalData, withoutLink, withoutMarkers, type Visit } from './walk.js';
-import { Window } from './window.js';
+import { FileView } from './file_view.js';
 import { block, join, pair } from './wire.js';
+import { ENDS_SIZE, SEARCHED } from './zip.js';
 
 export interface OpenOptions extends SourceOptions {
   /** Refuse more entries (2^20). */
@@ -59,14 +62,14 @@ export class Archive {
 
   static async open(source: Source, limits: Limits): Promise<Archive> {
     const size = source.size;
-    const tail = await readWindow(source, Math.max(0, size - container.SEARCHED), size);
+    const tail = await readWindow(source, Math.max(0, size - SEARCHED), size);
     const directory = container.readEnd(tail);
     container.checkCounts(directory, limits);
     const isRead = directory.offset >= tail.base;
     const bytes = isRead
       ? tail.slice(directory.offset, directory.end)
       : await source.read(directory.offset, directory.end);
-    const headers = container.readDirectory(new Window(bytes, directory.offset), directory);
+    const headers = container.readDirectory(new FileView(bytes, directory.offset), directory);
     const archive = new Archive(source, directory, headers, crc32(bytes));
     await inTurn(
       headers.filter((header) => !container.endsAsUsual(header)),
@@ -92,8 +95,7 @@ export class Archive {
 
   /** The model, and the further models over the same weights. */
   graphs(): string[] {
-    const isGraph = ({ name }: Header): boolean => /[^/]\.onnx$/.test(name);
-    return [MODEL, ...this.#headers.filter(isGraph).map(({ name }) => name)];
+    return [MODEL, ...this.#headers.map(({ name }) => name).filter(container.isGraph)];
   }
 
   /** The bytes of the file from an entry's local header to the next one's, by the directory alone. */
@@ -175,7 +177,7 @@ export class Archive {
     const { graph = MODEL, offset = 0 } = options;
     const isOffset = Number.isSafeInteger(offset) && offset >= 0 && offset % 64 === 0;
     if (!isOffset || !Number.isSafeInteger(offset + this.source.size) || typeof location !== 'string' || !location) {
-      throw new OnnxarError('argument', '', undefined, 'a link takes a name, and an offset that is a multiple of 64');
+      throw failure('argument', 'a link takes a name, and an offset that is a multiple of 64');
     }
     const own = this.#headers.find(({ name }) => name.toLowerCase() === location.toLowerCase());
     if (own) throw new OnnxarError('overlap', own.name);
@@ -270,7 +272,7 @@ export class Archive {
   }
 
   /** Proves an entry's local header, which the window begins with, and what is after its data (stage use). */
-  async #prove(header: Header, file: Window, signal?: AbortSignal): Promise<number> {
+  async #prove(header: Header, file: FileView, signal?: AbortSignal): Promise<number> {
     const end = container.localEnd(file, header);
     const whole = end <= file.end ? file : await readWindow(this.source, header.offset, end, signal);
     const data = container.readLocal(whole, header);
@@ -285,7 +287,7 @@ export class Archive {
     require(isLast ? 'P4' : 'P3', end <= following, offset, name);
     if (end === following) return;
     require('P5', !isLast, end, name);
-    const ends = await readWindow(this.source, Math.max(0, following - container.ENDS_SIZE), following, signal);
+    const ends = await readWindow(this.source, Math.max(0, following - ENDS_SIZE), following, signal);
     require('P5', isSuperseded(ends, end, this.#directory), end, name);
   }
 
@@ -320,11 +322,11 @@ export async function open(from: Openable, options: OpenOptions = {}): Promise<A
 
 function checkPart({ name, size }: Header, begin: number, end: number): void {
   if (Number.isSafeInteger(begin) && Number.isSafeInteger(end) && begin >= 0 && begin <= end && end <= size) return;
-  throw new OnnxarError('argument', name, undefined, `bytes ${begin} to ${end} of an entry of ${size}`);
+  throw failure('argument', `bytes ${begin} to ${end} of an entry of ${size}`, name);
 }
 
-async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Window> {
-  return new Window(exactly(await source.read(begin, end, signal), end - begin), begin);
+async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<FileView> {
+  return new FileView(exactly(await source.read(begin, end, signal), end - begin), begin);
 }
 
 /** Some at a time. The error is that of the first that fails, in their order. */
@@ -336,7 +338,7 @@ async function inTurn<T>(all: T[], one: (each: T, index: number) => Promise<unkn
 }
 
 /** P5c: the window ends like an archive whose directory is after `begin`. */
-function isSuperseded(ends: Window, begin: number, now: Directory): boolean {
+function isSuperseded(ends: FileView, begin: number, now: Directory): boolean {
   try {
     const before = container.readEnd(ends);
     return before.offset >= begin && (now.hasZip64 || !before.hasZip64);

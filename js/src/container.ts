@@ -1,29 +1,41 @@
+// The rules of the container: end records (E), directory (D), places (P) and local headers (L).
 import { OnnxarError, require, type Rule } from './error.js';
 import { checkNames, readName } from './names.js';
-import type { Window } from './window.js';
+import type { FileView } from './file_view.js';
+import type { Range } from './wire.js';
+import {
+  ALIGNMENT_ID,
+  type Counts,
+  END,
+  END_SIZE,
+  HEADER_SIZE,
+  LOCAL,
+  LOCAL_SIZE,
+  LOCATOR_SIZE,
+  NONE_16,
+  NONE_32,
+  PADDING_ID,
+  SEARCHED,
+  ZIP64_END,
+  ZIP64_END_SIZE,
+  ZIP64_ID,
+  countsOf,
+  extraFields,
+  findEnd,
+  findZip64,
+  isHeader,
+  partsOf,
+  placeOf,
+  statedLocalEnd,
+  wideNumbers,
+  zip64CountsOf,
+} from './zip.js';
 
 export interface Limits {
   maxEntries: number;
   maxDirectorySize: number;
   maxModelSize: number;
 }
-
-const END = 0x06054b50;
-const END_SIZE = 22;
-const LOCATOR = 0x07064b50;
-const LOCATOR_SIZE = 20;
-const ZIP64_END = 0x06064b50;
-const ZIP64_END_SIZE = 56;
-const HEADER = 0x02014b50;
-const HEADER_SIZE = 46;
-const LOCAL = 0x04034b50;
-export const LOCAL_SIZE = 30;
-const NONE_16 = 0xffff;
-const NONE_32 = 0xffffffff;
-/** All end records together. */
-export const ENDS_SIZE = END_SIZE + LOCATOR_SIZE + ZIP64_END_SIZE;
-/** Where `readEnd` looks for an end record that is not last, to word its refusal. */
-export const SEARCHED = END_SIZE + NONE_16;
 
 // --- the end of the file ---------------------------------------------------------------------------------------------
 
@@ -34,30 +46,19 @@ export interface Directory {
   hasZip64: boolean;
 }
 
-interface Counts {
-  count: bigint;
-  size: bigint;
-  offset: bigint;
-}
-
 /** E1 to E8 of the file that ends where the window does. */
-export function readEnd(file: Window): Directory {
-  const at = file.end - END_SIZE;
-  if (!file.has(END, at, END_SIZE)) refuseEnd(file);
+export function readEnd(file: FileView): Directory {
+  const at = findEnd(file) ?? refuseEnd(file);
   require('E3', file.u16(at + 20) === 0, at);
   require('E4', file.u32(at + 4) === 0 && file.u16(at + 8) === file.u16(at + 10), at);
-  const zip64 = readZip64End(file, at);
-  const said = zip64 ?? {
-    count: BigInt(file.u16(at + 10)),
-    size: BigInt(file.u32(at + 12)),
-    offset: BigInt(file.u32(at + 16)),
-  };
-  const end = zip64 ? at - LOCATOR_SIZE - ZIP64_END_SIZE : at;
-  require('E8', said.offset + said.size === BigInt(end), at);
-  return { count: Number(said.count), offset: Number(said.offset), end, hasZip64: zip64 !== undefined };
+  const zip64 = findZip64(file, at);
+  const counts = readCounts(file, at, zip64);
+  const end = zip64 ?? at;
+  require('E8', counts.offset + counts.size === BigInt(end), at);
+  return { count: Number(counts.count), offset: Number(counts.offset), end, hasZip64: zip64 !== undefined };
 }
 
-function refuseEnd(file: Window): never {
+function refuseEnd(file: FileView): never {
   for (let at = file.end - END_SIZE; at >= Math.max(file.base, file.end - SEARCHED); at--) {
     if (!file.has(END, at, END_SIZE)) continue;
     throw new OnnxarError(at + END_SIZE + file.u16(at + 20) === file.end ? 'E3' : 'E2', '', at);
@@ -65,25 +66,23 @@ function refuseEnd(file: Window): never {
   throw new OnnxarError('E1', '', file.end);
 }
 
-/** E4 to E7; undefined if there are no zip64 records. */
-function readZip64End(file: Window, end: number): Counts | undefined {
-  const locator = end - LOCATOR_SIZE;
-  const [count, size, offset] = [file.u16(end + 10), file.u32(end + 12), file.u32(end + 16)];
-  if (!file.has(LOCATOR, locator, LOCATOR_SIZE)) {
-    require('E5', count !== NONE_16 && size !== NONE_32 && offset !== NONE_32, end);
-    return undefined;
+/** Returns the numbers that are valid, by E4 to E7. */
+function readCounts(file: FileView, end: number, zip64: number | undefined): Counts {
+  const short = countsOf(file, end);
+  const [none, keys] = [{ count: NONE_16, size: NONE_32, offset: NONE_32 }, ['count', 'size', 'offset'] as const];
+  if (zip64 === undefined) {
+    for (const key of keys) require('E5', short[key] !== BigInt(none[key]), end);
+    return short;
   }
+  const locator = end - LOCATOR_SIZE;
   require('E4', file.u32(locator + 4) === 0 && file.u32(locator + 16) === 1, locator);
-  const at = locator - ZIP64_END_SIZE;
-  require('E5', file.u64(locator + 8) === BigInt(at), locator);
-  const isRecord = file.has(ZIP64_END, at, ZIP64_END_SIZE) && file.u64(at + 4) === 44n;
-  require('E6', isRecord && isVersion(file.u16(at + 14)), at);
-  const said = { count: file.u64(at + 32), size: file.u64(at + 40), offset: file.u64(at + 48) };
-  require('E4', file.u64(at + 16) === 0n && file.u64(at + 24) === said.count, at);
-  require('E7', count === NONE_16 || BigInt(count) === said.count, end);
-  require('E7', size === NONE_32 || BigInt(size) === said.size, end);
-  require('E7', offset === NONE_32 || BigInt(offset) === said.offset, end);
-  return said;
+  require('E5', file.u64(locator + 8) === BigInt(zip64), locator);
+  const isRecord = file.has(ZIP64_END, zip64, ZIP64_END_SIZE) && file.u64(zip64 + 4) === 44n;
+  require('E6', isRecord && isVersion(file.u16(zip64 + 14)), zip64);
+  const counts = zip64CountsOf(file, zip64);
+  require('E4', file.u64(zip64 + 16) === 0n && file.u64(zip64 + 24) === counts.count, zip64);
+  for (const key of keys) require('E7', short[key] === BigInt(none[key]) || short[key] === counts[key], end);
+  return counts;
 }
 
 const isVersion = (version: number): boolean => version >= 10 && version <= 45;
@@ -118,11 +117,11 @@ export interface Header extends Entry {
 type Draft = Omit<Header, 'size' | 'offset' | 'following'> & { end: number; wideSize: bigint; wideOffset: bigint };
 
 /** D, N and P: all of the directory, except what needs a look at local headers. */
-export function readDirectory(file: Window, directory: Directory): Header[] {
+export function readDirectory(file: FileView, directory: Directory): Header[] {
   const drafts: Draft[] = [];
   let at = directory.offset;
   for (let i = 0; i < directory.count; i++) {
-    require('D1', file.has(HEADER, at, HEADER_SIZE), at);
+    require('D1', isHeader(file, at), at);
     const draft = readHeader(file, at);
     drafts.push(draft);
     at = draft.end;
@@ -134,13 +133,10 @@ export function readDirectory(file: Window, directory: Directory): Header[] {
 }
 
 /** D1 to D16 and the rules of one name. */
-function readHeader(file: Window, at: number): Draft {
-  const nameAt = at + HEADER_SIZE;
-  const extraAt = nameAt + file.u16(at + 28);
-  const commentAt = extraAt + file.u16(at + 30);
-  const end = commentAt + file.u16(at + 32);
+function readHeader(file: FileView, at: number): Draft {
+  const { name: raw, extra: fields, end } = partsOf(file, at);
   require('D1', end <= file.end, at);
-  const name = readName(file.slice(nameAt, extraAt), at);
+  const name = readName(file.slice(raw.begin, raw.end), at);
   const keeps = (rule: Rule, kept: boolean): void => require(rule, kept, at, name);
   const flags = file.u16(at + 8);
   keeps('D2', (flags & 0x2041) === 0);
@@ -149,10 +145,10 @@ function readHeader(file: Window, at: number): Draft {
   keeps('D5', file.u16(at + 10) === 0);
   keeps('D6', isVersion(file.u16(at + 6)));
   keeps('D7', file.u16(at + 34) === 0);
-  keeps('D8', end === commentAt);
+  keeps('D8', end === fields.end);
   keeps('D9', [0, 3].includes(file.u16(at + 4) >> 8) && (file.u16(at + 36) & ~1) === 0);
   keeps('D9', (file.u32(at + 38) & 0x418) === 0 && [0, 0o100000].includes(file.u16(at + 40) & 0o170000));
-  const extra = readExtra(file, extraAt, commentAt, [ZIP64_ID, ALIGNMENT_ID], ['D10', 'D11', 'D12'], keeps);
+  const extra = readExtra(file, fields, [ZIP64_ID, ALIGNMENT_ID], ['D10', 'D11', 'D12'], keeps);
   const wide = readWide(file, at, extra.get(ZIP64_ID));
   keeps('D13', wide !== undefined);
   const [size, compressed, offset, disk] = wide!;
@@ -167,39 +163,27 @@ function readHeader(file: Window, at: number): Draft {
   return { name, at, end, flags, time, crc32, alignment: stated, wideSize: size, wideOffset: offset };
 }
 
-const ZIP64_ID = 1;
-const PADDING_ID = 0xd935;
-const ALIGNMENT_ID = 0xa11e;
-
 function isAlignment(id: number, value: number): boolean {
   return value >= 64 && value <= (id === ALIGNMENT_ID ? 16384 : 32768) && (value & (value - 1)) === 0;
 }
 
-interface Range {
-  begin: number;
-  end: number;
-}
 type Keeps = (rule: Rule, kept: boolean) => void;
 
 /** D10 to D12, or L4 to L6. Both padding records count as one id. */
 function readExtra(
-  file: Window,
-  begin: number,
-  end: number,
+  file: FileView,
+  range: Range,
   known: number[],
   rules: [Rule, Rule, Rule],
   keeps: Keeps,
 ): Map<number, Range> {
   const fields = new Map<number, Range>();
   const isPadding = (id: number): boolean => id === PADDING_ID || id === ALIGNMENT_ID;
-  for (let at = begin; at < end;) {
-    keeps(rules[0], at + 4 <= end);
-    const [id, value] = [file.u16(at), at + 4];
-    at = value + file.u16(at + 2);
-    keeps(rules[0], at <= end);
+  for (const { id, begin, end } of extraFields(file, range)) {
+    keeps(rules[0], end <= range.end);
     keeps(rules[1], known.includes(id));
     keeps(rules[2], ![...fields.keys()].some((other) => other === id || (isPadding(other) && isPadding(id))));
-    fields.set(id, { begin: value, end: at });
+    fields.set(id, { begin, end });
   }
   return fields;
 }
@@ -207,13 +191,12 @@ function readExtra(
 type Wide = [size: bigint, compressed: bigint, offset: bigint, disk: number];
 
 /** Size, compressed size, offset and disk that count; undefined breaks D13. */
-function readWide(file: Window, at: number, field: Range | undefined): Wide | undefined {
-  const own = [file.u32(at + 24), file.u32(at + 20), file.u32(at + 42)];
+function readWide(file: FileView, at: number, field: Range | undefined): Wide | undefined {
+  const own = placeOf(file, at);
   const none = own.map((value) => value === NONE_32);
   if (!field) return none.includes(true) ? undefined : ([...own.map(BigInt), 0] as Wide);
-  const values: bigint[] = [];
+  const values = wideNumbers(file, field);
   const length = field.end - field.begin;
-  for (let i = 0; i + 8 <= length; i += 8) values.push(file.u64(field.begin + i));
   if (length === 24 || length === 28) {
     const agree = own.every((value, i) => none[i] || BigInt(value) === values[i]);
     const inStep = none.every((is, i) => i === 0 || !is || none[i - 1]);
@@ -243,6 +226,9 @@ function placed(drafts: Draft[], directory: number): Header[] {
 
 export const MODEL = '__MODEL_PROTO';
 
+/** True for the names of further models over the same weights. */
+export const isGraph = (name: string): boolean => /[^/]\.onnx$/.test(name);
+
 /** P6 to P8 and N13. */
 export function checkModel(headers: Header[], directory: Directory, limits: Limits): void {
   const model = headers.find(({ name }) => name === MODEL);
@@ -269,18 +255,18 @@ export function usualLocalSize({ name, size }: Header): number {
   return LOCAL_SIZE + name.length + 26 + (size >= MIB ? 4096 : 64);
 }
 
-/** Where a local header ends by its own account, or where its fixed part ends; L1 if what follows it comes before. */
-export function localEnd(file: Window, entry: Header): number {
+/** Returns where an entry's local header ends. Throws L1 if that is after the entry, or there is no header. */
+export function localEnd(file: FileView, entry: Header): number {
   const { offset, following, name } = entry;
   const isThere = offset + LOCAL_SIZE <= following && file.has(LOCAL, offset, LOCAL_SIZE);
   require('L1', isThere, offset, name);
-  const end = offset + LOCAL_SIZE + file.u16(offset + 26) + file.u16(offset + 28);
+  const end = statedLocalEnd(file, offset);
   require('L1', end <= following, offset, name);
   return end;
 }
 
 /** L1 to L15; gives where the data begins. The window has the local header. */
-export function readLocal(file: Window, entry: Header): number {
+export function readLocal(file: FileView, entry: Header): number {
   const at = entry.offset;
   const data = localEnd(file, entry);
   const keeps = (rule: Rule, kept: boolean): void => require(rule, kept, at, entry.name);
@@ -292,14 +278,14 @@ export function readLocal(file: Window, entry: Header): number {
   keeps('L3', file.u32(at + 10) === entry.time && file.u32(at + 14) === entry.crc32);
   keeps('L13', isVersion(file.u16(at + 4)));
   const known = [ZIP64_ID, PADDING_ID, ALIGNMENT_ID];
-  const extra = readExtra(file, extraAt, data, known, ['L4', 'L5', 'L6'], keeps);
+  const extra = readExtra(file, { begin: extraAt, end: data }, known, ['L4', 'L5', 'L6'], keeps);
   checkLocalSizes(file, entry, extra.get(ZIP64_ID), keeps);
   extra.delete(ZIP64_ID);
   checkPadding(file, entry, extra, data, keeps);
   return data;
 }
 
-function checkLocalSizes(file: Window, entry: Header, field: Range | undefined, keeps: Keeps): void {
+function checkLocalSizes(file: FileView, entry: Header, field: Range | undefined, keeps: Keeps): void {
   const own = [file.u32(entry.offset + 22), file.u32(entry.offset + 18)];
   keeps('L7', field ? field.end - field.begin === 16 : !own.includes(NONE_32));
   const size = BigInt(entry.size);
@@ -311,7 +297,7 @@ function checkLocalSizes(file: Window, entry: Header, field: Range | undefined, 
 }
 
 /** L10 to L12 and L14. */
-function checkPadding(file: Window, entry: Header, extra: Map<number, Range>, data: number, keeps: Keeps): void {
+function checkPadding(file: FileView, entry: Header, extra: Map<number, Range>, data: number, keeps: Keeps): void {
   const [id, record] = [...extra][0] ?? [0, undefined];
   keeps('L10', !record || record.end - record.begin >= 2);
   const alignment = record ? file.u16(record.begin) : 64;

@@ -135,6 +135,11 @@ export class OnnxarError extends Error {
   }
 }
 
+/** Returns an error that is about no place in a file. */
+export function failure(rule: Rule, what: string, entry = ''): OnnxarError {
+  return new OnnxarError(rule, entry, undefined, what);
+}
+
 export function require(
   rule: Rule,
   kept: boolean,
@@ -148,10 +153,10 @@ export function require(
 /** Returns the value of an option. Throws if it is not a number from `least` on. */
 export function numberFrom(least: number, name: string, value: number): number {
   if (typeof value === 'number' && value >= least) return value;
-  throw new OnnxarError(
-    'argument',
-    '',
-    undefined,
-    `${name} is ${String(value)}; it has to be a number from ${least} on`,
-  );
+  throw failure('argument', `${name} is ${String(value)}; it has to be a number from ${least} on`);
+}
+
+/** Throws if another number of bytes came than was asked for. */
+export function checkLength(count: number, wanted: number): void {
+  if (count !== wanted) throw failure('cut', `${count} bytes came, not ${wanted}`);
 }

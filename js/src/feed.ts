@@ -1,6 +1,6 @@
 import type { Archive } from './archive.js';
 import { OnnxarError } from './error.js';
-import { builtin } from './source.js';
+import { builtin } from './node_file.js';
 import { REACH } from './tensors.js';
 
 /** What tells the runtimes apart. */

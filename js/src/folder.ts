@@ -1,8 +1,8 @@
-import { OnnxarError } from './error.js';
+import { OnnxarError, failure } from './error.js';
 import { FolderLock } from './lock.js';
 import { NOTE, isFolder, newFolder, parsed, pieceCount, written } from './place.js';
 import type { Bytes, LockOptions, Note, Place } from './place.js';
-import { builtin } from './source.js';
+import { builtin } from './node_file.js';
 
 interface NodeFile {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
@@ -209,7 +209,7 @@ export class NodePlace implements Place {
 const notAFolder = (path: string) => (error: { code?: string }) => {
   if (!['EEXIST', 'ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) throw error;
   const what = `${path} is no folder, or below none, and none can be made there; give a store another folder`;
-  throw new OnnxarError('argument', '', undefined, what);
+  throw failure('argument', what);
 };
 
 /** Gives how many bytes there were. */

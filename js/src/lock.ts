@@ -3,7 +3,7 @@ import { anyOf, pause } from './abort.js';
 import { OnnxarError } from './error.js';
 import { randomName } from './place.js';
 import type { LockOptions } from './place.js';
-import { builtin } from './source.js';
+import { builtin } from './node_file.js';
 
 const BEAT = 3_000; // ms after which a holder says again that it runs
 const LEASE = 30_000; // ms after which one that did not is taken to have ended

@@ -1,7 +1,13 @@
 // What is in a model, without its weights: from a URL, with at most three requests, or a Blob. It shows what a file says
-// and proves little of it: `open` is the reader that refuses what is damaged. With outline.ts, it imports nothing else.
-import { Damage, MOST_VALUES, Model, counted, decoder, expect, named } from './outline.js';
-import type { Bytes, Dtype, GraphMetadata } from './outline.js';
+// and proves little of it: `open` is the reader that refuses what is damaged. It uses no function that throws OnnxarError,
+// whose table of rules would make up half of a page that imports only this.
+import { MODEL, isGraph } from './container.js';
+import type { Rule } from './error.js';
+import { MOST_VALUES, Model, Unreadable, counted, expect, named } from './outline.js';
+import type { Dtype, GraphMetadata } from './outline.js';
+import { FileView } from './file_view.js';
+import { Damage, decoder, join, type Range } from './wire.js';
+import * as zip from './zip.js';
 
 export type { Dtype, GraphMetadata, TensorInfo, ValueInfo } from './outline.js';
 
@@ -26,11 +32,17 @@ export interface MetadataOptions {
   maxModelSize?: number;
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 const TAIL = 1 << 20;
 const MOST_ENTRIES = 2 ** 20;
 /** Bytes of an answer that does not say how many it has. */
 const MOST_UNSAID = 2 ** 28;
+const DAMAGED_DIRECTORY = 'its directory is damaged';
 const NO_SIZE = 'the server does not say its size; download it, and give a Blob';
+
+/** The rules of the wire format in words; the others are about tags. */
+const BREACHES: Partial<Record<Rule, string>> = { M2: 'a field is cut', M3: 'a number is too long' };
 
 /** Reads the metadata of an archive, or of a plain model whose external data is not read. */
 export async function parseOnnxMetadata(
@@ -45,9 +57,10 @@ export async function parseOnnxMetadata(
     if (isZip) return await ofArchive(file, most);
     return summary(file, 'onnx', [new Model('', await file.whole(most), MOST_VALUES)]);
   } catch (error) {
-    if (!(error instanceof Damage)) throw error;
-    const what = `${error.message}; it is damaged, or neither an ONNX model nor an archive of one`;
-    throw new Error(`${file.name}: ${what}`, { cause: error });
+    if (!(error instanceof Damage || error instanceof Unreadable)) throw error;
+    const what = error instanceof Damage ? (BREACHES[error.rule] ?? 'a field has no number or type') : error.message;
+    const kind = 'it is damaged, or neither an ONNX model nor an archive of one';
+    throw new Error(`${file.name}: ${what}; ${kind}`, { cause: error });
   }
 }
 
@@ -154,35 +167,29 @@ async function fileAt(url: string, { fetch: own, request }: MetadataOptions): Pr
 
 // --- archives --------------------------------------------------------------------------------------------------------
 
-const MODEL = '__MODEL_PROTO';
-
 /** Asks for the end of the file, and for what is missing of the directory and the models with one more request. */
 async function ofArchive(file: FileLike, most: number): Promise<OnnxMetadata> {
-  let [tail, base]: [Bytes, number] = [new Uint8Array(0), file.size];
+  let tail = new FileView(new Uint8Array(0), file.size);
   const extend = async (begin: number): Promise<void> => {
-    if (begin >= base) return;
-    fits(file.name, base - begin, most);
-    const more = await file.read(begin, base);
-    expect(more.length === base - begin, 'the server sent another number of bytes than it was asked for');
-    const both = new Uint8Array(more.length + tail.length);
-    both.set(more);
-    both.set(tail, more.length);
-    [tail, base] = [both, begin];
+    if (begin >= tail.base) return;
+    fits(file.name, tail.base - begin, most);
+    const more = await file.read(begin, tail.base);
+    expect(more.length === tail.base - begin, 'the server sent another number of bytes than it was asked for');
+    tail = new FileView(join([more, tail.bytes]), begin);
   };
-  await extend(Math.max(0, base - TAIL));
-  const { count, offset, end } = readEnd(tail, base);
+  await extend(Math.max(0, file.size - TAIL));
+  const { count, offset, end } = readEnd(tail);
   // Models are before the directory, and it is larger than a MiB: that they have eight times its size is a guess.
-  if (offset < base) await extend(Math.max(0, offset - 8 * (end - offset)));
-  const entries = readDirectory(tail.subarray(offset - base, end - base), count);
-  const models = entries.filter(({ name }) => name === MODEL || /[^/]\.onnx$/.test(name));
-  await extend(models.reduce((first, { begin }) => Math.min(first, begin), base));
+  if (offset < tail.base) await extend(Math.max(0, offset - 8 * (end - offset)));
+  const entries = readDirectory(new FileView(tail.slice(offset, end), offset), count);
+  const models = entries.filter(({ name }) => name === MODEL || isGraph(name));
+  await extend(models.reduce((first, { begin }) => Math.min(first, begin), tail.base));
   let [bytes, values] = [0, MOST_VALUES]; // that models may still have
   const graphs = models.reverse().map(({ name, begin, size }) => {
-    const [view, at] = [viewOf(tail), begin - base];
-    expect(at + 30 <= tail.length, `${name} is not there`);
-    const data = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
-    expect(data + size <= tail.length && (bytes += size) <= tail.length, `${name} is not there`);
-    const model = new Model(name, tail.subarray(data, data + size), values);
+    expect(begin + zip.LOCAL_SIZE <= tail.end, `${name} is not there`);
+    const data = zip.statedLocalEnd(tail, begin);
+    expect(data + size <= tail.end && (bytes += size) <= tail.bytes.length, `${name} is not there`);
+    const model = new Model(name, tail.slice(data, data + size), values);
     values -= model.values;
     return model;
   });
@@ -190,47 +197,46 @@ async function ofArchive(file: FileLike, most: number): Promise<OnnxMetadata> {
   return summary(file, 'onnxar', graphs);
 }
 
-const viewOf = (bytes: Bytes): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-
-function readEnd(tail: Bytes, base: number): { count: number; offset: number; end: number } {
-  const view = viewOf(tail);
-  const at = tail.length - 22;
-  expect(at >= 0 && view.getUint32(at, true) === 0x06054b50, 'it does not end in an end record');
-  const is64 = at >= 76 && view.getUint32(at - 20, true) === 0x07064b50;
-  const [count, offset] = is64
-    ? [Number(view.getBigUint64(at - 76 + 32, true)), Number(view.getBigUint64(at - 76 + 48, true))]
-    : [view.getUint16(at + 10, true), view.getUint32(at + 16, true)];
-  const end = base + at - (is64 ? 76 : 0);
+function readEnd(file: FileView): { count: number; offset: number; end: number } {
+  const at = zip.findEnd(file);
+  expect(at !== undefined, 'it does not end in an end record');
+  const found = zip.findZip64(file, at);
+  const zip64 = found !== undefined && found >= file.base ? found : undefined;
+  const { count, offset } = zip64 === undefined ? zip.countsOf(file, at) : zip.zip64CountsOf(file, zip64);
+  const end = zip64 ?? at;
   expect(offset <= end, 'its directory is not there');
-  return { count, offset, end };
+  return { count: Number(count), offset: Number(offset), end };
 }
 
-function readDirectory(bytes: Bytes, count: number): { name: string; begin: number; size: number }[] {
+interface Entry {
+  name: string;
+  /** Where the local header is. */
+  begin: number;
+  size: number;
+}
+
+/** Returns the entries of the directory that `file` consists of. */
+function readDirectory(file: FileView, count: number): Entry[] {
   expect(count <= MOST_ENTRIES, `it has more than ${MOST_ENTRIES} entries`);
-  const [view, entries, message] = [viewOf(bytes), [] as ReturnType<typeof readDirectory>, 'its directory is damaged'];
-  for (let at = 0, i = 0; i < count; i++) {
-    expect(at + 46 <= bytes.length && view.getUint32(at, true) === 0x02014b50, message);
-    const extra = at + 46 + view.getUint16(at + 28, true);
-    const end = extra + view.getUint16(at + 30, true);
-    expect(end <= bytes.length, message);
-    const begin = view.getUint32(at + 42, true);
-    let size = view.getUint32(at + 24, true);
-    const wide = wideOf(bytes.subarray(extra, end));
-    if (wide.length >= 3 || size === 0xffffffff) size = wide.splice(0, 2)[0] ?? size; // and the compressed size
-    entries.push({ name: decoder.decode(bytes.subarray(at + 46, extra)), begin: wide[0] ?? begin, size });
-    at = end + view.getUint16(at + 32, true);
+  const entries: Entry[] = [];
+  for (let at = file.base; entries.length < count;) {
+    expect(zip.isHeader(file, at), DAMAGED_DIRECTORY);
+    const { name, extra, end } = zip.partsOf(file, at);
+    expect(extra.end <= file.end, DAMAGED_DIRECTORY);
+    let [size, , begin] = zip.placeOf(file, at);
+    const wide = zip64Numbers(file, extra);
+    if (wide.length >= 3 || size === zip.NONE_32) size = wide.splice(0, 2)[0] ?? size; // and the compressed size
+    begin = wide[0] ?? begin;
+    entries.push({ name: decoder.decode(file.slice(name.begin, name.end)), begin, size });
+    at = end;
   }
   return entries;
 }
 
-/** The numbers of the zip64 field. */
-function wideOf(extra: Bytes): number[] {
-  const view = viewOf(extra);
-  for (let at = 0; at + 4 <= extra.length; at += 4 + view.getUint16(at + 2, true)) {
-    const end = at + 4 + view.getUint16(at + 2, true);
-    if (view.getUint16(at, true) !== 1 || end > extra.length) continue;
-    const count = (end - at - 4) >> 3;
-    return Array.from({ length: count }, (_, i) => Number(view.getBigUint64(at + 4 + 8 * i, true)));
+function zip64Numbers(file: FileView, extra: Range): number[] {
+  for (const field of zip.extraFields(file, extra)) {
+    const isWhole = field.id === zip.ZIP64_ID && field.end <= extra.end;
+    if (isWhole) return zip.wideNumbers(file, field).map(Number);
   }
   return [];
 }

@@ -1,11 +1,12 @@
 import { require, type Rule } from './error.js';
+import { decoder } from './wire.js';
 
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\.|$)/i;
 
 /** N1 to N17, as far as they are about one name. */
 export function readName(raw: Uint8Array, at: number): string {
   require('N1', raw.length > 0, at);
-  const name = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
+  const name = decoder.decode(raw);
   const keeps = (rule: Rule, kept: boolean): void => require(rule, kept, at, name);
   keeps('N2', raw.length <= 1024);
   keeps('N14', /^[ -~]+$/.test(name) && !/[\\:*?"<>|;]/.test(name));

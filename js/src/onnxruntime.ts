@@ -2,7 +2,7 @@ import { Archive, open, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
 import type { OnProgress, RuntimeEnv } from './feed.js';
-import type { Openable } from './source.js';
+import type { Openable } from './openable.js';
 
 /** What is needed of onnxruntime-web and onnxruntime-node. */
 export interface Runtime<Session> {

@@ -1,4 +1,6 @@
 // The tensors, inputs and outputs that the bytes of a model name.
+import { isConstant } from './walk.js';
+import { BLOCK, VARINT, Wire, type Field, type Range } from './wire.js';
 
 /** As in safetensors; types that it does not have are named in the same way (`U4`, `C64`, `STRING`). */
 export type Dtype = string;
@@ -35,27 +37,15 @@ export interface GraphMetadata {
   parameterTotal: number;
 }
 
-/** No Error, which takes long to make: a model may have one damaged pair for every three bytes. */
-export class Damage {
-  readonly message: string;
+/** A file that is not what it should be. */
+export class Unreadable extends Error {}
 
-  constructor(message: string) {
-    this.message = message;
-  }
-}
-
-export function expect(kept: boolean, what: string): asserts kept {
-  if (!kept) throw new Damage(what);
+export function expect(isKept: boolean, what: string): asserts isKept {
+  if (!isKept) throw new Unreadable(what);
 }
 
 /** What all graphs together have of what is kept: tensors, inputs, outputs, dimensions, opsets and pairs. */
 export const MOST_VALUES = 2 ** 20;
-
-export type Bytes = Uint8Array<ArrayBuffer>;
-export const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** Gets a field of a message: the range of a text or message, or a number, whose range is empty and begins at -1. */
-type OnField = (number: number, begin: number, end: number, value: number) => void;
 
 /** The name of each type, and the bits of an element, by the number of the type. */
 const TYPES = (
@@ -77,96 +67,54 @@ export class Model {
   readonly tensors: TensorInfo[] = [];
   /** How many values are kept: each takes up to some hundred bytes of memory, and as little as one of the model. */
   values = 0;
-  readonly #bytes: Bytes;
+  readonly #wire: Wire;
   readonly #most: number;
   /** The names of the initializers of the graph itself. */
   readonly #weights = new Set<string>();
-  /** Where the number that was read last ends, and its lower 32 bits, the bits of an int32 or an enum. */
-  #next = 0;
-  #low = 0;
   #copies = 1;
 
-  constructor(name: string, bytes: Bytes, most: number) {
-    [this.#bytes, this.#most] = [bytes, most];
+  constructor(name: string, bytes: Uint8Array, most: number) {
+    [this.#wire, this.#most] = [new Wire(bytes), most];
     const header = Object.assign(named<TensorInfo>(), { __metadata__: named<string>() });
     const sides = { inputs: [], outputs: [], opsets: named<number>(), producer: '' };
     this.made = { name, size: bytes.length, ...sides, header, parameterCount: {}, parameterTotal: 0 };
-    const graphs: [begin: number, end: number][] = []; // of several, all fields count
-    this.#fields(0, bytes.length, (number, begin, end) => {
-      if (begin < 0) return;
-      if (number === 2) this.made.producer = this.#text(begin, end);
-      if (number === 7 && graphs.push([begin, end]) > 1) this.#count();
-      if (number === 8) this.#readOpset(begin, end);
-      if (number === 14) this.#readProperty(begin, end);
-    });
+    const graphs: Field[] = []; // of several, all fields count
+    for (const field of this.#blocks({ begin: 0, end: bytes.length })) {
+      if (field.number === 2) this.made.producer = this.#wire.text(field);
+      if (field.number === 7 && graphs.push(field) > 1) this.#count();
+      if (field.number === 8) this.#readOpset(field);
+      if (field.number === 14) this.#readProperty(field);
+    }
     expect(graphs.length > 0, 'it has no graph');
-    for (const graph of graphs) this.#readGraph(...graph, 0);
+    for (const graph of graphs) this.#readGraph(graph, 0);
     this.made.inputs = this.made.inputs.filter(({ name }) => !this.#weights.has(name)); // IR version 3 names weights there, too
     [this.made.parameterCount, this.made.parameterTotal] = counted([this]);
   }
 
-  /** A number of 64 bits with a sign. */
-  #varint(at: number, end: number): number {
-    let [value, rest, low] = [0, 0, 0];
-    for (let scale = 1, shift = 0; scale < 2 ** 70; scale *= 128, shift += 7) {
-      if (at >= end) throw new Damage('a number is cut');
-      const byte = this.#bytes[at++]!;
-      value += (byte & 127) * scale;
-      if (shift < 32) low |= (byte & 127) << shift;
-      if (byte < 128) {
-        [this.#next, this.#low] = [at, low];
-        return scale === 2 ** 63 && byte === 1 ? -1 - rest : value; // exact, as -1 is near to 2^64
-      }
-      rest += (127 - (byte & 127)) * scale;
-    }
-    throw new Damage('a number is too long');
+  /** Returns the fields of a message that are texts or messages one after the other. */
+  *#blocks(message: Range): Generator<Field> {
+    for (const field of this.#wire.fields(message)) if (field.type === BLOCK) yield field;
   }
 
-  /** Gives the fields of a message; values of fixed width are passed over. */
-  #fields(begin: number, end: number, onField: OnField): void {
-    for (let at = begin; at < end;) {
-      const tag = this.#varint(at, end);
-      const [number, type] = [Math.floor(tag / 8), tag % 8];
-      if (number < 1 || (type > 2 && type !== 5)) throw new Damage('a field has no number or type');
-      const from = this.#next;
-      const value = type === 0 || type === 2 ? this.#varint(from, end) : 0;
-      at = type === 0 || type === 2 ? this.#next : from + (type === 1 ? 8 : 4);
-      if (type === 2) at += value;
-      if (at > end || (type === 2 && value < 0)) throw new Damage('a field is cut');
-      if (type === 0) onField(number, -1, -1, value);
-      if (type === 2) onField(number, at - value, at, 0);
-    }
+  /** Returns a number with its sign. Beyond 2^53 it is not exact. */
+  #int64(at: number, end: number): number {
+    const low = this.#wire.varint(at, end);
+    return (this.#wire.high | 0) * 2 ** 32 + low;
   }
 
-  #text(begin: number, end: number): string {
-    return decoder.decode(this.#bytes.subarray(begin, end));
-  }
-
-  #readOpset(begin: number, end: number): void {
+  #readOpset(opset: Range): void {
     let [domain, version] = ['', 0];
-    this.#fields(begin, end, (number, from, to, value) => {
-      if (number === 1 && from >= 0) domain = this.#text(from, to);
-      if (number === 2 && from < 0) version = value;
-    });
+    for (const field of this.#wire.fields(opset)) {
+      if (field.number === 1 && field.type === BLOCK) domain = this.#wire.text(field);
+      if (field.number === 2 && field.type === VARINT) version = this.#int64(field.begin, field.end);
+    }
     this.#keep(this.made.opsets, domain || 'ai.onnx', version);
   }
 
-  #readProperty(begin: number, end: number): void {
-    const [key, value] = this.#pair(begin, end) ?? [];
-    if (key !== undefined) this.#keep(this.made.header.__metadata__, key, value!);
-  }
-
-  /** undefined for a damaged pair, which is passed over, as the reader does. */
-  #pair(begin: number, end: number): [key: string, value: string] | undefined {
-    const pair = ['', '', ''];
-    try {
-      this.#fields(begin, end, (number, from, to) => {
-        if (from >= 0 && number < 3) pair[number] = this.#text(from, to);
-      });
-    } catch {
-      return undefined;
-    }
-    return [pair[1]!, pair[2]!];
+  /** Passes over a damaged pair, as the reader does. */
+  #readProperty(field: Range): void {
+    const pair = this.#wire.anyPair(field);
+    if (pair) this.#keep(this.made.header.__metadata__, ...pair);
   }
 
   #keep<T>(into: Record<string, T>, key: string, value: T): void {
@@ -179,75 +127,63 @@ export class Model {
   }
 
   /** Initializers of a graph, values of its Constant nodes, and those of its subgraphs, in attributes of nodes. */
-  #readGraph(begin: number, end: number, depth: number): void {
+  #readGraph(graph: Range, depth: number): void {
     expect(depth < 100, 'its graphs are nested too deep');
-    this.#fields(begin, end, (number, from, to) => {
-      if (from < 0) return;
-      if (number === 1) this.#readNode(from, to, depth);
-      if (number === 5) this.#readTensor(from, to, depth);
-      if (number === 15) this.#readSparse(from, to, depth);
-      if (depth === 0 && number === 11) this.made.inputs.push(this.#readValue(from, to));
-      if (depth === 0 && number === 12) this.made.outputs.push(this.#readValue(from, to));
-    });
+    for (const field of this.#blocks(graph)) {
+      if (field.number === 1) this.#readNode(field, depth);
+      if (field.number === 5) this.#readTensor(field, depth);
+      if (field.number === 15) this.#readSparse(field, depth);
+      if (depth === 0 && field.number === 11) this.made.inputs.push(this.#readValue(field));
+      if (depth === 0 && field.number === 12) this.made.outputs.push(this.#readValue(field));
+    }
   }
 
-  /** Read twice, as the operator may stand behind the attributes, which may be too many to keep. */
-  #readNode(begin: number, end: number, depth: number): void {
-    const said = ['', '', '', '', '', '', '', '']; // the last text of fields 2 (output), 4 (operator) and 7 (domain)
-    this.#fields(begin, end, (number, from, to) => {
-      if (from >= 0 && [2, 4, 7].includes(number)) said[number] = this.#text(from, to);
-    });
-    const isConstant = said[4] === 'Constant' && (said[7] === '' || said[7] === 'ai.onnx');
-    const onAttribute: OnField = (number, from, to) => {
-      if (from < 0) return;
-      if (number === 6 || number === 11) this.#readGraph(from, to, depth + 1);
-      if (number === 5 && isConstant) this.#readTensor(from, to, depth, said[2]);
-    };
-    this.#fields(begin, end, (number, from, to) => {
-      if (number === 5 && from >= 0) this.#fields(from, to, onAttribute);
-    });
+  /** Reads a node twice, as the operator may stand behind the attributes, which may be too many to keep. */
+  #readNode(node: Range, depth: number): void {
+    let [output, operator, domain] = ['', '', '']; // the last of each
+    for (const field of this.#blocks(node)) {
+      if (field.number === 2) output = this.#wire.text(field);
+      if (field.number === 4) operator = this.#wire.text(field);
+      if (field.number === 7) domain = this.#wire.text(field);
+    }
+    for (const attribute of this.#blocks(node)) {
+      if (attribute.number !== 5) continue;
+      for (const field of this.#blocks(attribute)) {
+        if (field.number === 6 || field.number === 11) this.#readGraph(field, depth + 1);
+        if (field.number === 5 && isConstant(operator, domain)) this.#readTensor(field, depth, output);
+      }
+    }
   }
 
   /** The values of a sparse tensor. */
-  #readSparse(begin: number, end: number, depth: number): void {
-    let values = [begin, begin] as [number, number];
-    this.#fields(begin, end, (number, from, to) => {
-      if (number === 1 && from >= 0) values = [from, to];
-    });
-    this.#readTensor(...values, depth);
+  #readSparse(sparse: Range, depth: number): void {
+    let values: Range = { begin: 0, end: 0 };
+    for (const field of this.#blocks(sparse)) if (field.number === 1) values = field;
+    this.#readTensor(values, depth);
   }
 
   /** `output`: of the Constant node whose value it is; nodes refer to it by that name. */
-  #readTensor(begin: number, end: number, depth: number, output = ''): void {
+  #readTensor(tensor: Range, depth: number, output = ''): void {
     this.#count();
     let [name, type, isExternal] = ['', 0, false];
     const shape: number[] = [];
-    const link: Record<string, string | undefined> = { location: '', offset: '0', length: undefined };
-    const add = (dim: number): void => {
-      this.#count();
-      expect(dim >= 0, 'a dimension of a tensor is negative');
-      shape.push(dim);
-    };
-    this.#fields(begin, end, (number, from, to, value) => {
-      if (number === 1 && from < 0) add(value);
-      else if (number === 1) for (let at = from; at < to; at = this.#next) add(this.#varint(at, to));
-      else if (number === 2 && from < 0) type = this.#low;
-      else if (number === 8 && from >= 0) name = this.#text(from, to);
-      else if (number === 13 && from >= 0) {
-        const [key = '', text] = this.#pair(from, to) ?? [];
-        if (Object.hasOwn(link, key)) link[key] = text;
-      } else if (number === 14 && from < 0 && (this.#low === 0 || this.#low === 1)) isExternal = this.#low === 1;
-    });
-    const info: TensorInfo = { dtype: typeName(type), shape };
-    if (isExternal) {
-      const { location, offset, length } = link;
-      const bits = elements(shape) * Number(TYPES[2 * type + 1] ?? 0);
-      const [first, size] = [Number(offset), length === undefined ? Math.ceil(bits / 8) : Number(length)];
-      expect(first >= 0 && size >= 0, `the data of ${name} is nowhere`);
-      Object.assign(info, { location, data_offsets: [first, first + size] });
+    const link: Link = { location: '', offset: '0', length: undefined };
+    for (const field of this.#wire.fields(tensor)) {
+      const [number, isBlock] = [field.number, field.type === BLOCK];
+      if (number === 1 && (isBlock || field.type === VARINT)) this.#readDims(field, shape);
+      if (number === 8 && isBlock) name = this.#wire.text(field);
+      if (number === 13 && isBlock) this.#readKey(field, link);
+      const value = field.type === VARINT ? this.#wire.varint(field.begin, field.end) : NaN;
+      if (number === 2 && value >= 0) type = value | 0; // int32
+      if (number === 14 && value <= 1) isExternal = value === 1;
     }
+    const info: TensorInfo = { dtype: typeName(type), shape };
+    if (isExternal) Object.assign(info, placeOf(name, link, elements(shape) * Number(TYPES[2 * type + 1] ?? 0)));
+    this.#add(info, output || name, depth);
+  }
+
+  #add(info: TensorInfo, name: string, depth: number): void {
     const { header } = this.made;
-    name = output || name;
     if (depth === 0) this.#weights.add(name);
     let key = name;
     while (key in header) key = `${name} (${++this.#copies})`; // of another subgraph
@@ -255,40 +191,67 @@ export class Model {
     this.tensors.push(info);
   }
 
-  #readValue(begin: number, end: number): ValueInfo {
+  #readKey(field: Range, link: Link): void {
+    const [key = '', text] = this.#wire.anyPair(field) ?? [];
+    if (Object.hasOwn(link, key)) link[key] = text;
+  }
+
+  /** A dimension, or a packed run of them. */
+  #readDims({ begin, end }: Range, shape: number[]): void {
+    for (let at = begin; at < end; at = this.#wire.next) {
+      this.#count();
+      const dim = this.#int64(at, end);
+      expect(dim >= 0, 'a dimension of a tensor is negative');
+      shape.push(dim);
+    }
+  }
+
+  #readValue(value: Range): ValueInfo {
     this.#count();
     let made: ValueInfo = { name: '', dtype: 'OTHER' }; // a sequence or a map
-    const onTensor: OnField = (number, from, to) => {
-      if (number === 1 && from < 0) made.dtype = typeName(this.#low);
-      if (number === 2 && from >= 0) made.shape = [...(made.shape ?? []), ...this.#readShape(from, to)];
-    };
-    const onKind: OnField = (number, from, to) => {
-      if (from < 0 || !KINDS.includes(number)) return;
-      if (number !== 1) made = { name: made.name, dtype: 'OTHER' };
-      else if (made.dtype === 'OTHER') made.dtype = typeName(0);
-      if (number === 1) this.#fields(from, to, onTensor);
-    };
-    this.#fields(begin, end, (number, from, to) => {
-      if (from >= 0 && number === 1) made.name = this.#text(from, to);
-      if (from >= 0 && number === 2) this.#fields(from, to, onKind); // of several, all fields count
-    });
+    for (const field of this.#blocks(value)) {
+      if (field.number === 1) made.name = this.#wire.text(field);
+      if (field.number !== 2) continue;
+      for (const kind of this.#blocks(field)) {
+        if (!KINDS.includes(kind.number)) continue;
+        if (kind.number !== 1) made = { name: made.name, dtype: 'OTHER' };
+        else if (made.dtype === 'OTHER') made.dtype = typeName(0);
+        if (kind.number === 1) this.#readTensorType(kind, made); // of several, all fields count
+      }
+    }
     return made;
   }
 
-  #readShape(begin: number, end: number): (number | string)[] {
+  #readTensorType(type: Range, made: ValueInfo): void {
+    for (const field of this.#wire.fields(type)) {
+      if (field.number === 1 && field.type === VARINT)
+        made.dtype = typeName(this.#wire.varint(field.begin, field.end) | 0);
+      if (field.number === 2 && field.type === BLOCK) made.shape = [...(made.shape ?? []), ...this.#readShape(field)];
+    }
+  }
+
+  #readShape(dims: Range): (number | string)[] {
     const shape: (number | string)[] = [];
-    const onDim: OnField = (number, from, to, value) => {
-      if (number === 1 && from < 0) shape[shape.length - 1] = value;
-      if (number === 2 && from >= 0) shape[shape.length - 1] = this.#text(from, to) || '?';
-    };
-    this.#fields(begin, end, (number, from, to) => {
-      if (number !== 1 || from < 0) return;
+    for (const dim of this.#blocks(dims)) {
+      if (dim.number !== 1) continue;
       this.#count();
-      shape.push('?');
-      this.#fields(from, to, onDim);
-    });
+      let value: number | string = '?';
+      for (const field of this.#wire.fields(dim)) {
+        if (field.number === 1 && field.type === VARINT) value = this.#int64(field.begin, field.end);
+        if (field.number === 2 && field.type === BLOCK) value = this.#wire.text(field) || '?';
+      }
+      shape.push(value);
+    }
     return shape;
   }
+}
+
+type Link = Record<string, string | undefined>;
+
+function placeOf(name: string, { location, offset, length }: Link, bits: number): Partial<TensorInfo> {
+  const [begin, size] = [Number(offset), length === undefined ? Math.ceil(bits / 8) : Number(length)];
+  expect(begin >= 0 && size >= 0, `the data of ${name} is nowhere`);
+  return { location: location!, data_offsets: [begin, begin + size] };
 }
 
 const elements = (shape: number[]): number =>

@@ -1,5 +1,5 @@
 import { unlessAborted } from './abort.js';
-import { OnnxarError, numberFrom } from './error.js';
+import { OnnxarError, failure, numberFrom } from './error.js';
 
 const USUAL = 30_000; // ms
 const LEAST_SPEED = 1024; // bytes a second
@@ -17,7 +17,7 @@ const passing = new WeakSet();
 /** A failed or unexpected answer; `status` is 0 if there was none. */
 export function refused(url: string, status: number, what: string): OnnxarError {
   const said = `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`;
-  const error = new OnnxarError('http', '', undefined, said);
+  const error = failure('http', said);
   if (status === 0 || status === 429 || status >= 500) passing.add(error);
   return error;
 }
@@ -99,12 +99,7 @@ export class Patience {
 
   #late(): OnnxarError {
     const what = `no answer, or less than 1 KiB/s, for ${this.#limit} ms`;
-    return new OnnxarError(
-      'timeout',
-      '',
-      undefined,
-      `${shown(this.#url)}: ${what}; a longer timeout waits longer, and 0 without end`,
-    );
+    return failure('timeout', `${shown(this.#url)}: ${what}; a longer timeout waits longer, and 0 without end`);
   }
 }
 
@@ -128,7 +123,7 @@ export interface Asked {
   patience: Patience;
 }
 
-const tooMany = (): OnnxarError => new OnnxarError('cut', '', undefined, 'more bytes came than were asked for');
+const tooMany = (): OnnxarError => failure('cut', 'more bytes came than were asked for');
 
 /** The body in pieces. Throws the error if it has more than `most` bytes. */
 export async function* bodyOf(

@@ -2,12 +2,13 @@ import { anyOf, unlessAborted } from './abort.js';
 import { Archive, limitsOf, open, type OpenOptions } from './archive.js';
 import { browserPlace } from './browser.js';
 import { Download } from './download.js';
-import { OnnxarError, numberFrom } from './error.js';
+import { OnnxarError, failure, numberFrom } from './error.js';
 import type { OnProgress } from './feed.js';
 import { NodePlace } from './folder.js';
+import { builtin } from './node_file.js';
+import { openSource } from './openable.js';
 import { shown } from './patience.js';
 import { lengthOf, type LockOptions, type Note, type Place } from './place.js';
-import { builtin, openSource } from './source.js';
 import { UrlSource } from './url.js';
 
 const PIECE = 1 << 23; // bytes
@@ -53,12 +54,7 @@ export class Store {
     this.#piece = numberFrom(1, 'piece', piece);
     const isFolder = folder === undefined || (typeof folder === 'string' && folder !== '');
     if (!Number.isSafeInteger(piece) || !isFolder) {
-      throw new OnnxarError(
-        'argument',
-        '',
-        undefined,
-        `a store takes a whole number as piece, and the path of a folder`,
-      );
+      throw failure('argument', `a store takes a whole number as piece, and the path of a folder`);
     }
     let place: Promise<Place> | undefined;
     this.#place = () => (place ??= builtin('fs') ? Promise.resolve(new NodePlace(folder)) : browserPlace());
@@ -82,7 +78,7 @@ export class Store {
       if (!isFull(error) && !isReadOnly(error)) throw error;
       const kept = options.refresh ? undefined : await complete(place, name); // a disk without locks can be read
       if (kept) return this.#use(place, kept, options.onProgress);
-      throw new OnnxarError(isFull(error) ? 'full' : 'closed', '', undefined, `${shown(name)}: ${unwritten}`);
+      throw failure(isFull(error) ? 'full' : 'closed', `${shown(name)}: ${unwritten}`);
     }
   }
 
@@ -114,7 +110,7 @@ export class Store {
     try {
       await locked(place, name, () => deleteOthers(place, name), {});
     } catch (error) {
-      throw isReadOnly(error) ? new OnnxarError('closed', '', undefined, `${shown(name)}: ${unwritten}`) : error;
+      throw isReadOnly(error) ? failure('closed', `${shown(name)}: ${unwritten}`) : error;
     }
   }
 
@@ -298,12 +294,12 @@ const isChanged = (error: unknown): boolean => hasName(error, 'io.changed', 'Not
 function tooFull(url: string, missing: number, room?: number): OnnxarError {
   const there = room === undefined ? '' : `, and there is room for ${Math.max(room, 0)}`;
   const what = `${shown(url)} needs ${missing} bytes${there}; delete others, or read it by its URL`;
-  return new OnnxarError('full', '', undefined, what);
+  return failure('full', what);
 }
 
 function tooLarge(url: string, size: number): OnnxarError {
   const what = `${shown(url)} has ${size} bytes, more than the system lets a file have; give another folder`;
-  return new OnnxarError('full', '', undefined, what);
+  return failure('full', what);
 }
 
 // --- one at a time ---------------------------------------------------------------------------------------------------

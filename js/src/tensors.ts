@@ -1,37 +1,22 @@
-import { OnnxarError, type Rule } from './error.js';
+import { failure, type Rule } from './error.js';
 import { BLOCK, FIXED32, FIXED64, VARINT, type Field, type Wire } from './wire.js';
 
-/** Types by number: name, bits of an element, field of typed values, values an element in that field. */
-const TYPES: Record<number, [name: string, bits: number, field: number, values?: number]> = {
-  1: ['float32', 32, 4],
-  2: ['uint8', 8, 5],
-  3: ['int8', 8, 5],
-  4: ['uint16', 16, 5],
-  5: ['int16', 16, 5],
-  6: ['int32', 32, 5],
-  7: ['int64', 64, 7],
-  8: ['string', 0, 6],
-  9: ['bool', 8, 5],
-  10: ['float16', 16, 5],
-  11: ['float64', 64, 10],
-  12: ['uint32', 32, 11],
-  13: ['uint64', 64, 11],
-  14: ['complex64', 64, 4, 2],
-  15: ['complex128', 128, 10, 2],
-  16: ['bfloat16', 16, 5],
-  17: ['float8e4m3fn', 8, 5],
-  18: ['float8e4m3fnuz', 8, 5],
-  19: ['float8e5m2', 8, 5],
-  20: ['float8e5m2fnuz', 8, 5],
-  21: ['uint4', 4, 5],
-  22: ['int4', 4, 5],
-  23: ['float4e2m1', 4, 5],
-  24: ['float8e8m0', 8, 5],
-  25: ['uint2', 2, 5],
-  26: ['int2', 2, 5],
-  27: ['float6e2m3', 6, 5],
-  28: ['float6e3m2', 6, 5],
-};
+type Type = [name: string, bits: number, field: number, values: number];
+
+/** Types by number, from 1 on: name, bits of an element, field of typed values, values an element in that field (1). */
+const TYPES = (
+  'float32 32 4,uint8 8 5,int8 8 5,uint16 16 5,int16 16 5,int32 32 5,int64 64 7,string 0 6,bool 8 5,' +
+  'float16 16 5,float64 64 10,uint32 32 11,uint64 64 11,complex64 64 4 2,complex128 128 10 2,bfloat16 16 5,' +
+  'float8e4m3fn 8 5,float8e4m3fnuz 8 5,float8e5m2 8 5,float8e5m2fnuz 8 5,uint4 4 5,int4 4 5,float4e2m1 4 5,' +
+  'float8e8m0 8 5,uint2 2 5,int2 2 5,float6e2m3 6 5,float6e3m2 6 5'
+)
+  .split(',')
+  .map((row): Type => {
+    const [name, ...numbers] = row.split(' ');
+    const [bits, field, values = 1] = numbers.map(Number);
+    return [name!, bits!, field!, values];
+  });
+const typeOf = (dataType: number): Type | undefined => TYPES[dataType - 1];
 const STRING = 8;
 const RAW_DATA = 9;
 
@@ -109,11 +94,11 @@ export function readTensor(wire: Wire, message: Field, depth: number, reach: Rea
   }
   const elements = product(draft.dims);
   const size = bytesOf(elements, draft.dataType);
-  wire.keeps('M17', size === undefined || (elements < 1n << 64n && size < 1n << 64n), draft.at);
+  wire.check('M17', size === undefined || (elements < 1n << 64n && size < 1n << 64n), draft.at);
   addRuns(wire, draft, message);
-  const place = draft.isLinked ? readLink(wire, draft, size, sizes) : checkInline(wire, draft, elements, size);
+  const place = draft.isLinked ? readLink(wire, draft, size, graph, sizes) : checkInline(wire, draft, elements, size);
   const shape = draft.dims.map(Number);
-  const type = TYPES[draft.dataType]?.[0] ?? `type ${draft.dataType}`;
+  const type = typeOf(draft.dataType)?.[0] ?? `type ${draft.dataType}`;
   const { name, dataType } = draft;
   return { name, type, dataType, shape, ...place, graph, begin: message.begin, end: message.end, reach };
 }
@@ -149,10 +134,12 @@ function addRuns(wire: Wire, draft: Draft, message: Field): void {
   }
 }
 
-function readDims(wire: Wire, draft: Draft, field: Field): void {
-  for (const low of wire.varints(field)) {
-    draft.dims.push((BigInt(wire.high) << 32n) | BigInt(low));
-    if (wire.high >= 2 ** 31 || draft.dims.length > MOST_DIMS) wire.fail('M17', field.at);
+/** Reads a dimension, or a packed run of them. */
+function readDims(wire: Wire, { dims }: Draft, { at: tag, begin, end }: Field): void {
+  for (let at = begin; at < end; at = wire.next) {
+    const low = wire.varint(at, end);
+    dims.push((BigInt(wire.high) << 32n) | BigInt(low));
+    if (wire.high >= 2 ** 31 || dims.length > MOST_DIMS) wire.fail('M17', tag);
   }
 }
 
@@ -175,7 +162,7 @@ function product(dims: bigint[]): bigint {
 /** undefined for types that the format has no size of. */
 function bytesOf(elements: bigint, dataType: number): bigint | undefined {
   if (elements === 0n) return 0n;
-  const bits = TYPES[dataType]?.[1];
+  const bits = typeOf(dataType)?.[1];
   return bits ? (elements * BigInt(bits) + 7n) / 8n : undefined;
 }
 
@@ -193,8 +180,8 @@ function countRun(wire: Wire, run: Field): number {
 type Place = Pick<Tensor, 'entry' | 'offset' | 'length'>;
 
 /** M8 to M16, M18 and M19, and G6. */
-function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Sizes): Place {
-  const keeps = (rule: Rule, kept: boolean): void => wire.keeps(rule, kept, draft.at);
+function readLink(wire: Wire, draft: Draft, size: bigint | undefined, graph: string, sizes: Sizes): Place {
+  const keeps = (rule: Rule, kept: boolean): void => wire.check(rule, kept, draft.at);
   const { keys } = draft;
   keeps('M19', draft.dataType !== 0);
   keeps('M15', draft.dataType !== STRING);
@@ -209,7 +196,7 @@ function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Siz
   keeps('M12', text === undefined || stated !== undefined);
   keeps('M18', size === undefined || size === stated);
   const room = sizes(entry);
-  wire.keeps(
+  wire.check(
     'M9',
     room !== undefined,
     draft.at,
@@ -218,7 +205,7 @@ function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Siz
   const rest = BigInt(room) - offset!;
   const length = stated ?? (rest > 0n ? rest : 0n);
   keeps('M13', offset! + length <= BigInt(room));
-  const folder = wire.name.slice(0, wire.name.lastIndexOf('/') + 1);
+  const folder = graph.slice(0, graph.lastIndexOf('/') + 1);
   keeps('G6', folder === '' || sizes(folder + entry) === undefined);
   return { entry, offset: Number(offset), length: Number(length) };
 }
@@ -231,12 +218,12 @@ function plainDecimal(text: string): bigint | undefined {
 
 /** M18 to M21 of a tensor that is not linked. */
 function checkInline(wire: Wire, draft: Draft, elements: bigint, size: bigint | undefined): Place {
-  const keeps = (rule: Rule, kept: boolean): void => wire.keeps(rule, kept, draft.at);
+  const keeps = (rule: Rule, kept: boolean): void => wire.check(rule, kept, draft.at);
   keeps('M19', draft.dataType !== 0);
   const raw = draft.raw && draft.raw.end - draft.raw.begin;
   const held = raw ? [RAW_DATA, ...draft.typed.keys()] : [...draft.typed.keys()];
   keeps('M20', held.length <= 1);
-  const [, bits, own, values = 1] = TYPES[draft.dataType] ?? [];
+  const [, bits, own, values = 1] = typeOf(draft.dataType) ?? [];
   for (const field of own ? held : []) keeps('M21', field === own || (field === RAW_DATA && own !== 6));
   keeps('M18', elements !== 0n || held.length === 0);
   keeps('M18', raw === undefined || size === undefined || BigInt(raw) >= size);
@@ -252,7 +239,7 @@ export function keeping<T extends Tensor>(tensors: T[]): (tensor: T) => void {
   return (tensor) => {
     values += 1 + tensor.shape.length;
     const what = `the model has more than ${MOST_VALUES} tensors and dimensions`;
-    if (values > MOST_VALUES) throw new OnnxarError('expansion', tensor.graph, undefined, what);
+    if (values > MOST_VALUES) throw failure('expansion', what, tensor.graph);
     tensors.push(tensor);
   };
 }

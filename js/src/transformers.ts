@@ -2,7 +2,7 @@ import { open, type Archive, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
 import type { OnProgress, RuntimeEnv } from './feed.js';
-import type { Openable } from './source.js';
+import type { Openable } from './openable.js';
 import { BLOCK, Wire } from './wire.js';
 
 /** A cache of transformers.js. */
@@ -163,12 +163,16 @@ class Folder {
   }
 }
 
-/** What the model would be called as a graph (G4). */
+/** Returns the name that the model would have as a graph (G4); undefined if it has none. */
 async function ownName(archive: Archive): Promise<string | undefined> {
-  const wire = new Wire(await archive.bytes(MODEL), 0, MODEL);
-  for (const field of wire.fields(0, wire.bytes.length)) {
-    const [key, value] = field.number === 14 && field.type === BLOCK ? wire.anyPair(field) : [];
-    if (key === 'onnxar.model.name') return value;
+  const wire = new Wire(await archive.bytes(MODEL));
+  try {
+    for (const field of wire.fields()) {
+      const [key, value] = (field.number === 14 && field.type === BLOCK && wire.anyPair(field)) || [];
+      if (key === 'onnxar.model.name') return value;
+    }
+  } catch {
+    return undefined; // the model is damaged, which is reported when it is read
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { OnnxarError } from './error.js';
+import { OnnxarError, checkLength } from './error.js';
 import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
 import {
   Patience,
@@ -71,9 +71,7 @@ export class UrlSource implements Source {
       if (filled > bytes.length) break;
       bytes.set(piece, filled - piece.length);
     }
-    if (filled !== bytes.length) {
-      throw new OnnxarError('cut', '', undefined, `${filled} bytes came, not ${bytes.length}`);
-    }
+    checkLength(filled, bytes.length);
     return bytes;
   }
 
@@ -186,13 +184,13 @@ export function openUrl(url: string, options: SourceOptions): Promise<Source> {
 }
 
 async function openOnce(url: string, options: SourceOptions): Promise<Source> {
-  if (!isSameOrigin(url)) return openBySize(url, options, await sizeByHead(url, options));
+  if (!isSameOrigin(url)) return openByHead(url, options);
   let first: Asked;
   try {
     first = await ask(url, options, { Range: `bytes=-${SUFFIX}` });
   } catch (error) {
     if (options.signal?.aborted || isTimeout(error) || !('location' in globalThis)) throw error;
-    return openBySize(url, options, await sizeByHead(url, options)); // redirected to another server, perhaps
+    return openByHead(url, options); // redirected to another server, perhaps
   }
   const { answer } = first;
   if (answer.status === 206) {
@@ -202,12 +200,12 @@ async function openOnce(url: string, options: SourceOptions): Promise<Source> {
     if (size !== undefined && range!.begin + bytes.length === size) {
       return new UrlSource(url, versionOf(url, answer, size), bytes, options);
     }
-    return openBySize(url, options, await sizeByHead(url, options));
+    return openByHead(url, options);
   }
   if (answer.status === 200) return openWithoutSuffix(url, options, first);
   first.patience.end();
   if (![400, 416, 501].includes(answer.status)) throw refused(url, answer.status, 'the server refused');
-  return openBySize(url, options, await sizeByHead(url, options));
+  return openByHead(url, options);
 }
 
 /** The server ignored the range: perhaps only ranges from the end. */
@@ -229,11 +227,11 @@ async function wholeOf(url: string, asked: Asked, size: number | undefined): Pro
   throw tooLarge();
 }
 
-async function sizeByHead(url: string, options: SourceOptions): Promise<number> {
+async function openByHead(url: string, options: SourceOptions): Promise<Source> {
   const { answer: head } = await ask(url, options, {}, 'HEAD');
   const size = head.ok ? lengthOf(head) : undefined;
   if (size === undefined) throw refused(url, head.status, 'the server does not tell the size of the file');
-  return size;
+  return openBySize(url, options, size);
 }
 
 async function openBySize(url: string, options: SourceOptions, size: number): Promise<Source> {

@@ -1,5 +1,4 @@
-import { OnnxarError } from './error.js';
-
+import { checkLength } from './error.js';
 const PIECE = 1 << 22; // a window gets bytes as text, of twice their size
 
 interface BlobReader {
@@ -51,17 +50,13 @@ export class Waiting {
 
 /** Copies, and frees the memory that the bytes came in: while a call is waited for, nothing else does. */
 function fill(into: Uint8Array, bytes: ArrayBuffer & { transfer?(size: number): ArrayBuffer }): void {
-  expect(into, bytes.byteLength);
+  checkLength(bytes.byteLength, into.length);
   into.set(new Uint8Array(bytes));
   bytes.transfer?.(0);
 }
 
 /** The lower 8 bits of each character. */
 function fillFromText(into: Uint8Array, text: string): void {
-  expect(into, text.length);
+  checkLength(text.length, into.length);
   for (let i = 0; i < text.length; i++) into[i] = text.charCodeAt(i);
-}
-
-function expect(into: Uint8Array, length: number): void {
-  if (length !== into.length) throw new OnnxarError('cut', '', undefined, `${length} bytes came, not ${into.length}`);
 }

@@ -1,6 +1,7 @@
 // Where the tensors of a model are, and the model with other tensors in their places.
+import { OnnxarError } from './error.js';
 import { DEEPEST, REACH, readTensor, type Reach, type Site, type Sizes } from './tensors.js';
-import { BLOCK, Wire, block, blockHead, join, number, pair, type Field, type Pieces } from './wire.js';
+import { BLOCK, Damage, Wire, block, blockHead, join, number, pair, type Field, type Pieces } from './wire.js';
 
 type Message = 'Model' | 'TrainingInfo' | 'Function' | 'Graph' | 'Node' | 'Attribute' | 'SparseTensor' | 'Tensor';
 type Children = Record<number, [message: Message, isRepeated: boolean]>;
@@ -39,6 +40,7 @@ interface Edit {
  */
 export class Walk {
   readonly #wire: Wire;
+  readonly #base: number;
   readonly #graph: string;
   readonly #sizes: Sizes;
   readonly #visit: Visit;
@@ -46,7 +48,8 @@ export class Walk {
   readonly #edits: Edit[] = [];
 
   constructor(model: Uint8Array, base: number, graph: string, sizes: Sizes, visit: Visit) {
-    this.#wire = new Wire(model, base, graph);
+    this.#wire = new Wire(model);
+    this.#base = base;
     this.#graph = graph;
     this.#sizes = sizes;
     this.#visit = visit;
@@ -55,7 +58,12 @@ export class Walk {
   /** Visits all tensors. Gives the size of the model with what visits replaced. */
   run(): number {
     const { length } = this.#wire.bytes;
-    return length + this.#message('Model', 0, length, 0, REACH.memory);
+    try {
+      return length + this.#message('Model', 0, length, 0, REACH.memory);
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error;
+      throw new OnnxarError(error.rule, this.#graph, this.#base + error.at, error.detail);
+    }
   }
 
   /** The model of `size` bytes, which `run` gave. */
@@ -93,7 +101,7 @@ export class Walk {
       seen |= bit;
       grown += child[0] === 'Tensor' ? this.#tensor(field, depth, reach) : this.#child(child[0], field, depth, reach);
     }
-    this.#wire.keeps('M1', message !== 'Model' || (seen & (1 << 7)) !== 0, begin);
+    this.#wire.check('M1', message !== 'Model' || (seen & (1 << 7)) !== 0, begin);
     return grown;
   }
 
@@ -132,13 +140,17 @@ export class Walk {
     } catch {
       return false;
     }
-    return type === 'Constant' && (domain === '' || domain === 'ai.onnx');
+    return isConstant(type, domain);
   }
 }
 
+/** True if the operator of a node is Constant. */
+export const isConstant = (type: string, domain: string): boolean =>
+  type === 'Constant' && (domain === '' || domain === 'ai.onnx');
+
 /** The fields of a tensor without those that say where its data is. */
 export function withoutLink(model: Uint8Array, { begin, end }: Site): Uint8Array {
-  return new Wire(model, 0, '').kept(begin, end, ({ number }) => number !== 13 && number !== 14);
+  return new Wire(model).kept(begin, end, ({ number }) => number !== 13 && number !== 14);
 }
 
 /** The fields of a tensor that say where its data is. */
@@ -149,9 +161,9 @@ export function externalData(location: string, offset: number, length: number): 
 
 /** Without the marks of other links, and without the model's name in its archive (K4, G4). */
 export function withoutMarkers(model: Uint8Array): Uint8Array {
-  const wire = new Wire(model, 0, '');
+  const wire = new Wire(model);
   const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
   return wire.kept(0, model.length, (field) => {
-    return field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)[0]); // a damaged pair stays
+    return field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)?.[0] ?? ''); // a damaged pair stays
   });
 }

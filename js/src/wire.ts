@@ -1,47 +1,58 @@
-import { OnnxarError, require } from './error.js';
+// Protobuf's wire format: reading (M2 to M5) and writing.
+import type { Rule } from './error.js';
 
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const BLOCK = 2;
 export const FIXED32 = 5;
 
-export interface Field {
-  /** The offset of the tag in the message's file. */
-  at: number;
-  number: number;
-  type: number;
-  /** The value, after tag and length. */
+/** Offsets of the first byte and of the byte after the last one. */
+export interface Range {
   begin: number;
   end: number;
 }
 
-/** Thrown where no caller sees the error. A model may have an error in every three bytes, and an Error takes long to make. */
-const DAMAGED = Symbol('damaged');
+/** A field of a message. Its range is that of the value, after tag and length. */
+export interface Field extends Range {
+  /** The offset of the tag. */
+  at: number;
+  number: number;
+  type: number;
+}
 
-/** Reads protobuf's wire format (M2 to M5). Offsets are those of the bytes; errors add `base`. */
+/**
+ * Thrown for a damaged message: the rule that it breaks, and the offset in its bytes. It is not an Error, which takes long
+ * to make: a model may have a damaged pair in every three bytes.
+ */
+export class Damage {
+  readonly rule: Rule;
+  readonly at: number;
+  readonly detail: string | undefined;
+
+  constructor(rule: Rule, at: number, detail?: string) {
+    this.rule = rule;
+    this.at = at;
+    this.detail = detail;
+  }
+}
+
+/** Reads messages. Throws `Damage`. */
 export class Wire {
   readonly bytes: Uint8Array;
-  readonly #base: number;
-  readonly name: string;
   /** After `varint`: the upper 32 bits of its value, and where it ended. */
   high = 0;
   next = 0;
-  #isQuiet = false;
 
-  constructor(bytes: Uint8Array, base: number, name: string) {
+  constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    this.#base = base;
-    this.name = name;
   }
 
-  fail(rule: 'M2' | 'M3' | 'M4' | 'M5' | 'M6' | 'M7' | 'M10' | 'M17', at: number): never {
-    if (this.#isQuiet) throw DAMAGED;
-    throw new OnnxarError(rule, this.name, this.#base + at);
+  fail(rule: Rule, at: number): never {
+    throw new Damage(rule, at);
   }
 
-  /** For rules of one tensor. */
-  keeps(rule: Parameters<typeof require>[0], kept: boolean, at: number, detail?: string): asserts kept {
-    require(rule, kept, this.#base + at, this.name, detail);
+  check(rule: Rule, isKept: boolean, at: number, detail?: string): asserts isKept {
+    if (!isKept) throw new Damage(rule, at, detail);
   }
 
   /** The lower 32 bits of a number. */
@@ -63,7 +74,8 @@ export class Wire {
     return this.fail('M3', at);
   }
 
-  *fields(begin: number, end: number): Generator<Field> {
+  /** Returns the fields of a message one after the other; of all bytes if none is given. */
+  *fields({ begin, end }: Range = { begin: 0, end: this.bytes.length }): Generator<Field> {
     for (let at = begin; at < end;) {
       const field = this.field(at, end);
       yield field;
@@ -93,21 +105,12 @@ export class Wire {
     return { at, number, type, begin, end: stop };
   }
 
-  /** A number, or the numbers of a packed run, each with its upper 32 bits in `high`. */
-  *varints({ begin, end }: Field): Generator<number> {
-    for (let at = begin; at < end;) {
-      const low = this.varint(at, end);
-      at = this.next;
-      yield low;
-    }
-  }
-
-  text({ begin, end }: Field): string {
+  text({ begin, end }: Range): string {
     return decoder.decode(this.bytes.subarray(begin, end));
   }
 
   /** Key and value of a StringStringEntryProto. */
-  pair({ begin, end }: Field): [key: string, value: string] {
+  pair({ begin, end }: Range): [key: string, value: string] {
     const pair: [string, string] = ['', ''];
     for (let at = begin; at < end;) {
       const each = this.field(at, end);
@@ -134,20 +137,17 @@ export class Wire {
     return out.subarray(0, size);
   }
 
-  /** The same as `pair`; two empty strings if it is damaged. */
-  anyPair(field: Field): [key: string, value: string] {
-    this.#isQuiet = true;
+  /** Returns the same as `pair`, or undefined if it is damaged. */
+  anyPair(range: Range): [key: string, value: string] | undefined {
     try {
-      return this.pair(field);
+      return this.pair(range);
     } catch {
-      return ['', ''];
-    } finally {
-      this.#isQuiet = false;
+      return undefined;
     }
   }
 }
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+export const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 

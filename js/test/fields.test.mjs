@@ -69,6 +69,18 @@ test('of data_type the low 32 bits count, and the last field', async () => {
   assert.deepEqual(unknown, said('type -1', 'TYPE_-1', [3], undefined));
 });
 
+test('both readers refuse tags and numbers too long', async () => {
+  const long = [Buffer.from([0x88, 0x80, 0x80, 0x80, 0x80, 0, 1]), Buffer.from([0x08, ...Array(9).fill(0xff), 2])];
+  for (const [field, code] of [
+    [long[0], 'wire.tag'],
+    [long[1], 'wire.varint'],
+  ]) {
+    await assert.rejects(read(field), { code });
+    const model = Buffer.concat([block(7), field]);
+    await assert.rejects(parseOnnxMetadata(new Blob([model])), /it is damaged/);
+  }
+});
+
 test('the last name and the last raw_data count', async () => {
   assert.deepEqual(
     await read(block(8, 'other'), block(8, 't'), number(1, 3), number(2, 1), block(9, [1]), inline),

@@ -1,5 +1,5 @@
 /** Bytes of a file from the offset `base` on. All offsets are those of the file. */
-export class Window {
+export class FileView {
   readonly bytes: Uint8Array;
   readonly base: number;
   readonly end: number;
