@@ -26,7 +26,7 @@ from onnxar._guard import Guarded, Verification, copy_of, guarded
 from onnxar._options import expect_natural
 from onnxar._pool import Pool
 from onnxar._progress import Count, Progress, reporting
-from onnxar._sources import Source, bytes_of, guard_of
+from onnxar._sources import OpenArchive, Source, bytes_of, guard_of
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
@@ -164,7 +164,7 @@ def _bits(array: Array) -> Array:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-class Archive(Arrays):
+class Archive(OpenArchive, Arrays):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
     A text means the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
@@ -180,19 +180,12 @@ class Archive(Arrays):
     """
 
     def __init__(self, handle: _core.Archive, path: str | None, origin: _Origin | None = None) -> None:
-        self._open_handle: _core.Archive | None = handle
-        self._path = path
+        super().__init__(handle, path)
         self._origin = origin
         self._consolidated: dict[str, Array] = {}
         self._verified: set[str] = set()  # entries that `_verify_data_of` has compared
 
     # --- life ---
-
-    @property
-    def _handle(self) -> _core.Archive:
-        if self._open_handle is None:
-            raise usage("the archive is closed; arrays taken from it remain valid", path=self._path or "")
-        return self._open_handle
 
     def close(self) -> None:
         """Releases the mapping. The file is unmapped when its last array is freed."""

@@ -12,7 +12,7 @@ from onnxar._errors import Finding, printable, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, growing, reporting
 from onnxar._proto import is_model, with_weights
-from onnxar._sources import OUTPUT, Model, expect_copyable, fetched, file_of, is_remote, located, model_of
+from onnxar._sources import OUTPUT, Model, OpenArchive, expect_copyable, fetched, file_of, is_remote, located, model_of
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -101,7 +101,7 @@ def pack(
             overwrite=overwrite, sync=sync, dry_run=dry_run,
             threads=threads, progress=growing(tell),
         )  # fmt: skip
-        several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not hasattr(model, "_handle"))
+        several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not isinstance(model, OpenArchive))
         output = _beside(model, ".onnx", ".onnxar") if output is None else output
         return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion, graph)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from onnxar import _core, _ranges
 from onnxar._errors import Error, usage
@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     import onnx
 
 
-class OpenArchive(Protocol):
-    """An onnxar.Archive. Its module uses this one, so it is not named here."""
+class OpenArchive:
+    """The base of onnxar.Archive: its handle and its path, for functions that take a source."""
+
+    def __init__(self, handle: _core.Archive, path: str | None) -> None:
+        self._open_handle: _core.Archive | None = handle
+        self._path = path
 
     @property
-    def _handle(self) -> _core.Archive: ...
+    def _handle(self) -> _core.Archive:
+        if self._open_handle is None:
+            raise usage("the archive is closed; arrays taken from it remain valid", path=self._path or "")
+        return self._open_handle
 
 
 OUTPUT = "the output"
@@ -57,9 +64,8 @@ def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
 
 def bytes_of(source: Any) -> Any:
     """Returns the bytes of an open archive or of a file object; a path and bytes as they are. Errors: usage.argument."""
-    handle = getattr(source, "_handle", None)
-    if isinstance(handle, _core.Archive):
-        return _whole(handle).file()
+    if isinstance(source, OpenArchive):
+        return _whole(source._handle).file()
     if isinstance(source, str | os.PathLike | Bytes | _core.Buffer):
         return source
     data = source.read() if hasattr(source, "read") else None
@@ -71,7 +77,7 @@ def bytes_of(source: Any) -> Any:
 
 def guard_of(source: Any) -> Guarded | None:
     """Returns the handle of an open archive whose entries are verified. Errors: usage.argument (one graph of an archive)."""
-    handle = getattr(source, "_handle", None)
+    handle = source._handle if isinstance(source, OpenArchive) else None
     if not isinstance(handle, Guarded):
         return None
     _whole(handle)
@@ -96,7 +102,7 @@ def model_of(source: Any) -> Any:
     for other sources. Errors: usage.argument (not a model)."""
     if is_model(source):
         return source
-    if isinstance(source, str | os.PathLike | Bytes | _core.Buffer) or hasattr(source, "_handle") or hasattr(source, "read") or is_remote(source):
+    if isinstance(source, str | os.PathLike | Bytes | _core.Buffer | OpenArchive) or hasattr(source, "read") or is_remote(source):
         return path_or_bytes(source)
     raise usage(f"{type(source).__name__} is not accepted as a model: pass a path, the bytes of a file, an open archive, or an "
                 "onnx.ModelProto; onnxar.save writes other models to a file")  # fmt: skip
@@ -106,10 +112,8 @@ def path_or_bytes(source: Any) -> Any:
     """Returns the absolute path of a source; its bytes if it has none. An archive at an address is read as a whole. The path
     of an open archive counts only while the file is in the state that was opened, and never if its entries are verified: the
     file may change before it is opened by its path. Errors: usage.argument (nothing of that kind)."""
-    handle = getattr(source, "_handle", None)
-    if isinstance(handle, _core.Archive):
-        _whole(handle)
-        path: str | None = source.path
+    if isinstance(source, OpenArchive):
+        handle, path = _whole(source._handle), source._path
         return path if path is not None and _is_current(handle, path) else handle.file()
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
@@ -133,10 +137,9 @@ def file_of(source: Any, what: str) -> Any:
         raise usage(f"{what} has to be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
     if isinstance(source, str | os.PathLike):
         return _ranges.local_path(source)
-    handle = getattr(source, "_handle", None)
-    if isinstance(handle, Guarded):
+    if isinstance(source, OpenArchive) and isinstance(source._handle, Guarded):
         raise usage(f"{what} opens the file by its path, where its entries would not be verified: pass the path itself")
-    if isinstance(handle, _core.Archive):
+    if isinstance(source, OpenArchive):
         path = path_or_bytes(source)
         if isinstance(path, str):
             return path

@@ -6,6 +6,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+TS_IMPORT = re.compile(r"""^(?:import|export)\b[^;]*? from '\./(\w+)\.js';""", re.MULTILINE)
+PY_IMPORT = re.compile(r"^from onnxar(?:\.(\w+))? import ([^(\n]+|\([^)]*\))", re.MULTILINE)
 LONGEST_FILE = 400
 
 
@@ -39,11 +41,31 @@ def cycle_in(graph: dict[str, set[str]]) -> list[str]:
     return path[path.index(unit) :] if unit else []
 
 
+def python_imports(text: str) -> set[str]:
+    """Returns the modules that a module of the package imports when it is imported itself."""
+    found = set()
+    for module, names in PY_IMPORT.findall(text):
+        found |= {module} if module else set(re.findall(r"\w+", names))
+    return found
+
+
 class Shape(unittest.TestCase):
     def test_no_unit_includes_itself_through_others(self) -> None:
         files = {path.relative_to(ROOT / "src").as_posix(): path.read_text() for path in (ROOT / "src").rglob("*.[ch]*")}
         self.assertGreater(len(files), 150)
         self.assertEqual(cycle_in(units(files)), [])
+
+    def test_no_js_module_imports_itself(self) -> None:
+        files = {path.stem: path.read_text() for path in (ROOT / "js/src").glob("*.ts")}
+        graph = {name: set(TS_IMPORT.findall(text)) for name, text in files.items()}
+        self.assertGreater(sum(map(len, graph.values())), 80)
+        self.assertEqual(cycle_in(graph), [])
+
+    def test_no_python_module_imports_itself(self) -> None:
+        files = {path.stem: path.read_text() for path in (ROOT / "python/onnxar").glob("*.py") if path.stem != "__init__"}
+        graph = {name: python_imports(text) & files.keys() for name, text in files.items()}
+        self.assertGreater(sum(map(len, graph.values())), 80)
+        self.assertEqual(cycle_in(graph), [])
 
     def test_no_file_is_long(self) -> None:
         for folder in ("src", "include", "tools"):
