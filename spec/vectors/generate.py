@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the conformance vectors; README.md tells what they are.
 
-generate.py              writes valid/, invalid/ and manifest.json beside itself
+generate.py              writes valid/, unparsed/, invalid/ and manifest.json beside itself
 generate.py --check      exits 1 if what is there differs from that
 generate.py --large DIR  writes the vectors that are too large to be kept, into DIR
 """
@@ -33,9 +33,10 @@ import valid
 import valid_models
 import valid_stock
 import wire_forms
-from vector import RULES, Invalid, Valid, Vector
+from vector import RULES, Invalid, Vector
 
 HERE = Path(__file__).resolve().parent
+FOLDERS = ("valid", "unparsed", "invalid")
 KEPT = 65536  # bytes; what is larger is not kept but made when it is wanted
 MODULES = (
     valid,
@@ -68,16 +69,17 @@ def described(vector: Vector) -> dict[str, object]:
     row: dict[str, object] = {"file": path_of(vector), "about": vector.about, "case": vector.case}
     if isinstance(vector, Invalid):
         row |= {"stage": vector.stage, "rule": vector.rule, "code": RULES[vector.rule]}
-        row |= {"loader": True} if vector.binds_loader else {}
     else:
         row |= {"stage": None}
+    row |= {"loader": True} if vector.binds_loader else {}
     row |= vector.expectation()
     return row | ({"large": True} if len(vector.file) > KEPT else {})
 
 
 def path_of(vector: Vector) -> str:
-    folder = "valid" if isinstance(vector, Valid) else "invalid"
-    return f"{folder}/{vector.name}.onnxar"
+    if isinstance(vector, Invalid):
+        return f"invalid/{vector.name}.onnxar"
+    return f"{'valid' if vector.is_parsed else 'unparsed'}/{vector.name}.onnxar"
 
 
 def make() -> tuple[dict[str, bytes], dict[str, bytes]]:
@@ -102,8 +104,8 @@ def manifest(rows: list[dict[str, object]]) -> bytes:
 
 
 def present() -> set[str]:
-    folders = (HERE / "valid", HERE / "invalid")
-    files = {path for folder in folders for path in folder.glob("*")} | {HERE / "manifest.json"}
+    files = {path for folder in FOLDERS for path in (HERE / folder).glob("*")}
+    files.add(HERE / "manifest.json")
     return {path.relative_to(HERE).as_posix() for path in files if path.is_file()}
 
 

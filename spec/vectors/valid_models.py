@@ -56,7 +56,8 @@ def links() -> Iterator[Valid]:
     yield Valid("link_no_length", about, archive_of([weight("w", 1100)], tensor))
     tensor = wire.linked("w", offset=64, length=None, kind=99)
     about = "No `length` and a type that nobody knows: all bytes from `offset` on."
-    yield Valid("link_no_length_unknown_type", about, archive_of([weight("w", 1100)], tensor))
+    archive = archive_of([weight("w", 1100)], tensor)
+    yield Valid("link_no_length_unknown_type", about, archive, has_known_types=False)
     tensor = wire.linked("w", offset=1024, length=0, dims=(0,))
     about = "A link to no bytes at the entry's end."
     archive = archive_of([weight("w")], tensor)
@@ -149,11 +150,13 @@ def shapes() -> Iterator[Valid]:
     yield Valid("types", about, archive_of(entries, *tensors))
     about = "A type that nobody knows: its length is not judged."
     tensor = wire.linked("w", kind=99, dims=(3, 5))
-    yield Valid("type_unknown", about, archive_of([weight("w")], tensor))
+    archive = archive_of([weight("w")], tensor)
+    yield Valid("type_unknown", about, archive, has_known_types=False)
     about = "A type that nobody knows and 2^80 elements: neither elements nor length are judged."
     huge = (1 << 40, 1 << 40)
     tensor = wire.linked("w", kind=99, dims=huge)
-    yield Valid("type_unknown_huge", about, archive_of([weight("w")], tensor))
+    archive = archive_of([weight("w")], tensor)
+    yield Valid("type_unknown_huge", about, archive, has_known_types=False)
     about = "The same with data in the model, in a typed field and in raw_data."
     fields = wire.block(10, bytes(8)), wire.raw(bytes(8))
     tensors = [wire.tensor(name, each, kind=99, dims=huge) for name, each in zip("uv", fields)]
@@ -192,7 +195,11 @@ def remarks() -> Iterator[Valid]:
     yield valid("small", about, "onnx.external.small", [weight("w", 1020)], tensor)
     tensor = wire.linked("w", offset=8)
     about = "Linked data that begins at 8 beyond a multiple of 64."
-    yield valid("unaligned", about, "onnx.external.unaligned", [weight("w", 1032)], tensor)
+    code = "onnx.external.unaligned"
+    yield valid("unaligned", about, code, [weight("w", 1032)], tensor)
+    tensor = wire.linked("w", offset=3)
+    about = "Floats that begin at byte 3: they cannot be used in place."
+    yield valid("unaligned_element", about, code, [weight("w", 1027)], tensor)
     tensors = wire.linked("v", "w"), wire.linked("w", "w", 512)
     about = "Links that overlap without being the same."
     code = "archive.entry.overlapping_links"
@@ -316,7 +323,8 @@ def spellings() -> Iterator[Valid]:
     long = wire.varint(1 << 3, 5) + wire.varint(8, 10)  # ir_version
     negative = wire.scalar(5, -1)  # model_version
     graph = wire.varint(7 << 3 | 2, 5) + wire.varint(0, 10)
-    yield Valid("wire_long_varints", about, Archive([model(long + negative + graph)]))
+    archive = Archive([model(long + negative + graph)])
+    yield Valid("wire_long_varints", about, archive, is_parsed=False)
     about = "Fields in descending order."
     tensor = (
         wire.link(("location", "w")) + wire.block(8, "w") + wire.scalar(2, 1) + wire.scalar(1, 256)

@@ -121,6 +121,13 @@ class Valid:
     notes: tuple[str, ...] = ()
     options: Mapping[str, int] = field(default_factory=dict)
     left_out: str = ""  # the entry that the digest does not cover
+    is_parsed: bool = True  # protobuf's parsers accept the model
+    has_known_types: bool = True  # of linked tensors
+
+    @property
+    def binds_loader(self) -> bool:
+        """True if a loader must accept it."""
+        return self.is_parsed and self.has_known_types
 
     @property
     def file(self) -> bytes:
@@ -164,7 +171,7 @@ class Invalid:
 
     @property
     def binds_loader(self) -> bool:
-        """Whether a loader must refuse it. It need not look at graphs beside the model."""
+        """True if a loader must refuse it. It need not look at graphs beside the model."""
         bound = LOADER_RULES | (LOADER_RULES_OF_LINKS if self.is_linked else frozenset())
         is_in_graph = self.rule.startswith("M") and self.entry != MODEL
         broken = self.also if is_in_graph else (self.rule, *self.also)

@@ -8,7 +8,7 @@ import warnings
 from struct import unpack_from as read
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 NONE_16, NONE_32 = 0xFFFF, 0xFFFFFFFF
 BITS = (0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2, 6, 6)  # by data type
@@ -99,7 +99,7 @@ def tensors_in(message):
         yield message
     for field, value in message.ListFields():
         if field.message_type:
-            for each in value if field.label == field.LABEL_REPEATED else [value]:
+            for each in [value] if isinstance(value, Message) else value:
                 yield from tensors_in(each)
 
 

@@ -25,7 +25,7 @@ def fill(folder: Path) -> None:
         shutil.copy(file, folder)
     shutil.copytree(READER / "test", folder / "test", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(VECTORS / "manifest.json", folder / "vectors")
-    for kind in ("valid", "invalid"):
+    for kind in ("valid", "unparsed", "invalid"):
         shutil.copytree(VECTORS / kind, folder / "vectors" / kind)
 
 
