@@ -156,7 +156,7 @@ class Archive:
     def array(self, tensor: TensorProto) -> np.ndarray:
         """What numpy_helper.to_array returns; of linked data a view of the mapped file.
 
-        Types below 8 bits are copied, as NumPy has a byte for each element.
+        Copied are types below 8 bits, and data that is not aligned to its elements.
         """
         if not is_external(tensor):
             return onnx.numpy_helper.to_array(tensor)

@@ -133,6 +133,8 @@ def array_of(tensor: TensorProto, data: memoryview) -> np.ndarray:
 
         dtype = np.dtype(getattr(ml_dtypes, name))
     array = np.frombuffer(data, dtype).reshape(tensor.dims)
+    if not array.flags.aligned:  # a link may begin at any byte of an entry
+        array = array.copy()
     return array if sys.byteorder == "little" else array.byteswap()
 
 

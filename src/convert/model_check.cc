@@ -248,11 +248,7 @@ class ModelCheck {
           concat("only ", bytes.size(), " bytes are external; some tools expect tensors below ", small_external_below,
                  " bytes inside the model"));
     }
-    // The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
-      add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
-          {Hint::pack_aligns});
-    }
+    remark_alignment(site, bytes);
     if (archive_ != nullptr && !is_identifier(*external.location)) {  // R2
       add(Severity::warning, Code::archive_key_not_identifier, site,
           concat("its key ", base::quoted(*external.location), " is not a C identifier"));
@@ -260,6 +256,18 @@ class ModelCheck {
     const std::string shared = slices_.add(bytes, describe(site), source_.place_of(site), graph_);
     if (shared.empty()) return;  // R9
     add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", shared));
+  }
+
+  /// The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
+  void remark_alignment(const onnx::TensorSite& site, Bytes bytes) {  // R6
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+    if (address % default_alignment == 0) return;
+    const std::uintptr_t element = bits_per_element(site.tensor.type) / 8;
+    std::string message = "its data does not begin at a multiple of 64 bytes";
+    if (element > 1 && address % element != 0) {
+      message += concat(", nor of its elements' ", element, " bytes, so it cannot be used in place");
+    }
+    add(Severity::warning, Code::onnx_external_unaligned, site, message, {Hint::pack_aligns});
   }
 
   void check_unused(const Archive& archive) {

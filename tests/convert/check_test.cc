@@ -174,6 +174,18 @@ TEST_F(CheckTest, RemarksAboutALinkAreAtItsTensor) {
   }
 }
 
+TEST_F(CheckTest, WarnsOfDataThatIsNotAlignedToElements) {
+  const auto message_of = [this](std::uint64_t offset) {
+    const auto findings =
+        checked(archive_of(model_of({linked_floats("w", 256, "w", offset)}), {zip_entry("w", pattern(2048))}));
+    return findings.size() == 1 ? findings[0].message : "";
+  };
+  EXPECT_THAT(message_of(3), HasSubstr("nor of its elements' 4 bytes"));
+  EXPECT_THAT(message_of(62), HasSubstr("nor of its elements' 4 bytes"));
+  EXPECT_THAT(message_of(4), HasSubstr("does not begin at a multiple of 64 bytes"));
+  EXPECT_THAT(message_of(4), Not(HasSubstr("elements")));
+}
+
 // This holds only in archives: elsewhere the name is that of a file.
 TEST_F(CheckTest, KeyThatIsNotAnIdentifierIsAWarning) {
   expect_finding_in_archive(linked_floats("w", 256, "w.bin"), {zip_entry("w.bin", pattern(1024))}, Severity::warning,

@@ -175,6 +175,14 @@ class Loader(FolderCase):
         self.assertTrue(np.shares_memory(array, whole))
         self.assertEqual(array.ctypes.data % 64, 0)
 
+    def test_an_unaligned_array_is_a_copy(self) -> None:
+        for offset, is_view in ((3, False), (2, False), (4, True)):
+            archive = self.opened(linked("w", count=299, offset=offset))
+            array = archive.array(archive.model().graph.initializer[0])
+            self.assertEqual(array.tobytes(), self.entry.data[offset : offset + 4 * 299])
+            self.assertTrue(array.flags.aligned)
+            self.assertEqual(np.shares_memory(array, np.frombuffer(archive["w"], "u1")), is_view)
+
     def test_an_array_outlives_the_archive(self) -> None:
         archive = self.opened()
         array = archive.array(archive.model().graph.initializer[0])
@@ -274,6 +282,17 @@ class CanonicalWriter(ToolCase):
         self.same_archive(model_with(*map(wire.tensor, texts)))
         saved = list(Archive(self.output).entries)
         self.assertEqual(saved[:3] + saved[6:], ["t_LICENSE", "t_LICENCE", "t_NOTICE", "License", "README_", "t_NOTICE_2", MODEL])
+
+    def test_each_linked_tensor_is_aligned(self) -> None:
+        sizes = (1024, 1025, 1087, 4097, 1 << 20, 1, (1 << 20) + 7)
+        tensors = [TensorProto(name=f"{size}", data_type=TensorProto.INT8, dims=[size], raw_data=bytes(size)) for size in sizes]
+        model = helper.make_model(helper.make_graph([], "g", [], [], initializer=tensors))
+        save(model, path := self.folder / "aligned.onnxar", size_threshold=0)
+        archive = Archive(path)
+        for size, tensor in zip(sizes, archive.model().graph.initializer, strict=True):
+            link = {pair.key: pair.value for pair in tensor.external_data}
+            self.assertEqual(link["offset"], "0")
+            self.assertEqual(archive.offset(link["location"]) % (4096 if size >= MIB else 64), 0)
 
     def test_a_large_entry_begins_at_a_page(self) -> None:
         large, odd = wire.tensor("large", wire.UINT8, MIB), wire.tensor("odd", wire.UINT8, 1031)
