@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+RFC = str(pathlib.Path(__file__).resolve().parents[1] / "spec/rfc")  # the module for the onnx package
 COUNT, SIZE = int(sys.argv[4]) if len(sys.argv) > 4 else 32, 32 << 20
 AGAIN = 2
 
@@ -44,9 +45,11 @@ def remove_saved(name: str, folder: pathlib.Path) -> None:
 def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
     """Makes everything except the writing ready, so that only the writing is timed."""
     path = folder / f"{name}.onnx"
-    if name == "safetensors":
+    if name.startswith("safetensors"):
         import safetensors.numpy
         weights = arrays()
+        if name == "safetensors with model":
+            weights["__MODEL_PROTO"] = np.zeros(1000, np.uint8)  # about as large as the model without its weights
         return lambda: safetensors.numpy.save_file(weights, path)
     if name == "torch":
         import torch
@@ -64,6 +67,10 @@ def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
         return saver_of_protos(name, path)
     import onnx
     proto = as_model(arrays())
+    if name == "module":
+        sys.path.append(RFC)
+        import onnx_archive
+        return lambda: onnx_archive.save(proto, path)
     return lambda: onnx.save(proto, path, save_as_external_data=True, location=f"{name}.data")
 
 
@@ -81,13 +88,15 @@ def saver_of_protos(name: str, path: pathlib.Path) -> Callable[[], None]:
 
 
 def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
-    path = folder / f"{name}.onnx"
-    if name == "safetensors":
+    path = folder / f"{name.removesuffix(', mapped')}.onnx"
+    if name == "safetensors, mapped":
+        return lambda: mapped_safetensors(path)
+    if name.startswith("safetensors"):
         import safetensors
 
         def load() -> list[np.ndarray]:
             with safetensors.safe_open(path, "np") as file:
-                return [file.get_tensor(key) for key in file.keys()]
+                return [file.get_tensor(key) for key in file.keys() if key != "__MODEL_PROTO"]
         return load
     if name == "torch":
         import torch
@@ -99,7 +108,26 @@ def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
         import onnx_ir
         return lambda: [value.const_value.numpy() for value in onnx_ir.load(path).graph.initializers.values()]
     import onnx
+    if name.startswith("module"):
+        sys.path.append(RFC)
+        import onnx_archive
+        return lambda: arrays_of_module(onnx_archive.Archive(path), "mapped" in name)
     return lambda: [onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer]
+
+
+def arrays_of_module(archive: "onnx_archive.Archive", are_mapped: bool) -> list[np.ndarray]:
+    model = archive.model()
+    if not are_mapped:
+        archive.load_tensors(model)  # as onnx.load does
+    return [archive.array(tensor) for tensor in model.graph.initializer]
+
+
+def mapped_safetensors(path: pathlib.Path) -> list[np.ndarray]:
+    file = np.memmap(path, np.uint8, "r")
+    begin = 8 + int(file[:8].view("<u8")[0])
+    tensors = [each for key, each in json.loads(file[8:begin].tobytes()).items() if key != "__metadata__"]
+    places = [(begin + low, begin + high, each["shape"]) for each in tensors for low, high in [each["data_offsets"]]]
+    return [file[low:high].view("<f4").reshape(shape) for low, high, shape in places]
 
 
 def saving(name: str, folder: pathlib.Path) -> dict[str, float]:
@@ -135,16 +163,16 @@ def used(field: str) -> int:
 
 def loading(action: str, name: str, folder: pathlib.Path) -> dict[str, float]:
     work, total = loader(name, folder), 0
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     result = work()
     if action == "read":
         total = sum(int(np.ascontiguousarray(array).view(np.uint64).sum(dtype=np.uint64)) for array in result)
-    seconds = time.perf_counter() - begin
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     if len(result) != COUNT or any(array.nbytes != SIZE for array in result):
         raise SystemExit(f"{name} loaded wrong tensors")
     if action == "read" and total != sum(int(array.view(np.uint64).sum(dtype=np.uint64)) for array in arrays().values()):
         raise SystemExit(f"{name} loaded wrong bytes")
-    return {"seconds": seconds}
+    return {"seconds": seconds, "cpu": cpu}
 
 
 def main() -> None:

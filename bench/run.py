@@ -20,6 +20,7 @@ import folders
 import growth
 import library
 import network
+import onnx_module
 import opening
 import packing
 import peers
@@ -48,6 +49,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "reader": reader.measure,
         "peers": peers.measure,
         "saving": lambda folder: saving.measure(folder, arguments.runs),
+        "onnx_module": lambda folder: onnx_module.measure(folder, arguments.runs),
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),
         "entries": lambda folder: growth.by_entries(folder, arguments.runs),
         "cold": lambda folder: growth.cold_start(folder, arguments.runs),
