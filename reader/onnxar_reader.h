@@ -103,7 +103,7 @@ typedef struct onnxar_reader_source {
 
 /* Each proves stage open. `options` may be NULL. A failure sets *archive to NULL.
  * Memory stays as it is until the archive is closed. If it begins at a multiple of 64 bytes (or of 4096, for larger
- * alignments), so does each weight in it. Of a source, the end of the file and the directory are read, and local
+ * alignments), so does each entry in it. Of a source, the end of the file and the directory are read, and local
  * headers where P5 demands it: two reads if a usual writer made the archive. */
 #ifndef OAR_NO_STDIO
 OAR_API int onnxar_reader_open(const char* path, const onnxar_reader_options* options, onnxar_reader** archive,
