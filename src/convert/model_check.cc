@@ -259,7 +259,7 @@ class ModelCheck {
   }
 
   /// The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
-  void remark_alignment(const onnx::TensorSite& site, Bytes bytes) {  // R6
+  void remark_alignment(const onnx::TensorSite& site, Bytes bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
     if (address % default_alignment == 0) return;
     const std::uintptr_t element = bits_per_element(site.tensor.type) / 8;
@@ -267,7 +267,7 @@ class ModelCheck {
     if (element > 1 && address % element != 0) {
       message += concat(", nor of its elements' ", element, " bytes, so it cannot be used in place");
     }
-    add(Severity::warning, Code::onnx_external_unaligned, site, message, {Hint::pack_aligns});
+    add(Severity::warning, Code::onnx_external_unaligned, site, message, {Hint::pack_aligns});  // R6
   }
 
   void check_unused(const Archive& archive) {
