@@ -1,4 +1,4 @@
-// Reads archives: tensors, their bytes as buffers that keep the mapping alive, and whole models.
+// Reads archives for Python: tensors, their bytes as buffers that keep the mapping alive, and whole models.
 #include "onnxar/archive.h"
 
 #include <nanobind/stl/filesystem.h>

@@ -1,3 +1,4 @@
+// Passes one weight's bytes from Python to a writer, piece by piece.
 #include "channel.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Operations on whole files. Each calls one function of the library.
+// Runs operations on whole files for Python; each calls one function of the library.
 #include "conversions.h"
 
 #include <nanobind/stl/filesystem.h>

@@ -1,3 +1,4 @@
+// Translates the library's errors and findings to Python.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Makes and verifies links: an archive's model for runtimes that do not support archives.
+// Makes and verifies links for Python: an archive's model for runtimes that do not support archives.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,3 +1,4 @@
+// Defines the extension module from its parts.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 

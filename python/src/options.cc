@@ -1,4 +1,4 @@
-// Options as classes whose attributes have the same names as in C++. onnxar/_options.py fills them.
+// Defines options as classes whose attributes have the same names as in C++; onnxar/_options.py fills them.
 #include "onnxar/options.h"
 
 #include <nanobind/stl/filesystem.h>

@@ -1,3 +1,4 @@
+// Reads ranges of a file through Python code.
 #include "python_file.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Models as ONNX Runtime stored them.
+// Opens, lists and keeps models for Python as ONNX Runtime stored them.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 

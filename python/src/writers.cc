@@ -1,4 +1,4 @@
-// Writes archives. Python functions provide the weights, one after another.
+// Writes archives for Python, whose functions provide the weights one after another.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

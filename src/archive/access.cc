@@ -1,3 +1,4 @@
+// Reads and checks the directory of an archive, and reads what a use of an entry needs.
 #include "archive/access.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the entries of an open archive, and locates, reads and verifies their bytes.
 #include "onnxar/archive.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes new archives entry by entry.
 #include "onnxar/archive_writer.h"
 
 #include <algorithm>

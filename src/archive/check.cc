@@ -1,3 +1,4 @@
+// Checks headers and superseded tails of an archive, and cuts a file back to an earlier state.
 #include <algorithm>
 #include <iterator>
 #include <optional>

@@ -1,4 +1,4 @@
-// The digest of an archive's content (spec/digest.md).
+// Computes the digest of an archive's content (spec/digest.md).
 #include <algorithm>
 #include <cstdint>
 #include <functional>

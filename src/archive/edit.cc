@@ -1,3 +1,4 @@
+// Edits an archive in place: appends entries and the model, and writes the new directory.
 #include <algorithm>
 #include <array>
 #include <filesystem>

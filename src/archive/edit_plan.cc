@@ -1,3 +1,4 @@
+// Plans an edit: which entries it keeps, moves and removes, and the size of the file.
 #include "archive/edit_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the bytes of an entry, in memory or in ranges, and verifies their checksum on the way.
 #include "archive/entry_source.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks the link of a tensor with external data, and finds the bytes that it names in an archive.
 #include "archive/external_tensor.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Recognises files that are not archives, and adds advice on them to errors.
 #include "archive/file_kind.h"
 
 #include <algorithm>

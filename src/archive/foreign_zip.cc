@@ -1,3 +1,4 @@
+// Finds the model in a foreign zip, and inflates its entries within limits of their size.
 #include "archive/foreign_zip.h"
 
 #include <algorithm>

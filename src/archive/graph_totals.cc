@@ -1,4 +1,4 @@
-// Sums up what each graph of an archive has.
+// Sums up the bytes and parameters of each graph of an archive.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// Finds the graphs of an archive and their tensors, and decides what each entry is used for.
 #include "archive/graphs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tells keys, names of graphs and reserved names apart, and renames entries.
 #include "archive/keys.h"
 
 #include <algorithm>

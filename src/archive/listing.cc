@@ -1,3 +1,4 @@
+// Lists the entries of an archive with what they are used for, its metadata and its side files.
 #include <algorithm>
 #include <utility>
 

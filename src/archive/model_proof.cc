@@ -1,3 +1,4 @@
+// Proves models and graphs against the entries of the archive that they become part of.
 #include "archive/model_proof.h"
 
 #include <algorithm>

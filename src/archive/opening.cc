@@ -1,3 +1,4 @@
+// Opens archives that another process may be editing, locks them, and explains errors that an edit caused.
 #include "archive/opening.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Repacks a zip file as an archive: plans the entries, and writes them.
 #include <algorithm>
 #include <bit>
 #include <memory>

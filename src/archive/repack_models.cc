@@ -1,3 +1,4 @@
+// Reads the model and the graphs of a zip file that is repacked.
 #include "archive/repack_models.h"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// Finds the bytes of a model's tensors in an archive, one at a time or all by name.
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+// Divides a message into blocks for SHA-1 and SHA-256, pads it, and prints the digest.
 #include <algorithm>
 #include <span>
 #include <string_view>

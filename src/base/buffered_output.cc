@@ -1,3 +1,4 @@
+// Collects small writes to a file in a buffer, and passes large ones on.
 #include "base/buffered_output.h"
 
 #include <algorithm>

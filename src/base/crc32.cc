@@ -1,3 +1,4 @@
+// Computes CRC-32 with instructions of the processor where it has them, else with zlib.
 #include "base/crc32.h"
 
 #include <zlib.h>

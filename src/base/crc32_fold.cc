@@ -1,3 +1,4 @@
+// Folds CRC-32 with the carry-less multiplication of the processor.
 #include <algorithm>
 
 #include "base/checked.h"

@@ -1,3 +1,4 @@
+// Looks up error codes and hints in their catalogues, and words errors as one line of plain text.
 #include "onnxar/error.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens and makes folders by handles, and opens the files beneath them.
 #include "base/folder.h"
 
 #include <new>

@@ -1,3 +1,4 @@
+// Matches names against patterns with the wildcards of shells.
 #include "base/glob.h"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Reads JSON (RFC 8259) value by value, and quotes strings for it.
 #include "base/json.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Computes SipHash-1-3 with a random key for tables whose keys come from files.
 #include "base/keyed_hash.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Maps files, and tells which file a mapped byte came from and whether that has changed.
 #include "base/mapped_file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads mapped pages ahead of use, allocates memory, and keeps ranges of files at their addresses.
 #include "base/memory.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens, examines, reads and locks files, and throws errors that name the path.
 #include "base/open_file.h"
 
 #include <chrono>

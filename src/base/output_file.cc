@@ -1,3 +1,4 @@
+// Writes new files and additions to files, which appear whole or not at all.
 #include "base/output_file.h"
 
 #include <algorithm>

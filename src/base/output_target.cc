@@ -1,3 +1,4 @@
+// Finds the place of an output, and publishes a finished file under its name.
 #include "base/output_target.h"
 
 #include <optional>

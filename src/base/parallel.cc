@@ -1,3 +1,4 @@
+// Divides a loop among threads.
 #include "base/parallel.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Compares a file and the folders that lead to it with their state at an earlier time.
 #include "base/path_state.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes SHA-1 (FIPS 180-4).
 #include <array>
 #include <atomic>
 #include <bit>

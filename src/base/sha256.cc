@@ -1,3 +1,4 @@
+// Computes SHA-256 (FIPS 180-4), with instructions of the processor where it has them.
 #include <array>
 #include <bit>
 #include <cstddef>

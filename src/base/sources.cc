@@ -1,3 +1,4 @@
+// Checks how many bytes a caller's source delivers, and reports the progress of reading.
 #include "base/sources.h"
 
 #include <algorithm>

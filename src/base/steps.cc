@@ -1,3 +1,4 @@
+// Ends a sequence of steps permanently at its first failure.
 #include "base/steps.h"
 
 #include <exception>

@@ -1,3 +1,4 @@
+// Decodes UTF-8, and formats numbers and names for messages.
 #include "base/text.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Open archives: their entries and tensors, and shares in their memory.
+// Opens archives for C, and returns their entries, tensors, digests and shares in their memory.
 #include "onnxar/archive.h"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Converts arguments of C to types of C++, and exceptions to statuses and errors.
 #include "c/boundary.h"
 
 #include <array>

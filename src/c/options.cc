@@ -1,3 +1,4 @@
+// Checks the options of verbs, and converts them to structs of C++.
 #include "c/options.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Models as ONNX Runtime stored them.
+// Opens and keeps models as ONNX Runtime stored them, for C.
 #include <cstdint>
 #include <memory>
 #include <string>

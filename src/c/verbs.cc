@@ -1,4 +1,4 @@
-// The verbs: each function checks its arguments, calls the C++ function of that name, and fills in a report.
+// Runs the verbs for C: each function checks its arguments, calls the C++ function, and fills in a report.
 #include <array>
 #include <cstdint>
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// Writing and editing archives, and the keys of their entries.
+// Writes and edits archives for C, and makes the keys of their entries.
 #include <cstddef>
 #include <cstdint>
 #include <deque>

@@ -1,3 +1,4 @@
+// Checks archives and plain models: container, model and data.
 #include <algorithm>
 #include <map>
 #include <mutex>

@@ -1,3 +1,4 @@
+// Gathers the side files and further graphs that are saved with a model, and checks their names.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>

@@ -1,3 +1,4 @@
+// Packs models of any form into archives, and unpacks archives into plain models.
 #include "onnxar/convert.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Refuses names of files that entries of an archive cannot have, and proposes names that they could have.
 #include "convert/entry_names.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes selected tensors and entries of a model into files.
 #include <algorithm>
 #include <iterator>
 #include <memory>

@@ -1,3 +1,4 @@
+// Finds the data of a model in files beside it.
 #include <algorithm>
 #include <set>
 #include <system_error>

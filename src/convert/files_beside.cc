@@ -1,3 +1,4 @@
+// Finds the data files beside added graphs, whose names entries of the archive may have too.
 #include "convert/files_beside.h"
 
 #include <algorithm>

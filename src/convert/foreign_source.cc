@@ -1,3 +1,4 @@
+// Finds the model in a foreign zip or folder, and the data of its tensors.
 #include <cstddef>
 #include <functional>
 #include <memory>

@@ -1,3 +1,4 @@
+// Makes links to archives, verifies them, and passes the bytes of tensors to a runtime.
 #include "onnxar/link.h"
 
 #include <functional>

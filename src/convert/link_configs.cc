@@ -1,3 +1,4 @@
+// Edits the configurations in a folder of links, so that runtimes find the archive's folder.
 #include "convert/link_configs.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Writes a folder of links: the tree of an archive's graphs and side files, whose weights stay in the archive.
+// Writes a folder of links: an archive's graphs and side files, whose weights stay in the archive.
 #include <algorithm>
 #include <filesystem>
 #include <map>

@@ -1,3 +1,4 @@
+// Opens the archive that is linked, and replaces its tensors' bytes by locations in its file.
 #include "convert/linking.h"
 
 #include <cstddef>

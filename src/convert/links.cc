@@ -1,3 +1,4 @@
+// Reads and writes the marker of a link, and opens the archive that it names.
 #include "convert/links.h"
 
 #include <limits>

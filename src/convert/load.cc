@@ -1,3 +1,4 @@
+// Loads a model: splits it and its further graphs into skeletons and payloads.
 #include "convert/load.h"
 
 #include <algorithm>

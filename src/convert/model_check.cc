@@ -1,3 +1,4 @@
+// Finds what is wrong in a model and its further graphs: tensors, links, and unused entries.
 #include "convert/model_check.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Lists the models and side files of a folder, and decides which file is the model.
 #include "convert/model_folder.h"
 
 #include <algorithm>

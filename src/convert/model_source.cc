@@ -1,3 +1,4 @@
+// Resolves the links of a model to payloads, and checks what their checksums and lengths promise.
 #include "convert/model_source.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// ModelReader and ModelWriter: models in the messages of a caller's own protobuf library.
+// Reads and writes models in the messages of a caller's own protobuf library.
 #include <optional>
 #include <utility>
 #include <vector>

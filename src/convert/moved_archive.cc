@@ -1,3 +1,4 @@
+// Moves an archive to another folder, and back if what depends on the move fails.
 #include "convert/moved_archive.h"
 
 #include <system_error>

@@ -1,3 +1,4 @@
+// Warns of tensors of a new model that begin to share data of an archive.
 #include "convert/new_sharing.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes NumPy's file format, `.npy`, version 1.0 (numpy/lib/format.py describes it).
 #include "convert/numpy_format.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens a model of any form as a source, and decides its form by the content of the file.
 #include "convert/open.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// Packs what ONNX Runtime wrote of a model into an archive from which later sessions start.
 #include "convert/pack_stored.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads a model package of ONNX Runtime: its manifest, its variants and their files.
 #include "convert/package.h"
 
 #include <algorithm>

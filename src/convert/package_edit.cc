@@ -1,3 +1,4 @@
+// Writes variants into the manifest of a model package, and removes them from it.
 #include "convert/package_edit.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Decides the place of each payload of an output before anything is written.
 #include "convert/plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Places the ranges of prepacked weights in the file of an archive, and aligns data that ONNX Runtime stored.
 #include "convert/prepacked.h"
 
 #include <algorithm>

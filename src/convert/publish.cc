@@ -1,3 +1,4 @@
+// Gives the files of an output their names together, all or none.
 #include "convert/publish.h"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// Replaces the model of an archive in place, and appends only the data that the archive lacks.
 #include "convert/replace.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens the side files and graphs that an edit adds, and marks those that it removes.
 #include "convert/replaced_files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes a loaded model as an archive.
 #include "convert/save.h"
 
 #include <algorithm>

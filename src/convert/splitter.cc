@@ -1,3 +1,4 @@
+// Decides for each tensor of a graph whether it becomes a payload, and takes its data out.
 #include <algorithm>
 #include <cstddef>
 #include <memory>

@@ -1,3 +1,4 @@
+// Writes and reads the text of what a stored model was made from.
 #include "convert/stored_about.h"
 
 #include "base/text.h"

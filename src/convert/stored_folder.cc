@@ -1,3 +1,4 @@
+// Lists the stored models in a folder, and removes them and what killed processes left.
 #include "convert/stored_folder.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The file with a model that ONNX Runtime optimised. Its first entry, `about`, is the text of all that it depends on.
+// Opens, prepares and stores the model that ONNX Runtime optimised, with all that it depends on.
 #include <chrono>
 #include <cstdint>
 #include <memory>

@@ -1,3 +1,4 @@
+// Gives an archive that is planned the manifest of its variants.
 #include "convert/variants.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Estimates the multiply-adds of a model.
 #include <algorithm>
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-// Summarises the tensors of a model, and maps the bytes of its files.
+// Sums up the tensors of a model, and maps the bytes of its files.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

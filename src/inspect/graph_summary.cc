@@ -1,3 +1,4 @@
+// Summarises the main graph of a model: its interface, operators, depth and faults.
 #include "inspect/graph_summary.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Makes the inspection that `show` prints, from all parts of a model.
 #include "archive/opening.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"

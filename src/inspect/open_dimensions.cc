@@ -1,3 +1,4 @@
+// Keeps the dimensions that the inputs of a model leave open, with their names and values.
 #include "inspect/open_dimensions.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Keeps the shapes of a graph's values, and broadcasts shapes.
 #include "inspect/shapes.h"
 
 #include <algorithm>

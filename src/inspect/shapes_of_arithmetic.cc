@@ -1,5 +1,4 @@
-// Operators that exporters use to compute shapes: shapes and constants as values, arithmetic on a few integers, and
-// what takes its results.
+// Infers the outputs of operators that compute shapes: constants, arithmetic on a few integers, and ranges.
 #include <algorithm>
 #include <functional>
 

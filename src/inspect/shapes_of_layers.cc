@@ -1,4 +1,4 @@
-// Operators of layers: convolution, pooling, products of matrices, recurrent layers.
+// Infers the outputs of layers: convolution, pooling, products of matrices, recurrent layers.
 #include <algorithm>
 
 #include "inspect/shape_rules.h"

@@ -1,5 +1,4 @@
-// Operators whose output has the input's elements in a different shape, part of them, or the elements of several
-// inputs.
+// Infers the outputs that have the input's elements in another shape, part of them, or those of several inputs.
 #include <algorithm>
 #include <numeric>
 

@@ -1,3 +1,4 @@
+// Calculates with sizes of dimensions: numbers and polynomials in the sizes of open dimensions.
 #include "inspect/size.h"
 
 #include <algorithm>

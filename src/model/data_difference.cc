@@ -1,3 +1,4 @@
+// Compares the values of two tensors, and the side files of two archives.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,3 +1,4 @@
+// Compares two models of any form.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -1,3 +1,4 @@
+// Turns inputs of a model into initializers with given values.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

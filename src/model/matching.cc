@@ -1,3 +1,4 @@
+// Matches the elements of two repeated fields by their names and content.
 #include <algorithm>
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// Compares two messages of the same type field by field.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 

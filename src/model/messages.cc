@@ -1,3 +1,4 @@
+// Converts protobuf messages to and from bytes and text, and visits the messages within them.
 #include "model/messages.h"
 
 #include <google/protobuf/io/coded_stream.h>

@@ -1,3 +1,4 @@
+// Loads, changes and saves a model whose payloads lie beside its ModelProto.
 #include "onnxar/model/model.h"
 
 #include <cstdint>

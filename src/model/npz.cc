@@ -1,3 +1,4 @@
+// Reads arrays from a `.npz` of NumPy.
 #include "model/npz.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Orders the nodes of a graph for execution, and finds cycles.
 #include "model/order.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Copies the payloads of a model into memory that the model owns, or into one buffer.
 #include "model/payload_memory.h"
 
 #include <algorithm>

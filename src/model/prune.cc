@@ -1,3 +1,4 @@
+// Reduces a model to what its outputs need.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Reads tensors from a safetensors file.
 #include "model/safetensors.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the nodes of a list that given names need.
 #include "model/scope.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+// Prints a model as text, and lists what the text loses.
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/text_format.h>
 

@@ -1,3 +1,4 @@
+// Walks the graphs, nodes and tensors of a ModelProto, with their sites.
 #include "model/walk.h"
 
 #include <algorithm>

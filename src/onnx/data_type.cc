@@ -1,3 +1,4 @@
+// Keeps the names and widths of ONNX's data types, and computes the size of a tensor's bytes.
 #include <algorithm>
 #include <array>
 #include <iterator>

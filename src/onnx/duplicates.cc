@@ -1,3 +1,4 @@
+// Finds names that a graph or function defines more than once.
 #include "onnx/duplicates.h"
 
 #include <algorithm>

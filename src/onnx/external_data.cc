@@ -1,3 +1,4 @@
+// Reads and writes the `external_data` of a TensorProto.
 #include "onnx/external_data.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// Moves the data of tensors out of a model and back in, on the wire.
 #include "onnx/rewrite.h"
 
 #include <algorithm>

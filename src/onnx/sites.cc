@@ -1,3 +1,4 @@
+// Finds every tensor of a model, and names the place of each.
 #include "onnx/sites.h"
 
 #include <algorithm>

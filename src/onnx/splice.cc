@@ -1,3 +1,4 @@
+// Replaces fields deep in a message, and updates the lengths of the messages around them.
 #include "onnx/splice.h"
 
 #include <algorithm>

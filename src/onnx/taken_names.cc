@@ -1,3 +1,4 @@
+// Finds the initializers of the main graph that nodes take, as a runtime sees it.
 #include "onnx/taken_names.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Checks the field and the number of the values of a tensor whose data is in the model.
 #include "onnx/tensor_values.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads one TensorProto on the wire.
 #include "onnx/tensor_view.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Converts typed fields of a TensorProto (float_data, int32_data, ...) to raw bytes.
 #include "onnx/typed_data.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads and writes the tags and values of protobuf's wire format.
 #include "onnx/wire.h"
 
 #include "base/checked.h"

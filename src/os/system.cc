@@ -1,4 +1,4 @@
-// Errors, names, the process and the processor: what takes a few lines on each system, or is the same on all of them.
+// Words errors, converts paths, and asks for the process and the processor, on all systems.
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Parses addresses of files on servers, and applies redirections to them.
 #include "remote/address.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parses the head of an answer of HTTP: range, version and parts.
 #include "remote/answer.h"
 
 #include <algorithm>

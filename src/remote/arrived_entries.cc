@@ -1,3 +1,4 @@
+// Verifies entries on a thread while others are downloaded.
 #include "remote/arrived_entries.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads ranges of a file on a server over HTTP, several at a time, and tries again after failures.
 #include "remote/http_file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Loads the system's libcurl, and finds its functions.
 #include "remote/libcurl.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Writes a file that is being downloaded, and the list of the pieces that it already has.
 #include "remote/part_file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens archives at addresses, and downloads files.
 #include "onnxar/remote.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sends one request for parts of a file, and checks the answer.
 #include "remote/request.h"
 
 #include <algorithm>

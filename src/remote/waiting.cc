@@ -1,3 +1,4 @@
+// Reports how long servers keep the caller waiting.
 #include "remote/waiting.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Reads the central directory of a strict archive, and proves local headers at their first use.
 #include "zip/directory.h"
 
 #include <algorithm>

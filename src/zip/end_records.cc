@@ -1,3 +1,4 @@
+// Reads the end records of a zip file.
 #include "zip/end_records.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the central directory of a foreign zip, and inflates the data of its entries.
 #include "zip/foreign_directory.h"
 
 #include <zlib.h>

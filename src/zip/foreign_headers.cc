@@ -1,3 +1,4 @@
+// Reads and checks the headers of entries in a foreign zip.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,3 +1,4 @@
+// Reads and checks the headers of entries in a strict archive.
 #include <algorithm>
 #include <array>
 #include <cstring>

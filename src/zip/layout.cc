@@ -1,3 +1,4 @@
+// Computes the layout of an archive from names, sizes and alignments, and writes its headers.
 #include "zip/layout.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks which names entries may have, and finds names that differ only in case.
 #include "zip/names.h"
 
 #include <algorithm>

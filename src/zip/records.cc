@@ -1,3 +1,4 @@
+// Reads and writes the records of zip files field by field.
 #include <algorithm>
 #include <array>
 

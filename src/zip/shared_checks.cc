@@ -1,3 +1,4 @@
+// Checks what strict archives and foreign zips share: local parts, extra fields and data.
 #include "zip/shared_checks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes the entries of an archive one after another, and then its directory.
 #include "zip/writer.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The command onnxar. Each verb has one file, a thin layer over one function of the library.
+// Parses the command line, runs one verb, and turns errors into messages and exit codes.
 #include <algorithm>
 #include <array>
 #include <exception>

@@ -1,3 +1,4 @@
+// Opens, reads, writes and locks files on POSIX systems.
 #include "os/file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Opens folders, and makes, renames and removes the files in them, on POSIX systems.
 #include "os/folder.h"
 
 #include <dirent.h>

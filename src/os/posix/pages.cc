@@ -1,3 +1,4 @@
+// Maps files and allocates pages of memory on POSIX systems.
 #include "os/pages.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// Opens, reads, writes and locks files on Windows.
 #include "os/file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens handles of Windows, and converts its paths and errors.
 #include "os/windows/native.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Maps files and allocates pages of memory on Windows.
 #include "os/pages.h"
 
 #include <malloc.h>

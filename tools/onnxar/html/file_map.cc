@@ -1,3 +1,4 @@
+// Draws a file's bytes in rows, to scale.
 #include "html/file_map.h"
 
 #include <algorithm>

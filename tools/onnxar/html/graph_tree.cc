@@ -1,3 +1,4 @@
+// Writes the graphs of an archive as a tree of folders in HTML.
 #include "html/graph_tree.h"
 
 #include <algorithm>

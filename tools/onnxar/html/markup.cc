@@ -1,3 +1,4 @@
+// Escapes text for HTML, and groups the digits of numbers.
 #include "html/markup.h"
 
 #include "onnxar/error.h"

@@ -1,3 +1,4 @@
+// Writes the page of `show --html` from an inspection.
 #include "html/page.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens archives that are named by a path or an address.
 #include "shell/addresses.h"
 
 #include <chrono>

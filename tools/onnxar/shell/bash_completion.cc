@@ -1,3 +1,4 @@
+// Writes the completion script for bash.
 #include <algorithm>
 
 #include "shell/description.h"

@@ -1,3 +1,4 @@
+// Adds the options that several verbs share, and prints what verbs report.
 #include "shell/command.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Describes the verbs and their options as data, for help, completions and the manual page.
 #include "shell/description.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes the completion script for fish.
 #include "shell/description.h"
 
 namespace onnxar::tool {

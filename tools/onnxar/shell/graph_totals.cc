@@ -1,3 +1,4 @@
+// Prints the totals of each graph of an archive as text and as JSON.
 #include "shell/graph_totals.h"
 
 #include "onnxar/error.h"

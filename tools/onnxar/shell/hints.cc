@@ -1,3 +1,4 @@
+// Words the library's hints for the command line, with options and verbs as the user types them.
 #include "shell/hints.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Writes the manual page in roff.
 #include <utility>
 
 #include "onnxar/version.h"

@@ -1,3 +1,4 @@
+// Finds the word that was meant.
 #include "shell/near_words.h"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// Formats numbers for readers.
 #include "shell/numbers.h"
 
 #include <array>

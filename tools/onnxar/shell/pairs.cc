@@ -1,3 +1,4 @@
+// Adds options that take LEFT=RIGHT, and parses them.
 #include "shell/pairs.h"
 
 #include "shell/paths.h"

@@ -1,3 +1,4 @@
+// Shows on one line of the terminal how far a long operation is.
 #include "shell/progress_line.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Ends the command with a message if an input was shortened while it was read.
 #include "shell/shortened.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Colours and wraps text for terminals.
 #include "shell/terminal.h"
 
 #include <algorithm>

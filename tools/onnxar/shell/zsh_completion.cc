@@ -1,3 +1,4 @@
+// Writes the completion script for zsh.
 #include "shell/description.h"
 
 namespace onnxar::tool {

@@ -1,3 +1,4 @@
+// Writes an entry or a tensor to standard output, for the verb `cat`.
 #include <cstdint>
 #include <memory>
 #include <string>

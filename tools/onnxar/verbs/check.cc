@@ -1,3 +1,4 @@
+// Checks a file and prints the findings, for the verb `check`.
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -1,3 +1,4 @@
+// Prints completion scripts and the manual page, for the verbs `completion` and `man`.
 #include <iostream>
 #include <memory>
 

@@ -1,3 +1,4 @@
+// Prints the digest of an archive's content, for the verb `digest`.
 #include <iostream>
 #include <memory>
 

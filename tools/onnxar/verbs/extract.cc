@@ -1,3 +1,4 @@
+// Writes selected tensors into files, for the verb `extract`.
 #include <iostream>
 #include <memory>
 

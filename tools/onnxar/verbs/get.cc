@@ -1,3 +1,4 @@
+// Downloads an archive, for the verb `get`.
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// Prints the help of a verb, for the verb `help`.
 #include <algorithm>
 #include <array>
 #include <iostream>

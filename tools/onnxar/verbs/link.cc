@@ -1,3 +1,4 @@
+// Writes links to an archive for runtimes, for the verb `link`.
 #include "onnxar/link.h"
 
 #include <iostream>

@@ -1,3 +1,4 @@
+// Lists the entries of an archive, for the verb `ls`.
 #include <algorithm>
 #include <array>
 #include <functional>

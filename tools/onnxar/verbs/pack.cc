@@ -1,3 +1,4 @@
+// Packs a model into an archive, for the verb `pack`.
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -1,3 +1,4 @@
+// Cuts an interrupted edit off an archive, for the verb `recover`.
 #include <iostream>
 #include <memory>
 

@@ -1,3 +1,4 @@
+// Repacks a zip file as an archive, for the verb `repack`.
 #include <algorithm>
 #include <iomanip>
 #include <iostream>

@@ -1,3 +1,4 @@
+// Replaces the model of an archive in place, for the verb `replace`.
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// Cuts the last edit off an archive, for the verb `undo`.
 #include <memory>
 
 #include "onnxar/archive_writer.h"

@@ -1,3 +1,4 @@
+// Writes an archive as a plain model, for the verb `unpack`.
 #include <iostream>
 #include <memory>
 

@@ -1,3 +1,4 @@
+// Reads and writes the standard streams, and handles signals, on POSIX systems.
 #include "os/process.h"
 
 #include <unistd.h>

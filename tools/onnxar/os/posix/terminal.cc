@@ -1,3 +1,4 @@
+// Finds out whether a stream is a terminal, and its width, on POSIX systems.
 #include "os/terminal.h"
 
 #include <sys/ioctl.h>

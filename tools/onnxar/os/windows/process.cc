@@ -1,3 +1,4 @@
+// Reads and writes the standard streams, and handles interrupts, on Windows.
 #include "os/process.h"
 
 #ifndef WIN32_LEAN_AND_MEAN

@@ -1,3 +1,4 @@
+// Finds out whether a stream is a terminal, and its width, on Windows.
 #include "os/terminal.h"
 
 #include <windows.h>

@@ -1,3 +1,4 @@
+// Prints what differs between two models, for the verb `diff`.
 #include <iostream>
 #include <memory>
 #include <sstream>

@@ -1,3 +1,4 @@
+// Prints a model as text, for the verb `dump`.
 #include <iostream>
 #include <memory>
 

@@ -1,3 +1,4 @@
+// Turns inputs of a model into initializers, for the verb `freeze`.
 #include <iostream>
 #include <memory>
 

@@ -1,3 +1,4 @@
+// Summarises a model, for the verb `show`.
 #include <charconv>
 #include <iostream>
 #include <memory>

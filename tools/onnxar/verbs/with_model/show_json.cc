@@ -1,3 +1,4 @@
+// Converts an inspection to JSON.
 #include <cstddef>
 #include <map>
 #include <string>

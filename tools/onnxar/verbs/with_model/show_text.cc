@@ -1,3 +1,4 @@
+// Prints an inspection as text.
 #include "verbs/with_model/show_text.h"
 
 #include <algorithm>
