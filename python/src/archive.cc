@@ -18,11 +18,13 @@
 #include <vector>
 
 #include "binding.h"
+#include "buffers.h"
 #include "conversions.h"
 #include "onnxar/content.h"
 #include "onnxar/convert.h"
 #include "python_file.h"
 #include "ranged_archive.h"
+#include "values.h"
 
 namespace onnxar::python {
 namespace {
@@ -66,17 +68,6 @@ Archive open_buffer(const nb::object& object) {
   HeldBuffer held = hold_buffer(object);
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
 }
-
-class HeldSource final : public ByteSource {
- public:
-  explicit HeldSource(HeldBuffer held) : held_(std::move(held)) {}
-  [[nodiscard]] std::uint64_t size() const override { return held_.bytes.size(); }
-  void read(const ByteSink& sink) const override { sink(held_.bytes); }
-  void locate(const std::function<void(const Location&)>& visit) const override { visit({held_.bytes}); }
-
- private:
-  HeldBuffer held_;
-};
 
 /// A tensor and its archive. The reference is weak: a tensor alone must not keep the mapping.
 struct OwnedTensor {
@@ -341,34 +332,6 @@ void bind_reader(nb::module_& module) {
 }
 
 }  // namespace
-
-nb::tuple shape_of(const std::vector<std::int64_t>& dims) {
-  nb::list shape;
-  for (const std::int64_t dim : dims) shape.append(dim);
-  return nb::tuple(shape);
-}
-
-HeldBuffer hold_buffer(const nb::handle& object) {
-  const auto release = [](Py_buffer* view) {
-    const nb::gil_scoped_acquire gil;
-    if (gil.is_valid()) PyBuffer_Release(view);
-    delete view;
-  };
-  auto view = std::make_unique<Py_buffer>();
-  if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_SIMPLE) != 0) {
-    if (PyErr_ExceptionMatches(PyExc_BufferError) == 0) throw nb::python_error();
-    // A view with strides, such as `memoryview(data)[::2]`: its bytes in row-major order are copied.
-    PyErr_Clear();
-    const nb::object copy = nb::steal(PyBytes_FromObject(object.ptr()));
-    if (!copy || PyObject_GetBuffer(copy.ptr(), view.get(), PyBUF_SIMPLE) != 0) throw nb::python_error();
-  }
-  const std::shared_ptr<Py_buffer> owner(view.release(), release);
-  return {{static_cast<const std::byte*>(owner->buf), static_cast<std::size_t>(owner->len)}, owner};
-}
-
-std::shared_ptr<const ByteSource> held_source(const nb::handle& object) {
-  return std::make_shared<HeldSource>(hold_buffer(object));
-}
 
 void bind_archive(nb::module_& module) {
   nb::enum_<Prefetch>(module, "Prefetch")

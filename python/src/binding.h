@@ -4,14 +4,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <vector>
-
-#include "onnxar/bytes.h"
-#include "onnxar/error.h"
-
 namespace onnxar::python {
 
 namespace nb = nanobind;
@@ -31,22 +23,5 @@ auto without_gil(const Action& action) {
   const nb::gil_scoped_release released;
   return action();
 }
-
-/// Converts text to a str. Names in a model need not be UTF-8: other bytes become lone surrogates, as in Python's file
-/// names.
-nb::object text(std::string_view text);
-
-nb::tuple shape_of(const std::vector<std::int64_t>& dims);
-
-/// Returns tuples (severity, code, entry, offset, message).
-nb::list findings(const std::vector<Finding>& findings);
-
-/// The memory of a Python object with a buffer, and the owner that keeps it alive.
-struct HeldBuffer {
-  Bytes bytes;
-  std::shared_ptr<const void> owner;
-};
-HeldBuffer hold_buffer(const nb::handle& object);
-std::shared_ptr<const ByteSource> held_source(const nb::handle& object);
 
 }  // namespace onnxar::python

@@ -14,8 +14,11 @@
 #include <vector>
 
 #include "binding.h"
+#include "buffers.h"
+#include "errors.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "values.h"
 
 namespace onnxar::python {
 namespace {

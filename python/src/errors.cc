@@ -1,4 +1,6 @@
 // Translates the library's errors and findings to Python.
+#include "errors.h"
+
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@ struct HintWords {
 constexpr std::array words_of_hints = {
 #define ONNXAR_HINT(identifier, id, cpp, c, command, python) HintWords{id, python},
 #include "onnxar/error_hints.inc"
+#include "values.h"
 #undef ONNXAR_HINT
 };
 
@@ -45,10 +48,6 @@ void translate(const std::exception_ptr& thrown, void* make_error) {
 }
 
 }  // namespace
-
-nb::object text(std::string_view text) {
-  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
-}
 
 nb::list findings(const std::vector<Finding>& findings) {
   const nb::object in_words = nb::module_::import_("onnxar._errors").attr("in_words");

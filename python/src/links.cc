@@ -8,7 +8,9 @@
 #include <string>
 
 #include "binding.h"
+#include "errors.h"
 #include "onnxar/link.h"
+#include "values.h"
 
 namespace onnxar::python {
 namespace {

@@ -5,6 +5,7 @@
 #include "binding.h"
 #include "onnxar/tensor.h"
 #include "onnxar/version.h"
+#include "values.h"
 
 // NOLINTNEXTLINE: the macro is nanobind's
 NB_MODULE(_core, module) {

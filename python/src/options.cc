@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "binding.h"
+#include "buffers.h"
 #include "python_file.h"
 
 namespace onnxar::python {

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "onnxar/link.h"
+#include "values.h"
 
 namespace onnxar::python {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "binding.h"
+#include "buffers.h"
 #include "channel.h"
 #include "conversions.h"
 #include "exclusive.h"

@@ -11,13 +11,65 @@
 #include "archive/file_kind.h"
 #include "archive/keys.h"
 #include "base/checked.h"
-#include "base/errors.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "zip/directory.h"
-#include "zip/format.h"
 
 namespace onnxar {
+namespace {
+
+ByteSpan copy_of(const ByteSource& source) {
+  const std::uint64_t size = source.size();
+  std::shared_ptr<std::byte> memory = base::allocate(base::in_memory(size), AlignedCopies::alignment);
+  std::span<std::byte> rest(memory.get(), base::in_memory(size));
+  source.read([&rest](Bytes piece) {
+    // Values are counted before they are decoded, and mapped bytes may change in between.
+    if (piece.size() > rest.size()) throw Error(Code::io_changed, "the model was changed while it was read");
+    std::ranges::copy(piece, rest.begin());
+    rest = rest.subspan(piece.size());
+  });
+  const Bytes bytes(memory.get(), base::in_memory(size));
+  return ByteSpan::borrow(bytes, std::move(memory));
+}
+
+static_assert(OpenOptions().max_entries == zip::Limits().entries);
+static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
+
+void check_reserved_names(const zip::Directory& directory) {
+  for (const zip::DirectoryEntry& entry : directory.entries()) {
+    if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
+      throw Error(Code::archive_name_reserved,  // N13
+                  "this version does not know the meaning of this reserved name; a newer reader is needed",
+                  {std::string(entry.name), entry.central_offset});
+    }
+  }
+}
+
+void check_model(const zip::Directory& directory, const OpenOptions& options) {
+  // The checks of spec/checking.md, steps 41 to 43, which need the directory only: the model itself is not read.
+  const auto model = directory.find(model_entry_name);
+  const zip::DirectoryEntry& last = directory.entries().back();
+  if (!model) {
+    throw Error(Code::archive_model_missing,  // P6
+                base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
+                {"", directory.offset()});
+  }
+  const zip::DirectoryEntry& entry = directory.entries()[*model];
+  if (*model + 1 != directory.entries().size()) {
+    throw Error(Code::archive_model_not_last,  // P7
+                base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
+                {std::string(entry.name), entry.central_offset});
+  }
+  const std::uint64_t limit = std::min(options.max_model_size, model_size_maximum);
+  if (entry.size > limit) {
+    throw Error(
+        Code::archive_model_too_large,  // P8
+        base::concat("a model of ", base::human_size(entry.size), " is over the limit of ", base::human_size(limit)),
+        {std::string(entry.name), entry.central_offset});
+  }
+}
+
+}  // namespace
 
 std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
   return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
@@ -45,24 +97,6 @@ Bytes ArchiveAccess::part(const Archive& archive, const ArchiveEntry& entry, Byt
   const Bytes whole = ArchiveAccess::place(archive, entry);
   return archive.part_at(entry.index, static_cast<std::uint64_t>(place.data() - whole.data()), place.size());
 }
-
-namespace {
-
-ByteSpan copy_of(const ByteSource& source) {
-  const std::uint64_t size = source.size();
-  std::shared_ptr<std::byte> memory = base::allocate(base::in_memory(size), AlignedCopies::alignment);
-  std::span<std::byte> rest(memory.get(), base::in_memory(size));
-  source.read([&rest](Bytes piece) {
-    // Values are counted before they are decoded, and mapped bytes may change in between.
-    if (piece.size() > rest.size()) throw Error(Code::io_changed, "the model was changed while it was read");
-    std::ranges::copy(piece, rest.begin());
-    rest = rest.subspan(piece.size());
-  });
-  const Bytes bytes(memory.get(), base::in_memory(size));
-  return ByteSpan::borrow(bytes, std::move(memory));
-}
-
-}  // namespace
 
 ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint64_t limit) {
   // Held while copying, so that two threads do not make the same copy.
@@ -137,47 +171,6 @@ std::uint64_t EntryRanges::data_offset_in(Bytes room, std::size_t index) const {
   }
   return directory_->proved_data_offset(index);
 }
-
-namespace {
-
-static_assert(OpenOptions().max_entries == zip::Limits().entries);
-static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
-
-void check_reserved_names(const zip::Directory& directory) {
-  for (const zip::DirectoryEntry& entry : directory.entries()) {
-    if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
-      throw Error(Code::archive_name_reserved,  // N13
-                  "this version does not know the meaning of this reserved name; a newer reader is needed",
-                  {std::string(entry.name), entry.central_offset});
-    }
-  }
-}
-
-void check_model(const zip::Directory& directory, const OpenOptions& options) {
-  // The checks of spec/checking.md, steps 41 to 43, which need the directory only: the model itself is not read.
-  const auto model = directory.find(model_entry_name);
-  const zip::DirectoryEntry& last = directory.entries().back();
-  if (!model) {
-    throw Error(Code::archive_model_missing,  // P6
-                base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
-                {"", directory.offset()});
-  }
-  const zip::DirectoryEntry& entry = directory.entries()[*model];
-  if (*model + 1 != directory.entries().size()) {
-    throw Error(Code::archive_model_not_last,  // P7
-                base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
-                {std::string(entry.name), entry.central_offset});
-  }
-  const std::uint64_t limit = std::min(options.max_model_size, model_size_maximum);
-  if (entry.size > limit) {
-    throw Error(
-        Code::archive_model_too_large,  // P8
-        base::concat("a model of ", base::human_size(entry.size), " is over the limit of ", base::human_size(limit)),
-        {std::string(entry.name), entry.central_offset});
-  }
-}
-
-}  // namespace
 
 zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options,
                               zip::KnownZeros* zeros) {

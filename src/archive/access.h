@@ -11,14 +11,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
-#include "onnxar/error.h"
 #include "zip/directory.h"
 
 namespace onnxar {
@@ -129,8 +127,6 @@ class ArchiveAccess {
   /// The aligned copies that the archive keeps.
   static AlignedCopies& copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
   static const zip::Directory& directory(const Archive& archive) noexcept { return archive.parts_->opened->directory; }
-  /// Proves the local header of an entry. Errors: as Archive::locate.
-  static zip::LocalEntry local(const Archive& archive, std::size_t index);
   /// The memory of an archive that is read by ranges; null if all bytes are at hand.
   static const base::RangedMemory* ranges(const Archive& archive) noexcept { return archive.parts_->opened->ranges; }
   /// Notes that this process holds the editors' lock, so that it makes all changes of the file itself.
@@ -144,9 +140,5 @@ class ArchiveAccess {
   /// A part of such a place, read and proved. Errors: as Archive::bytes.
   static Bytes part(const Archive& archive, const ArchiveEntry& entry, Bytes place);
 };
-
-/// Checks what `open` does not: every local header, and the states before each edit (T2). Adds remarks (R1, R10). Does
-/// not compare CRCs. `zeros`, if it is not null, is what the states share. Defined in check.cc.
-std::vector<Finding> check_container(const Archive& archive, zip::KnownZeros* zeros = nullptr);
 
 }  // namespace onnxar

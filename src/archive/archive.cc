@@ -2,13 +2,14 @@
 #include "onnxar/archive.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 #include <vector>
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
+#include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/local_entry.h"
 #include "archive/opening.h"
 #include "base/checked.h"
 #include "base/errors.h"
@@ -16,10 +17,41 @@
 #include "base/text.h"
 #include "zip/directory.h"
 #include "zip/format.h"
+#include "zip/records.h"
 
 namespace onnxar {
+namespace {
+
+/// Whether all bytes from `offset` on are at hand, after reading them if they were not.
+bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
+  try {
+    const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
+    if (ranges != nullptr) ranges->need({offset, archive.file().size() - offset});
+    return true;
+  } catch (...) {  // also those of the caller's RandomAccess, of any type
+    return false;
+  }
+}
+
+/// Lists the names that could have been meant.
+std::string names_in(const Archive& archive, const std::optional<std::string>& model) {
+  constexpr std::size_t most = 10;
+  std::string text = model ? base::concat(base::quoted(*model), " (the model)") : "the model";
+  const std::vector<ArchiveEntry> graphs = archive.graphs();
+  for (std::size_t i = 0; i < std::min(graphs.size(), most); ++i) {
+    text += base::concat(", ", base::quoted(graphs[i].name.substr(0, graphs[i].name.size() - graph_suffix.size())));
+  }
+  if (graphs.size() > most) text += base::concat(" and ", graphs.size() - most, " more");
+  return text;
+}
+
+}  // namespace
 
 Archive::Archive(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
+
+Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
+  return open_path(path, options);
+}
 
 Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) {
   return open_range(os::handle_of(range.descriptor), {range.offset, range.length}, options);
@@ -56,7 +88,7 @@ std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept
 
 EntryLocation Archive::locate(const ArchiveEntry& entry) const {
   check_own(entry);
-  const zip::LocalEntry local = ArchiveAccess::local(*this, entry.index);
+  const zip::LocalEntry local = local_entry(*this, entry.index);
   return {local.data_offset, local.alignment};
 }
 
@@ -154,6 +186,13 @@ ArchiveEntry Archive::model_entry() const& noexcept { return entry(parts_->model
 
 Bytes Archive::model() const& { return bytes_at(parts_->model); }
 
+Archive Archive::graph(std::string_view name) const {
+  if (const auto entry = find_graph(*this, name)) return ArchiveAccess::view(*this, *entry);
+  throw Error(Code::usage_no_such_entry,
+              base::concat("the archive has no graph of this name; it has ", names_in(*this, name_of_model(*this))),
+              {std::string(name), std::nullopt}, path());
+}
+
 Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
   const auto found = find(location);
   if (!found) {  // M9
@@ -172,15 +211,6 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
 Bytes Archive::file() const& noexcept { return parts_->opened->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->opened->path; }
-
-zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
-  try {
-    if (ranges(archive) != nullptr) entry_ranges(archive).read(index, {});
-    return directory(archive).local(archive.file(), index);
-  } catch (const Error& error) {
-    throw with_archive(error, archive);
-  }
-}
 
 void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer) {
   if (buffer.size() != entry.size) {
@@ -211,21 +241,6 @@ bool is_archive(const std::filesystem::path& path) {
     throw;
   }
 }
-
-namespace {
-
-/// Whether all bytes from `offset` on are at hand, after reading them if they were not.
-bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
-  try {
-    const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
-    if (ranges != nullptr) ranges->need({offset, archive.file().size() - offset});
-    return true;
-  } catch (...) {  // also those of the caller's RandomAccess, of any type
-    return false;
-  }
-}
-
-}  // namespace
 
 bool same_state(const Archive& a, const Archive& b) noexcept {
   if (a.file().size() != b.file().size()) return false;  // first: the file may have been shortened under the mapping

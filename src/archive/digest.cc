@@ -10,7 +10,7 @@
 #include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/parallel.h"
-#include "base/sha.h"
+#include "base/sha256.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/archive.h"

@@ -1,4 +1,6 @@
 // Edits an archive in place: appends entries and the model, and writes the new directory.
+#include "archive/edit.h"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -14,7 +16,6 @@
 #include "archive/entry_source.h"
 #include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
-#include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/model_proof.h"
@@ -266,9 +267,5 @@ std::uint64_t EditAccess::plan(const ArchiveEditor& editor, std::span<const NewE
                   });
   return size;
 }
-
-void abandon_edits() noexcept { base::cut_back_extended_files(); }
-
-std::string_view mapped_file_at(const void* address) noexcept { return base::mapped_file_at(address); }
 
 }  // namespace onnxar

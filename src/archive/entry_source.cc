@@ -2,7 +2,6 @@
 #include "archive/entry_source.h"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "archive/access.h"
@@ -10,7 +9,6 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/open_file.h"
-#include "zip/format.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar {
@@ -125,87 +123,6 @@ void EntrySource::expect(std::uint32_t crc) const {
   if (changed) throw changed_while_read(archive_.path());
   const Place place{std::string(entry_.name), ArchiveAccess::directory(archive_).proved_data_offset(entry_.index)};
   throw zip::crc_fault(place, "the archive", entry_.crc32, crc).with_path(archive_.path());
-}
-
-/// An entry of which parts are read, by any thread. The whole entry is verified once. If it may change, it is copied to
-/// the spool, because a copy in memory could be as large as the file.
-class SlicedEntry {
- public:
-  /// `spool` has room for the entry; it is null only if the entry may not change.
-  SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
-      : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
-  /// Returns `part` of the verified entry, in the mapping or in the spool. Errors: zip.data.crc, io.changed; io.* when
-  /// copying.
-  [[nodiscard]] Bytes verified(Bytes part) const {
-    verify_once();
-    return copy_.subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
-  }
-  /// Visits the location of `part`, unless the entry may change.
-  void locate(Bytes part, const std::function<void(const Location&)>& visit) const {
-    whole_.locate([&](Location run) {
-      run.bytes = part;
-      visit(run);
-    });
-  }
-
- private:
-  void verify_once() const {
-    const std::scoped_lock lock(mutex_);
-    if (verified_) return;
-    if (spool_) {
-      static_cast<void>(spool_->place_of(header_offset_, bytes_.size()));
-      copy_ = spool_->bytes(header_offset_, [this](const ByteSink& sink) { whole_.copy(sink); });
-    } else {
-      copy_ = whole_.verified();
-    }
-    verified_ = true;
-  }
-
-  EntrySource whole_;
-  std::uint64_t header_offset_;
-  Bytes bytes_;
-  std::shared_ptr<Spool> spool_;
-  // A std::once_flag would do, but after an exception some systems' C libraries, that of Windows among them, hang.
-  mutable std::mutex mutex_;
-  mutable bool verified_ = false;
-  mutable Bytes copy_;
-};
-
-namespace {
-
-/// Hands out a part of an entry, after the entry was verified. Errors: zip.data.crc when read.
-class SliceSource final : public ByteSource {
- public:
-  SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
-  [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
-  void read(const ByteSink& sink) const override { sink(entry_->verified(part_)); }
-  void locate(const std::function<void(const Location&)>& visit) const override { entry_->locate(part_, visit); }
-
- private:
-  std::shared_ptr<const SlicedEntry> entry_;
-  Bytes part_;
-};
-
-}  // namespace
-
-std::shared_ptr<Spool> SlicedEntries::spool_for(const Archive& archive) {
-  if (!spool_) {
-    // Entries do not overlap, so copies of all of them need at most the size of the file plus their alignment.
-    const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
-    spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
-  }
-  return spool_;
-}
-
-std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
-  std::shared_ptr<const SlicedEntry>& sliced = entries_[entry.index];
-  if (!sliced) {
-    EntrySource whole(archive, entry);
-    auto spool = whole.may_change() ? spool_for(archive) : nullptr;
-    const Bytes place = ArchiveAccess::place(archive, entry);
-    sliced = std::make_shared<const SlicedEntry>(std::move(whole), entry, place, std::move(spool));
-  }
-  return std::make_shared<SliceSource>(sliced, part);
 }
 
 }  // namespace onnxar

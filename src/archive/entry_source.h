@@ -2,13 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
-#include <memory>
 #include <span>
-#include <utility>
 
-#include "archive/foreign_zip.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
@@ -65,25 +60,6 @@ class EntrySource final : public ByteSource {
   ArchiveEntry entry_;
   Bytes bytes_;
   std::size_t threads_;
-};
-
-class SlicedEntry;
-
-/// Makes sources for parts of the entries of one archive, which must outlive them. Not synchronised, but the sources
-/// may be read by any thread.
-class SlicedEntries {
- public:
-  /// Copies go to a nameless file in `folder` (empty: the system's folder for temporary files).
-  explicit SlicedEntries(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
-  /// Returns a source of `part`, which lies in the entry. Errors: as Archive::bytes; when read, zip.data.crc, io.*.
-  [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
-
- private:
-  std::shared_ptr<Spool> spool_for(const Archive& archive);
-
-  std::filesystem::path folder_;
-  std::map<std::size_t, std::shared_ptr<const SlicedEntry>> entries_;  // by index
-  std::shared_ptr<Spool> spool_;                                       // created for the first entry that may change
 };
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// Adds entries and the model, from memory, files and streams. Defined in archive_writer.cc.
+// Adds entries and the model, from memory, files and streams.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,14 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "archive/model_proof.h"
 #include "base/steps.h"
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "zip/writer.h"
@@ -67,7 +66,7 @@ class EntryWriter {
   void check_model_size(std::uint64_t size) const;
 
   /// All entries of the new archive with their sizes, sorted by name.
-  using Entries = std::vector<std::pair<std::string_view, std::uint64_t>>;
+  using Entries = NamedSizes;
   /// Proves the model or an added graph from the bytes in the file, before the file is published. If it throws, nothing
   /// is published.
   using ProveModel = std::function<void(std::string_view name, Bytes model)>;
@@ -101,21 +100,6 @@ class EntryWriter {
   std::string graph_;                       // the name of the last graph that was added; empty if none was
   std::optional<std::string> begun_;        // the name of the entry between `begin` and `end`
   std::optional<std::size_t> first_other_;  // the first added side file, or weight whose name is not a key
-};
-
-/// An entry to write. The source is borrowed.
-struct NewEntry {
-  std::string_view name;
-  const ByteSource* source;
-};
-
-/// Plans an edit with its data.
-class EditAccess {
- public:
-  /// Returns the size of the file after the edit, and proves what it adds, as ArchiveEditor::commit does later: names,
-  /// graphs, and `model` if its bytes lie in memory in one piece. Other models come from a plan that proved their
-  /// links. `added` are all entries that the edit adds. Errors: as ArchiveEditor::size_with and `commit`.
-  static std::uint64_t plan(const ArchiveEditor& editor, std::span<const NewEntry> added, const ByteSource& model);
 };
 
 }  // namespace onnxar

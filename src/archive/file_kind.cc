@@ -231,6 +231,24 @@ bool has_control(std::string_view text) noexcept {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && !is_white_space(c); });
 }
 
+/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
+Error with_foreign_hint(const Error& error, Bytes file) {
+  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
+  if (is_no_archive) return with_kind(error, file);
+  if (!is_foreign_fault(error.code())) return error;
+  const bool is_zip = looks_like_zip(file);  // not every zip holds a model
+  return base::annotate(error, {.advice = is_zip ? advice_on_zip(file, error.code()) : advice_on_kind(file)});
+}
+
+/// The first bytes of a file that is not an archive, which tell its kind. All of it if it is small.
+Bytes front_of(const base::RangedMemory& ranges) {
+  constexpr std::uint64_t small = 1U << 20U, front = 4096;
+  const std::uint64_t size = ranges.bytes().size();
+  const std::uint64_t length = size <= small ? size : front;
+  ranges.need({0, length});
+  return base::section(ranges.bytes(), 0, length);
+}
+
 }  // namespace
 
 bool looks_like_safetensors(Bytes file) noexcept {
@@ -311,28 +329,6 @@ bool may_be_foreign_zip(Code code) noexcept {
   if (code == Code::zip_data_crc) return false;  // the data is damaged, but its form as a zip is right
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
 }
-
-namespace {
-
-/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
-Error with_foreign_hint(const Error& error, Bytes file) {
-  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
-  if (is_no_archive) return with_kind(error, file);
-  if (!is_foreign_fault(error.code())) return error;
-  const bool is_zip = looks_like_zip(file);  // not every zip holds a model
-  return base::annotate(error, {.advice = is_zip ? advice_on_zip(file, error.code()) : advice_on_kind(file)});
-}
-
-/// The first bytes of a file that is not an archive, which tell its kind. All of it if it is small.
-Bytes front_of(const base::RangedMemory& ranges) {
-  constexpr std::uint64_t small = 1U << 20U, front = 4096;
-  const std::uint64_t size = ranges.bytes().size();
-  const std::uint64_t length = size <= small ? size : front;
-  ranges.need({0, length});
-  return base::section(ranges.bytes(), 0, length);
-}
-
-}  // namespace
 
 Error with_foreign_hint(const Error& error, Bytes file, const base::RangedMemory* ranges) {
   if (ranges == nullptr) return with_foreign_hint(error, file);

@@ -18,56 +18,6 @@
 #include "zip/names.h"
 
 namespace onnxar {
-
-void ZipExpansion::add(const zip::ForeignEntry& entry) {
-  if (budget_.add(entry.size)) return;
-  // The sum does not wrap: sizes are at most a thousand times the stored ones, and entries do not overlap.
-  refuse(budget_.made() + entry.size, {std::string(entry.name), entry.central_offset});
-}
-
-void ZipExpansion::check(std::uint64_t bytes) const {
-  if (!budget_.allows(bytes)) refuse(bytes, {});
-}
-
-void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
-  const std::uint64_t needed = (bytes - 1) / budget_.input() + 1;
-  throw Error(Code::zip_limit_expansion,  // F35
-              base::concat("a zip file of ", base::human_size(budget_.input()), " would expand to ",
-                           base::human_size(bytes), " or more, and the limit is ", budget_.times(), " times the file"),
-              place, {}, {Hint::max_expansion_of, std::to_string(needed)});
-}
-
-void Spool::make_file() {
-  base::OutputFile file = base::OutputFile::create_nameless(folder_);
-  // A sparse file of the whole capacity can be mapped once. Growing it would need new mappings and move the bytes.
-  file.set_size(capacity_);
-  mapping_.emplace(file.map());
-  file_.emplace(std::move(file));
-}
-
-Bytes Spool::place_of(std::uint64_t header_offset, std::uint64_t size) {
-  const std::scoped_lock lock(mutex_);
-  if (!file_) make_file();
-  const auto [place, added] = places_.try_emplace(header_offset, Place{end_, size, false});
-  if (added) end_ = base::align_up(end_ + size, zip::alignment_minimum);
-  return base::section(mapping_->bytes(), place->second.offset, size);
-}
-
-Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
-  const std::scoped_lock lock(mutex_);
-  Place& place = places_.at(header_offset);
-  if (!place.filled) {
-    std::uint64_t offset = place.offset;
-    // Written by system calls: if the disk is full, they fail, while a store to the mapping raises SIGBUS.
-    fill([&](Bytes piece) {
-      file_->write_at(offset, piece);
-      offset += piece.size();
-    });
-  }
-  place.filled = true;  // not reached if `fill` threw, so the next call fills again
-  return base::section(mapping_->bytes(), place.offset, place.size);
-}
-
 namespace {
 
 using base::concat;
@@ -120,64 +70,6 @@ std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_v
   if (!found) refuse_none(directory);
   return *found;
 }
-
-}  // namespace
-
-std::string_view to_string(Dialect dialect) noexcept {
-  switch (dialect) {
-    case Dialect::archive: return "a zip with the entries of an archive";
-    case Dialect::pytorch: return "a PyTorch export (ZIP_ARCHIVE)";
-    case Dialect::tf2onnx: return "a tf2onnx export (--large_model)";
-    case Dialect::files: return "a zip of a .onnx file and its data files";
-  }
-  return "a zip";
-}
-
-// The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
-// before it is known whether the zip is accepted.
-bool may_have_stand_ins(const ByteSource& model) {
-  std::string field;
-  onnx::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
-  return has_text(model, field);
-}
-
-bool has_text(const ByteSource& source, std::string_view text) {
-  constexpr std::size_t step = 64U << 10U;
-  const std::boyer_moore_horspool_searcher wanted(text.begin(), text.end());
-  std::string window;  // the next bytes, and before them the last ones that were searched: pieces may cut the text
-  bool found = false;
-  source.read([&](Bytes piece) {
-    while (!found && !piece.empty()) {
-      const Bytes next = piece.first(std::min(piece.size(), step));
-      window += as_text(next);
-      found = std::search(window.begin(), window.end(), wanted) != window.end();
-      window.erase(0, window.size() - std::min(window.size(), text.size() - 1));
-      piece = piece.subspan(next.size());
-    }
-  });
-  return found;
-}
-
-bool is_left_out(const zip::ForeignEntry& entry) noexcept {  // F8
-  return entry.folder || entry.name.starts_with(finder_folder);
-}
-
-ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion) {
-  std::string folder = common_folder(directory);
-  const auto plain = directory.find(folder + std::string(model_entry_name));
-  const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));
-  const auto entries = directory.entries();
-  if (plain && suffixed) refuse_many(entries[*plain], entries[*suffixed]);
-  // The fixed names come first: an archive or an export may also contain `.onnx` files, which are not its model.
-  const std::size_t index = suffixed ? *suffixed : plain ? *plain : find_onnx_file(directory, folder);
-  expansion.add(entries[index]);
-  Dialect dialect = suffixed ? Dialect::tf2onnx : Dialect::files;
-  if (plain)
-    dialect = may_have_stand_ins(*zip::data_source(file, entries[index])) ? Dialect::pytorch : Dialect::archive;
-  return {index, dialect, std::move(folder)};
-}
-
-namespace {
 
 /// Runs `action`, and adds the path to its errors. An error of the format becomes io.changed if the file was changed.
 template <typename Action>
@@ -249,6 +141,109 @@ class SpooledSource final : public ByteSource {
 };
 
 }  // namespace
+
+void ZipExpansion::add(const zip::ForeignEntry& entry) {
+  if (budget_.add(entry.size)) return;
+  // The sum does not wrap: sizes are at most a thousand times the stored ones, and entries do not overlap.
+  refuse(budget_.made() + entry.size, {std::string(entry.name), entry.central_offset});
+}
+
+void ZipExpansion::check(std::uint64_t bytes) const {
+  if (!budget_.allows(bytes)) refuse(bytes, {});
+}
+
+void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
+  const std::uint64_t needed = (bytes - 1) / budget_.input() + 1;
+  throw Error(Code::zip_limit_expansion,  // F35
+              base::concat("a zip file of ", base::human_size(budget_.input()), " would expand to ",
+                           base::human_size(bytes), " or more, and the limit is ", budget_.times(), " times the file"),
+              place, {}, {Hint::max_expansion_of, std::to_string(needed)});
+}
+
+void Spool::make_file() {
+  base::OutputFile file = base::OutputFile::create_nameless(folder_);
+  // A sparse file of the whole capacity can be mapped once. Growing it would need new mappings and move the bytes.
+  file.set_size(capacity_);
+  mapping_.emplace(file.map());
+  file_.emplace(std::move(file));
+}
+
+Bytes Spool::place_of(std::uint64_t header_offset, std::uint64_t size) {
+  const std::scoped_lock lock(mutex_);
+  if (!file_) make_file();
+  const auto [place, added] = places_.try_emplace(header_offset, Place{end_, size, false});
+  if (added) end_ = base::align_up(end_ + size, zip::alignment_minimum);
+  return base::section(mapping_->bytes(), place->second.offset, size);
+}
+
+Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
+  const std::scoped_lock lock(mutex_);
+  Place& place = places_.at(header_offset);
+  if (!place.filled) {
+    std::uint64_t offset = place.offset;
+    // Written by system calls: if the disk is full, they fail, while a store to the mapping raises SIGBUS.
+    fill([&](Bytes piece) {
+      file_->write_at(offset, piece);
+      offset += piece.size();
+    });
+  }
+  place.filled = true;  // not reached if `fill` threw, so the next call fills again
+  return base::section(mapping_->bytes(), place.offset, place.size);
+}
+
+std::string_view to_string(Dialect dialect) noexcept {
+  switch (dialect) {
+    case Dialect::archive: return "a zip with the entries of an archive";
+    case Dialect::pytorch: return "a PyTorch export (ZIP_ARCHIVE)";
+    case Dialect::tf2onnx: return "a tf2onnx export (--large_model)";
+    case Dialect::files: return "a zip of a .onnx file and its data files";
+  }
+  return "a zip";
+}
+
+// The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
+// before it is known whether the zip is accepted.
+bool may_have_stand_ins(const ByteSource& model) {
+  std::string field;
+  onnx::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
+  return has_text(model, field);
+}
+
+bool has_text(const ByteSource& source, std::string_view text) {
+  constexpr std::size_t step = 64U << 10U;
+  const std::boyer_moore_horspool_searcher wanted(text.begin(), text.end());
+  std::string window;  // the next bytes, and before them the last ones that were searched: pieces may cut the text
+  bool found = false;
+  source.read([&](Bytes piece) {
+    while (!found && !piece.empty()) {
+      const Bytes next = piece.first(std::min(piece.size(), step));
+      window += as_text(next);
+      found = std::search(window.begin(), window.end(), wanted) != window.end();
+      window.erase(0, window.size() - std::min(window.size(), text.size() - 1));
+      piece = piece.subspan(next.size());
+    }
+  });
+  return found;
+}
+
+bool is_left_out(const zip::ForeignEntry& entry) noexcept {  // F8
+  return entry.folder || entry.name.starts_with(finder_folder);
+}
+
+ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion) {
+  std::string folder = common_folder(directory);
+  const auto plain = directory.find(folder + std::string(model_entry_name));
+  const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));
+  const auto entries = directory.entries();
+  if (plain && suffixed) refuse_many(entries[*plain], entries[*suffixed]);
+  // The fixed names come first: an archive or an export may also contain `.onnx` files, which are not its model.
+  const std::size_t index = suffixed ? *suffixed : plain ? *plain : find_onnx_file(directory, folder);
+  expansion.add(entries[index]);
+  Dialect dialect = suffixed ? Dialect::tf2onnx : Dialect::files;
+  if (plain)
+    dialect = may_have_stand_ins(*zip::data_source(file, entries[index])) ? Dialect::pytorch : Dialect::archive;
+  return {index, dialect, std::move(folder)};
+}
 
 UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
                          const zip::Limits& limits)

@@ -28,17 +28,26 @@ std::vector<onnx::MetadataEntry> names_in(Bytes model) {
   return found;
 }
 
-/// Lists the names that could have been meant.
-std::string names_in(const Archive& archive, const std::optional<std::string>& model) {
-  constexpr std::size_t most = 10;
-  std::string text = model ? concat(base::quoted(*model), " (the model)") : "the model";
-  const std::vector<ArchiveEntry> graphs = archive.graphs();
-  for (std::size_t i = 0; i < std::min(graphs.size(), most); ++i) {
-    text += concat(", ", base::quoted(graphs[i].name.substr(0, graphs[i].name.size() - graph_suffix.size())));
-  }
-  if (graphs.size() > most) text += concat(" and ", graphs.size() - most, " more");
-  return text;
+/// True if the two names are equal, or one is a folder of the other (N10 to N12).
+bool clash(std::string_view one, std::string_view other) {
+  if (one.size() > other.size()) std::swap(one, other);
+  return zip::equal_folded(one, other.substr(0, one.size())) &&
+         (one.size() == other.size() || other[one.size()] == '/');
 }
+
+/// Says why an archive with entries of these names cannot have another one with this name.
+std::optional<std::string> clash_of(const std::string& name, std::span<const std::string_view> names) {
+  const auto found = std::ranges::find_if(names, [&](std::string_view entry) { return clash(name, entry); });
+  if (found == names.end()) return std::nullopt;
+  if (found->size() == name.size()) return zip::name_clash(*found, {name, std::nullopt}).message();
+  const std::string_view folder =
+      std::min<std::string_view>(name, *found, [](auto a, auto b) { return a.size() < b.size(); });
+  return concat("the entry ", base::quoted(folder), " would have to be both a file and a folder");
+}
+
+/// A hostile archive may have a million entries with one CRC-32. Comparing each new tensor with all of them would take
+/// quadratic time.
+constexpr std::size_t most_compared = 4;
 
 }  // namespace
 
@@ -79,34 +88,6 @@ std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view 
   }
   return std::nullopt;
 }
-
-Archive Archive::graph(std::string_view name) const {
-  if (const auto entry = find_graph(*this, name)) return ArchiveAccess::view(*this, *entry);
-  throw Error(Code::usage_no_such_entry,
-              concat("the archive has no graph of this name; it has ", names_in(*this, name_of_model(*this))),
-              {std::string(name), std::nullopt}, path());
-}
-
-namespace {
-
-/// True if the two names are equal, or one is a folder of the other (N10 to N12).
-bool clash(std::string_view one, std::string_view other) {
-  if (one.size() > other.size()) std::swap(one, other);
-  return zip::equal_folded(one, other.substr(0, one.size())) &&
-         (one.size() == other.size() || other[one.size()] == '/');
-}
-
-/// Says why an archive with entries of these names cannot have another one with this name.
-std::optional<std::string> clash_of(const std::string& name, std::span<const std::string_view> names) {
-  const auto found = std::ranges::find_if(names, [&](std::string_view entry) { return clash(name, entry); });
-  if (found == names.end()) return std::nullopt;
-  if (found->size() == name.size()) return zip::name_clash(*found, {name, std::nullopt}).message();
-  const std::string_view folder =
-      std::min<std::string_view>(name, *found, [](auto a, auto b) { return a.size() < b.size(); });
-  return concat("the entry ", base::quoted(folder), " would have to be both a file and a folder");
-}
-
-}  // namespace
 
 std::optional<std::string> graph_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
@@ -225,14 +206,6 @@ Error with_graph_advice(const Error& error, std::string_view name, Hint of_links
   const bool is_plain = name.find_first_not_of(plain) == std::string_view::npos;
   return base::annotate(error, {.advice = {Hint::repack_side_file, is_plain ? std::string(name) : "NAME.onnx"}});
 }
-
-namespace {
-
-/// A hostile archive may have a million entries with one CRC-32. Comparing each new tensor with all of them would take
-/// quadratic time.
-constexpr std::size_t most_compared = 4;
-
-}  // namespace
 
 std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) const {
   // The CRC-32 of the source costs a full read, so the size is looked up first: most new tensors have no counterpart.

@@ -26,6 +26,19 @@ using base::is_capital;
 using base::is_digit;
 using base::is_identifier_character;
 
+using base::concat;
+
+/// Identifiers are refused, because readers take an entry with such a name for the data of a tensor.
+void check_new_name(const RenamedEntry& renamed) {
+  const Place place{renamed.to, std::nullopt};
+  zip::check_name(renamed.to, place);
+  check_reserved(renamed.to, place);
+  if (!is_key(renamed.to)) return;
+  throw Error(Code::usage_argument,
+              "an entry cannot be renamed to a C identifier: these names are reserved for tensors; add an extension",
+              place);
+}
+
 }  // namespace
 
 bool is_reserved_name(std::string_view name) noexcept {
@@ -92,23 +105,6 @@ std::string key_stem(std::string_view name) {
   if (is_reserved_name(stem) || os::is_device_name(stem) || !is_key(stem)) stem.insert(0, "t_");
   return stem.substr(0, longest_stem);
 }
-
-namespace {
-
-using base::concat;
-
-/// Identifiers are refused, because readers take an entry with such a name for the data of a tensor.
-void check_new_name(const RenamedEntry& renamed) {
-  const Place place{renamed.to, std::nullopt};
-  zip::check_name(renamed.to, place);
-  check_reserved(renamed.to, place);
-  if (!is_key(renamed.to)) return;
-  throw Error(Code::usage_argument,
-              "an entry cannot be renamed to a C identifier: these names are reserved for tensors; add an extension",
-              place);
-}
-
-}  // namespace
 
 Renames::Renames(const std::vector<RenamedEntry>& list) {
   for (const RenamedEntry& renamed : list) {

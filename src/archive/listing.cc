@@ -6,6 +6,7 @@
 #include "archive/external_tensor.h"
 #include "archive/front_end.h"
 #include "archive/graphs.h"
+#include "archive/local_entry.h"
 #include "archive/opening.h"
 #include "base/glob.h"
 #include "onnx/external_data.h"
@@ -26,7 +27,7 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
 /// What the local header of an entry says. Of an archive that is read by ranges, no headers are read: opening proved
 /// that the data is where the directory suggests, or proved the header.
 zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
-  if (ArchiveAccess::ranges(archive) == nullptr) return ArchiveAccess::local(archive, index);
+  if (ArchiveAccess::ranges(archive) == nullptr) return local_entry(archive, index);
   return {ArchiveAccess::entry_ranges(archive).likely_data_offset(index), 0, false};
 }
 

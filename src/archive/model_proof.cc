@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "base/errors.h"
@@ -22,20 +23,20 @@ namespace {
 using base::concat;
 
 /// The size of the entry with this name, compared exactly; nothing if `entries` do not have it.
-std::optional<std::uint64_t> size_of(const EntryWriter::Entries& entries, std::string_view name) {
+std::optional<std::uint64_t> size_of(const NamedSizes& entries, std::string_view name) {
   const auto found = std::ranges::equal_range(entries, name, {}, [](const auto& entry) { return entry.first; });
   if (found.empty()) return std::nullopt;
   return found.front().second;
 }
 
-std::vector<std::string_view> names_of(const EntryWriter::Entries& entries) {
+std::vector<std::string_view> names_of(const NamedSizes& entries) {
   std::vector<std::string_view> names;
   for (const auto& [name, size] : entries) names.push_back(name);
   return names;
 }
 
 /// Proves the link of one tensor against the entries of the archive. Errors: as `resolve`.
-void prove_target(const onnx::TensorView& tensor, std::string_view graph, const EntryWriter::Entries& entries) {
+void prove_target(const onnx::TensorView& tensor, std::string_view graph, const NamedSizes& entries) {
   const onnx::ExternalSlice slice = proved_link(tensor);
   const auto size = size_of(entries, slice.location);
   if (!size) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);
@@ -44,7 +45,7 @@ void prove_target(const onnx::TensorView& tensor, std::string_view graph, const 
   if (size_of(entries, beside)) throw shadow_error(beside, slice.location, tensor.range.begin);
 }
 
-void prove_tensor(const onnx::TensorSite& site, std::string_view graph, const EntryWriter::Entries& entries) {
+void prove_tensor(const onnx::TensorSite& site, std::string_view graph, const NamedSizes& entries) {
   const bool with_values = graph != model_entry_name;
   try {
     if (with_values) onnx::prove_type(site.tensor);
@@ -62,19 +63,6 @@ void check_graph_size(std::uint64_t size) {
 void prove_metadata(const std::optional<MetadataFault>& fault) {
   if (fault) throw Error(fault->code, fault->message);
 }
-
-}  // namespace
-
-void prove_model_entry(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
-  const bool is_graph = name != model_entry_name;
-  if (is_graph) check_graph_size(model.size());
-  // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
-  // them unchanged; `check` reports them.
-  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, name, entries); });
-  prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
-}
-
-namespace {
 
 /// Calls `prove`. Its errors say what that means for the archive.
 template <typename Prove>
@@ -96,7 +84,16 @@ void prove_for_archive(std::string_view name, const Prove& prove) {
 
 }  // namespace
 
-void prove_written(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+void prove_model_entry(std::string_view name, Bytes model, const NamedSizes& entries) {
+  const bool is_graph = name != model_entry_name;
+  if (is_graph) check_graph_size(model.size());
+  // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
+  // them unchanged; `check` reports them.
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, name, entries); });
+  prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
+}
+
+void prove_written(std::string_view name, Bytes model, const NamedSizes& entries) {
   prove_for_archive(name, [&] { prove_model_entry(name, model, entries); });
 }
 

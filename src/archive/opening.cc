@@ -18,6 +18,7 @@
 #include "os/file.h"
 #include "zip/end_records.h"
 #include "zip/format.h"
+#include "zip/records.h"
 
 namespace onnxar {
 namespace {
@@ -99,6 +100,16 @@ OpenOptions only_looking(OpenOptions options) {
   return options;
 }
 
+/// Whether the file still has the archive's directory at its offset, or cannot be read. Reads by a system call:
+/// touching a mapping raises SIGBUS if the file was cut.
+bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
+  const Bytes expected = directory.headers();
+  std::vector<std::byte> found(expected.size());
+  std::error_code failed;
+  const std::size_t read = os::read_fully_at(archive.file, found, archive.offset + directory.offset(), failed);
+  return failed || (read == found.size() && std::ranges::equal(found, expected));
+}
+
 }  // namespace
 
 Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& options) {
@@ -123,7 +134,7 @@ Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& optio
           {Hint::recover_cuts}};
 }
 
-Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
+Archive open_path(const std::filesystem::path& path, const OpenOptions& options) {
   const os::File file = base::open_file(path, os::Access::read);
   if (ends_in_end_record(file)) {
     try {
@@ -206,20 +217,6 @@ Error with_archive(const Error& error, const Archive& archive) {
   const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
   return with_change(with_foreign_hint(error, archive.file(), ranges).with_path(archive.path()), archive);
 }
-
-namespace {
-
-/// Whether the file still has the archive's directory at its offset, or cannot be read. Reads by a system call:
-/// touching a mapping raises SIGBUS if the file was cut.
-bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
-  const Bytes expected = directory.headers();
-  std::vector<std::byte> found(expected.size());
-  std::error_code failed;
-  const std::size_t read = os::read_fully_at(archive.file, found, archive.offset + directory.offset(), failed);
-  return failed || (read == found.size() && std::ranges::equal(found, expected));
-}
-
-}  // namespace
 
 bool is_changed(const Archive& archive) {
   // A file that is read by ranges comes from one version (RandomAccess), and its path is only a name.

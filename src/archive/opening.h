@@ -15,6 +15,9 @@
 
 namespace onnxar {
 
+/// Opens the archive at `path`, as Archive::open does.
+Archive open_path(const std::filesystem::path& path, const OpenOptions& options);
+
 /// Opens the archive at the address `path`, if `open_ranges` is set and gives a file for it. Errors: as Archive::open.
 std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "archive/access.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/errors.h"

@@ -1,4 +1,4 @@
-// Plans the repacking of a zip file, before anything is written. Defined in repack.cc.
+// Plans the repacking of a zip file, before anything is written.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Divides a message into blocks for SHA-1 and SHA-256, pads it, and prints the digest.
+#include "base/block_hash.h"
+
 #include <algorithm>
 #include <span>
 #include <string_view>
-
-#include "base/sha.h"
 
 namespace onnxar::base {
 

@@ -12,6 +12,7 @@
 #endif
 
 #include "base/checked.h"
+#include "base/crc32_fold.h"
 #include "base/parallel.h"
 
 namespace onnxar::base {

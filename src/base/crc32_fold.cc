@@ -1,8 +1,9 @@
 // Folds CRC-32 with the carry-less multiplication of the processor.
+#include "base/crc32_fold.h"
+
 #include <algorithm>
 
 #include "base/checked.h"
-#include "base/crc32.h"
 #include "os/process.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

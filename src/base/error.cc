@@ -4,15 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <exception>
-#include <memory>
-#include <new>
 #include <utility>
 
-#include "base/checked.h"
-#include "base/errors.h"
 #include "base/text.h"
-#include "onnxar/version.h"
 #include "os/names.h"
 
 namespace onnxar {
@@ -211,49 +205,4 @@ std::string escaped_path(const std::filesystem::path& path) {
   return cut ? base::concat(shown, "... (", text.size(), " bytes)") : shown;
 }
 
-int version() noexcept { return ONNXAR_VERSION; }
-const char* version_string() noexcept { return ONNXAR_VERSION_STRING; }
-
 }  // namespace onnxar
-
-namespace onnxar::base {
-namespace {
-
-Place placed(const Error& error, Annotation& added) {
-  // A path without an entry names a different file, such as a data file, whose offsets are absolute already.
-  const bool is_relative = error.entry().empty() && error.path().empty();
-  if (!is_relative) return error.finding().place;
-  if (added.place) return std::move(*added.place);
-  const auto offset = error.offset() ? checked_add(*error.offset(), added.base) : std::nullopt;
-  return {std::move(added.entry), offset};
-}
-
-}  // namespace
-
-Error annotate(const Error& error, Annotation added) {
-  const std::string message = added.prefix.empty() ? error.message() : concat(added.prefix, ": ", error.message());
-  const Hint inner = error.advice().hint;
-  // A damaged message has this advice wherever it lies; an outer layer may know what the file is.
-  const bool is_general = inner == Hint::none || (inner == Hint::get_model_again && added.advice.hint != Hint::none);
-  const Advice& advice = is_general ? added.advice : error.advice();
-  Place place = placed(error, added);
-  return {error.code(), message, std::move(place), error.path().empty() ? added.path : error.path(), advice};
-}
-
-void refuse_address_space(std::uint64_t number, const std::filesystem::path& path) {
-  throw Error(Code::io_address_space,
-              concat("a size of ", number, " does not fit in the addresses of this program; ",
-                     sizeof(void*) < sizeof(std::uint64_t)
-                         ? "use a 64-bit one"
-                         : "if the size is right, raise the process's limit of addresses (`ulimit -v`)"),
-              {}, path);
-}
-
-std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
-                        std::uint64_t size) {
-  const std::string range =
-      length ? concat("offset ", offset, " and length ", *length, " leave ") : concat("offset ", offset, " leaves ");
-  return concat(range, whole, " of ", size, " bytes");
-}
-
-}  // namespace onnxar::base

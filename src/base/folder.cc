@@ -1,5 +1,5 @@
 // Opens and makes folders by handles, and opens the files beneath them.
-#include "base/folder.h"
+#include "os/folder.h"
 
 #include <new>
 #include <optional>
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/folder.h"
 #include "base/open_file.h"
 #include "base/text.h"
 #include "os/error.h"
-#include "os/folder.h"
 #include "os/names.h"
 
 namespace onnxar::base {
@@ -64,6 +64,38 @@ bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
     throw system_error(failed, "cannot make the folder", parent.path() / os::path_of(name));
   }
   return !failed;
+}
+
+namespace fs = std::filesystem;
+
+os::File open_in(const fs::path& folder, const fs::path& relative, os::Links links, std::error_code& failed) {
+  const os::File directory = os::open_folder(folder, failed);
+  return directory.valid() ? os::open_beneath(directory, relative, links, failed) : os::File();
+}
+
+bool stays_inside(const fs::path& relative) { return !relative.empty() && *relative.begin() != ".."; }
+
+/// The first part of the path that is a link; empty if none is.
+fs::path first_link(const fs::path& path) {
+  fs::path here;
+  for (const fs::path& part : path) {
+    here /= part;
+    std::error_code missing;
+    if (fs::symlink_status(here, missing).type() == fs::file_type::symlink) return here;
+  }
+  return {};
+}
+
+/// Whether `path`, which leads to nothing, would be in the folder: its links are followed as far as they lead.
+bool would_be_in(const fs::path& folder, fs::path path) {
+  std::error_code failed;
+  for (int i = 0; i < most_links && !failed; ++i) {
+    path = fs::weakly_canonical(path, failed);  // follows links up to the first one that leads to nothing
+    const fs::path link = first_link(path);
+    if (link.empty()) return !failed && stays_inside(path.lexically_relative(folder));
+    path = link.parent_path() / fs::read_symlink(link, failed) / path.lexically_relative(link);
+  }
+  return false;
 }
 
 }  // namespace
@@ -229,42 +261,6 @@ void Folder::remove_folder_at(os::Handle here, const std::string& name) noexcept
 }
 
 fs::path Folder::path() const { return parent_ ? parent_->path() / name_ : name_; }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-os::File open_in(const fs::path& folder, const fs::path& relative, os::Links links, std::error_code& failed) {
-  const os::File directory = os::open_folder(folder, failed);
-  return directory.valid() ? os::open_beneath(directory, relative, links, failed) : os::File();
-}
-
-bool stays_inside(const fs::path& relative) { return !relative.empty() && *relative.begin() != ".."; }
-
-/// The first part of the path that is a link; empty if none is.
-fs::path first_link(const fs::path& path) {
-  fs::path here;
-  for (const fs::path& part : path) {
-    here /= part;
-    std::error_code missing;
-    if (fs::symlink_status(here, missing).type() == fs::file_type::symlink) return here;
-  }
-  return {};
-}
-
-/// Whether `path`, which leads to nothing, would be in the folder: its links are followed as far as they lead.
-bool would_be_in(const fs::path& folder, fs::path path) {
-  std::error_code failed;
-  for (int i = 0; i < most_links && !failed; ++i) {
-    path = fs::weakly_canonical(path, failed);  // follows links up to the first one that leads to nothing
-    const fs::path link = first_link(path);
-    if (link.empty()) return !failed && stays_inside(path.lexically_relative(folder));
-    path = link.parent_path() / fs::read_symlink(link, failed) / path.lexically_relative(link);
-  }
-  return false;
-}
-
-}  // namespace
 
 os::File open_beneath(const fs::path& folder, const fs::path& second_folder, const fs::path& relative,
                       std::error_code& failed) {

@@ -14,12 +14,8 @@
 #include "base/open_file.h"
 #include "onnxar/bytes.h"
 
-namespace onnxar::detail {
-
 /// The type that public headers have for base::FileOrigin, its only derived class.
-struct MappedFrom {};
-
-}  // namespace onnxar::detail
+struct onnxar::detail::MappedFrom {};
 
 namespace onnxar::base {
 

@@ -21,37 +21,6 @@ namespace {
 // A thread reads one piece at a time: large enough for network file systems, small enough to keep all threads busy.
 constexpr std::size_t piece_size = 8U << 20U;
 
-}  // namespace
-
-void prefetch(Bytes bytes, Prefetch how) {
-  if (how == Prefetch::will_need) os::will_need(bytes);
-  if (how != Prefetch::populate) return;
-  if (const std::error_code failed = os::populate(bytes)) {
-    throw Error(Code::io_failed, concat("cannot read a mapped file (", failed.message(),
-                                        "): it was shortened, its disk fails, or memory is short"));
-  }
-}
-
-std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment) {
-  std::byte* const memory = os::allocate(size, alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return {memory, os::release};
-}
-
-ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
-                 const std::filesystem::path& path) {
-  const std::size_t size = examine(file, part, path).length_in_memory(path);
-  const std::shared_ptr<std::byte> memory = allocate(size, alignment);
-  parallel_for(size / piece_size + 1, threads, [&](std::size_t i) {
-    const std::size_t begin = i * piece_size;
-    const std::span<std::byte> piece(memory.get() + begin, std::min(piece_size, size - begin));
-    read_fully(file, piece, part.offset + begin, path);
-  });
-  return ByteSpan::borrow(Bytes(memory.get(), size), memory);
-}
-
-namespace {
-
 constexpr std::uint64_t most_ahead = 32U << 20U;  // bytes
 constexpr std::size_t large = 4U << 20U;          // bytes; a range that is worth a call of its own
 
@@ -97,6 +66,33 @@ std::span<std::byte> part_of(std::span<std::byte> room, const ByteRange& range) 
 }
 
 }  // namespace
+
+void prefetch(Bytes bytes, Prefetch how) {
+  if (how == Prefetch::will_need) os::will_need(bytes);
+  if (how != Prefetch::populate) return;
+  if (const std::error_code failed = os::populate(bytes)) {
+    throw Error(Code::io_failed, concat("cannot read a mapped file (", failed.message(),
+                                        "): it was shortened, its disk fails, or memory is short"));
+  }
+}
+
+std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment) {
+  std::byte* const memory = os::allocate(size, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {memory, os::release};
+}
+
+ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
+                 const std::filesystem::path& path) {
+  const std::size_t size = examine(file, part, path).length_in_memory(path);
+  const std::shared_ptr<std::byte> memory = allocate(size, alignment);
+  parallel_for(size / piece_size + 1, threads, [&](std::size_t i) {
+    const std::size_t begin = i * piece_size;
+    const std::span<std::byte> piece(memory.get() + begin, std::min(piece_size, size - begin));
+    read_fully(file, piece, part.offset + begin, path);
+  });
+  return ByteSpan::borrow(Bytes(memory.get(), size), memory);
+}
 
 RangedMemory::RangedMemory(std::shared_ptr<const RandomAccess> source)
     : source_(std::move(source)), size_(checked_size(*source_)), room_(room_for(size_, *source_)) {}

@@ -19,6 +19,8 @@
 namespace onnxar::base {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct ExtendedFile {
   std::atomic<os::Handle> file = free_place;
   std::atomic<std::uint64_t> size = 0;
@@ -68,6 +70,14 @@ void forget_extended_file(os::Handle file) noexcept {
   }
 }
 
+/// The error for bytes, of a mapping as a rule, that the system could not read.
+Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
+  std::string_view name = mapped_file_at(first.data());
+  if (name.empty()) name = mapped_file_at(second.data());
+  if (name.empty()) name = "an input file";
+  return {Code::io_changed, concat(name, " was shortened while it was copied"), {}, target, {Hint::copy_in}};
+}
+
 }  // namespace
 
 void cut_back_extended_files() noexcept {
@@ -88,20 +98,6 @@ bool is_abandoned() noexcept { return abandoned; }
 ExtendingWrite::ExtendingWrite() noexcept { change_one(0, os::current_thread()); }
 
 ExtendingWrite::~ExtendingWrite() { end_write(); }
-
-namespace fs = std::filesystem;
-
-namespace {
-
-/// The error for bytes, of a mapping as a rule, that the system could not read.
-Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
-  std::string_view name = mapped_file_at(first.data());
-  if (name.empty()) name = mapped_file_at(second.data());
-  if (name.empty()) name = "an input file";
-  return {Code::io_changed, concat(name, " was shortened while it was copied"), {}, target, {Hint::copy_in}};
-}
-
-}  // namespace
 
 // --- Beginning and discarding ----------------------------------------------------------------------------------------
 

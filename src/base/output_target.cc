@@ -60,6 +60,16 @@ void check(const os::FileStatus& status, const std::error_code& failed, const fs
   if (existing == Existing::refuse) throw already_exists(target);
 }
 
+std::string hidden_name(const std::string& target) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr std::size_t most = 200;  // with the 12 bytes that are added, below the 255 that file systems allow
+  std::random_device random;
+  // Some file systems refuse a name that ends within a character.
+  std::string name = concat(".", utf8_prefix(target, most), ".");
+  for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
+  return name + ".tmp";
+}
+
 }  // namespace
 
 OutputTarget follow_links(fs::path path) {
@@ -94,20 +104,6 @@ void expect_writable(const fs::path& path, Existing existing) {
 Error already_exists(const fs::path& target) {
   return {Code::output_exists, "the output already exists", {}, target, {Hint::overwrite}};
 }
-
-namespace {
-
-std::string hidden_name(const std::string& target) {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  constexpr std::size_t most = 200;  // with the 12 bytes that are added, below the 255 that file systems allow
-  std::random_device random;
-  // Some file systems refuse a name that ends within a character.
-  std::string name = concat(".", utf8_prefix(target, most), ".");
-  for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
-  return name + ".tmp";
-}
-
-}  // namespace
 
 OutputName::OutputName(OutputName&& other) noexcept
     : target_(std::move(other.target_)), hidden_(std::exchange(other.hidden_, {})) {}

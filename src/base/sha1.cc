@@ -1,11 +1,13 @@
 // Computes SHA-1 (FIPS 180-4).
+#include "base/sha1.h"
+
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <utility>
 
-#include "base/sha.h"
+#include "base/block_hash.h"
 
 namespace onnxar::base {
 namespace {

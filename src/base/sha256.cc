@@ -1,10 +1,12 @@
 // Computes SHA-256 (FIPS 180-4), with instructions of the processor where it has them.
+#include "base/sha256.h"
+
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
-#include "base/sha.h"
+#include "base/block_hash.h"
 #include "os/process.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/errors.h"
 #include "base/text.h"
 
 namespace onnxar::base {
+namespace {
+
+constexpr std::uint64_t step = 16U << 20U;  // a call per 16 MiB costs nothing, and a bar moves many times a second
+
+}  // namespace
 
 std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place& place, std::uint64_t limit) {
   const auto sum = checked_add(total, size);
@@ -47,12 +51,6 @@ void ExactSource::read(const ByteSink& sink) const {
   if (failure) std::rethrow_exception(failure);
   if (left != 0) refuse("shorter");
 }
-
-namespace {
-
-constexpr std::uint64_t step = 16U << 20U;  // a call per 16 MiB costs nothing, and a bar moves many times a second
-
-}  // namespace
 
 void Progress::pass(Bytes bytes, const ByteSink& sink) {
   if (!tell_) {
@@ -102,12 +100,3 @@ std::vector<std::byte> gathered(const ByteSource& source) {
 }
 
 }  // namespace onnxar::base
-
-namespace onnxar {
-
-void SpanSource::read(const ByteSink& sink) const {
-  base::check_callable(sink, "the function that takes the bytes");
-  sink(bytes_);
-}
-
-}  // namespace onnxar

@@ -7,8 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace onnxar::base {
 
@@ -94,22 +92,5 @@ std::string concat(const Pieces&... pieces) {
   (append(line, pieces), ...);
   return line;
 }
-
-// Suggests names for a name that was not found.
-
-/// Collects the names that are most similar to a name that was not found. Not synchronised.
-class NearNames {
- public:
-  explicit NearNames(std::string_view wanted) : wanted_(wanted) {}
-
-  /// Adds `name` if it is similar. Names of more than 256 bytes never are. Cost: O(length * allowed edits).
-  void consider(std::string_view name);
-  /// `; near names: "a", "b"`, or an empty string if no name is near.
-  [[nodiscard]] std::string text() const;
-
- private:
-  std::string wanted_;
-  std::vector<std::pair<std::size_t, std::string>> nearest_;  // by distance, nearest first
-};
 
 }  // namespace onnxar::base

@@ -13,6 +13,7 @@
 
 #include "archive/keys.h"
 #include "base/checked.h"
+#include "base/near_names.h"
 #include "base/text.h"
 #include "c/boundary.h"
 #include "onnxar/content.h"

@@ -1,82 +1,17 @@
-// Finds the data of a model in an archive, and of a model that goes into an existing archive.
-#include <algorithm>
-#include <filesystem>
+// Finds the data of a model in the archive that has it.
+#include "convert/archive_source.h"
+
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "archive/access.h"
 #include "archive/external_tensor.h"
-#include "archive/file_kind.h"
 #include "archive/graphs.h"
-#include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/checked.h"
-#include "base/open_file.h"
-#include "base/text.h"
-#include "convert/links.h"
-#include "convert/open.h"
-#include "os/names.h"
 
 namespace onnxar {
-namespace {
-
-/// The last entry whose local header begins at `offset` or before. Entries are in the order of the file, and the first
-/// one begins at 0, so there always is one.
-std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
-  const auto entries = archive.entries();
-  const auto after = std::ranges::upper_bound(entries, offset, {}, &ArchiveEntry::header_offset);
-  return static_cast<std::size_t>(after - entries.begin()) - 1;
-}
-
-}  // namespace
-
-Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
-  const bool is_whole = part.size() == entry.size;
-  if (!verifies(archive))
-    return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
-  // A slice cannot be compared with the CRC-32 of its entry alone; SlicedEntries verifies the entry once for all
-  // slices.
-  auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
-  if (ArchiveAccess::ranges(archive) == nullptr)
-    return {payload_at(part, archive.owner(), std::move(source)), is_whole};
-  Payload produced{std::move(source)};
-  produced.place = part;
-  return {std::move(produced), is_whole};
-}
-
-bool EntryPayloads::verifies(const Archive& archive) const {
-  return verify_ || ArchiveAccess::ranges(archive) != nullptr;
-}
-
-std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, const ArchiveEntry& entry) const {
-  if (verifies(archive)) return std::make_shared<EntrySource>(archive, entry, threads_);
-  return payload_of(ByteSpan::borrow(archive.bytes(entry), archive.owner()), ArchiveAccess::origin(archive)).source;
-}
-
-EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
-                       const onnx::ExternalSlice& slice) {
-  const auto length = slice.length ? slice.length : site.tensor.expected_size();
-  // An offset before the archive becomes 0, the first local header, which is refused below: it is not data.
-  const std::uint64_t offset = slice.offset >= at ? slice.offset - at : 0;
-  const std::size_t index = entry_at_or_before(archive, offset);
-  if (length && index < count) {
-    const ArchiveEntry entry = archive.entry(index);
-    const Bytes whole = ArchiveAccess::place(archive, entry);
-    const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
-    // The range must end within this entry, because padding and headers between entries are not data.
-    const auto part = offset < begin ? std::nullopt : base::slice(whole, offset - begin, *length);
-    if (part) return {entry, *part};
-  }
-  throw Error(Code::onnx_external_out_of_range,
-              base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
-                           " on, that are not within one weight entry"),
-              {"", site.tensor.range.begin});
-}
 
 ArchiveSource::ArchiveSource(Archive archive, const LoadOptions& options)
     : ModelSource(options, archive.path()), archive_(std::move(archive)), payloads_(options), uses_(archive_) {
@@ -156,157 +91,6 @@ SourceCompanions ArchiveSource::companions() {
 const Archive* archive_of(const ModelSource& source) {
   const auto* const in_archive = dynamic_cast<const ArchiveSource*>(&source);
   return in_archive == nullptr ? nullptr : &in_archive->archive();
-}
-
-namespace {
-
-[[noreturn]] void refuse_location(const Archive& target, const onnx::TensorSite& site, const std::string& location) {
-  throw Error(Code::onnx_external_missing,
-              base::concat("it refers to ", base::quoted(location), ", which is not a weight entry of ",
-                           base::quoted(os::text_of(target.path().filename()))),
-              {"", site.tensor.range.begin}, {}, {Hint::data_beside});
-}
-
-/// Links lead to weights of the target, to ranges of its file or, if the model's files are given, to data files. A
-/// payload in the target carries the link that the model keeps.
-class TargetSource final : public ModelSource {
- public:
-  /// `target` must outlive this object. Without ExternalFiles of `model`, links to data files are refused.
-  TargetSource(const Archive& target, std::unique_ptr<FileSource> model, const LoadOptions& options)
-      : ModelSource(options, model->path(), model->graph()),
-        target_(target),
-        model_(std::move(model)),
-        marker_(*this) {}
-
-  [[nodiscard]] std::uint64_t input_size() const override { return model_->input_size() + target_.file().size(); }
-
- private:
-  Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override {
-    if (auto in_target = find_in_target(site, slice)) return std::move(*in_target);
-    if (model_->files() == nullptr) refuse_location(target_, site, slice.location);
-    return model_->find(site, slice);
-  }
-
-  [[nodiscard]] std::optional<Resolved> find_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-    // A location that the marker names is the archive's file, even if an entry has the same name: the bytes differ.
-    const auto entry = is_link_to(slice.location) ? std::nullopt : target_.find(slice.location);
-    // The old model is also an entry, but the edit replaces it.
-    if (entry && entry->name != model_entry_name) {
-      const bool is_file = is_file_beside(slice.location);
-      if (!is_weight(*entry)) {
-        if (is_file) refuse_two_meanings(site, *entry, false);
-        refuse_location(target_, site, slice.location);
-      }
-      const Bytes part = part_of(target_, *entry, site.tensor, slice);
-      if (is_file && !has_bytes_beside(site, slice, part)) refuse_two_meanings(site, *entry, true);
-      return kept(*entry, part, site.tensor.external.checksum);
-    }
-    if (!is_target_file(slice.location)) return std::nullopt;
-    // The offsets of a link are of the state that it was made from. One proof is enough, as the target does not change.
-    if (marker_.of(slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
-      static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
-    }
-    const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
-    if (!is_weight(in)) refuse_location(target_, site, std::string(in.name));
-    // A marker proves the file that it means. Without one, a file of this name beside the model may be another one.
-    if (marker_.of(slice.location) == nullptr && is_file_beside(slice.location) &&
-        !has_bytes_beside(site, slice, part)) {
-      refuse_two_meanings(site, in, true);
-    }
-    return kept(in, part, std::nullopt);  // a checksum in a link to the file is of the file, and not of the entry
-  }
-
-  [[nodiscard]] Resolved kept(const ArchiveEntry& entry, Bytes part, std::optional<std::string_view> checksum) const {
-    Payload payload = onnxar::payload_of(ByteSpan::borrow(part, target_.owner()));
-    const bool is_whole = part.size() == entry.size;
-    const auto offset = static_cast<std::uint64_t>(part.data() - target_.bytes(entry).data());
-    onnx::ExternalLink link{std::string(entry.name), offset, part.size()};
-    if (checksum && is_whole) link.checksum = parse_checksum(*checksum).value_or("");
-    payload.kept_link = std::make_shared<const onnx::ExternalLink>(std::move(link));
-    return {std::move(payload), is_whole};
-  }
-
-  [[nodiscard]] bool is_link_to(const std::string& archive) {
-    if (!link_to_) link_to_ = LinkMarker::archives(model());
-    return link_to_->contains(archive);
-  }
-
-  [[nodiscard]] bool is_target_file(const std::string& location) {
-    if (os::path_of(location) == target_.path().filename()) return true;
-    // The caller may have opened the archive by a symbolic link; links to it may use either name.
-    if (real_target_name_.empty()) real_target_name_ = os::text_of(base::real_path(target_.path()).filename());
-    return location == real_target_name_;
-  }
-
-  /// True if tensors may link to the entry. A link to a side file or a graph would make it a weight, which no edit can
-  /// remove.
-  [[nodiscard]] bool is_weight(const ArchiveEntry& entry) {
-    if (is_key(entry.name)) return true;
-    if (!uses_) {
-      uses_.emplace(target_);
-      for (const ArchiveEntry& graph : all_graphs(target_)) {
-        is_all_read_ = note_as_far_as_read(*uses_, target_, graph, {}) && is_all_read_;
-      }
-    }
-    const EntryKind kind = uses_->kind_of(entry.index);
-    // A graph that cannot be read may name any entry, and the edit may be there to replace it.
-    return kind == EntryKind::weight || (kind == EntryKind::side_file && !is_all_read_);
-  }
-
-  /// True if the location is also that of a file beside the model, which ONNX's own readers take.
-  [[nodiscard]] bool is_file_beside(const std::string& location) {
-    if (path().empty() && options().external_data_dir.empty()) return false;
-    std::error_code failed;
-    const std::filesystem::path& folder = options().external_data_dir;
-    const auto file = (folder.empty() ? base::folder_of(path()) : folder) / os::path_of(location);
-    return std::filesystem::is_regular_file(file, failed);
-  }
-
-  [[nodiscard]] bool has_bytes_beside(const onnx::TensorSite& site, const onnx::ExternalSlice& slice, Bytes bytes) {
-    if (!beside_) beside_.emplace(path(), options().external_data_dir);
-    try {
-      const auto part = beside_->resolve(slice, site.tensor.expected_size(), site.tensor.range.begin);
-      return std::ranges::equal(part.bytes.bytes(), bytes);
-    } catch (const Error& error) {
-      if (kind(error.code()) != Kind::format) throw;
-      return false;  // such as a file that is shorter, or that leads out of the folder
-    }
-  }
-
-  [[noreturn]] void refuse_two_meanings(const onnx::TensorSite& site, const ArchiveEntry& entry, bool weight) const {
-    throw Error(
-        Code::usage_argument,
-        base::concat("it refers to ", base::quoted(*site.tensor.external.location),
-                     ", which is a file beside the model, but also leads to the entry ", base::quoted(entry.name),
-                     " of ", base::quoted(os::text_of(target_.path().filename())), ", ",
-                     weight ? "whose bytes differ: move the file away to use the entry, or" : "which is not a weight:",
-                     " `pack` the model and replace by that archive to use the file"),
-        {"", site.tensor.range.begin});
-  }
-
-  const Archive& target_;
-  std::unique_ptr<FileSource> model_;
-  ModelMarker marker_;
-  std::optional<ExternalFiles> beside_;           // the files beside the model; opened at their first use
-  std::optional<EntryUses> uses_;                 // set at its first use
-  bool is_all_read_ = true;                       // whether every graph was read to its end for `uses_`
-  bool is_state_proved_ = false;                  // whether the marker is of a state of the target
-  std::string real_target_name_;                  // set at its first use
-  std::optional<std::set<std::string>> link_to_;  // archives that the marker names; set at its first use
-};
-
-}  // namespace
-
-std::unique_ptr<ModelSource> open_source_for(const Archive& target, const std::filesystem::path& path,
-                                             FileLinks file_links, const LoadOptions& options) {
-  const ExternalFiles::Mapping file = map_file(path);
-  if (looks_like_zip(file->bytes())) return source_of(Archive::open(path), options);
-  return std::make_unique<TargetSource>(target, source_of(file, path, options, file_links), options);
-}
-
-std::unique_ptr<ModelSource> source_for(const Archive& target, Bytes model, FileLinks file_links,
-                                        const LoadOptions& options) {
-  return std::make_unique<TargetSource>(target, file_source_of(model, nullptr, options, file_links), options);
 }
 
 }  // namespace onnxar

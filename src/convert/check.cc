@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"

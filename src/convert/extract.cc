@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/folder.h"
 #include "base/glob.h"
+#include "base/near_names.h"
 #include "base/open_file.h"
 #include "base/sources.h"
 #include "base/text.h"

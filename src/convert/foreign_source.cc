@@ -1,4 +1,6 @@
 // Finds the model in a foreign zip or folder, and the data of its tensors.
+#include "convert/foreign_source.h"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -10,7 +12,8 @@
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
-#include "convert/open.h"
+#include "convert/external_files.h"
+#include "convert/file_source.h"
 #include "onnx/rewrite.h"
 #include "os/names.h"
 

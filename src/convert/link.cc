@@ -22,6 +22,7 @@
 #include "convert/linking.h"
 #include "convert/load.h"
 #include "convert/open.h"
+#include "convert/plan.h"
 #include "convert/publish.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
@@ -100,6 +101,30 @@ bool is_link(ModelSource& source, States& archives) {
   return linked;
 }
 
+/// `open` makes the source of the model.
+template <typename Open>
+bool verify_around(const Open& open, const std::function<void()>& use, States files) {
+  const auto look = [&](States& found) { return unless_text([&] { return is_link(*open(), found); }); };
+  const bool linked = look(files);
+  if (!use) return linked;
+  use();
+  // Again, as the archive may have been replaced before its state was taken.
+  States after;
+  if (!look(after) && !linked) return false;
+  for (const auto& [path, state] : files) state.expect_same();
+  return true;
+}
+
+/// Sets the bytes of all tensors. Of an archive by ranges they are read, in one call.
+void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
+  if (ArchiveAccess::ranges(archive) != nullptr) {
+    std::vector<ArchiveEntry> entries;
+    for (const EntryPart& part : parts) entries.push_back(part.entry);
+    archive.prefetch(entries, Prefetch::populate);
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
+}
+
 }  // namespace
 
 Link make_link(const fs::path& archive, const LinkOptions& options, LinkForm form) {
@@ -154,24 +179,6 @@ LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const L
   return linking.report(model.path);
 }
 
-namespace {
-
-/// `open` makes the source of the model.
-template <typename Open>
-bool verify_around(const Open& open, const std::function<void()>& use, States files) {
-  const auto look = [&](States& found) { return unless_text([&] { return is_link(*open(), found); }); };
-  const bool linked = look(files);
-  if (!use) return linked;
-  use();
-  // Again, as the archive may have been replaced before its state was taken.
-  States after;
-  if (!look(after) && !linked) return false;
-  for (const auto& [path, state] : files) state.expect_same();
-  return true;
-}
-
-}  // namespace
-
 bool verify_link(const fs::path& model, const std::function<void()>& use) {
   return verify_around([&] { return open_source(model, {}); }, use,
                        use ? States{{model, base::PathState(model)}} : States());
@@ -182,20 +189,6 @@ bool verify_link(Bytes model, const fs::path& folder, const std::function<void()
   options.external_data_dir = folder;
   return verify_around([&] { return source_of(model, nullptr, options); }, use, {});
 }
-
-namespace {
-
-/// Sets the bytes of all tensors. Of an archive by ranges they are read, in one call.
-void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
-  if (ArchiveAccess::ranges(archive) != nullptr) {
-    std::vector<ArchiveEntry> entries;
-    for (const EntryPart& part : parts) entries.push_back(part.entry);
-    archive.prefetch(entries, Prefetch::populate);
-  }
-  for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
-}
-
-}  // namespace
 
 RuntimeModel make_runtime_model(const Archive& archive) {
   const std::unique_ptr<ArchiveSource> source = source_of(ArchiveAccess::view(archive, archive.model_entry()), {});

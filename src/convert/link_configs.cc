@@ -82,6 +82,29 @@ class JsonEdits {
   std::map<std::size_t, std::pair<std::size_t, std::string>> edits_;  // by the first byte: the end, and the new text
 };
 
+/// Sets the folder in each object with session options of a configuration. Models without such an object have those of
+/// the decoder. Configurations have four levels; more are not looked at.
+void set_folders(JsonEdits& edits, const std::string& text, const JsonValue& value, const std::string& folder,
+                 int levels) {
+  if (levels == 0) return;
+  if (value.kind == JsonKind::list) {
+    JsonReader list(text, bad_config, value);
+    list.list([&] { set_folders(edits, text, list.skip(), folder, levels - 1); });
+  }
+  if (value.kind != JsonKind::object) return;
+  const std::vector<JsonMember> members = edits.members(value);
+  const JsonMember* const options = member_named(members, options_key);
+  if (options != nullptr && options->value.kind == JsonKind::object) edits.set_folder(value, folder);
+  for (const JsonMember& member : members) {
+    if (member.key == options_key) continue;
+    if (member.key == "decoder" && member.value.kind == JsonKind::object &&
+        member_named(edits.members(member.value), options_key) == nullptr) {
+      edits.set_folder(member.value, folder);
+    }
+    set_folders(edits, text, member.value, folder, levels - 1);
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> installed_package(const Package& package, const ArchiveFolder& archive_folder,
@@ -121,33 +144,6 @@ std::map<std::string, std::string> installed_package(const Package& package, con
   }
   return changed;
 }
-
-namespace {
-
-/// Sets the folder in each object with session options of a configuration. Models without such an object have those of
-/// the decoder. Configurations have four levels; more are not looked at.
-void set_folders(JsonEdits& edits, const std::string& text, const JsonValue& value, const std::string& folder,
-                 int levels) {
-  if (levels == 0) return;
-  if (value.kind == JsonKind::list) {
-    JsonReader list(text, bad_config, value);
-    list.list([&] { set_folders(edits, text, list.skip(), folder, levels - 1); });
-  }
-  if (value.kind != JsonKind::object) return;
-  const std::vector<JsonMember> members = edits.members(value);
-  const JsonMember* const options = member_named(members, options_key);
-  if (options != nullptr && options->value.kind == JsonKind::object) edits.set_folder(value, folder);
-  for (const JsonMember& member : members) {
-    if (member.key == options_key) continue;
-    if (member.key == "decoder" && member.value.kind == JsonKind::object &&
-        member_named(edits.members(member.value), options_key) == nullptr) {
-      edits.set_folder(member.value, folder);
-    }
-    set_folders(edits, text, member.value, folder, levels - 1);
-  }
-}
-
-}  // namespace
 
 std::optional<std::string> genai_with_folder(const std::string& text, const std::string& folder) {
   constexpr int most_levels = 6;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "convert/links.h"
-#include "convert/load.h"
+#include "convert/loaded_model.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "onnx/duplicates.h"

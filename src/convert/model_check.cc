@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"

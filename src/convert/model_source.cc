@@ -8,12 +8,57 @@
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
-#include "base/sha.h"
+#include "base/sha1.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar {
+namespace {
+
+/// Bytes in memory, with a share in their owner and the origin of their mapping.
+class HeldSource final : public ByteSource {
+ public:
+  HeldSource(ByteSpan span, const base::FileOrigin* file) : span_(std::move(span)), file_(file) {}
+  [[nodiscard]] std::uint64_t size() const override { return span_.size(); }
+  void read(const ByteSink& sink) const override { sink(span_.bytes()); }
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    visit({span_.bytes(), false, file_});
+  }
+  [[nodiscard]] const ByteSpan& span() const noexcept { return span_; }
+
+ private:
+  ByteSpan span_;
+  const base::FileOrigin* file_;
+};
+
+/// Errors of inner layers count from the model's first byte and name neither a file nor an entry.
+bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
+
+bool has_bytes(const ByteSource& source, Bytes expected) {
+  return source.size() == expected.size() && base::has_bytes(source, expected);
+}
+
+bool has_typed_bytes(const onnx::TensorSite& site, const ByteSource& linked) {
+  const auto typed = onnx::typed_data_source(site.model, site.tensor);
+  return typed && has_bytes(linked, base::gathered(*typed));
+}
+
+/// Proves that values in the message, which some versions of onnx leave beside the link, are the link's data.
+void prove_same_beside(const onnx::TensorSite& site, const ByteSource& linked) {
+  const onnx::TensorView& tensor = site.tensor;
+  const bool has_raw = tensor.raw_data && tensor.raw_data->size() != 0;
+  if (!has_raw && !tensor.typed_data) return;
+  const bool is_same = has_raw != tensor.typed_data &&
+                       (has_raw ? has_bytes(linked, tensor.raw_data->of(site.model)) : has_typed_bytes(site, linked));
+  if (is_same) return;
+  throw Error(Code::onnx_external_data_beside,
+              "the tensor's data is external, and the model also holds other data for it; ONNX Runtime takes the "
+              "external data: remove the data in the model, or external_data and data_location",
+              {"", tensor.range.begin});
+}
+
+}  // namespace
 
 std::optional<std::string> parse_checksum(std::string_view text) {
   constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
@@ -50,26 +95,6 @@ void ChecksumSource::locate(const std::function<void(const Location&)>& visit) c
   });
 }
 
-namespace {
-
-/// Bytes in memory, with a share in their owner and the origin of their mapping.
-class HeldSource final : public ByteSource {
- public:
-  HeldSource(ByteSpan span, const base::FileOrigin* file) : span_(std::move(span)), file_(file) {}
-  [[nodiscard]] std::uint64_t size() const override { return span_.size(); }
-  void read(const ByteSink& sink) const override { sink(span_.bytes()); }
-  void locate(const std::function<void(const Location&)>& visit) const override {
-    visit({span_.bytes(), false, file_});
-  }
-  [[nodiscard]] const ByteSpan& span() const noexcept { return span_; }
-
- private:
-  ByteSpan span_;
-  const base::FileOrigin* file_;
-};
-
-}  // namespace
-
 ByteSpan Payload::share() const {
   if (!span) return {};
   return span->owned() ? ByteSpan::borrow(span->bytes(), span) : *span;  // copying an owned span copies its bytes
@@ -94,13 +119,6 @@ Extent::Extent(const Payload& payload) : Extent(payload.region()) {
 
 ByteSpan gathered(const ByteSource& source) { return ByteSpan::own(base::gathered(source)); }
 
-namespace {
-
-/// Errors of inner layers count from the model's first byte and name neither a file nor an entry.
-bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
-
-}  // namespace
-
 void ModelSource::select(const std::string& graph) {
   if (graph.empty()) return;
   throw Error(Code::usage_argument, base::concat("this model has no further graph ", base::quoted(graph)), {}, path_);
@@ -121,33 +139,6 @@ Error ModelSource::with_tensor(const Error& error, const onnx::TensorSite& site)
   if (is_placed(error)) return error;
   return with_place(base::annotate(error, {.prefix = describe(site)}));
 }
-
-namespace {
-
-bool has_bytes(const ByteSource& source, Bytes expected) {
-  return source.size() == expected.size() && base::has_bytes(source, expected);
-}
-
-bool has_typed_bytes(const onnx::TensorSite& site, const ByteSource& linked) {
-  const auto typed = onnx::typed_data_source(site.model, site.tensor);
-  return typed && has_bytes(linked, base::gathered(*typed));
-}
-
-/// Proves that values in the message, which some versions of onnx leave beside the link, are the link's data.
-void prove_same_beside(const onnx::TensorSite& site, const ByteSource& linked) {
-  const onnx::TensorView& tensor = site.tensor;
-  const bool has_raw = tensor.raw_data && tensor.raw_data->size() != 0;
-  if (!has_raw && !tensor.typed_data) return;
-  const bool is_same = has_raw != tensor.typed_data &&
-                       (has_raw ? has_bytes(linked, tensor.raw_data->of(site.model)) : has_typed_bytes(site, linked));
-  if (is_same) return;
-  throw Error(Code::onnx_external_data_beside,
-              "the tensor's data is external, and the model also holds other data for it; ONNX Runtime takes the "
-              "external data: remove the data in the model, or external_data and data_location",
-              {"", tensor.range.begin});
-}
-
-}  // namespace
 
 Resolved ModelSource::resolve(const onnx::TensorSite& site) {
   return errors_with_tensor(*this, site, [&] {

@@ -14,6 +14,7 @@
 #include "convert/open.h"
 #include "convert/replace.h"
 #include "convert/save.h"
+#include "convert/target_source.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
 #include "onnxar/convert.h"

@@ -9,6 +9,7 @@
 #include "archive/opening.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "convert/foreign_source.h"
 #include "zip/end_records.h"
 
 namespace onnxar {

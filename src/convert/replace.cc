@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/edit.h"
 #include "archive/entry_source.h"
 #include "archive/entry_writer.h"
 #include "archive/external_tensor.h"
@@ -23,13 +24,14 @@
 #include "archive/model_proof.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/companions.h"
 #include "convert/files_beside.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/new_sharing.h"
 #include "convert/open.h"
 #include "convert/replaced_files.h"
-#include "convert/save.h"
+#include "convert/target_source.h"
 #include "convert/variants.h"
 #include "onnx/duplicates.h"
 #include "onnx/external_data.h"
@@ -43,14 +45,6 @@
 #include "onnxar/error.h"
 
 namespace onnxar {
-
-ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options) {
-  return ExternalPolicy::of(SaveOptions{.threshold = threshold,
-                                        .all_sites = options.all_sites,
-                                        .attributes = options.attributes,
-                                        .subgraphs = options.subgraphs});
-}
-
 namespace {
 
 /// What the new model replaces: the model of the archive, or a further graph.
@@ -311,6 +305,13 @@ LoadedModel model_to_load() {
 }
 
 }  // namespace
+
+ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options) {
+  return ExternalPolicy::of(SaveOptions{.threshold = threshold,
+                                        .all_sites = options.all_sites,
+                                        .attributes = options.attributes,
+                                        .subgraphs = options.subgraphs});
+}
 
 ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel model, const OpenModel& open_model,
                                const ReplaceOptions& options, const LoadOptions& load) {

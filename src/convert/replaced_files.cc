@@ -9,6 +9,7 @@
 
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "convert/companions_to_save.h"
 #include "onnxar/error.h"
 
 namespace onnxar {

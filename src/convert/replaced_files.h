@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "convert/companions.h"
 #include "convert/model_source.h"
-#include "convert/save.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"

@@ -1,7 +1,8 @@
-// Writes a loaded model as an archive.
+// Writes a loaded model in any format, and as an archive itself.
 #include "convert/save.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/edit.h"
 #include "archive/entry_writer.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
@@ -21,9 +23,10 @@
 #include "base/output_target.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/companions_to_save.h"
 #include "convert/model_source.h"
-#include "convert/open.h"
 #include "convert/plan.h"
+#include "convert/save_onnx.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "zip/layout.h"
@@ -122,6 +125,38 @@ void write_planned(ArchiveWriter& writer, std::span<const NewEntry> entries, con
   writer.finish(base::CountedSource(model, progress));
 }
 
+void check_alignment(const SaveOptions& save, const std::filesystem::path& output) {
+  // The archive's writer checks its own limits. In a data file, the granularity of mappings on
+  // Windows, 64 KiB, is the largest alignment of use.
+  constexpr std::uint64_t data_file_maximum = 65536;
+  if (save.format != Format::onnx_external) return;
+  if (std::has_single_bit(save.alignment) && save.alignment <= data_file_maximum) return;
+  throw Error(Code::usage_argument,
+              base::concat("alignment ", save.alignment, " is not possible; it must be a power of two up to ",
+                           data_file_maximum),
+              {}, output);
+}
+
+void check_data_files(const SaveOptions& save, const std::filesystem::path& output) {
+  if (save.format != Format::onnx_external || !save.file_per_tensor || save.data_file.empty()) return;
+  throw Error(Code::usage_argument, "one data file and a data file for each tensor exclude each other: choose one", {},
+              output);
+}
+
+void check_archive_options(const SaveOptions& save, const std::filesystem::path& output) {
+  if (save.checksum != Checksum::none && save.checksum != Checksum::sha1) {
+    throw Error(Code::usage_argument,
+                base::concat("no kind of checksum has the number ", static_cast<unsigned>(save.checksum),
+                             "; nothing is written"),
+                {}, output);
+  }
+  // Refused and not ignored, because a caller who asks for side files or checksums would miss them only later.
+  const bool has_side_files =
+      !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty() || !save.variants.empty();
+  if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
+  throw Error(Code::usage_argument, "only an archive can get added or renamed side files, or checksums", {}, output);
+}
+
 }  // namespace
 
 void save_archive(const LoadedModel& model, const ArchiveCompanions& companions, const std::filesystem::path& output,
@@ -185,6 +220,43 @@ std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesy
   stem = "model";
   for (int i = 2; is_taken(stem); ++i) stem = base::concat("model_", i);
   return os::path_of(stem + std::string(graph_suffix));
+}
+
+ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                         const std::filesystem::path& input) {
+  // Options come first: planning may read all data for checksums, and a wrong option must not cost that.
+  check_alignment(options, output);
+  check_data_files(options, output);
+  check_archive_options(options, output);
+  ConvertReport report;
+  if (auto note = note_of_left_out(model))
+    report.remarks.push_back(std::move(*note));  // first, as it is about data that is lost
+  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
+  report.typed_made_raw = model.typed_made_raw;
+  report.reencoded = model.reencoded;
+  switch (options.format) {
+    case Format::archive: {
+      const ArchiveCompanions companions = companions_to_save(model, options, output);
+      report.remarks.insert(report.remarks.end(), companions.remarks.begin(), companions.remarks.end());
+      report.side_files = companions.side_files.size();
+      report.graphs = companions.graphs.size() + companions.whole_graphs.size();
+      report.model_path = output;
+      save_archive(model, companions, output, options, report);
+      return report;
+    }
+    case Format::onnx_inline:
+    case Format::onnx_external:
+      save_onnx(model, Destination::of(output, name_in_folder(model, input), options.format), options, report);
+      return report;
+    // Core has no protobuf, and protobuf's printer is the only writer of its text format.
+    case Format::textproto:
+      throw Error(Code::usage_argument, "text needs a library with protobuf; `dump` of the command line writes it", {},
+                  output);
+  }
+  // A cast can give the enumeration any number.
+  throw Error(Code::usage_argument,
+              base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"),
+              {}, output);
 }
 
 }  // namespace onnxar

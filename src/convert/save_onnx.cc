@@ -1,4 +1,6 @@
 // Writes a loaded model as plain ONNX: one file, or a folder with its graphs, data files and side files.
+#include "convert/save_onnx.h"
+
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -8,16 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/companions.h"
+#include "convert/external_files.h"
 #include "convert/model_source.h"
 #include "convert/plan.h"
 #include "convert/publish.h"
-#include "convert/save.h"
 #include "os/names.h"
 #include "zip/layout.h"
 

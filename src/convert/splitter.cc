@@ -1,4 +1,6 @@
 // Decides for each tensor of a graph whether it becomes a payload, and takes its data out.
+#include "convert/splitter.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -10,7 +12,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "convert/links.h"
-#include "convert/load.h"
+#include "convert/loaded_model.h"
 #include "convert/model_source.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"

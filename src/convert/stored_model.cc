@@ -15,7 +15,7 @@
 #include "base/open_file.h"
 #include "base/output_target.h"
 #include "base/path_state.h"
-#include "base/sha.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "convert/links.h"
 #include "convert/own_folder.h"

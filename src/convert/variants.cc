@@ -31,34 +31,6 @@ std::shared_ptr<const ByteSource> source_of(const std::string& text) {
   return payload_of(ByteSpan::own({bytes.begin(), bytes.end()})).source;
 }
 
-}  // namespace
-
-std::vector<Finding> add_variants(ArchiveCompanions& companions, const LoadedModel& model,
-                                  const std::vector<GraphVariant>& variants) {
-  if (variants.empty()) return {};
-  std::vector<std::string> graphs;
-  for (const std::string& name : model_names_of(model.skeleton)) graphs.push_back(name + std::string(graph_suffix));
-  for (const PlacedGraph& graph : companions.graphs) graphs.push_back(graph.name);
-  for (const SideFile& graph : companions.whole_graphs) graphs.push_back(graph.name);
-  base::KeyedMap<std::string, SideFile*> files;
-  for (SideFile& file : companions.side_files) files.emplace(file.name, &file);
-  const auto text = [&](const std::string& name) -> std::optional<std::string> {
-    const auto found = files.find(name);
-    return found == files.end() ? std::nullopt : std::optional(text_of(*found->second->source));
-  };
-  PackageChanges changes = with_variants(text, variants, graphs);
-  for (const auto& [name, changed] : changes.files) {
-    if (const auto found = files.find(name); found != files.end()) {
-      found->second->source = source_of(*changed);
-    } else {
-      companions.side_files.push_back({name, source_of(*changed)});
-    }
-  }
-  return std::move(changes.warnings);
-}
-
-namespace {
-
 /// The files of an archive as they are after the additions and removals of an edit.
 class EditedFiles {
  public:
@@ -109,6 +81,30 @@ class EditedFiles {
 };
 
 }  // namespace
+
+std::vector<Finding> add_variants(ArchiveCompanions& companions, const LoadedModel& model,
+                                  const std::vector<GraphVariant>& variants) {
+  if (variants.empty()) return {};
+  std::vector<std::string> graphs;
+  for (const std::string& name : model_names_of(model.skeleton)) graphs.push_back(name + std::string(graph_suffix));
+  for (const PlacedGraph& graph : companions.graphs) graphs.push_back(graph.name);
+  for (const SideFile& graph : companions.whole_graphs) graphs.push_back(graph.name);
+  base::KeyedMap<std::string, SideFile*> files;
+  for (SideFile& file : companions.side_files) files.emplace(file.name, &file);
+  const auto text = [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = files.find(name);
+    return found == files.end() ? std::nullopt : std::optional(text_of(*found->second->source));
+  };
+  PackageChanges changes = with_variants(text, variants, graphs);
+  for (const auto& [name, changed] : changes.files) {
+    if (const auto found = files.find(name); found != files.end()) {
+      found->second->source = source_of(*changed);
+    } else {
+      companions.side_files.push_back({name, source_of(*changed)});
+    }
+  }
+  return std::move(changes.warnings);
+}
 
 ReplaceOptions with_manifest(const Archive& archive, ReplaceOptions options, std::vector<Finding>& remarks) {
   EditedFiles files(archive, options);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "convert/companions.h"
 #include "convert/load.h"
-#include "convert/save.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/error.h"

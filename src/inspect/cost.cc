@@ -1,4 +1,6 @@
 // Estimates the multiply-adds of a model.
+#include "inspect/cost.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -14,6 +16,7 @@
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "inspect/graph_summary.h"
+#include "inspect/shape_inference.h"
 #include "inspect/shape_rules.h"
 #include "inspect/shapes.h"
 #include "model/order.h"

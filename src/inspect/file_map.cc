@@ -1,4 +1,6 @@
 // Sums up the tensors of a model, and maps the bytes of its files.
+#include "inspect/file_map.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -90,23 +90,6 @@ std::string text_of(const schema::AttributeProto& attribute) {
   return "-";
 }
 
-}  // namespace
-
-NodeSummary summary_of(const schema::NodeProto& node, const Site& site) {
-  NodeSummary summary;
-  summary.site = site.text();
-  summary.level = site.subgraphs();
-  summary.op = node.op_type();
-  summary.domain = onnx::canonical_domain(node.domain());
-  summary.name = node.name();
-  summary.inputs.assign(node.input().begin(), node.input().end());
-  summary.outputs.assign(node.output().begin(), node.output().end());
-  for (const auto& attribute : node.attribute()) summary.attributes.emplace_back(attribute.name(), text_of(attribute));
-  return summary;
-}
-
-namespace {
-
 constexpr std::size_t most_listed = 100;  // faults of one kind: a broken model may have one at each node
 
 // --- Interface -------------------------------------------------------------------------------------------------------
@@ -197,6 +180,19 @@ void count_nodes(const schema::ModelProto& model, GraphSummary& summary) {
 }
 
 }  // namespace
+
+NodeSummary summary_of(const schema::NodeProto& node, const Site& site) {
+  NodeSummary summary;
+  summary.site = site.text();
+  summary.level = site.subgraphs();
+  summary.op = node.op_type();
+  summary.domain = onnx::canonical_domain(node.domain());
+  summary.name = node.name();
+  summary.inputs.assign(node.input().begin(), node.input().end());
+  summary.outputs.assign(node.output().begin(), node.output().end());
+  for (const auto& attribute : node.attribute()) summary.attributes.emplace_back(attribute.name(), text_of(attribute));
+  return summary;
+}
 
 GraphSummary summary_of_graph(const schema::ModelProto& model) {
   const schema::GraphProto& graph = model.graph();

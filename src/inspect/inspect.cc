@@ -5,9 +5,12 @@
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/open.h"
+#include "inspect/cost.h"
+#include "inspect/file_map.h"
 #include "inspect/graph_summary.h"
 #include "inspect/inspection.h"
 #include "model/messages.h"
+#include "model/text_writer.h"
 #include "model/walk.h"
 #include "onnx/sites.h"
 

@@ -40,6 +40,16 @@ std::optional<std::vector<Size>> numbers(const schema::TensorProto& tensor, cons
 
 KnownValue known(const schema::TensorProto& tensor) { return {shape_of(dims_of(tensor)), small_integers(tensor)}; }
 
+/// Empty if the sizes are incompatible.
+std::optional<Size> broadcast_dim(const Size& x, const Size& y) {
+  if (x == y || y == 1) return x;
+  if (x == 1) return y;
+  // One of them may be 1 without being known as 1. A number is therefore the result, whatever the other is.
+  if (x.number() && y.number()) return std::nullopt;
+  if (x.number()) return x;
+  return y.number() ? y : Size();
+}
+
 }  // namespace
 
 std::optional<std::vector<Size>> small_integers(const schema::TensorProto& tensor) {
@@ -180,20 +190,6 @@ std::optional<Shape> shape_of(Shape dims) {
   }
   return dims;
 }
-
-namespace {
-
-/// Empty if the sizes are incompatible.
-std::optional<Size> broadcast_dim(const Size& x, const Size& y) {
-  if (x == y || y == 1) return x;
-  if (x == 1) return y;
-  // One of them may be 1 without being known as 1. A number is therefore the result, whatever the other is.
-  if (x.number() && y.number()) return std::nullopt;
-  if (x.number()) return x;
-  return y.number() ? y : Size();
-}
-
-}  // namespace
 
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()));

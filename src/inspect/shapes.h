@@ -89,10 +89,6 @@ class Values {
 /// Returns the shape of a broadcast by NumPy's rules. Empty if the shapes are incompatible.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
-/// Returns one value for each output of a node. Empty for an unknown operator, and after the budget is spent.
-[[nodiscard]] std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes,
-                                            const Values& values);
-
 /// Returns the elements of a small tensor of integers. Empty if its data is outside the message.
 [[nodiscard]] std::optional<std::vector<Size>> small_integers(const schema::TensorProto& tensor);
 

@@ -29,6 +29,17 @@ std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part)
   return rest;
 }
 
+Size combined(const Size& a, const Size& b, std::int64_t factor) {
+  if (!a.is_known() || !b.is_known()) return {};
+  Polynomial sum = a.polynomial();
+  return add_multiple(sum, b.polynomial(), factor) ? Size(sum) : Size();
+}
+
+Size checked_size(base::CheckedInt number) {
+  const auto value = number.value();
+  return value ? Size(*value) : Size();
+}
+
 }  // namespace
 
 bool add_multiple(Polynomial& sum, const Polynomial& more, std::int64_t factor) {
@@ -62,21 +73,6 @@ std::optional<Polynomial> exact_quotient(Polynomial dividend, const Polynomial& 
   }
   return quotient;
 }
-
-namespace {
-
-Size combined(const Size& a, const Size& b, std::int64_t factor) {
-  if (!a.is_known() || !b.is_known()) return {};
-  Polynomial sum = a.polynomial();
-  return add_multiple(sum, b.polynomial(), factor) ? Size(sum) : Size();
-}
-
-Size checked_size(base::CheckedInt number) {
-  const auto value = number.value();
-  return value ? Size(*value) : Size();
-}
-
-}  // namespace
 
 Size::Size(const Polynomial& polynomial) {
   const bool is_constant = polynomial.empty() || polynomial.rbegin()->first.empty();

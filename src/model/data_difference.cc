@@ -1,4 +1,6 @@
-// Compares the values of two tensors, and the side files of two archives.
+// Compares the values of two tensors, element by element.
+#include "model/data_difference.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,20 +11,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "archive/graphs.h"
-#include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/little_endian.h"
-#include "model/differences.h"
 #include "onnx/packed_elements.h"
-#include "onnxar/archive.h"
-#include "onnxar/content.h"
 
 namespace onnxar {
 namespace {
@@ -83,85 +78,6 @@ std::vector<float> powers_of_two() {
   values.push_back(std::numeric_limits<float>::quiet_NaN());
   return values;
 }
-
-}  // namespace
-
-std::vector<float> values_of_narrow_float(DataType type) {
-  if (type == DataType::float8e8m0) return powers_of_two();
-  const std::optional<Layout> layout = layout_of(type);
-  if (!layout) return {};
-  std::vector<float> values(std::size_t{1} << bits_per_element(type));
-  for (std::uint32_t bits = 0; bits < values.size(); ++bits) values[bits] = value_of(bits, *layout);
-  return values;
-}
-
-namespace {
-
-using SideBytes = std::map<std::string, Bytes>;  // by name
-
-Archive archive_at(const std::filesystem::path& path, const LoadOptions& load) {
-  auto archive = open_by_ranges(path, load.open_ranges);
-  return archive ? std::move(*archive) : Archive::open(path);
-}
-
-SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
-  SideBytes files;
-  for (const ListedEntry& entry : ls(archive, load).entries) {
-    if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
-      files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
-    }
-  }
-  return files;
-}
-
-}  // namespace
-
-std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
-                                           const LoadOptions& load, const std::set<std::string>& changed_graphs) {
-  const Archive first_archive = archive_at(before, load);
-  const Archive second_archive = archive_at(after, load);
-  const SideBytes first = side_files_of(first_archive, load);
-  const SideBytes second = side_files_of(second_archive, load);
-  std::map<std::string, FileChange> changes;
-  for (const auto& [name, bytes] : first) {
-    const auto other = second.find(name);
-    if (other == second.end()) {
-      changes[name] = {Change::removed, name, bytes.size(), 0, 0};
-    } else if (is_graph_name(name) ? changed_graphs.contains(name) : !std::ranges::equal(bytes, other->second)) {
-      const auto differ = std::ranges::mismatch(bytes, other->second).in1 - bytes.begin();
-      changes[name] = {Change::changed, name, bytes.size(), other->second.size(), static_cast<std::uint64_t>(differ)};
-    }
-  }
-  for (const auto& [name, bytes] : second) {
-    if (!first.contains(name)) changes[name] = {Change::added, name, 0, bytes.size(), 0};
-  }
-  std::vector<FileChange> found;
-  for (auto& [name, change] : changes) found.push_back(std::move(change));
-  return found;
-}
-
-void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load, const Difference& found) {
-  const Archive archive = archive_at(path, load);
-  std::set<std::string> changed;  // sites of tensors, and names of entries
-  for (const TensorChange& tensor : found.tensors) {
-    if (tensor.data) changed.insert({tensor.before->site, tensor.after->site});
-  }
-  for (const FileChange& file : found.files) {
-    if (file.change == Change::changed) changed.insert(file.name);
-  }
-  // Its sites are not those of the model, so all that it names counts.
-  if (const auto graph = find_graph(archive, load.graph); graph && !load.graph.empty()) changed.emplace(graph->name);
-  archive.verify(archive.model_entry());
-  const auto is_changed = [&changed](const std::string& text) { return changed.contains(text); };
-  for (const ListedEntry& entry : ls(archive, load).entries) {
-    if (is_changed(entry.name) || std::ranges::any_of(entry.graphs, is_changed) ||
-        std::ranges::any_of(entry.tensors, is_changed, &TensorInfo::site)) {
-      archive.verify(*archive.find(entry.name));
-    }
-  }
-}
-
-namespace {
 
 /// Computes the exact difference, and rounds it once. The arithmetic is unsigned, because signed subtraction may
 /// overflow.
@@ -335,6 +251,15 @@ class DataComparison {
 };
 
 }  // namespace
+
+std::vector<float> values_of_narrow_float(DataType type) {
+  if (type == DataType::float8e8m0) return powers_of_two();
+  const std::optional<Layout> layout = layout_of(type);
+  if (!layout) return {};
+  std::vector<float> values(std::size_t{1} << bits_per_element(type));
+  for (std::uint32_t bits = 0; bits < values.size(); ++bits) values[bits] = value_of(bits, *layout);
+  return values;
+}
 
 std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
   if (before.data() == after.data()) return std::nullopt;  // the models share these bytes

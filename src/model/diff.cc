@@ -9,9 +9,12 @@
 
 #include "archive/graphs.h"
 #include "convert/load.h"
-#include "model/differences.h"
+#include "model/data_difference.h"
 #include "model/front_end.h"
+#include "model/matching.h"
+#include "model/message_difference.h"
 #include "model/messages.h"
+#include "model/side_file_difference.h"
 
 namespace onnxar {
 namespace {

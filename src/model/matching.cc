@@ -1,10 +1,11 @@
 // Matches the elements of two repeated fields by their names and content.
+#include "model/matching.h"
+
 #include <algorithm>
 #include <cstddef>
 
 #include "base/keyed_hash.h"
 #include "base/text.h"
-#include "model/differences.h"
 #include "model/messages.h"
 #include "onnx/sites.h"
 

@@ -1,4 +1,6 @@
 // Compares two messages of the same type field by field.
+#include "model/message_difference.h"
+
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 
@@ -9,7 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/differences.h"
+#include "model/matching.h"
 #include "model/messages.h"
 #include "model/walk.h"
 #include "onnx/sites.h"

@@ -1,4 +1,4 @@
-// Protobuf messages: to and from bytes and text, and what works on messages of any type.
+// Protobuf messages: to and from bytes, and what works on messages of any type.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +20,11 @@
 
 namespace onnxar {
 
-/// The table of a model's payloads.
-struct PayloadTable {
-  static LoadedModel& of(Model& model);
-  /// Makes a new row of the table the tensor's only data. Errors: as Model::set_payload.
-  static void set(Model& model, schema::TensorProto& tensor, Payload payload);
-  /// As above, with the data of a linked tensor of another model, whose source `model` then keeps. Saving reads it with
-  /// its checks. Errors: also as Model::payload.
-  static void share(Model& model, schema::TensorProto& tensor, const Model& other, const schema::TensorProto& linked);
-};
-
 /// Parses a skeleton. Errors: onnx.model.too_large, onnx.model.invalid.
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);
 
 /// Serialises a message, which may lack required fields. Errors: onnx.model.too_large.
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message);
-
-/// Writes `model` as a text file. If `output` is a folder, the file is named after `input`. Errors: as `unpack`.
-ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
-                        const std::filesystem::path& input = {});
-
-/// Returns `options` with a parser for text, unless they have one.
-LoadOptions with_text_parser(const LoadOptions& options);
 
 /// Whether the tensor's data is outside the message.
 inline bool is_linked(const schema::TensorProto& tensor) {

@@ -1,5 +1,5 @@
 // Loads, changes and saves a model whose payloads lie beside its ModelProto.
-#include "onnxar/model/model.h"
+#include "model/model.h"
 
 #include <cstdint>
 #include <limits>
@@ -13,10 +13,12 @@
 #include "convert/save.h"
 #include "model/messages.h"
 #include "model/payload_memory.h"
+#include "model/text_writer.h"
 #include "onnx/external_data.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar {
 namespace {

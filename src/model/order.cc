@@ -6,51 +6,6 @@
 #include "model/walk.h"
 
 namespace onnxar {
-
-NameViews names_of_initializers(const schema::GraphProto& graph) {
-  NameViews names;
-  for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
-  for (const auto& sparse : graph.sparse_initializer()) names.insert(sparse.values().name());
-  return names;
-}
-
-NameViews names_before_nodes(const schema::GraphProto& graph) {
-  NameViews names = names_of_initializers(graph);
-  for (const auto& input : graph.input()) names.insert(input.name());
-  return names;
-}
-
-/// Collects the names that subgraphs use from the graphs around them. Results are kept by graph: otherwise a graph at
-/// depth d would be read d times, once for each graph around it.
-class UsedNames {
- public:
-  /// Adds the names that a node or its subgraphs use from the scope of the node.
-  void add_of(const schema::NodeProto& node, std::vector<std::string_view>& used) {
-    used.insert(used.end(), node.input().begin(), node.input().end());
-    for_each_subgraph(node, "", [&](const schema::GraphProto& graph, const std::string&) {
-      const std::vector<std::string_view>& outer = of(graph);
-      used.insert(used.end(), outer.begin(), outer.end());
-    });
-  }
-
- private:
-  /// Returns each outer name once. Protobuf's parser bounds the depth of recursion.
-  const std::vector<std::string_view>& of(const schema::GraphProto& graph) {
-    if (const auto known = known_.find(&graph); known != known_.end()) return known->second;
-    std::vector<std::string_view> inside;
-    NameViews seen = names_before_nodes(graph);  // names defined in the graph, or already in the list
-    for (const auto& node : graph.node()) {
-      add_of(node, inside);
-      seen.insert(node.output().begin(), node.output().end());
-    }
-    for (const auto& output : graph.output()) inside.push_back(output.name());  // may pass an outer value through
-    std::erase_if(inside, [&seen](std::string_view name) { return !seen.insert(name).second; });
-    return known_[&graph] = std::move(inside);
-  }
-
-  std::map<const schema::GraphProto*, std::vector<std::string_view>> known_;
-};
-
 namespace {
 
 /// The edges between the nodes of a list: from a node to the users of its outputs.
@@ -133,6 +88,19 @@ std::vector<std::string> cycle_of(const Nodes& nodes, UsedNames& names, const st
 }
 
 }  // namespace
+
+NameViews names_of_initializers(const schema::GraphProto& graph) {
+  NameViews names;
+  for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
+  for (const auto& sparse : graph.sparse_initializer()) names.insert(sparse.values().name());
+  return names;
+}
+
+NameViews names_before_nodes(const schema::GraphProto& graph) {
+  NameViews names = names_of_initializers(graph);
+  for (const auto& input : graph.input()) names.insert(input.name());
+  return names;
+}
 
 Orders::Orders() : names_(std::make_unique<UsedNames>()) {}
 Orders::~Orders() = default;

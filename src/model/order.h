@@ -23,13 +23,42 @@ NameViews names_of_initializers(const schema::GraphProto& graph);
 /// The names that a graph defines without nodes: its inputs and initializers.
 NameViews names_before_nodes(const schema::GraphProto& graph);
 
-class UsedNames;  // see order.cc
-
 struct Order {
   /// Indices of nodes. Each comes after the nodes whose outputs it, or a subgraph of it, uses. Nodes on a cycle, and
   /// nodes that depend on one, are missing.
   std::vector<int> nodes;
   std::uint64_t depth = 0;  ///< the number of nodes on the longest path
+};
+
+/// Collects the names that subgraphs use from the graphs around them. Results are kept by graph: otherwise a graph at
+/// depth d would be read d times, once for each graph around it.
+class UsedNames {
+ public:
+  /// Adds the names that a node or its subgraphs use from the scope of the node.
+  void add_of(const schema::NodeProto& node, std::vector<std::string_view>& used) {
+    used.insert(used.end(), node.input().begin(), node.input().end());
+    for_each_subgraph(node, "", [&](const schema::GraphProto& graph, const std::string&) {
+      const std::vector<std::string_view>& outer = of(graph);
+      used.insert(used.end(), outer.begin(), outer.end());
+    });
+  }
+
+ private:
+  /// Returns each outer name once. Protobuf's parser bounds the depth of recursion.
+  const std::vector<std::string_view>& of(const schema::GraphProto& graph) {
+    if (const auto known = known_.find(&graph); known != known_.end()) return known->second;
+    std::vector<std::string_view> inside;
+    NameViews seen = names_before_nodes(graph);  // names defined in the graph, or already in the list
+    for (const auto& node : graph.node()) {
+      add_of(node, inside);
+      seen.insert(node.output().begin(), node.output().end());
+    }
+    for (const auto& output : graph.output()) inside.push_back(output.name());  // may pass an outer value through
+    std::erase_if(inside, [&seen](std::string_view name) { return !seen.insert(name).second; });
+    return known_[&graph] = std::move(inside);
+  }
+
+  std::map<const schema::GraphProto*, std::vector<std::string_view>> known_;
 };
 
 /// Computes and keeps the orders of a model's graphs. Each graph is analysed once, at any depth. The model must outlive

@@ -1,4 +1,6 @@
 // Reduces a model to what its outputs need.
+#include "model/prune.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -16,17 +18,6 @@
 #include "onnxar/tensor.h"
 
 namespace onnxar {
-
-/// A tensor without elements needs no data. A product of dimensions that overflows counts as elements.
-bool is_open(const schema::TensorProto& tensor) {
-  if (is_linked(tensor)) return false;
-  const auto elements = payload_size(DataType::uint8, dims_of(tensor));
-  const bool has_data = !tensor.raw_data().empty() || tensor.float_data_size() != 0 || tensor.int32_data_size() != 0 ||
-                        tensor.int64_data_size() != 0 || tensor.double_data_size() != 0 ||
-                        tensor.uint64_data_size() != 0 || tensor.string_data_size() != 0;
-  return !has_data && elements != 0U;
-}
-
 namespace {
 
 using base::concat;
@@ -288,6 +279,16 @@ class CalledFunctions {
 };
 
 }  // namespace
+
+/// A tensor without elements needs no data. A product of dimensions that overflows counts as elements.
+bool is_open(const schema::TensorProto& tensor) {
+  if (is_linked(tensor)) return false;
+  const auto elements = payload_size(DataType::uint8, dims_of(tensor));
+  const bool has_data = !tensor.raw_data().empty() || tensor.float_data_size() != 0 || tensor.int32_data_size() != 0 ||
+                        tensor.int64_data_size() != 0 || tensor.double_data_size() != 0 ||
+                        tensor.uint64_data_size() != 0 || tensor.string_data_size() != 0;
+  return !has_data && elements != 0U;
+}
 
 void prune(schema::ModelProto& model, FreezeReport& report) {
   report.training_infos += static_cast<std::uint64_t>(model.training_info_size());

@@ -1,4 +1,4 @@
-// Finds the nodes of a list that given names need, and reduces a model to what its outputs need.
+// Finds the nodes of a list that given names need.
 #pragma once
 
 #include <cstddef>
@@ -78,12 +78,5 @@ class Scope {
   Names used_;
   Wanted wanted_;
 };
-
-/// Whether a tensor has elements but the model has no data for them.
-bool is_open(const schema::TensorProto& tensor);
-
-/// Removes what the outputs of the graph do not need, and counts it. Errors: onnx.graph.*, onnx.tensor.no_data; the
-/// model may then be partly changed.
-void prune(schema::ModelProto& model, FreezeReport& report);
 
 }  // namespace onnxar

@@ -1,4 +1,6 @@
 // Prints a model as text, and lists what the text loses.
+#include "model/text_writer.h"
+
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/text_format.h>
 
@@ -20,6 +22,7 @@
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/save.h"
+#include "convert/save_onnx.h"
 #include "model/front_end.h"
 #include "model/messages.h"
 #include "model/walk.h"

@@ -50,6 +50,22 @@ std::optional<Level> defining(Message graph, const Field& field) {
   }
 }
 
+/// Returns the names that only constants define, and more than once.
+base::KeyedSet<std::string_view> ambiguous_names(Bytes model, const Level& graph) {
+  base::KeyedSet<std::string_view> names;
+  const auto add = [&names](std::string_view name, const Level&, Range) { names.insert(name); };
+  find_redefinitions(model, graph, add, Definitions::constant);
+  names.erase(std::string_view());  // nothing can take an initializer without a name
+  if (names.empty()) return names;
+  Cursor cursor(model, graph.field.value);
+  for (Field field; cursor.next(field);) {
+    const auto by = defining(graph.message, field);
+    if (!by || by->message != Message::node || counts_as_initializer(model, field.value)) continue;
+    for_each_output(model, field.value, [&names](std::string_view name) { names.erase(name); });
+  }
+  return names;
+}
+
 }  // namespace
 
 void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit, Definitions which) {
@@ -74,26 +90,6 @@ void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition
     }
   }
 }
-
-namespace {
-
-/// Returns the names that only constants define, and more than once.
-base::KeyedSet<std::string_view> ambiguous_names(Bytes model, const Level& graph) {
-  base::KeyedSet<std::string_view> names;
-  const auto add = [&names](std::string_view name, const Level&, Range) { names.insert(name); };
-  find_redefinitions(model, graph, add, Definitions::constant);
-  names.erase(std::string_view());  // nothing can take an initializer without a name
-  if (names.empty()) return names;
-  Cursor cursor(model, graph.field.value);
-  for (Field field; cursor.next(field);) {
-    const auto by = defining(graph.message, field);
-    if (!by || by->message != Message::node || counts_as_initializer(model, field.value)) continue;
-    for_each_output(model, field.value, [&names](std::string_view name) { names.erase(name); });
-  }
-  return names;
-}
-
-}  // namespace
 
 bool DuplicateNames::has(const TensorSite& site) {
   if (site.kind == SiteKind::sparse_indices) return false;  // they have no name of the graph's

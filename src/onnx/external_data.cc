@@ -18,6 +18,20 @@ std::optional<StringEntry> read_undamaged(Bytes model, Range range) try {
   return std::nullopt;  // the specification's rules are about tensors, so damage in other metadata is not an error
 }
 
+constexpr std::string_view memory_prefix = "#onnxar:";
+// ONNX Runtime writes this prefix and an address in memory into models that must not leave its process.
+constexpr std::string_view foreign_marker_begin = "*/_ORT_";
+
+/// Accepts only plain decimal numbers: readers differ in how they read `+5`, `0x5` and `05`.
+std::uint64_t number_of(std::string_view text, std::string_view key, Code code, std::uint64_t offset) {
+  const auto value = base::plain_decimal(text);
+  if (!value) {
+    throw Error(code, base::concat("external_data ", key, " ", base::quoted(text), " is not a plain decimal number"),
+                {"", offset});
+  }
+  return *value;
+}
+
 }  // namespace
 
 StringEntry read_string_entry(Bytes model, Range range) {
@@ -48,24 +62,6 @@ std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix) {
   }
   return found;
 }
-
-namespace {
-
-constexpr std::string_view memory_prefix = "#onnxar:";
-// ONNX Runtime writes this prefix and an address in memory into models that must not leave its process.
-constexpr std::string_view foreign_marker_begin = "*/_ORT_";
-
-/// Accepts only plain decimal numbers: readers differ in how they read `+5`, `0x5` and `05`.
-std::uint64_t number_of(std::string_view text, std::string_view key, Code code, std::uint64_t offset) {
-  const auto value = base::plain_decimal(text);
-  if (!value) {
-    throw Error(code, base::concat("external_data ", key, " ", base::quoted(text), " is not a plain decimal number"),
-                {"", offset});
-  }
-  return *value;
-}
-
-}  // namespace
 
 void ExternalData::add(Bytes model, Range entry) {
   const StringEntry pair = read_string_entry(model, entry);

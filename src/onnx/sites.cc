@@ -21,41 +21,6 @@ std::uint64_t hash_of(std::string_view text) noexcept {
   return hash;
 }
 
-}  // namespace
-
-void append_step(std::string& site, std::string_view step) {
-  constexpr std::size_t head = 100;
-  if (site.empty() && step.starts_with('.')) step.remove_prefix(1);
-  if (site.size() + step.size() > longest_site) {
-    std::array<char, 18> digits{};
-    std::snprintf(digits.data(), digits.size(), "~%016llx", static_cast<unsigned long long>(hash_of(site)));
-    site.resize(std::min(site.size(), head));
-    site += digits.data();
-  }
-  site += step;
-}
-
-void append_step(std::string& site, std::string_view label, std::optional<std::uint64_t> index, std::string_view name) {
-  const std::string subscript = index ? base::concat("[", *index, "]") : "";
-  if (label.empty()) {
-    // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`. An attribute has only one kind of value, so
-    // the field's name is redundant.
-    append_step(site, subscript);
-  } else if (name.empty()) {
-    append_step(site, base::concat(".", label, subscript));
-  } else {
-    append_step(site, base::concat(".", label == "attribute" ? "attr" : label, ".", name));
-  }
-}
-
-std::string_view name_for_path(std::string_view attribute) noexcept {
-  const bool fits =
-      attribute.size() <= longest_name_in_site && std::ranges::all_of(attribute, base::is_identifier_character);
-  return fits ? attribute : std::string_view();
-}
-
-namespace {
-
 /// One step of the schema on the way to tensors: a field of `parent` holds a `child`.
 struct Path {
   Message parent;
@@ -175,6 +140,37 @@ class Walk {
 };
 
 }  // namespace
+
+void append_step(std::string& site, std::string_view step) {
+  constexpr std::size_t head = 100;
+  if (site.empty() && step.starts_with('.')) step.remove_prefix(1);
+  if (site.size() + step.size() > longest_site) {
+    std::array<char, 18> digits{};
+    std::snprintf(digits.data(), digits.size(), "~%016llx", static_cast<unsigned long long>(hash_of(site)));
+    site.resize(std::min(site.size(), head));
+    site += digits.data();
+  }
+  site += step;
+}
+
+void append_step(std::string& site, std::string_view label, std::optional<std::uint64_t> index, std::string_view name) {
+  const std::string subscript = index ? base::concat("[", *index, "]") : "";
+  if (label.empty()) {
+    // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`. An attribute has only one kind of value, so
+    // the field's name is redundant.
+    append_step(site, subscript);
+  } else if (name.empty()) {
+    append_step(site, base::concat(".", label, subscript));
+  } else {
+    append_step(site, base::concat(".", label == "attribute" ? "attr" : label, ".", name));
+  }
+}
+
+std::string_view name_for_path(std::string_view attribute) noexcept {
+  const bool fits =
+      attribute.size() <= longest_name_in_site && std::ranges::all_of(attribute, base::is_identifier_character);
+  return fits ? attribute : std::string_view();
+}
 
 std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept try {
   std::string_view text;

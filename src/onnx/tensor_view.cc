@@ -9,19 +9,6 @@
 #include "onnxar/error.h"
 
 namespace onnxar::onnx {
-
-std::string required_amount(DataType type, std::uint64_t amount) {
-  return required_amount(type, std::to_string(amount));
-}
-
-std::string required_amount(DataType type, std::string_view amount) {
-  return base::concat("type ", to_string(type), " and the dimensions call for ", amount);
-}
-
-Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place) {
-  return {Code::onnx_tensor_length, base::concat(held, ", but ", required_amount(type, required)), std::move(place)};
-}
-
 namespace {
 
 // Runtimes accept far fewer dimensions (M17). The limit bounds memory: a dimension of one byte on the wire takes eight.
@@ -65,7 +52,24 @@ void note_form(TensorView& tensor, const Field& field, std::uint32_t last_number
   tensor.restorable = tensor.restorable && as_we_write_it;
 }
 
+/// Whether the field is a value of `type`, or a packed run of such values that is not empty.
+bool is_run(const Field& field, Type type) noexcept {
+  return field.type == type || (field.type == Type::length_delimited && field.value.size() != 0);
+}
+
 }  // namespace
+
+std::string required_amount(DataType type, std::uint64_t amount) {
+  return required_amount(type, std::to_string(amount));
+}
+
+std::string required_amount(DataType type, std::string_view amount) {
+  return base::concat("type ", to_string(type), " and the dimensions call for ", amount);
+}
+
+Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place) {
+  return {Code::onnx_tensor_length, base::concat(held, ", but ", required_amount(type, required)), std::move(place)};
+}
 
 void Depth::check_room(const Field& field) const {
   if (levels < most) return;  // M6
@@ -109,15 +113,6 @@ TensorView read_tensor(Bytes model, Range range, const Depth& depth) {
   check_product(tensor);
   return tensor;
 }
-
-namespace {
-
-/// Whether the field is a value of `type`, or a packed run of such values that is not empty.
-bool is_run(const Field& field, Type type) noexcept {
-  return field.type == type || (field.type == Type::length_delimited && field.value.size() != 0);
-}
-
-}  // namespace
 
 bool is_typed_data_field(const Field& field) noexcept {
   switch (field.number) {

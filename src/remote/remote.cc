@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "archive/opening.h"
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -12,6 +12,7 @@
 #include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/names.h"
+#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
+#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {
@@ -215,41 +216,6 @@ void refuse_cut_comment(Bytes file) {
               {"", at});
 }
 
-}  // namespace
-
-EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file), Rules::archive); }
-
-bool has_end_record(Bytes file) { return file.size() >= end_record_size && !find_end_records(file).empty(); }
-
-EndOfZip find_end(Bytes file) {
-  check_length(file);
-  const std::vector<PlacedEnd> found = find_end_records(file);
-  if (found.empty()) {
-    refuse_cut_comment(file);
-    refuse_without_end_record(file);
-  }
-  const auto [at, end] = found.front();
-  refuse_signature_after(file, at);
-  EndOfZip zip{read_before(file.first(base::in_memory(at + end_record_size)), end, Rules::foreign), {}};
-  for (std::size_t i = 1; i < found.size(); ++i) zip.rivals.push_back(found[i].at);
-  return zip;
-}
-
-void check_limits(const EndOfArchive& end, const Limits& limits) {
-  const Place place{"", end.directory_offset};
-  if (end.entries == 0) {  // E9
-    throw Error(Code::zip_directory_empty, "the zip file is empty: it has no entries", place);
-  }
-  if (end.entries >
-      end.directory_size / central_file_header_size) {  // E10: checked before memory is allocated for that many entries
-    throw Error(Code::zip_directory_count,
-                concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
-  }
-  expect_within(limits, end.entries, end.directory_size, place);
-}
-
-namespace {
-
 /// The size that the local header states; nothing if it is in a zip64 field that is missing or malformed.
 std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes extra) {
   if (header.compressed_size != sentinel32) return header.compressed_size;
@@ -335,6 +301,37 @@ class Walk {
 };
 
 }  // namespace
+
+EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file), Rules::archive); }
+
+bool has_end_record(Bytes file) { return file.size() >= end_record_size && !find_end_records(file).empty(); }
+
+EndOfZip find_end(Bytes file) {
+  check_length(file);
+  const std::vector<PlacedEnd> found = find_end_records(file);
+  if (found.empty()) {
+    refuse_cut_comment(file);
+    refuse_without_end_record(file);
+  }
+  const auto [at, end] = found.front();
+  refuse_signature_after(file, at);
+  EndOfZip zip{read_before(file.first(base::in_memory(at + end_record_size)), end, Rules::foreign), {}};
+  for (std::size_t i = 1; i < found.size(); ++i) zip.rivals.push_back(found[i].at);
+  return zip;
+}
+
+void check_limits(const EndOfArchive& end, const Limits& limits) {
+  const Place place{"", end.directory_offset};
+  if (end.entries == 0) {  // E9
+    throw Error(Code::zip_directory_empty, "the zip file is empty: it has no entries", place);
+  }
+  if (end.entries >
+      end.directory_size / central_file_header_size) {  // E10: checked before memory is allocated for that many entries
+    throw Error(Code::zip_directory_count,
+                concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
+  }
+  expect_within(limits, end.entries, end.directory_size, place);
+}
 
 std::vector<std::uint64_t> state_ends(Bytes file) { return Walk(file).run(); }
 

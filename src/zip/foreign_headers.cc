@@ -1,4 +1,6 @@
 // Reads and checks the headers of entries in a foreign zip.
+#include "zip/foreign_headers.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,10 +11,11 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
-#include "zip/foreign_directory.h"
 #include "zip/format.h"
+#include "zip/inflate_source.h"
 #include "zip/layout.h"
 #include "zip/names.h"
+#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::zip {

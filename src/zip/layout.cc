@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
+#include "zip/records.h"
 
 namespace onnxar::zip {
 namespace {

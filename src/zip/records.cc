@@ -1,4 +1,6 @@
 // Reads and writes the records of zip files field by field.
+#include "zip/records.h"
+
 #include <algorithm>
 #include <array>
 

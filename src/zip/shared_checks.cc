@@ -9,8 +9,38 @@
 #include "base/text.h"
 #include "zip/format.h"
 #include "zip/layout.h"
+#include "zip/records.h"
 
 namespace onnxar::zip {
+namespace {
+
+bool is_padding(std::uint16_t id) noexcept { return id == padding_extra_id || id == alignment_extra_id; }
+
+/// Allows only fields that cannot change an entry's meaning. Readers that know other fields could take a different name
+/// or kind of file from them.
+void check_id(std::uint16_t id, HeaderKind kind, const HeaderContext& refuse) {
+  if (id != zip64_extra_id && !is_padding(id)) {  // D11, L5
+    refuse(Code::zip_extra_unknown,
+           base::concat("extra field ", base::hex(id), " is not allowed (only zip64 and padding are)"));
+  }
+  if (id == padding_extra_id && kind == HeaderKind::directory) {  // D11
+    refuse(Code::zip_extra_unknown,
+           base::concat("the padding record ", base::hex(padding_extra_id), " belongs in the local header only"));
+  }
+}
+
+constexpr std::size_t value_size = zip64_value_size;
+constexpr std::size_t all_values_size = 3 * value_size;
+constexpr std::size_t disk_number_size = sizeof(std::uint32_t);
+
+/// Whether a field of `size` bytes holds values in addition to those that the header's sentinels refer to (F7). Go's
+/// archive/zip wrote all three values and the disk number up to version 1.26.
+bool gives_all_values(std::size_t size, std::size_t sentinels, Rules rules) {
+  if (size == all_values_size || size == all_values_size + disk_number_size) return true;
+  return rules == Rules::foreign && size % value_size == 0 && size < all_values_size && size > sentinels * value_size;
+}
+
+}  // namespace
 
 Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual) {
   return {Code::zip_data_crc,  // T1, F34
@@ -74,25 +104,6 @@ void refuse_missing_local_zip64(const HeaderContext& refuse) {  // L7, F18
   refuse(Code::zip_zip64_extra, "the sizes are in a zip64 field that is missing from the local header");
 }
 
-namespace {
-
-bool is_padding(std::uint16_t id) noexcept { return id == padding_extra_id || id == alignment_extra_id; }
-
-/// Allows only fields that cannot change an entry's meaning. Readers that know other fields could take a different name
-/// or kind of file from them.
-void check_id(std::uint16_t id, HeaderKind kind, const HeaderContext& refuse) {
-  if (id != zip64_extra_id && !is_padding(id)) {  // D11, L5
-    refuse(Code::zip_extra_unknown,
-           base::concat("extra field ", base::hex(id), " is not allowed (only zip64 and padding are)"));
-  }
-  if (id == padding_extra_id && kind == HeaderKind::directory) {  // D11
-    refuse(Code::zip_extra_unknown,
-           base::concat("the padding record ", base::hex(padding_extra_id), " belongs in the local header only"));
-  }
-}
-
-}  // namespace
-
 ExtraField take_extra_field(Bytes& extra, const HeaderContext& refuse) {
   // D10, L4, F30: the size is compared with the bytes that remain. Adding it to a position could wrap. It is loaded
   // once: mapped bytes may change between the comparison and the use.
@@ -127,21 +138,6 @@ std::optional<std::uint64_t> recorded_alignment(std::uint16_t padding_id, Bytes 
   if (!is_valid_alignment(alignment) || alignment > most) return std::nullopt;
   return alignment;
 }
-
-namespace {
-
-constexpr std::size_t value_size = zip64_value_size;
-constexpr std::size_t all_values_size = 3 * value_size;
-constexpr std::size_t disk_number_size = sizeof(std::uint32_t);
-
-/// Whether a field of `size` bytes holds values in addition to those that the header's sentinels refer to (F7). Go's
-/// archive/zip wrote all three values and the disk number up to version 1.26.
-bool gives_all_values(std::size_t size, std::size_t sentinels, Rules rules) {
-  if (size == all_values_size || size == all_values_size + disk_number_size) return true;
-  return rules == Rules::foreign && size % value_size == 0 && size < all_values_size && size > sentinels * value_size;
-}
-
-}  // namespace
 
 WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
                             const HeaderContext& refuse) {

@@ -48,7 +48,7 @@ HOMES = {
     "the lower case of a letter": (r"- 'A' \+|\| ?0x20U?(?!\w)", "src/base/text.h"),
     "the folder of a file": (r"has_parent_path", "src/base/open_file.h"),
     "what only compilers offer": (r"\b__(?:builtin_\w+|int128)\b", "src/base/checked.h"),
-    "a range that leaves its whole": (r'" leaves? "', "src/base/error.cc"),
+    "a range that leaves its whole": (r'" leaves? "', "src/base/checked.cc"),
     "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_view.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
@@ -69,7 +69,7 @@ class ContextsOfErrors(unittest.TestCase):
         # `annotate` adds any context; functions that add one kind are with_place, with_tensor, with_change and so on.
         declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?annotate\w*\(")
         found = {path for path, text in sources("include", "src").items() if declared.search(text)}
-        self.assertEqual(found, {"src/base/error.cc", "src/base/errors.h"})
+        self.assertEqual(found, {"src/base/errors.cc", "src/base/errors.h"})
 
 
 class OneHome(unittest.TestCase):

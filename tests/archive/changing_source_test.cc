@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "onnxar/archive.h"
 #include "onnxar/content.h"
 #include "support/changing_bytes.h"

@@ -10,6 +10,7 @@
 
 #include "archive/access.h"
 #include "archive/allocations.h"
+#include "archive/container_check.h"
 #include "archive/opened.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "os/pages.h"

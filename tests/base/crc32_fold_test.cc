@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/crc32.h"
+#include "base/crc32_fold.h"
 #include "support/emulation.h"
 #include "support/guarded_buffer.h"
 #include "support/zip_builder.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/sha.h"
+#include "base/sha1.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 

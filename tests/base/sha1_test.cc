@@ -1,10 +1,11 @@
 // SHA-1 is compared with the examples of its standard (FIPS 180); sha1_posix_test.cc compares it with sha1sum.
+#include "base/sha1.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "base/sha.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 

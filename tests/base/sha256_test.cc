@@ -1,4 +1,6 @@
 // SHA-256 is compared with the examples of its standard (FIPS 180), and with digests by Python's hashlib.
+#include "base/sha256.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/sha.h"
 #include "support/emulation.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/near_names.h"
 #include "onnxar/error.h"
 
 namespace onnxar::testing {

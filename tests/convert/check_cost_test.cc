@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/sha.h"
+#include "base/sha1.h"
 #include "onnxar/convert.h"
 #include "support/samples.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/companions_to_save.h"
 #include "convert/save.h"
 #include "support/refusal.h"
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "convert/external_files.h"
 #include "convert/open.h"
 #include "support/posix/child_process.h"
 #include "support/samples.h"

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "convert/external_files.h"
 #include "convert/open.h"
 #include "support/samples.h"
 #include "support/special_files.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "archive/opened.h"
-#include "base/sha.h"
+#include "base/sha1.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/content.h"
 #include "onnxar/convert.h"

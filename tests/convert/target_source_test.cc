@@ -1,5 +1,7 @@
 // A model that goes into an archive keeps its links to entries. Its links to ranges of the file become links to
 // entries.
+#include "convert/target_source.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/external_files.h"
 #include "convert/open.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"

@@ -11,6 +11,7 @@
 #include "html/page.h"
 #include "inspect/inspection.h"
 #include "model/front_end.h"
+#include "verbs/with_model/show_json.h"
 #include "verbs/with_model/show_text.h"
 
 namespace onnxar::fuzz::inspect_target {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"

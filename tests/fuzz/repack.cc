@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/container_check.h"
 #include "base/crc32.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"

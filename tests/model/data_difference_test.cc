@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/differences.h"
+#include "model/data_difference.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

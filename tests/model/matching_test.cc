@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/differences.h"
+#include "model/matching.h"
 
 namespace onnxar::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/differences.h"
+#include "model/data_difference.h"
 
 namespace onnxar::testing {
 namespace {

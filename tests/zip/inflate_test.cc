@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "zip/foreign_directory.h"
+#include "zip/inflate_source.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

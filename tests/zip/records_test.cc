@@ -1,4 +1,6 @@
 // Records to bytes and back, against APPNOTE's tables and the builder's bytes.
+#include "zip/records.h"
+
 #include <gtest/gtest.h>
 
 #include "support/zip_builder.h"

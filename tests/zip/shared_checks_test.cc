@@ -7,6 +7,7 @@
 #include "support/zip_builder.h"
 #include "zip/format.h"
 #include "zip/reading.h"
+#include "zip/records.h"
 
 namespace onnxar::testing {
 namespace {

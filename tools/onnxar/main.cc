@@ -19,6 +19,7 @@
 #include "shell/progress_line.h"
 #include "shell/shortened.h"
 #include "shell/terminal.h"
+#include "shell/verb_names.h"
 
 namespace onnxar::tool {
 namespace {

@@ -29,29 +29,40 @@ std::size_t count_of(ssize_t result, std::error_code& failed) noexcept {
   return result < 0 ? 0 : static_cast<std::size_t>(result);
 }
 
-FileKind kind_of(mode_t mode) noexcept {
-  if (S_ISREG(mode)) return FileKind::regular;
-  if (S_ISDIR(mode)) return FileKind::folder;
-  return S_ISLNK(mode) ? FileKind::link : FileKind::other;
+constexpr std::size_t most_kept = 64;
+std::array<std::atomic<int>, most_kept> kept_from_children;  // descriptors plus one; 0 is a free place
+
+/// Runs in the child. Does not close the descriptors: the child may close them again, when they are of other files.
+/// Does not unlock: the lock belongs to the opening, which parent and child share.
+void drop_in_child() {
+  const int error = errno;
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (std::atomic<int>& each : kept_from_children) {
+    const int descriptor = each.exchange(0) - 1;
+    if (descriptor < 0 || nothing < 0) continue;
+    ::dup2(nothing, descriptor);
+    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  }
+  if (nothing >= 0) ::close(nothing);
+  errno = error;
 }
 
-std::int64_t nanoseconds(const timespec& time) noexcept { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+#ifndef __linux__
+
+/// Reserves blocks up to `end` without changing the file's size.
+std::error_code preallocate(Handle file, off_t end) noexcept {
+  struct stat status{};
+  if (::fstat(descriptor_of(file), &status) != 0) return outcome(false);
+  constexpr off_t block = 512;  // the unit of st_blocks, on every file system
+  const off_t reserved = std::max(status.st_size, static_cast<off_t>(status.st_blocks) * block);
+  if (end <= reserved) return {};
+  fstore_t room{F_ALLOCATEALL, F_PEOFPOSMODE, 0, end - reserved, 0};  // counts from the end of the reserved blocks
+  return outcome(uninterrupted([&] { return ::fcntl(descriptor_of(file), F_PREALLOCATE, &room); }) == 0);
+}
+
+#endif
 
 }  // namespace
-
-FileStatus file_status(const struct stat& status, std::error_code& failed) noexcept {
-  if (!failed && status.st_size < 0) failed = error_of(EOVERFLOW);  // of a faulty file system
-#ifdef __APPLE__
-  const timespec &modified = status.st_mtimespec, &changed = status.st_ctimespec;
-#else
-  const timespec &modified = status.st_mtim, &changed = status.st_ctim;
-#endif
-  return {kind_of(status.st_mode),
-          {static_cast<std::uint64_t>(status.st_dev), status.st_ino},
-          static_cast<std::uint64_t>(status.st_size),
-          nanoseconds(modified),
-          nanoseconds(changed)};
-}
 
 Handle handle_of(int descriptor) noexcept { return descriptor < 0 ? Handle::none : Handle{descriptor}; }
 
@@ -154,21 +165,6 @@ std::error_code sync(Handle file) noexcept {
   return outcome(uninterrupted([descriptor] { return ::fsync(descriptor); }) == 0);
 }
 
-namespace {
-
-/// Reserves blocks up to `end` without changing the file's size.
-std::error_code preallocate(Handle file, off_t end) noexcept {
-  struct stat status{};
-  if (::fstat(descriptor_of(file), &status) != 0) return outcome(false);
-  constexpr off_t block = 512;  // the unit of st_blocks, on every file system
-  const off_t reserved = std::max(status.st_size, static_cast<off_t>(status.st_blocks) * block);
-  if (end <= reserved) return {};
-  fstore_t room{F_ALLOCATEALL, F_PEOFPOSMODE, 0, end - reserved, 0};  // counts from the end of the reserved blocks
-  return outcome(uninterrupted([&] { return ::fcntl(descriptor_of(file), F_PREALLOCATE, &room); }) == 0);
-}
-
-}  // namespace
-
 std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept {
   if (!std::in_range<off_t>(offset + length)) return error_of(EFBIG);
   const auto end = static_cast<off_t>(offset + length);
@@ -211,28 +207,6 @@ Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
   if (!failed) return Locking::done;
   return failed.value() == EWOULDBLOCK ? Locking::busy : Locking::failed;
 }
-
-namespace {
-
-constexpr std::size_t most_kept = 64;
-std::array<std::atomic<int>, most_kept> kept_from_children;  // descriptors plus one; 0 is a free place
-
-/// Runs in the child. Does not close the descriptors: the child may close them again, when they are of other files.
-/// Does not unlock: the lock belongs to the opening, which parent and child share.
-void drop_in_child() {
-  const int error = errno;
-  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (std::atomic<int>& each : kept_from_children) {
-    const int descriptor = each.exchange(0) - 1;
-    if (descriptor < 0 || nothing < 0) continue;
-    ::dup2(nothing, descriptor);
-    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  }
-  if (nothing >= 0) ::close(nothing);
-  errno = error;
-}
-
-}  // namespace
 
 NotForChildren::NotForChildren(Handle file) noexcept : file_(file) {
   [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, drop_in_child);

@@ -96,19 +96,14 @@ std::error_code rename_by_link(Handle folder, const fs::path& from, Handle into,
   return failed;
 }
 
-}  // namespace
-
-File open_folder(const fs::path& path, std::error_code& failed) noexcept {
-  return opened_by([&] { return ::open(path.c_str(), lookup_flags); }, failed);
-}
-
-File open_folder_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), lookup_flags | O_NOFOLLOW); }, failed);
+std::error_code set_mode(Handle file, mode_t mode) noexcept {
+  const std::error_code failed = outcome(::fchmod(descriptor_of(file), mode & 0777) == 0);
+  // File systems without modes, such as FAT, refuse to change them. The other file then had none of its own either.
+  const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
+  return has_modes ? failed : std::error_code();
 }
 
 #ifdef __linux__
-
-namespace {
 
 File open_with_openat2(Handle folder, const fs::path& relative, int flags, Links links,
                        std::error_code& failed) noexcept {
@@ -152,7 +147,19 @@ bool lacks_nameless_files(const std::error_code& failed) noexcept {
   return failed.value() == EOPNOTSUPP || failed.value() == EISDIR || failed.value() == EINVAL;
 }
 
+#endif
+
 }  // namespace
+
+File open_folder(const fs::path& path, std::error_code& failed) noexcept {
+  return opened_by([&] { return ::open(path.c_str(), lookup_flags); }, failed);
+}
+
+File open_folder_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), lookup_flags | O_NOFOLLOW); }, failed);
+}
+
+#ifdef __linux__
 
 File open_beneath(Handle folder, const fs::path& relative, Links links, std::error_code& failed) noexcept {
   return open_within(folder, relative, read_flags, links, failed);
@@ -216,17 +223,6 @@ std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& 
 
 #endif
 
-namespace {
-
-std::error_code set_mode(Handle file, mode_t mode) noexcept {
-  const std::error_code failed = outcome(::fchmod(descriptor_of(file), mode & 0777) == 0);
-  // File systems without modes, such as FAT, refuse to change them. The other file then had none of its own either.
-  const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
-  return has_modes ? failed : std::error_code();
-}
-
-}  // namespace
-
 File create_new(Handle folder, const fs::path& name, std::error_code& failed, Users users) noexcept {
   constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
   const mode_t mode = users == Users::all ? for_all : for_owner;
@@ -286,14 +282,6 @@ fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed)
   const ssize_t length = ::readlinkat(descriptor_of(folder), name.c_str(), text.data(), text.size());
   failed = outcome(length >= 0);
   return length < 0 ? fs::path() : fs::path(text.data(), text.data() + length);
-}
-
-// Only sticky, world-writable folders such as /tmp need the rule: in any other folder, a user with write access could
-// replace the target itself.
-bool is_trusted_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
-                     std::uint32_t user) noexcept {
-  const bool shared = (folder_mode & S_ISVTX) != 0 && (folder_mode & S_IWOTH) != 0;
-  return !shared || link_owner == user || link_owner == folder_owner;
 }
 
 bool may_follow_link(Handle folder, const fs::path& name, std::error_code& failed) noexcept {

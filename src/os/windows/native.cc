@@ -6,6 +6,28 @@
 #include "os/names.h"
 
 namespace onnxar::os {
+namespace {
+
+File open_at(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
+  UNICODE_STRING text{};
+  // The buffer is only read, although its type is not const.
+  text.Buffer = const_cast<wchar_t*>(name.data());
+  text.Length = text.MaximumLength = static_cast<USHORT>(name.size() * sizeof(wchar_t));
+  OBJECT_ATTRIBUTES place{};
+  place.Length = sizeof(place);
+  place.RootDirectory = native_of(folder);
+  place.ObjectName = &text;
+  place.Attributes = OBJ_CASE_INSENSITIVE;
+  HANDLE handle = INVALID_HANDLE_VALUE;
+  IO_STATUS_BLOCK status{};
+  const ULONG options = opening.options | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT;
+  failed =
+      outcome_of(::NtCreateFile(&handle, opening.access | SYNCHRONIZE | FILE_READ_ATTRIBUTES, &place, &status, nullptr,
+                                FILE_ATTRIBUTE_NORMAL, share_all, opening.disposition, options, nullptr, 0));
+  return failed ? File() : File(Handle{reinterpret_cast<std::intptr_t>(handle)});
+}
+
+}  // namespace
 
 std::error_code outcome_of(NTSTATUS status) noexcept {
   if (status >= 0) return {};
@@ -40,29 +62,6 @@ std::wstring long_path(const std::filesystem::path& path) {
   if (absolute.starts_with(LR"(\\)")) return LR"(\\?\UNC)" + absolute.substr(1);
   return LR"(\\?\)" + absolute;
 }
-
-namespace {
-
-File open_at(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
-  UNICODE_STRING text{};
-  // The buffer is only read, although its type is not const.
-  text.Buffer = const_cast<wchar_t*>(name.data());
-  text.Length = text.MaximumLength = static_cast<USHORT>(name.size() * sizeof(wchar_t));
-  OBJECT_ATTRIBUTES place{};
-  place.Length = sizeof(place);
-  place.RootDirectory = native_of(folder);
-  place.ObjectName = &text;
-  place.Attributes = OBJ_CASE_INSENSITIVE;
-  HANDLE handle = INVALID_HANDLE_VALUE;
-  IO_STATUS_BLOCK status{};
-  const ULONG options = opening.options | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT;
-  failed =
-      outcome_of(::NtCreateFile(&handle, opening.access | SYNCHRONIZE | FILE_READ_ATTRIBUTES, &place, &status, nullptr,
-                                FILE_ATTRIBUTE_NORMAL, share_all, opening.disposition, options, nullptr, 0));
-  return failed ? File() : File(Handle{reinterpret_cast<std::intptr_t>(handle)});
-}
-
-}  // namespace
 
 File open_in(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
   if (name.size() <= 32'000 && is_plain_name(name)) return open_at(folder, name, opening, failed);

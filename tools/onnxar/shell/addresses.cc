@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "onnxar/error.h"
+#include "onnxar/remote.h"
+#include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
@@ -51,6 +53,19 @@ bool waits_quietly() noexcept { return quiet; }
 Archive open_archive(const std::filesystem::path& path) {
   auto file = address_opener()(path);
   return file ? Archive::open(std::move(file)) : Archive::open(path);
+}
+
+/// The options of the environment and of the command line.
+RemoteOptions remote_options() {
+  RemoteOptions options = remote_options_of_environment();
+  options.connect_timeout = options.stall_timeout = timeout();
+  if (!waits_quietly()) options.waiting = show_waiting;
+  return options;
+}
+
+RangesOpener address_opener() {
+  // Verbs ask for it before the arguments are parsed.
+  return [](const std::filesystem::path& path) { return remote_files(remote_options())(path); };
 }
 
 }  // namespace onnxar::tool

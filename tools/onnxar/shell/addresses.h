@@ -7,8 +7,12 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
+#include "onnxar/remote.h"
 
 namespace onnxar::tool {
+
+/// Returns the options for servers: of the environment and of the command line.
+RemoteOptions remote_options();
 
 /// Opens addresses, with the options of the environment and of the command line.
 RangesOpener address_opener();

@@ -75,15 +75,6 @@ Verb add_show(CLI::App& app);
 Verb add_dump(CLI::App& app);
 Verb add_diff(CLI::App& app);
 Verb add_freeze(CLI::App& app);
-/// Returns LoadOptions with a parser for text, and with `address_opener` (addresses.h).
-LoadOptions load_options();
-ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
-                         const SaveOptions& save, const LoadOptions& load);
-
-/// Returns the verb of this name. Throws usage.argument, with the nearest name.
-const CLI::App& expect_verb(const CLI::App& app, const std::string& name);
-/// Returns the names of all options of a verb, also of those in groups.
-std::vector<std::string> option_names(const CLI::App& verb);
 
 /// Options that several verbs share.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);

@@ -1,4 +1,4 @@
-// Prints the totals of each graph of an archive as text and as JSON.
+// Words the totals of each graph of an archive.
 #include "shell/graph_totals.h"
 
 #include "onnxar/error.h"

@@ -1,16 +1,9 @@
-// What each graph of an archive has, as text and as JSON.
+// What each graph of an archive has, as text.
 #pragma once
 
 #include <string>
 
 #include "archive/front_end.h"
-#include "shell/json.h"
-
-namespace onnxar {
-
-ONNXAR_JSON_OF(GraphTotals, name, parameters, model_bytes, weight_bytes, shared_bytes);
-
-}  // namespace onnxar
 
 namespace onnxar::tool {
 

@@ -1,53 +1,17 @@
-// Prints JSON, and converts the library's types to it.
+// Converts the library's types to JSON.
 //
 // Each verb defines the JSON of its types in the namespace of the types, where argument-dependent lookup finds it.
 // Enums become the text of their `to_string`. An empty optional becomes null.
 #pragma once
 
-#include <iostream>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <type_traits>
 
 #include "onnxar/error.h"
 #include "onnxar/tensor.h"
 #include "shell/hints.h"
+#include "shell/json_document.h"
 #include "shell/paths.h"
-
-namespace onnxar::tool {
-
-/// Keys keep the order in which they were added.
-using Json = nlohmann::ordered_json;
-
-/// Returns ASCII text, in which other characters are \u escapes: a name must not reorder or hide text on a terminal.
-/// Names may have any bytes; bytes that are not UTF-8 become U+FFFD.
-inline std::string text_of(const Json& document, int indent) {
-  return document.dump(indent, ' ', true, Json::error_handler_t::replace);
-}
-inline void print(const Json& document) { std::cout << text_of(document, 2) << '\n'; }
-
-}  // namespace onnxar::tool
-
-// Makes each named member a field of the same name, in this order. Use it in the namespace of `Type`. nlohmann's own
-// NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE only takes objects with sorted keys, and also defines from_json, which we lack.
-#define ONNXAR_JSON_OF(Type, ...)                                                           \
-  inline void to_json(::onnxar::tool::Json& nlohmann_json_j, const Type& nlohmann_json_t) { \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))                \
-  }                                                                                         \
-  static_assert(true)  // consumes the semicolon
-
-template <typename Value>
-struct nlohmann::adl_serializer<std::optional<Value>> {
-  template <typename AnyJson>
-  static void to_json(AnyJson& json, const std::optional<Value>& value) {
-    if (value) {
-      json = *value;
-    } else {
-      json = nullptr;
-    }
-  }
-};
 
 namespace onnxar {
 

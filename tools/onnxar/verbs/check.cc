@@ -8,6 +8,7 @@
 #include "shell/command.h"
 #include "shell/hints.h"
 #include "shell/json.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"
 #include "shell/terminal.h"

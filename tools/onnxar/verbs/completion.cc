@@ -1,4 +1,4 @@
-// Prints completion scripts and the manual page, for the verbs `completion` and `man`.
+// Prints completion scripts, for the verb `completion`.
 #include <iostream>
 #include <memory>
 
@@ -20,16 +20,6 @@ Verb add_completion(CLI::App& app) {
             std::cout << (*shell == "bash"  ? bash_completion(line)
                           : *shell == "zsh" ? zsh_completion(line)
                                             : fish_completion(line));
-            return exit_code::done;
-          }};
-}
-
-/// Hidden from `--help`, because only packagers need it.
-Verb add_man(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("man", "Print the manual page")->group("");
-  verb->footer("Example: onnxar man > onnxar.1");
-  return {verb, [&app] {
-            std::cout << manual_page(describe(app));
             return exit_code::done;
           }};
 }

@@ -8,10 +8,7 @@
 #include "shell/json.h"
 #include "shell/paths.h"
 #include "shell/progress_line.h"
-
-namespace onnxar {
-void to_json(tool::Json& json, const EntryDigest& entry) { json = {{"name", entry.name}, {"sha256", entry.hex}}; }
-}  // namespace onnxar
+#include "verbs/digest_json.h"
 
 namespace onnxar::tool {
 namespace {

@@ -5,6 +5,7 @@
 #include "onnxar/convert.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/model_text.h"
 #include "shell/progress_line.h"
 
 namespace onnxar::tool {

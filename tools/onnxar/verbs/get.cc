@@ -19,14 +19,6 @@ struct GetArguments {
   Verbosity verbosity;
 };
 
-/// Returns the options of the environment and of the command line.
-RemoteOptions remote_options() {
-  RemoteOptions options = remote_options_of_environment();
-  options.connect_timeout = options.stall_timeout = timeout();
-  if (!waits_quietly()) options.waiting = show_waiting;
-  return options;
-}
-
 int get(GetArguments& arguments) {
   const std::size_t connections = arguments.options.remote.connections;
   arguments.options.remote = remote_options();
@@ -43,11 +35,6 @@ int get(GetArguments& arguments) {
 }
 
 }  // namespace
-
-RangesOpener address_opener() {
-  // Verbs ask for it before the arguments are parsed.
-  return [](const std::filesystem::path& path) { return remote_files(remote_options())(path); };
-}
 
 Verb add_get(CLI::App& app) {
   auto arguments = std::make_shared<GetArguments>();

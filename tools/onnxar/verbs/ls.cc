@@ -13,16 +13,12 @@
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/graph_totals.h"
+#include "shell/graph_totals_json.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
 #include "shell/paths.h"
 #include "shell/terminal.h"
-
-namespace onnxar {
-
-ONNXAR_JSON_OF(ListedEntry, name, offset, size, crc32, alignment, kind, tensors, graphs);
-
-}  // namespace onnxar
+#include "verbs/ls_json.h"
 
 namespace onnxar::tool {
 namespace {

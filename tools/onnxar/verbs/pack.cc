@@ -8,6 +8,7 @@
 
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
 #include "shell/paths.h"

@@ -7,6 +7,7 @@
 #include "onnxar/convert.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
 #include "shell/progress_line.h"

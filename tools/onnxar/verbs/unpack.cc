@@ -4,6 +4,7 @@
 
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"
 

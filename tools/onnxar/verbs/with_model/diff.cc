@@ -7,44 +7,10 @@
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"
-
-namespace onnxar {
-
-using tool::Json;
-
-ONNXAR_JSON_OF(DataDifference, elements, differing, first, max_absolute, max_relative, not_finite);
-
-inline void to_json(Json& json, const GraphChange& change) {
-  json = {{"change", change.change}, {"site", change.site}, {"name", change.name}};
-  // Both keys are always there, null on the side that has nothing, so that programs need not test for them.
-  json["before"] = change.change == Change::added ? Json() : Json(change.before);
-  json["after"] = change.change == Change::removed ? Json() : Json(change.after);
-}
-
-/// Returns one side of a change.
-inline Json side_of(const std::optional<TensorInfo>& tensor, std::uint64_t bytes) {
-  if (!tensor) return {};
-  return {{"dtype", tensor->type}, {"shape", tensor->dims}, {"bytes", bytes}};
-}
-
-inline void to_json(Json& json, const TensorChange& change) {
-  const std::string& name = (change.before ? change.before : change.after)->name;
-  json = {{"change", change.change}, {"site", change.site}, {"name", name}};
-  json["before"] = side_of(change.before, change.bytes_before);
-  json["after"] = side_of(change.after, change.bytes_after);
-  json["data"] = change.data;
-}
-
-inline void to_json(Json& json, const FileChange& file) {
-  json = {{"change", file.change}, {"name", file.name}};
-  json["before"] = file.change == Change::added ? Json() : Json(file.bytes_before);
-  json["after"] = file.change == Change::removed ? Json() : Json(file.bytes_after);
-  json["first"] = file.change == Change::changed ? Json(file.first) : Json();
-}
-
-}  // namespace onnxar
+#include "verbs/with_model/diff_json.h"
 
 namespace onnxar::tool {
 namespace {

@@ -5,6 +5,7 @@
 #include "model/front_end.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"
 #include "shell/terminal.h"
@@ -52,18 +53,6 @@ Verb add_dump(CLI::App& app) {
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar dump --with-data model.onnx | onnxar pack - -o model.onnxar");
   return {verb, [arguments] { return dump(*arguments); }};
-}
-
-LoadOptions load_options() {
-  LoadOptions load;
-  load.text_parser = text_parser();
-  load.open_ranges = address_opener();
-  return load;
-}
-
-ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
-                         const SaveOptions& save, const LoadOptions& load) {
-  return onnxar::dump(input, output, save, load);
 }
 
 }  // namespace onnxar::tool

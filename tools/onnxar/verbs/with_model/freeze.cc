@@ -6,17 +6,10 @@
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"
+#include "shell/model_text.h"
 #include "shell/numbers.h"
 #include "shell/progress_line.h"
-
-namespace onnxar {
-
-ONNXAR_JSON_OF(ConvertReport, tensors_outside, payloads, payload_bytes, model_bytes, side_files, side_files_left_out,
-               graphs, graphs_left_out, file_bytes, model_path, data_file, remarks);
-ONNXAR_JSON_OF(FreezeReport, nodes, initializers, inputs, functions, training_infos, opset_imports, filled, surplus,
-               saved);
-
-}  // namespace onnxar
+#include "verbs/with_model/freeze_json.h"
 
 namespace onnxar::tool {
 namespace {

@@ -11,7 +11,9 @@
 #include "inspect/inspection.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
+#include "shell/model_text.h"
 #include "shell/paths.h"
+#include "verbs/with_model/show_json.h"
 #include "verbs/with_model/show_text.h"
 
 namespace onnxar::tool {

@@ -1,0 +1,19 @@
+// Proves the local header of an entry of an open archive.
+#include "archive/local_entry.h"
+
+#include "archive/access.h"
+#include "archive/opening.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+zip::LocalEntry local_entry(const Archive& archive, std::size_t index) {
+  try {
+    if (ArchiveAccess::ranges(archive) != nullptr) ArchiveAccess::entry_ranges(archive).read(index, {});
+    return ArchiveAccess::directory(archive).local(archive.file(), index);
+  } catch (const Error& error) {
+    throw with_archive(error, archive);
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,14 @@
+// Proves the local header of an entry of an open archive.
+#pragma once
+
+#include <cstddef>
+
+#include "onnxar/archive.h"
+#include "zip/local_header.h"
+
+namespace onnxar {
+
+/// Returns what the local header of an entry states, once it is proved. Throws what Archive::locate throws.
+zip::LocalEntry local_entry(const Archive& archive, std::size_t index);
+
+}  // namespace onnxar

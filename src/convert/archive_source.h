@@ -1,0 +1,51 @@
+// Finds the data of a model in the archive that has it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "archive/graphs.h"
+#include "base/mapped_file.h"
+#include "convert/entry_payloads.h"
+#include "convert/model_source.h"
+#include "onnx/external_data.h"
+#include "onnx/sites.h"
+#include "onnxar/archive.h"
+#include "onnxar/bytes.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Links lead to entries of the archive.
+class ArchiveSource final : public ModelSource {
+ public:
+  /// Selects the model, which may be a graph (Archive::graph). Errors: as Archive::model; zip.data.crc of the model,
+  /// with LoadOptions::verify_data.
+  ArchiveSource(Archive archive, const LoadOptions& options);
+
+  [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
+  [[nodiscard]] std::vector<std::string> graphs() const override;
+  void select(const std::string& graph) override;
+  [[nodiscard]] SourceCompanions companions() override;
+  [[nodiscard]] std::uint64_t input_size() const override { return archive_.file().size(); }
+  void prove_link(const onnx::TensorSite& site) override;
+  /// Replaces an error of the format by io.changed if the file was changed since it was opened.
+  [[nodiscard]] Error with_place(const Error& error) const override;
+
+ private:
+  Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  [[nodiscard]] onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const override;
+  /// Whether the user chose one graph, so that the others are left alone.
+  [[nodiscard]] bool is_one_of_several() const;
+  [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;
+
+  Archive archive_;
+  EntryPayloads payloads_;
+  EntryUses uses_;
+};
+
+/// The archive that has the model of `source`; null if the model is not in an archive.
+const Archive* archive_of(const ModelSource& source);
+
+}  // namespace onnxar

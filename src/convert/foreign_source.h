@@ -1,0 +1,20 @@
+// Opens zips and folders of other programs.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "convert/model_source.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Opens a zip file that is not an archive. Links lead to entries beside the model, in its folder of the zip. Errors:
+/// io.*, zip.*, archive.model.missing; wire.*, onnx.* of a model that PyTorch wrote.
+std::unique_ptr<ModelSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options);
+
+/// Opens a folder that PyTorch's older exporter wrote: each tensor's data is a file with the tensor's name, and
+/// stand-ins in the model, which is at `model`, become links to these files. Errors: io.*; wire.*, onnx.* of the model.
+std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& model, const LoadOptions& options);
+
+}  // namespace onnxar

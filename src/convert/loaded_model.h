@@ -1,0 +1,141 @@
+// A model in memory: a skeleton and a table of payloads. Also the rule which data is outside a model, and the limit of
+// the bytes of an output.
+//
+// The skeleton is the ModelProto with large payloads replaced by links `#onnxar:<id>:<index>`, where `index` is the
+// payload's place in the table. Every source is split into this form, and every target is written from it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/checked.h"
+#include "convert/model_source.h"
+#include "onnx/sites.h"
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+// Which tensors have their data outside the model.
+
+/// Bytes. ONNX Runtime and shape inference read small integer tensors (shapes, axes) while they build the graph, before
+/// external data is available. INT32 and INT64 tensors below this size stay inline at any threshold.
+inline constexpr std::uint64_t small_integers_below = 1024;
+
+/// The rule for one form of output.
+class ExternalPolicy {
+ public:
+  /// Keeps all data in the model.
+  static ExternalPolicy everything_inline();
+  /// The rule for files. Inline and text formats keep all data in the model.
+  static ExternalPolicy of(const SaveOptions& options);
+  /// The rule for models in memory: every payload of at least the threshold, at any site.
+  static ExternalPolicy of(const LoadOptions& options);
+
+  /// Whether a tensor at this site, with `size` bytes of data, has its data outside the model.
+  [[nodiscard]] bool is_external(const onnx::TensorSite& site, std::uint64_t size) const;
+
+ private:
+  std::optional<std::uint64_t> threshold_;
+  bool all_sites_ = false;
+  bool attributes_ = true;
+  bool subgraphs_ = true;
+};
+
+/// The places in the input of tensors without data, by site. Their offsets in a skeleton are different ones.
+using PlacesWithoutData = std::map<std::string, Place>;
+
+/// The warning that a tensor of a skeleton has no data; without a place if the tensor got its site after loading.
+Finding no_data(const onnx::TensorSite& site, const PlacesWithoutData& places);
+
+/// A further graph of an archive: a skeleton with links into the payload table of the model.
+struct LoadedGraph {
+  std::string name;  ///< the entry's: `decoder.onnx`
+  std::vector<std::byte> skeleton;
+  PlacesWithoutData without_data = {};
+};
+
+struct LoadedModel {
+  std::shared_ptr<ModelSource> source;  ///< keeps what payloads view; null for a model made in memory
+  std::vector<std::shared_ptr<ModelSource>> further_sources;  ///< of models that became graphs of this one
+  std::uint64_t id = 0;                                       ///< part of the skeleton's links
+  std::size_t max_depth = most_nested_messages;               ///< of messages in the skeleton: LoadOptions::max_depth
+  std::uint64_t input_size = 0;  ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
+  std::uint64_t max_expansion = default_expansion;  ///< LoadOptions::max_expansion; see Expansion
+  std::vector<std::byte> skeleton;
+  PlacesWithoutData without_data = {};
+  std::vector<Payload> payloads;    ///< by index in the links; a released payload has a null source
+  std::vector<LoadedGraph> graphs;  ///< further graphs of an archive; their payloads are in the same table
+  std::vector<SideFile> side_files;
+  std::vector<std::string> left_out;  ///< entries that no tensor names and that are not side files
+  std::uint64_t left_out_bytes = 0;
+  bool is_family = false;            ///< loaded from several models, whose equal data an archive holds once
+  std::vector<std::string> given;    ///< file names of the graphs that the caller named, which no added file replaces
+  std::uint64_t typed_made_raw = 0;  ///< payloads that were in typed fields
+  std::uint64_t reencoded = 0;       ///< payloads of raw_data that do not come back in the same encoding
+  std::vector<Finding> remarks;
+
+  /// The folder that links to files count from, if LoadOptions::load_external_data was off; otherwise empty.
+  std::filesystem::path data_folder;
+
+  /// The payload that the tensor's link names; null if its data is inline, or in a file.
+  [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
+  /// The payload that a location names; null if it does not name a payload of this model.
+  [[nodiscard]] const Payload* payload_at(std::string_view location) const;
+};
+
+// Names that a graph defines more than once. Moving the data of such a tensor into or out of the model could change
+// which definition a runtime takes (onnx/duplicates.h).
+
+/// Refuses to move the data of a tensor into the model at `path`. Errors: onnx.graph.duplicate, with `hint` as advice.
+[[noreturn]] void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint);
+
+/// Refuses a model that has such a tensor with external data, for outputs with all data inside. Further graphs are not
+/// looked at. Errors: as `refuse_duplicate`. Cost: O(fields of the skeleton).
+void refuse_duplicates_outside(const LoadedModel& model, const std::filesystem::path& path, Hint hint);
+
+// Limits the size of an output relative to its input, because tensors may share bytes.
+
+/// The number of distinct bytes in `places`: bytes that are in several places count once. Cost: O(n log n).
+std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
+
+/// Counts the bytes that an output would have, and refuses more than the limit: a hostile model may name the same bytes
+/// a million times, or slices that overlap. Payloads that tensors cannot share do not count.
+class Expansion {
+ public:
+  /// Allows up to `most_times` the `input`, in bytes. Above that the error carries `hint`.
+  Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint = Hint::max_expansion) noexcept;
+  /// The limit for `model`. Its input is its files, or the payloads that it was given in memory.
+  explicit Expansion(const LoadedModel& model);
+
+  /// Counts `bytes` more. Errors: onnx.model.expansion.
+  void add(std::uint64_t bytes);
+  void add(const Payload& payload) { add(payload.may_be_shared ? payload.size() : 0); }
+  /// Counts a payload unless one with the same extent was counted, as these are written once.
+  void add_once(const Payload& payload);
+
+  [[nodiscard]] std::uint64_t made() const noexcept { return budget_.made(); }
+
+ private:
+  std::filesystem::path path_;  // of the model, for messages
+  base::ByteBudget budget_;
+  Hint hint_;
+  std::set<Extent> seen_;
+};
+
+/// The note for the report on saving that names the entries left out; nothing if there are none.
+std::optional<Finding> note_of_left_out(const LoadedModel& model);
+
+/// A random number of 19 digits, which tells the links of one model from those of a different model.
+std::uint64_t new_model_id();
+
+}  // namespace onnxar

@@ -1,0 +1,22 @@
+// Writes a loaded model as plain ONNX.
+#pragma once
+
+#include "convert/loaded_model.h"
+#include "convert/publish.h"
+#include "onnxar/bytes.h"
+#include "onnxar/convert.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Writes `model` as plain ONNX; its side files and graphs are written only if the destination is a
+/// folder. Errors: as `unpack`.
+void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
+               ConvertReport& report);
+
+/// Writes `bytes`, a form of the model with all data inside, such as text. If the destination is a folder, the side
+/// files and graphs of `model` are written too.
+void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
+                const SaveOptions& options, ConvertReport& report);
+
+}  // namespace onnxar

@@ -1,0 +1,28 @@
+// Compares two messages of the same type field by field.
+//
+// The comparison uses reflection, so that it covers fields that ONNX adds later. It walks two messages at once, and
+// matches their elements by name; the walk in model/walk.h has one model and cannot serve here.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/front_end.h"
+#include "onnxar/onnx.pb.h"
+
+namespace onnxar {
+
+/// A tensor in both models or in one, with its sites.
+struct TensorPair {
+  const schema::TensorProto* before = nullptr;
+  const schema::TensorProto* after = nullptr;
+  std::string site_before, site_after;
+};
+
+/// Adds the differences of two models to `changes`. Pairs of tensors are passed to `tensors`, which compares their
+/// data.
+void compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
+                      std::vector<GraphChange>& changes, const std::function<void(const TensorPair&)>& tensors);
+
+}  // namespace onnxar

@@ -1,0 +1,21 @@
+// Gives this library access to the payloads of a Model.
+#pragma once
+
+#include "convert/loaded_model.h"
+#include "convert/model_source.h"
+#include "onnxar/model/model.h"
+#include "onnxar/onnx.pb.h"
+
+namespace onnxar {
+
+/// The table of a model's payloads.
+struct PayloadTable {
+  static LoadedModel& of(Model& model);
+  /// Makes a new row of the table the tensor's only data. Errors: as Model::set_payload.
+  static void set(Model& model, schema::TensorProto& tensor, Payload payload);
+  /// As above, with the data of a linked tensor of another model, whose source `model` then keeps. Saving reads it with
+  /// its checks. Errors: also as Model::payload.
+  static void share(Model& model, schema::TensorProto& tensor, const Model& other, const schema::TensorProto& linked);
+};
+
+}  // namespace onnxar

@@ -1,0 +1,16 @@
+// Reduces a model to what its outputs need.
+#pragma once
+
+#include "onnxar/model/model.h"
+#include "onnxar/onnx.pb.h"
+
+namespace onnxar {
+
+/// Whether a tensor has elements but the model has no data for them.
+bool is_open(const schema::TensorProto& tensor);
+
+/// Removes what the outputs of the graph do not need, and counts it. Errors: onnx.graph.*, onnx.tensor.no_data; the
+/// model may then be partly changed.
+void prune(schema::ModelProto& model, FreezeReport& report);
+
+}  // namespace onnxar

@@ -1,0 +1,19 @@
+// Writes models as text.
+#pragma once
+
+#include <filesystem>
+
+#include "convert/loaded_model.h"
+#include "onnxar/convert.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Writes `model` as a text file. If `output` is a folder, the file is named after `input`. Errors: as `unpack`.
+ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                        const std::filesystem::path& input = {});
+
+/// Returns `options` with a parser for text, unless they have one.
+LoadOptions with_text_parser(const LoadOptions& options);
+
+}  // namespace onnxar

@@ -1,0 +1,78 @@
+// Converts text to paths and back, and knows the names of devices of Windows.
+#include "os/names.h"
+
+#include <algorithm>
+#include <array>
+
+#ifdef _WIN32
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#endif
+
+namespace onnxar::os {
+namespace {
+
+bool equals_folded(std::string_view name, std::string_view small) noexcept {
+  const auto fold = [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
+  };
+  return std::ranges::equal(name, small, {}, fold);
+}
+
+}  // namespace
+
+bool is_device_name(std::string_view part) noexcept {
+  constexpr std::array<std::string_view, 6> whole = {"con", "prn", "aux", "nul", "conin$", "conout$"};
+  constexpr std::array<std::string_view, 3> superscripts = {"\xc2\xb9", "\xc2\xb2", "\xc2\xb3"};
+  // Windows ignores extensions and trailing spaces here: `nul.txt` and `NUL .bin` are the device, too.
+  std::string_view stem = part.substr(0, part.find('.'));
+  while (stem.ends_with(' ')) stem.remove_suffix(1);
+  const auto is_stem = [stem](std::string_view device) { return equals_folded(stem, device); };
+  if (std::ranges::any_of(whole, is_stem)) return true;
+  const std::string_view port = stem.substr(0, 3), number = stem.substr(port.size());
+  const bool is_digit = number.size() == 1 && number[0] >= '0' && number[0] <= '9';
+  return (is_digit || std::ranges::find(superscripts, number) != superscripts.end()) &&
+         (equals_folded(port, "com") || equals_folded(port, "lpt"));
+}
+
+#ifdef _WIN32
+
+std::filesystem::path path_of(std::string_view text) {
+  const auto length = static_cast<int>(text.size());
+  std::wstring wide(text.size(), L'\0');  // UTF-16 has no more units than UTF-8
+  const int units = ::MultiByteToWideChar(CP_UTF8, 0, text.data(), length, wide.data(), length);
+  wide.resize(static_cast<std::size_t>(units));
+  return wide;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  const std::wstring& wide = path.native();
+  const auto units = static_cast<int>(wide.size());
+  std::string text(3 * wide.size(), '\0');  // UTF-8 has at most three bytes for each unit of UTF-16
+  const int length = ::WideCharToMultiByte(CP_UTF8, 0, wide.data(), units, text.data(), 3 * units, nullptr, nullptr);
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::string slashed_text_of(const std::filesystem::path& path) {
+  std::string text = text_of(path);
+  std::ranges::replace(text, '\\', '/');
+  return text;
+}
+
+#else
+
+std::filesystem::path path_of(std::string_view text) { return text; }
+
+std::string text_of(const std::filesystem::path& path) { return path.native(); }
+
+std::string slashed_text_of(const std::filesystem::path& path) { return path.native(); }
+
+#endif
+
+}  // namespace onnxar::os
