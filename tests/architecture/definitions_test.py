@@ -1,12 +1,12 @@
-"""Checks where functions are defined: in the room whose header declares them. Otherwise a call could go up, against the
-arrows between the rooms, without an #include that shows it."""
+"""Checks where functions are defined: what x.h declares, x.cc of the same room defines. A reader then finds a definition
+without a search, and no call goes up, against the arrows between the rooms, without an #include that shows it."""
 
 import collections
 import pathlib
 import re
 import unittest
 
-from includes_test import PUBLIC, sources
+from includes_test import FOR_THE_COMMAND, PUBLIC, sources
 
 # Comments and literals, which may contain anything.
 OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|" r'"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -20,6 +20,8 @@ FUNCTION = re.compile(
     r"((?:\w+(?:<[^<>()]*>)?::)*~?(?:operator *(?:\(\)|[^\s\w(]+|[\w:]+)|\w+))\(",
     re.MULTILINE,
 )
+
+ENTRY_POINTS = {"main", "NB_MODULE"}
 
 
 def namespaces(text):
@@ -72,41 +74,78 @@ def owners(space, name):
 
 def room_of(path):
     parts = pathlib.PurePosixPath(path).parts
-    return PUBLIC["/".join(parts[2:])] if parts[0] == "include" else parts[1]
+    if parts[0] == "include":
+        return PUBLIC["/".join(parts[2:])]
+    return parts[1] if parts[0] == "src" else parts[0]
+
+
+def is_home(header, path, name):
+    """Whether the file may define what the header declares. It has the header's name; or the header is for users or for
+    the command, and lists what many files define; or the name of the file is that of the function, such as `add_pack`
+    in pack.cc."""
+    if room_of(header) != room_of(path):
+        return False
+    if header.startswith("include/") or header.removeprefix("src/") in FOR_THE_COMMAND:
+        return True
+    stem = pathlib.PurePosixPath(path).stem
+    return stem == pathlib.PurePosixPath(header).stem or name.split("_")[-1] == stem.split("_")[-1]
+
+
+def homes(files):
+    """Maps what headers declare to these headers."""
+    found = collections.defaultdict(set)
+    for path, text in files.items():
+        for space, name, _ in names(text) if path.endswith(".h") else []:
+            found[f"{space}::{name}"].add(path)
+    return found
+
+
+def definitions(files):
+    """Yields (path, name, headers that declare it) of every definition in a source."""
+    known = homes(files)
+    for path, text in sorted(files.items()):
+        for space, name, is_defined in names(text) if path.endswith(".cc") else []:
+            if is_defined and name not in ENTRY_POINTS:
+                yield path, name, set().union(*(known.get(owner, set()) for owner in owners(space, name)))
 
 
 def faults(files):
-    """Returns the definitions that are in a wrong room, as triples (path, name, rooms of its headers). `files` maps a
-    path, relative to the root, to the text."""
-    homes = collections.defaultdict(set)
-    for path, text in files.items():
-        for space, name, _ in names(text) if path.endswith(".h") else []:
-            homes[f"{space}::{name}"].add(room_of(path))
-    found = []
-    for path, text in sorted(files.items()):
-        for space, name, is_defined in names(text) if path.endswith(".cc") else []:
-            rooms = set().union(*(homes.get(owner, set()) for owner in owners(space, name)))
-            if is_defined and room_of(path) not in rooms:
-                found.append((path, name, rooms))
-    return found
+    """Returns the definitions that are in a wrong file, as triples (path, name, headers). `files` maps a path, relative
+    to the root, to the text."""
+    return [
+        (path, name, headers)
+        for path, name, headers in definitions(files)
+        if not any(is_home(header, path, name) for header in headers)
+    ]
+
+
+def scattered(files):
+    """Returns the classes whose members several files define, with these files. The folders of systems count as one."""
+    places = collections.defaultdict(set)
+    for path, name, headers in definitions(files):
+        if "::" in name and headers:
+            places[min(headers), name.partition("::")[0]].add(re.sub(r"/(?:posix|windows)/", "/", path))
+    return {owner: found for (_, owner), found in places.items() if len(found) > 1 and owner[0].isupper()}
 
 
 class Definitions(unittest.TestCase):
     def setUp(self):
-        self.files = sources("src", "include")
+        self.files = sources("src", "include", "tools", "python/src")
 
-    def test_definitions_are_in_the_room_of_their_header(self):
+    def test_definitions_are_in_the_file_of_their_header(self):
         found = [
-            f"{path}: {name}: its header belongs to {' or '.join(sorted(rooms)) or 'no room'}"
-            for path, name, rooms in faults(self.files)
+            f"{path}: {name}: declared in {' or '.join(sorted(headers)) or 'no header'}"
+            for path, name, headers in faults(self.files)
         ]
         self.assertFalse(found, "\n" + "\n".join(found))
 
+    def test_members_of_a_class_are_in_one_file(self):
+        self.assertEqual(scattered(self.files), {})
+
     def test_definitions_are_seen(self):
-        sources_of = [text for path, text in self.files.items() if path.endswith(".cc")]
-        seen = [name for text in sources_of for _, name, is_defined in names(text) if is_defined]
+        seen = {name for _, name, _ in definitions(self.files)}
         self.assertGreater(len(seen), 800)
-        self.assertLessEqual({"ArchiveWriter::finish", "OutputFile::~OutputFile", "onnxar_open_path"}, set(seen))
+        self.assertLessEqual({"ArchiveWriter::finish", "OutputFile::~OutputFile", "onnxar_open_path"}, seen)
 
     def test_fuzzers_have_every_function_of_the_system(self):
         """Only the preset `fuzz` links tests/fuzz/memory_os, which takes the place of the folders of src/os."""
@@ -158,9 +197,11 @@ class DefinitionsChecker(unittest.TestCase):
         ]:
             with self.subTest(body=body):
                 self.assertEqual(self.complaints("src/zip/x.cc", body), [])
-        self.assertEqual(self.complaints("src/base/x.cc", "void q() {}\nvoid detail::p() {}", "onnxar"), [])
+        self.assertEqual(self.complaints("src/zip/posix/x.cc", "void X::f() {}"), [])
+        self.assertEqual(self.complaints("src/zip/g.cc", "int g(int a) {\n}"), [])
+        self.assertEqual(self.complaints("src/base/y.cc", "void q() {}\nvoid detail::p() {}", "onnxar"), [])
 
-    def test_refuses_definitions_in_other_rooms(self):
+    def test_refuses_definitions_in_other_files(self):
         for body, name in [
             ("X::X(int a) : a_(a) {}", "X::X"),
             ("X::~X() = default;", "X::~X"),
@@ -171,13 +212,20 @@ class DefinitionsChecker(unittest.TestCase):
             ("decltype(auto) X::k() {}", "X::k"),
             ("namespace {\nint local() {}\n}  // namespace\n\nvoid X::f() {}", "X::f"),
         ]:
-            with self.subTest(body=body):
-                self.assertEqual(self.complaints("src/archive/x.cc", body), [name])
+            for path in ("src/archive/x.cc", "src/zip/y.cc"):
+                with self.subTest(body=body, path=path):
+                    self.assertEqual(self.complaints(path, body), [name])
         two = "void q() {}\nvoid detail::p() {}"
         self.assertEqual(self.complaints("src/zip/x.cc", two, "onnxar"), ["q", "detail::p"])
 
     def test_refuses_a_function_that_no_header_declares(self):
         self.assertEqual(self.complaints("src/zip/x.cc", "int stray() {}"), ["stray"])
+
+    def test_refuses_classes_in_several_files(self):
+        text = "namespace onnxar::zip {\n\nvoid X::f() {}\n\n}  // namespace onnxar::zip\n"
+        files = {**self.HEADERS, "src/zip/x.cc": text}
+        self.assertEqual(scattered(files), {})
+        self.assertEqual(scattered({**files, "src/zip/y.cc": text}), {"X": {"src/zip/x.cc", "src/zip/y.cc"}})
 
     def test_ignores_declarations(self):
         self.assertEqual(self.complaints("src/archive/x.cc", "int g(int a);\nvoid q();"), [])

@@ -1,4 +1,5 @@
-"""The shape of the sources: no file is long, and no two units include each other, directly or through others."""
+"""The shape of the sources: a file begins with its purpose, has its helpers on top, and is not long; and no two units
+include each other, directly or through others."""
 
 import pathlib
 import re
@@ -9,6 +10,32 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 TS_IMPORT = re.compile(r"""^(?:import|export)\b[^;]*? from '\./(\w+)\.js';""", re.MULTILINE)
 PY_IMPORT = re.compile(r"^from onnxar(?:\.(\w+))? import ([^(\n]+|\([^)]*\))", re.MULTILINE)
 LONGEST_FILE = 400
+LONGEST_LINE = 120
+FOLDERS = ("src", "include", "tools", "python/src")
+# A sentence on the first line of a source; a header may need two lines.
+PURPOSE = {".cc": re.compile(r"// [A-Z][^\n]*\.\n"), ".h": re.compile(r"(?://|/\*) [A-Z]")}
+OPENING = re.compile(r"^namespace (?:([^{\n]+) )?\{(?![^\n]*\}$)", re.MULTILINE)
+DEFINED = re.compile(r"^(?!namespace|using|#|//|\}|\)| |template)\w[^\n]*[({]", re.MULTILINE)
+
+
+def purpose_fault(path: str, text: str) -> str:
+    """Says what is wrong with the first line of a file; empty if nothing is."""
+    first = text.partition("\n")[0]
+    if not PURPOSE[pathlib.PurePath(path).suffix].match(text):
+        return "does not begin with a sentence that states its purpose"
+    return f"has more than {LONGEST_LINE} characters in its first line" if len(first) > LONGEST_LINE else ""
+
+
+def namespace_fault(text: str) -> str:
+    """Says what is wrong with the namespaces of a source: it has one, and on its top one without a name for helpers."""
+    openings = list(OPENING.finditer(text))
+    names = [match[1] for match in openings]
+    if names.count(None) > 1:
+        return "has a second namespace without a name: one on top has all helpers"
+    if len(names) - names.count(None) > 1:
+        return "has a second namespace: a file has one subject"
+    before = text[openings[0].end() : openings[names.index(None)].start()] if None in names else ""
+    return "defines something before the namespace without a name" if DEFINED.search(before) else ""
 
 
 def unit_of(path: str) -> str:
@@ -72,6 +99,37 @@ class Shape(unittest.TestCase):
             for path in sorted((ROOT / folder).rglob("*.[ch]*")):
                 lines = len(path.read_text().splitlines())
                 self.assertLessEqual(lines, LONGEST_FILE, path.relative_to(ROOT))
+
+    def test_every_file_states_its_purpose(self) -> None:
+        for path, text in self.files():
+            with self.subTest(path=path):
+                self.assertEqual(purpose_fault(path, text), "")
+
+    def test_sources_have_one_namespace_with_helpers_on_top(self) -> None:
+        for path, text in self.files():
+            if path.endswith(".cc"):
+                with self.subTest(path=path):
+                    self.assertEqual(namespace_fault(text), "")
+
+    def files(self) -> list[tuple[str, str]]:
+        paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in PURPOSE]
+        self.assertGreater(len(paths), 400)
+        return [(path.relative_to(ROOT).as_posix(), path.read_text()) for path in paths]
+
+    def test_missing_purposes_are_found(self) -> None:
+        for first in ("// Reads zips.\n", "// Reads zips (APPNOTE 4.3).\n#include"):
+            self.assertEqual(purpose_fault("src/x.cc", first), "")
+        for first in ("#include <a>\n", "// reads zips.\n", "// Reads\n", "//\n// Reads zips.\n", "// R" + "a" * 120 + ".\n"):
+            self.assertNotEqual(purpose_fault("src/x.cc", first), "", first)
+        self.assertEqual(purpose_fault("src/x.h", "// Reads zips and\n// writes them.\n"), "")
+
+    def test_further_namespaces_are_found(self) -> None:
+        helpers, rest = "namespace {\n\nint f() {\n}\n\n}  // namespace\n\n", "int g() {\n}\n\n"
+        begin, end = "namespace onnxar::zip {\n", "}  // namespace onnxar::zip\n"
+        for body in (helpers + rest, rest, helpers):
+            self.assertEqual(namespace_fault(begin + body + end), "")
+        for body in (rest + helpers, helpers + rest + helpers, rest + end + begin + rest, "namespace base {\n" + rest + "}\n"):
+            self.assertNotEqual(namespace_fault(begin + body + end), "", body)
 
     def test_cycles_are_found(self) -> None:
         files = {"a/x.h": '#include "b/y.h"', "b/y.h": "", "b/y.cc": '#include "c/z.h"', "c/z.h": '#include "a/x.h"'}
