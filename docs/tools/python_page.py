@@ -1,4 +1,4 @@
-"""Makes the reference of the Python package as Markdown, of its sources alone: signatures and docstrings of what is public."""
+"""Makes the reference of the Python package as Markdown from its sources: signatures and docstrings of public names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python/onnxar"
 MODULES = ("numpy", "torch", "onnxruntime", "signing", "inspection")
+SECTIONS = ("Args:", "Returns:", "Raises:")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -25,7 +26,7 @@ def definitions(tree: ast.Module) -> dict[str, Definition]:
 
 
 def exported() -> Iterator[tuple[str, Definition]]:
-    """The names of the package itself, in the order of `__all__`, each with what defines it."""
+    """Yields the names of the package itself, in the order of `__all__`, each with its definition."""
     tree = parsed("onnxar")
     places, others, names = {}, {}, []
     for node in tree.body:
@@ -42,9 +43,24 @@ def exported() -> Iterator[tuple[str, Definition]]:
 
 
 def text(node: Definition | ast.Module) -> str:
-    """The docstring as Markdown: `io.*` outside of code has no emphasis; examples, which are indented, stay as they are."""
-    lines = inspect.cleandoc(ast.get_docstring(node) or "").splitlines()
-    return "\n".join(line if line.startswith(("    ", ">>>")) else plain(line) for line in lines)
+    """Returns the docstring as Markdown. Its sections (Args, Returns, Raises) become lists; examples, which are indented, stay code."""
+    lines, section = [], ""
+    for line in inspect.cleandoc(ast.get_docstring(node) or "").splitlines():
+        if line in SECTIONS:
+            section = line
+            lines += [f"**{line[:-1]}**", ""]
+        elif section and line.startswith("    "):
+            lines.append(item(line[4:], section))
+        else:
+            section = section if not line else ""
+            lines.append(line if line.startswith(("    ", ">>>")) else plain(line))
+    return "\n".join(lines)
+
+
+def item(line: str, section: str) -> str:
+    """Returns a line of a section; the first line of an argument begins an item of a list."""
+    found = re.match(r"(\**\w+): (.*)", line)
+    return f"- `{found[1]}`: {plain(found[2])}" if found and section != "Returns:" else plain(line if section == "Returns:" else f"  {line.strip()}")
 
 
 def plain(line: str) -> str:
@@ -53,7 +69,7 @@ def plain(line: str) -> str:
 
 
 def signature(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> str:
-    """One parameter a line, if there are several lines of them."""
+    """Returns the signature; a long one has its keyword arguments on a separate line."""
     given = ast.unparse(node.args).removeprefix("self").removeprefix(", ")
     result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     if len(name) + len(given) + len(result) < 120:

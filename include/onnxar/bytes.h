@@ -43,7 +43,7 @@ inline constexpr std::uint64_t default_expansion = 8;
 /// The default of LoadOptions::max_depth: as deep as protobuf's own parsers read.
 inline constexpr std::size_t most_nested_messages = 100;
 
-/// Returns the largest power of two, at most 4096, of which the address of `bytes` is a multiple; 4096 for no bytes.
+/// Returns the alignment of the address of `bytes`: a power of two, at most 4096. Returns 4096 for no bytes.
 inline std::size_t alignment_of(Bytes bytes) noexcept {
   constexpr std::uintptr_t page = 4096;
   return bytes.empty() ? page

@@ -189,7 +189,7 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///    Access control lists are not read.
 /// 3. Each file is opened once, without following a link. Its owner and permissions are read from the open file.
 /// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
-/// 5. Only files that begin with this library's first line, or with the zeros that a crash can leave in its place, are
+/// 5. Only files that begin with this library's first line, or with the zeros that a crash can leave instead, are
 ///    read, replaced or removed.
 /// 6. A stored model is used if the archive's digest, the key, the variables ORT_* and MLAS_*, the system and the
 ///    processor are the same, and its CRC-32s match.

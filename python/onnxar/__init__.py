@@ -109,5 +109,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """What the guide explains: the names of `__all__`, and the modules that were imported."""
+    """Returns the names of `__all__`, which the guide explains, and the modules that were imported."""
     return [*__all__, "__version__", *(name for name in ("inspection", "numpy", "onnxruntime", "torch") if name in globals())]

@@ -44,7 +44,7 @@ class _Origin(NamedTuple):
 
 
 class TensorSlice:
-    """A tensor for partial access: `part = archive.get_slice("w")[:, :8]`. Nothing is read before the subscript."""
+    """A tensor for partial access: `part = archive.get_slice("w")[:, :8]`. Reads nothing before the subscript."""
 
     def __init__(self, archive: Archive, info: TensorInfo, key: str) -> None:
         self._archive = archive
@@ -122,7 +122,7 @@ def _named(tensors: Iterable[_core.StoredTensor]) -> dict[str, list[_core.Stored
 
 
 class _Values(collections.abc.ValuesView[Array]):
-    """All arrays of an archive, each made when it is asked for. The inherited view would look each of them up by its key."""
+    """All arrays of an archive, each made when it is requested. The inherited view would search each of them by its key."""
 
     _mapping: Archive
 
@@ -154,7 +154,7 @@ class Arrays(Mapping[str, Array]):
 
 
 def _same(a: Array, b: Any) -> bool:
-    """Whether the bits are equal, NaNs among them."""
+    """Returns True if the bits are equal, NaNs among them."""
     if not isinstance(b, np.ndarray) or (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
     return bool(np.array_equal(_bits(a), _bits(b)))
@@ -169,11 +169,11 @@ class Archive(OpenArchive, Arrays):
 
     A text means the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
     model, such as `graph.node[3].attr.value`, which `~` may follow; else the tensor of the Constant node with
-    this output. Of several tensors of a name, the initializer of the main graph
-    counts. If several are left, the error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that
-    means this tensor, else its site (with `~` if the site alone is another tensor's name or an entry).
+    this output. Of several tensors with the same name it means the initializer of the main graph. If several tensors match, the
+    error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that means this tensor, else its site (with
+    `~` if the site is also another tensor's name or an entry).
 
-    `archive[key]`, `key in archive` and `archive.get(key, default)` go by keys, as those of any Mapping, and `==` compares all
+    As in any Mapping, `archive[key]`, `key in archive` and `archive.get(key, default)` take keys, and `==` compares all
     arrays; `tensor`, `info` and `get_slice` take any text. Arrays are views of the mapped file and
     keep the mapping alive after the archive is closed; elements below 8 bits are unpacked into a copy. Methods may be
     called from several threads.
@@ -208,12 +208,13 @@ class Archive(OpenArchive, Arrays):
 
     @property
     def path(self) -> str | None:
-        """The absolute path that was opened; None for an archive that is not a local file, or a part of one."""
+        """The absolute path that was opened; None unless the archive is a complete local file."""
         return self._path
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the path or address and the options, for pools of processes: the archive is opened again, and must be the same
-        (io.changed). Errors: usage.argument (an archive in memory)."""
+        """Pickles the path or address and the options, for pools of processes. Loading opens the archive again, and raises io.changed if
+        it is not the same. Raises usage.argument for an archive in memory.
+        """
         handle = self._handle
         if self._origin is None:
             raise usage("an archive in memory cannot be pickled; open it by its path, or pickle its bytes")
@@ -295,7 +296,7 @@ class Archive(OpenArchive, Arrays):
         return NotFoundError(code, message, str(name), None, self._path or "")
 
     def __contains__(self, key: object) -> bool:
-        """Whether `key` is one of `keys()`. Does not read the tensor's data."""
+        """Returns True if `key` is one of `keys()`. Does not read the tensor's data."""
         self._handle  # noqa: B018
         return key in self._with_arrays
 
@@ -306,7 +307,7 @@ class Archive(OpenArchive, Arrays):
         return self._array(handle, key, stored)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Returns `archive[key]`, or `default`. The error of `archive[key]` would take longer: it looks for near names."""
+        """Returns `archive[key]`, or `default`. Faster than catching the error of `archive[key]`, which searches for similar names."""
         return self[key] if key in self else default
 
     def __iter__(self) -> Iterator[str]:
@@ -328,8 +329,11 @@ class Archive(OpenArchive, Arrays):
         return ((key, self._array(self._handle, key, stored)) for key, stored in self._with_arrays.items())
 
     def tensor(self, name: str) -> Array:
-        """Returns the tensor that a text means: by its name, else its entry, else its node's output, else its site (see the class). Errors:
-        usage.no_such_tensor, usage.ambiguous_tensor."""
+        """Returns the tensor that a text means: by its name, else its entry, else its site, else its node's output (see the class).
+
+        Raises:
+            NotFoundError: usage.no_such_tensor, usage.ambiguous_tensor.
+        """
         return self._array(self._handle, *self._find(name))
 
     def _array(self, handle: _core.Archive, key: str, stored: _core.StoredTensor) -> Array:
@@ -339,9 +343,16 @@ class Archive(OpenArchive, Arrays):
         return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape, key) if array is None else array
 
     def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
-        """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Those of an archive that is not a local
-        file are read together, in a few requests. `verify` compares the CRC-32 of the model and of their entries. Errors:
-        usage.no_such_tensor (no key matches); zip.data.crc; io.*; remote.*."""
+        """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Of an archive that is not a local file, reads them
+        together, in a few requests.
+
+        Args:
+            pattern: The pattern for keys.
+            verify: Compare the CRC-32 of the model and of the arrays' entries.
+
+        Raises:
+            Error: usage.no_such_tensor (no key matches); zip.data.crc; io.*; remote.*.
+        """
         keys = [key for key in self if fnmatch.fnmatchcase(key, pattern)]
         if not keys:
             raise self._missing(pattern)
@@ -356,7 +367,7 @@ class Archive(OpenArchive, Arrays):
         return {key: self[key] for key in keys}
 
     async def load_async(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
-        """As `load`, on another thread."""
+        """Works like `load`, on another thread."""
         return await asyncio.to_thread(self.load, pattern, verify=verify)
 
     def info(self, name: str) -> TensorInfo:
@@ -372,10 +383,22 @@ class Archive(OpenArchive, Arrays):
         self, threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8, threads: int = 0,
         progress: Progress = None,
     ) -> Array:  # fmt: skip
-        """Copies all tensors of at least `threshold` bytes to one buffer, in `threads` (0: one per core), and verifies their
-        CRC-32 and that of the model. From then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
-        Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits,
-        the buffer may take up to `max_expansion` times the size of the archive. Returns the buffer; arrays keep it alive."""
+        """Copies all large tensors to one buffer and compares their CRC-32s and the model's. From then on, `tensor` returns views of
+        the buffer.
+
+        Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits, the buffer may
+        be larger than the archive.
+
+        Args:
+            threshold: Tensors of at least this many bytes are copied.
+            alignment: Tensors begin at multiples of this in the buffer, a power of two.
+            threads: The number of threads; 0: one per core.
+            max_expansion: The buffer may take this many times the size of the archive.
+            progress: See `onnxar.pack`.
+
+        Returns:
+            The buffer, which arrays keep alive.
+        """
         expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion, threads=threads)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
@@ -429,8 +452,7 @@ class Archive(OpenArchive, Arrays):
     # --- the archive ---
 
     def model(self) -> bytes:
-        """Returns the serialised ModelProto, whose tensors refer to entries, as a copy whose CRC-32 was compared. Errors:
-        zip.data.crc."""
+        """Returns a copy of the serialised ModelProto, whose tensors refer to entries, after comparing its CRC-32. Raises zip.data.crc."""
         return self._handle.copy(self._handle.model_name())
 
     def _verify_data_of(self, key: str) -> None:
@@ -456,19 +478,21 @@ class Archive(OpenArchive, Arrays):
         return self._handle.side_files()
 
     def graphs(self) -> list[str]:
-        """Returns the names of all graphs, such as "encoder.onnx", the model first if it has a name: each is a ModelProto over the
-        archive's entries, and `graph` takes its name."""
+        """Returns the names of all graphs, such as "encoder.onnx", beginning with the model's if it has one. Each is a ModelProto over
+        the archive's entries; pass its name to `graph`.
+        """
         own = self._handle.graph("").metadata().get(MODEL_NAME)
         return [*([f"{own}.onnx"] if own else []), *self._handle.graphs()]
 
     def graph(self, name: str) -> Archive:
-        """Returns the archive as one of its graphs has it: its tensors and `model()` are those of the graph. `name` may lack
-        the ".onnx", and may be that of the model itself. Both archives share the mapping, and each is closed by itself.
-        Error: usage.no_such_entry."""
+        """Returns a view of the archive for one of its graphs: the tensors and `model()` are those of the graph. `name` may lack
+        the ".onnx", and may be that of the model itself. Both archives share the mapping, and are closed separately. Raises
+        usage.no_such_entry.
+        """
         return Archive(self._handle.graph(name), self._path, self._origin)
 
     def entries_of_graphs(self) -> list[str]:
-        """Returns the names of the entries that tensors of further graphs use."""
+        """Returns the names of the entries that tensors of additional graphs use."""
         return self._handle.entries_of_graphs()
 
     def entry(self, name: str) -> memoryview:
@@ -481,11 +505,11 @@ class Archive(OpenArchive, Arrays):
         return memoryview(self._handle.resolve(location, offset, length))
 
     def verify(self, name: str) -> None:
-        """Compares the CRC-32 of an entry's bytes. Error: zip.data.crc."""
+        """Compares the CRC-32 of an entry's bytes. Raises zip.data.crc."""
         self._handle.verify(name)
 
     def check(self, *, data: bool = False, strict: bool = False) -> list[Finding]:
-        """Calls `onnxar.check` for the file that is now at the path that was opened."""
+        """Calls `onnxar.check` for the file that is now at the opened path."""
         self._handle  # noqa: B018
         if self._path is None:
             raise usage("only an archive that was opened by its path in the local file system can be checked")
@@ -493,13 +517,18 @@ class Archive(OpenArchive, Arrays):
 
 
 def opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
-    """An archive that is closed afterwards, unless it was open before."""
+    """Yields an archive that is closed afterwards, unless it was already open."""
     return contextlib.nullcontext(source) if isinstance(source, Archive) else open_archive(source)
 
 
 def ls(archive: Source) -> list[Entry]:
-    """Returns the entries of the archive in the order of the file; the model is last. `archive`: as `onnxar.open`, or an open
-    archive. Errors: as `onnxar.open`.
+    """Returns the entries of the archive in the order of the file; the model is last.
+
+    Args:
+        archive: See `onnxar.open`; or an open archive.
+
+    Raises:
+        Error: What `onnxar.open` raises.
 
     Example:
 
@@ -511,8 +540,14 @@ def ls(archive: Source) -> list[Entry]:
 
 
 def cat(archive: Source, name: str | None = None) -> bytes:
-    """Returns a copy of an entry's bytes, whose CRC-32 was compared; without a name, of the serialised model. `archive`: as
-    `ls`. Errors: as `onnxar.open`; usage.no_such_entry; zip.data.crc.
+    """Returns a copy of an entry's bytes, after comparing its CRC-32.
+
+    Args:
+        archive: See `ls`.
+        name: The entry's name; without it, the serialised model is returned.
+
+    Raises:
+        Error: What `onnxar.open` raises; usage.no_such_entry; zip.data.crc.
 
     Example:
 
@@ -535,32 +570,35 @@ def open_archive(
     timeout: float = _ranges.TIMEOUT,
     verify: Verification | None = None,
 ) -> Archive:
-    """Opens an archive at a path, in memory, or in a file object, which is read to its end. Errors: io.*, zip.*, archive.*.
+    """Opens an archive at a path or address, in memory, or in a file object, which is read to its end.
 
-    With `no_copy`, the file is mapped, and weights are read when their arrays are used. Do not shorten or overwrite the
-    file while it is open; replace it by renaming, as this package does. `prefetch` makes the system read ahead
-    ("will_need"), or waits until all bytes are in memory ("populate"). Without `no_copy`, the whole file is first read
-    into memory, by so many `threads` (0: all cores). The file may then be changed or removed. Use this for network
-    file systems, where mapping is slow. The bytes of an open archive and of a buffer are copied, too.
-
-    An archive that is embedded in a larger file or buffer begins at `offset`, in a file a multiple of 64, and has `length` bytes
-    (None: up to the end). It has no `path`. An archive that was opened by a path or an address can be pickled: another process opens
-    it again.
+    By default the file is mapped, and weights are read when their arrays are used. Do not shorten or overwrite the file while it
+    is open; replace it by renaming, as this package does. An archive that was opened by a path or an address can be pickled:
+    another process opens it again.
 
     An address such as `https://host/m.onnxar`, `s3://bucket/key` or `hf://owner/name/m.onnxar`, and a file or path of fsspec, is
-    read in ranges: `https://` and `s3://` with the system's libcurl, others through fsspec, which gets `storage_options` and then
-    reads all addresses. With a `store` of obstore, `source` is a path in it. A
-    tensor is read when its array is taken, and kept as long as the archive or one of its arrays; `Archive.load` reads
-    many at once. "populate", and False for `no_copy`, read everything when the archive is opened. All bytes are of one version of the
-    file, or the error is io.changed. More errors: remote.*.
+    read in ranges: `https://` and `s3://` with the system's libcurl, others through fsspec. fsspec reads all addresses that are opened
+    with `storage_options`. A tensor is read when its array is requested, and kept as long as the archive or one of its arrays;
+    `Archive.load` reads many at once. If the file changes while it is read, the error is io.changed.
 
-    A request of HTTP that gets no answer for `timeout` seconds, or less than 1 KiB/s, is sent again once, and then given
-    up (remote.timeout); 0 waits without end. Other file systems, and stores, have limits of their own.
+    Args:
+        source: The path, address, bytes or file object, or an open archive.
+        no_copy: If False, read the whole file into memory first; it may then be changed or removed. Use this for network file
+            systems, where mapping is slow. The bytes of an open archive and of a buffer are copied, too.
+        prefetch: "will_need" makes the system read ahead; "populate" waits until all bytes are in memory.
+        threads: The number of threads that read into memory; 0: all cores.
+        offset: Where in a larger file or buffer the archive begins; in a file a multiple of 64. It then has no `path`.
+        length: The archive's bytes in a larger file or buffer; None: to the end.
+        storage_options: Passed to fsspec.
+        store: An obstore store, in which `source` is a path.
+        timeout: Over HTTP, repeat a request once if it gets no answer, or less than 1 KiB/s, for this many seconds; then raise
+            remote.timeout. 0 waits forever. Other file systems and stores have their own limits.
+        verify: An `onnxar.signing.Signature`. Opening then compares the names of all entries and the model with what was signed.
+            Each other entry is compared once, at its first use, before any of its bytes is returned. Other programs must not
+            overwrite the file meanwhile, unless `no_copy` is False. An open archive that is verified stays verified as `source`.
 
-    `verify` is an `onnxar.signing.Signature`. Opening then compares the names of all entries and the model with what was
-    signed, and each other entry is compared when it is first used, once: a wrong one gives no byte. Other programs must not
-    overwrite the file meanwhile, except without `no_copy`. An open archive that is verified stays so when it is the `source`.
-    Errors: signature.invalid, signature.mismatch.
+    Raises:
+        Error: io.*, zip.*, archive.*; remote.*; signature.invalid, signature.mismatch.
 
     Example:
 
@@ -628,7 +666,7 @@ def _native_handle(descriptor: int) -> int:
 
 
 def _reopened(source: Any, options: dict[str, Any], graph: str, state: str) -> Archive:
-    """Opens an archive that was pickled. Errors: as `onnxar.open`; io.changed."""
+    """Opens an archive that was pickled. Raises what `onnxar.open` raises; io.changed."""
     archive = open_archive(source, **options)
     if _state_of(archive._handle) != state:
         raise fault("io.changed", "the file was replaced or edited since the archive was pickled; open it again", path=archive.path or "")
@@ -636,7 +674,7 @@ def _reopened(source: Any, options: dict[str, Any], graph: str, state: str) -> A
 
 
 def _state_of(handle: _core.Archive) -> str:
-    """Returns a hash of what the directory says, which includes the CRC-32 of all bytes."""
+    """Returns a hash of the directory, which includes the CRC-32 of all bytes."""
     rows = [(row["name"], row["offset"], row["size"], row["crc32"]) for row in handle.entries()]
     return hashlib.sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -646,7 +684,11 @@ open_archive.__module__ = "onnxar"
 
 
 async def open_async(source: Source, **options: Any) -> Archive:
-    """Opens `source` with `options` as `onnxar.open`, on another thread.
+    """Works like `onnxar.open`, on another thread.
+
+    Args:
+        source: See `onnxar.open`.
+        **options: The other arguments of `onnxar.open`.
 
     Example:
 

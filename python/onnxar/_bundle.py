@@ -1,4 +1,4 @@
-"""Bundles of OpenSSF Model Signing: made, and verified, by the package model-signing. Nothing here computes a signature."""
+"""Makes and verifies OpenSSF Model Signing bundles with the package model-signing. Nothing here computes a signature."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _package() -> Any:
 
 
 def _made(make: Any, **arguments: Any) -> Any:
-    """Calls a method of model-signing that reads keys or certificates. Errors: usage.argument, io.*."""
+    """Calls a method of model-signing that reads keys or certificates. Raises usage.argument, io.*."""
     try:
         return make(**arguments)
     except OSError as error:
@@ -44,11 +44,12 @@ def _reason(error: Exception) -> str:
 
 def _expect_one(what: str, **given: object) -> None:
     if sum(1 for value in given.values() if value is not None) != 1:
-        raise usage(f"give one of {', '.join(given)}, which says {what}")
+        raise usage(f"pass one of {', '.join(given)}, which says {what}")
 
 
 def _paths(chain: Any) -> list[Path]:
-    """Returns the certificates as a list: an empty one, for which model-signing would take those of websites, has to be seen."""
+    """Returns the certificates as a list. Callers must notice an empty list, for which model-signing would use the certificates of
+    websites."""
     if isinstance(chain, str | bytes | os.PathLike) or not isinstance(chain, Iterable):
         raise usage("certificate_chain is a list of paths")
     return list(chain)
@@ -60,7 +61,7 @@ def _paths(chain: Any) -> list[Path]:
 def signer(
     private_key: Path | None, password: str | None, certificate: Path | None, chain: Iterable[Path], config: Any
 ) -> Any:  # fmt: skip
-    """Returns a model_signing.signing.Config. Errors: usage.argument, io.*."""
+    """Returns a model_signing.signing.Config. Raises usage.argument, io.*."""
     paths = _paths(chain)
     _expect_one("who signs", private_key=private_key, config=config)
     if config is not None:
@@ -81,12 +82,12 @@ def signer(
 
 
 def sigstore_signer(**arguments: Any) -> Any:
-    """Returns a model_signing.signing.Config. Needs the network. Errors: usage.argument, io.*."""
+    """Returns a model_signing.signing.Config. Needs the network. Raises usage.argument, io.*."""
     return _made(_package().signing.Config().use_sigstore_signer, **arguments)
 
 
 class _Known:
-    """Takes the place of model_signing.hashing.Config: the manifest is known, and no file is read."""
+    """Replaces model_signing.hashing.Config: the manifest is known, and no file is read."""
 
     def __init__(self, manifest: Any) -> None:
         self._manifest = manifest
@@ -96,7 +97,7 @@ class _Known:
 
 
 def signed(config: Any, name: str, digests: Mapping[str, bytes]) -> bytes:
-    """Returns the bundle of an archive that is called `name`. Errors: io.failed (model-signing cannot sign)."""
+    """Returns the bundle of an archive named `name`. Raises io.failed (model-signing cannot sign)."""
     manifest = _package().manifest
     items: list[Any] = []
     for entry, digest in digests.items():
@@ -123,12 +124,12 @@ def signed(config: Any, name: str, digests: Mapping[str, bytes]) -> bytes:
 def verifier(
     public_key: Path | None, chain: Iterable[Path], identity: str | None, oidc_issuer: str | None, config: Any
 ) -> Any:  # fmt: skip
-    """Returns a model_signing.verifying.Config. Errors: usage.argument, io.*."""
+    """Returns a model_signing.verifying.Config. Raises usage.argument, io.*."""
     paths = _paths(chain)
     _expect_one("whom to trust", public_key=public_key, certificate_chain=paths or None, identity=identity, config=config)
     if identity is not None or oidc_issuer is not None:
         if not all(isinstance(each, str) and each.strip() for each in (identity, oidc_issuer)):
-            raise usage("identity and oidc_issuer belong together, and neither may be blank: an identity counts with its issuer alone")
+            raise usage("identity and oidc_issuer belong together, and neither may be blank: an identity is valid only with its issuer")
     if config is None:
         made = _package().verifying.Config()
         if public_key is not None:
@@ -143,7 +144,7 @@ def verifier(
 
 
 def most_bytes(names: Iterable[str]) -> int:
-    """Returns how long a bundle may be: what lists these names, which are ASCII, in JSON and Base64, and certificates."""
+    """Returns the largest size of a bundle: a list of these names, which are ASCII, in JSON and Base64, and certificates."""
     return (1 << 20) + sum(1024 + 8 * len(name) for name in names)
 
 
@@ -163,7 +164,7 @@ def read(path: Path, most: int) -> bytes:
 
 
 def digests(config: Any, bundle: bytes, path: str) -> dict[str, bytes]:
-    """Returns the SHA-256 of each entry that the bundle covers. Errors: signature.invalid."""
+    """Returns the SHA-256 of each entry that the bundle covers. Raises signature.invalid."""
     payload = _authentic(config, bundle, path)
     try:
         return _resources(json.loads(payload, object_pairs_hook=_unique))
@@ -172,8 +173,8 @@ def digests(config: Any, bundle: bytes, path: str) -> dict[str, bytes]:
 
 
 def _authentic(config: Any, bundle: bytes, path: str) -> bytes:
-    """Returns the bytes that were signed, as model-signing has verified them. They are not read from the bundle: it may have
-    fields that two parsers see differently."""
+    """Returns the signed bytes that model-signing has verified. They are not read from the bundle, which may have fields that two
+    parsers read differently."""
     from model_signing._signing import sign_sigstore, sign_sigstore_pb  # type: ignore[import-not-found,unused-ignore]
 
     kind: Any = sign_sigstore if config._uses_sigstore else sign_sigstore_pb
@@ -190,11 +191,11 @@ def _authentic(config: Any, bundle: bytes, path: str) -> bytes:
 
 
 def _accepted(config: Any, kind: Any, file: pathlib.Path, path: str) -> tuple[Any, Any]:
-    """Returns the type of the payload and its bytes. Errors: signature.invalid."""
+    """Returns the type of the payload and its bytes. Raises signature.invalid."""
     try:
         signature = kind.read(file)
         if not config._uses_sigstore and (key := signature.bundle.verification_material.public_key) is not None and not key.hint:
-            raise ValueError("it has no hint of its key, as bundles of old versions")  # for which model-signing prints a warning
+            raise ValueError("it does not name its key, like bundles of old versions")  # for which model-signing prints a warning
         found: tuple[Any, Any] = config._verifier._verify_signed_content(signature)
         return found
     except Exception as error:  # of several packages, which do not document them
@@ -214,7 +215,7 @@ def _expect(holds: bool, message: str) -> None:
 
 
 def _resources(statement: dict[str, Any]) -> dict[str, bytes]:
-    """Reads an authentic statement. Files that its maker ignored are not in it, so they are not covered."""
+    """Reads an authentic statement. Files that the signer ignored are not in it, so they are not covered."""
     (subject,), predicate = statement["subject"], statement["predicate"]
     _expect(statement["_type"] == STATEMENT and statement["predicateType"] == PREDICATE, f"it is not {PREDICATE}")
     method, algorithm = predicate["serialization"]["method"], predicate["serialization"]["hash_type"]

@@ -30,11 +30,11 @@ KNOWN_CALLS = {"add_session_config_entry", "add_free_dimension_override_by_name"
 
 
 class Unfit(Exception):
-    """Why a session cannot use the cache."""
+    """The reason why a session cannot use the cache."""
 
 
 def default_folder() -> pathlib.Path:
-    """Returns the user's folder for caches, as the system has it. Errors: OSError (the user has no home)."""
+    """Returns the user's cache folder, as the system defines it. Raises OSError (the user has no home)."""
     if sys.platform == "win32":
         base, usual = os.environ.get("LOCALAPPDATA", ""), "AppData/Local"
     else:
@@ -54,21 +54,20 @@ class Cache:
         self.folder = default_folder() if folder is None else pathlib.Path(os.fsdecode(folder)).absolute()
 
     def open(self, path: str, graph: str, settings: str) -> _core.StoredModel:
-        """Errors: those of the archive."""
+        """Opens a stored model. Raises the errors of the archive."""
         return _core.StoredModel.open_in(self.folder, path, graph, f"{ort.__version__} {ort.get_build_info()}", settings)
 
     def entries(self) -> list[tuple[float, int, str]]:
-        """Returns time, size and description of each stored and each refused model, the latest first. Errors: OSError."""
+        """Returns time, size and description of each stored and each refused model, the latest first. Raises OSError."""
         return [(time, size, f"{archive} (ONNX Runtime {runtime.partition(' ')[0]})" + (f": cannot be stored: {why}" if why else ""))
                 for archive, runtime, why, size, time in _core.list_stored(self.folder)[0]]  # fmt: skip
 
     def unfinished(self) -> int:
-        """Returns the size of what processes are storing, or left when they were killed. Errors: OSError."""
+        """Returns the size of models that processes are storing, or left when they were killed. Raises OSError."""
         return _core.list_stored(self.folder)[1]
 
     def clear(self) -> tuple[int, int]:
-        """Removes all stored models, except those that are being stored, and returns the number of both. Sessions that use them are
-        not disturbed. Errors: OSError."""
+        """Removes all stored models, except those that are being stored, and returns the number of both. Does not disturb sessions that use them. Raises OSError."""
         return _core.clear_stored(self.folder)
 
 
@@ -78,15 +77,15 @@ def _names(of_calls: bool) -> list[str]:
 
 
 class SessionOptions(ort.SessionOptions):  # type: ignore[misc,unused-ignore]
-    """onnxruntime.SessionOptions for sessions with a cache, and for sessions that are pickled: they remember every call, since ONNX
-    Runtime does not tell what was set."""
+    """onnxruntime.SessionOptions for sessions with a cache, and for sessions that are pickled: they record every call, because ONNX
+    Runtime does not expose what was set."""
 
     def __init__(self) -> None:
         super().__init__()
         self._calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
     def _copy(self) -> SessionOptions:
-        """Returns options of their own with the same settings."""
+        """Returns a copy of the options with the same settings."""
         return _options_of(*self._state())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -96,7 +95,7 @@ class SessionOptions(ort.SessionOptions):  # type: ignore[misc,unused-ignore]
         return {name: getattr(self, name) for name in _names(of_calls=False)}, self._settings_called()
 
     def _settings(self) -> list[Any]:
-        """Returns what a stored model depends on, for JSON. Errors: Unfit."""
+        """Returns the settings on which a stored model depends, for JSON. Raises Unfit."""
         for name, *_ in self._calls:
             if name not in KNOWN_CALLS:
                 raise Unfit(f"the session options had a call of {name}")
@@ -131,7 +130,7 @@ for _name in _names(of_calls=True):
 
 
 def _of_cpu(providers: Sequence[Any] | None, provider_options: Sequence[dict[Any, Any]] | None) -> list[Any]:
-    """Returns the options of the CPU's provider. Errors: Unfit."""
+    """Returns the options of the CPU's provider. Raises Unfit."""
     named = [each if isinstance(each, tuple) else (each, {}) for each in providers or ort.get_available_providers()]
     if provider_options:
         named = [(name, options) for (name, _), options in zip(named, provider_options, strict=False)]
@@ -142,7 +141,7 @@ def _of_cpu(providers: Sequence[Any] | None, provider_options: Sequence[dict[Any
 
 
 def settings_of(options: SessionOptions, providers: Sequence[Any] | None, provider_options: Sequence[dict[Any, Any]] | None) -> str:
-    """Returns the settings of a session that a stored model depends on. Errors: Unfit."""
+    """Returns the settings of a session on which a stored model depends. Raises Unfit."""
     if tuple(int(number) for number in ort.__version__.split(".")[:2]) < FIRST_VERSION:
         raise Unfit(f"ONNX Runtime {ort.__version__} is older than {'.'.join(map(str, FIRST_VERSION))}")
     if os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL") == "1":

@@ -45,7 +45,7 @@ def _installed() -> str:
 
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for file in importlib.metadata.files("onnxar") or []:
-            # Of a wheel that was unzipped, the command stays in `onnxar-1.0.0.data/scripts`.
+            # In an unzipped wheel, the command stays in `onnxar-1.0.0.data/scripts`.
             is_command = file.name == "onnxar" and (".." in file.parts or file.parts[-2:-1] == ("scripts",))
             if is_command and os.path.isfile(path := os.path.abspath(str(file.locate()))):
                 return path
@@ -62,7 +62,7 @@ def _installed() -> str:
 @contextlib.contextmanager
 def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
-    file, whose name errors do not tell: a ModelProto tensor by tensor, at any size. Without `weights`, their data in a ModelProto
+    file, whose name errors do not mention; a ModelProto is written tensor by tensor, at any size. Without `weights`, their data in a ModelProto
     or at an address is left out."""
     file = _ranges.remote_file(model, None) if is_remote(model) else model_of(model)
     if isinstance(file, str):
@@ -83,8 +83,8 @@ def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
 
 
 def name_for(model: Any, path: str, file: str) -> str:
-    """Returns what a result calls a file of a model that was read from `path`: a model in memory has no path, and one at an address
-    has that."""
+    """Returns the name of a file in a result about a model that was read from `path`: empty for a model in memory, the address
+    for a model at an address."""
     if is_remote(model) and file == path:
         return _ranges.name_of(model)
     folder = os.path.dirname(path)
@@ -117,13 +117,13 @@ def options(**given: bool | int | Path | None) -> list[str]:
 
 
 def run(verb: str, *arguments: str, tell: Report | None = None) -> Any:
-    """Returns the JSON that the verb prints. Errors: as the command."""
+    """Returns the JSON that the verb prints. Raises the errors of the command."""
     return json.loads(output(verb, "--json", "--quiet", *arguments, tell=tell))
 
 
 def output(verb: str, *arguments: str, tell: Report | None = None) -> bytes:
     """Returns the bytes that the verb prints. Calls `tell` while it works. An interrupt, or an exception from `tell`, also ends
-    the command. Errors: as the command."""
+    the command. Raises the errors of the command."""
     command = [executable(), "--json-errors", *(["--json-progress"] if tell else []), verb, *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
@@ -162,12 +162,12 @@ def _followed(process: subprocess.Popen[bytes], tell: Report) -> tuple[bytes, by
 def _error(said: str, exit_code: int, arguments: tuple[str, ...]) -> Error:
     """Returns the error that the command printed. A killed command prints none."""
     try:
-        told = json.loads(said.splitlines()[-1])["error"]
+        printed = json.loads(said.splitlines()[-1])["error"]
     except (IndexError, ValueError, KeyError, TypeError):
         return make_error("io.failed", said.strip() or f"the command `onnxar` ended with {exit_code}", "", None, "")
-    hint = told["hint"] or {"id": "", "value": ""}
-    path = _as_given(told["path"] or "", arguments)
-    return make_error(told["code"], told["message"], told["entry"] or "", told["offset"], path, hint["id"], hint["value"])
+    hint = printed["hint"] or {"id": "", "value": ""}
+    path = _as_given(printed["path"] or "", arguments)
+    return make_error(printed["code"], printed["message"], printed["entry"] or "", printed["offset"], path, hint["id"], hint["value"])
 
 
 def _as_given(path: str, arguments: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ import sys
 
 
 def is_command() -> bool:
-    """Returns whether this process is `onnxar-py`, or is about to be `python -m onnxar`."""
+    """Returns True if this process is `onnxar-py`, or is about to be `python -m onnxar`."""
     arguments = getattr(sys, "argv", None) or [""]  # a program that embeds Python may set none
     if os.path.splitext(os.path.basename(arguments[0]))[0] == "onnxar-py":
         return True
@@ -17,8 +17,8 @@ def is_command() -> bool:
 
 
 def leave_out() -> None:
-    """Removes the current folder from the places for modules: `python -m` puts it there, and so does PYTHONPATH with an empty
-    part. If this package itself is there, nothing is removed: what would be protected was run already."""
+    """Removes the current folder from sys.path, where `python -m` puts it, and PYTHONPATH with an empty part. If this package itself
+    is in it, removes nothing: the modules to protect against have already run."""
     try:
         current = _real(os.getcwd())
         if _real(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))) != current:

@@ -20,15 +20,22 @@ class Digest:
 
     @property
     def manifest(self) -> str:
-        """The text whose SHA-256 is `hex`: a line for each entry, as sha256sum prints it."""
+        """Returns the text whose SHA-256 is `hex`: a line for each entry, as sha256sum prints it."""
         return "".join(f"{value}  {name}\n" for name, value in self.entries.items())
 
 
 def digest(source: Source, *, threads: int = 0, progress: Progress = None) -> Digest:
-    """Returns the digest of an archive: `source` is as for `onnxar.open`, or an open archive, all of whose graphs count. Reads all bytes,
-    in `threads` (0: one per core; one for an archive at an address), and compares CRC-32s on the way. Two archives with
-    the same names and bytes have the same digest. Errors: zip.data.crc; io.changed; as `onnxar.open`.
-    Other arguments: as `onnxar.pack`.
+    """Returns the digest of an archive. Archives with the same names and bytes have the same digest.
+
+    Reads all bytes and compares their CRC-32s.
+
+    Args:
+        source: See `onnxar.open`; or an open archive, whose graphs are all covered.
+        threads: The number of threads; 0: one per core. An archive at an address uses one.
+        progress: See `onnxar.pack`.
+
+    Raises:
+        Error: zip.data.crc; io.changed; what `onnxar.open` raises.
 
     Example:
 

@@ -36,7 +36,7 @@ name_of = _core.dtype_name
 
 @functools.cache
 def numpy_dtype(number: int) -> np.dtype[Any]:
-    """Returns the dtype. Errors: usage.argument (strings and unknown types); ImportError (ml_dtypes is missing)."""
+    """Returns the dtype. Raises usage.argument (strings and unknown types); ImportError (ml_dtypes is missing)."""
     if number in _OF_NUMPY:
         return np.dtype(_OF_NUMPY[number])
     if number not in _OF_ML_DTYPES:
@@ -53,12 +53,12 @@ def numpy_dtype(number: int) -> np.dtype[Any]:
 
 
 def is_of_numpy(number: int) -> bool:
-    """Whether NumPy itself has the type."""
+    """Returns True if NumPy itself has the type."""
     return number in _OF_NUMPY
 
 
 def number_of(array: np.ndarray[Any, Any], name: str) -> int:
-    """Returns the data type for an array. Errors: usage.argument, which names the tensor `name`."""
+    """Returns the data type for an array. Raises usage.argument, which names the tensor `name`."""
     known = _NUMBER.get(array.dtype.name)
     if known is not None and array.dtype.names is None:
         return known
@@ -67,8 +67,8 @@ def number_of(array: np.ndarray[Any, Any], name: str) -> int:
 
 
 def as_array(buffer: Any, number: int, shape: tuple[int, ...], name: str) -> np.ndarray[Any, Any]:
-    """Returns a read-only view of raw bytes; a copy for elements below 8 bits and for unaligned bytes. Errors:
-    onnx.tensor.dims, which names the tensor `name`; as `numpy_dtype`."""
+    """Returns a read-only view of raw bytes; a copy for elements below 8 bits and for unaligned bytes. Raises onnx.tensor.dims,
+    which names the tensor `name`, and what `numpy_dtype` raises."""
     dtype, count = numpy_dtype(number), math.prod(shape)
     if len(shape) > MOST_DIMENSIONS:
         raise _too_much(f"the tensor has {len(shape)} dimensions, and NumPy's arrays have at most {MOST_DIMENSIONS}", name)
@@ -104,7 +104,7 @@ def unpacked(packed: np.ndarray[Any, Any], bits: int, count: int) -> np.ndarray[
 
 
 def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """The reverse of `unpacked`. Pads the last byte with zeros."""
+    """Reverses `unpacked`. Pads the last byte with zeros."""
     per_word, mask = 4 if bits == 6 else 8 // bits, (1 << bits) - 1
     values = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     joined = np.zeros(-(-values.size // per_word), np.uint32 if bits == 6 else np.uint8)

@@ -29,7 +29,7 @@ _DATA = ("raw_data", "float_data", "int32_data", "string_data", "int64_data", "d
 
 
 class Files(MutableMapping[str, bytes]):
-    """Side files and further graphs of an archive. A value is set as bytes, or as the path of a file."""
+    """Side files and additional graphs of an archive. A value is set as bytes, or as the path of a file."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -50,7 +50,7 @@ class Files(MutableMapping[str, bytes]):
 
     def __setitem__(self, name: str, file: Path | bytes) -> None:
         if not isinstance(file, str | os.PathLike | bytes | bytearray | memoryview):
-            raise usage(f"a side file is given as bytes or as a path, not as {type(file).__name__}", name)
+            raise usage(f"a side file must be bytes or a path, not {type(file).__name__}", name)
         self._archive._handle  # noqa: B018  raises after the block
         self.set[name] = file
         self.removed.discard(name)
@@ -73,9 +73,10 @@ class Files(MutableMapping[str, bytes]):
 
 
 class Edit(Arrays):
-    """An edit of one archive, made by `onnxar.edit`: a Mapping of the archive's tensors, and of those that were set. It counts when its block ends without an exception: then everything is
-    appended to the file in one step, or nothing. Weights that do not change are neither read nor moved. Arrays and
-    archives that were opened before stay as they were. One thread at a time."""
+    """An edit of one archive, made by `onnxar.edit`: a Mapping of the archive's tensors, and of those that were set. When the block
+    ends without an exception, either everything is appended to the file in one step, or nothing. Weights that do not change are
+    neither read nor moved. Arrays and archives that were opened before do not change. Use it from one thread at a time.
+    """
 
     def __init__(self, archive: Archive, options: dict[str, Any]) -> None:
         self.archive = archive
@@ -83,7 +84,7 @@ class Edit(Arrays):
         self.files = Files(archive)
         """Side files and graphs by name: set bytes or a path, or delete them."""
         self.report: ReplaceReport | None = None
-        """What was done, once the block has ended; None if nothing changed."""
+        """The report, after the block has ended; None if nothing changed."""
         self._options = options
         self._writer = _core.ModelWriter()
         self._set: dict[str, Array] = {}
@@ -97,7 +98,8 @@ class Edit(Arrays):
     @property
     def model(self) -> onnx.ModelProto:
         """The onnx.ModelProto without its large tensors, which refer to entries. Change it in any way. A tensor with new data
-        inside gets a new entry."""
+        inside gets a new entry.
+        """
         if not self._shared:
             self._shared = True
             descent = _proto.Descent(self._model)
@@ -106,10 +108,10 @@ class Edit(Arrays):
 
     @functools.cached_property
     def _stored_steps(self) -> dict[str, _proto.Steps]:
-        """To the tensors of the model before the edit, by key."""
+        """Returns the steps to the tensors of the model before the edit, by key."""
         keys, steps = list(self.archive._tensors), self.archive._handle.steps()
         if len(keys) != len(steps):
-            raise fault("onnx.model.invalid", "two attributes of a node have one name, so their tensors cannot be told apart", path=self.archive.path or "")
+            raise fault("onnx.model.invalid", "two attributes of a node have one name, so their tensors cannot be distinguished", path=self.archive.path or "")
         return dict(zip(keys, steps, strict=True))
 
     @functools.cached_property
@@ -121,8 +123,9 @@ class Edit(Arrays):
         return model
 
     def __getitem__(self, name: str) -> Array:
-        """Returns the array that was set, else the one in the archive before the edit, whatever was done to `model`. Its CRC-32 is
-        compared: what is written instead has a new one. Errors: usage.no_such_tensor, usage.ambiguous_tensor; zip.data.crc."""
+        """Returns the array that was set, else the one in the archive before the edit, independent of changes to `model`. Compares its
+        CRC-32, because an edit would give damaged data a new one. Raises usage.no_such_tensor, usage.ambiguous_tensor; zip.data.crc.
+        """
         if name in self._set:
             return self._set[name]
         array = self.archive[name]
@@ -139,9 +142,10 @@ class Edit(Arrays):
         return name in self._set or name in self.archive
 
     def __setitem__(self, name: str, array: Any) -> None:
-        """Gives the tensor of this key new data of the same type and shape (see `put`). Keys are those of `archive` and the names
-        of tensors that were added since. The array is written when the block ends; do not
-        change it until then. Errors: usage.no_such_tensor; usage.ambiguous_tensor; usage.argument (type, shape)."""
+        """Sets new data of the same type and shape for the tensor of this key (see `put`). Keys are those of `archive` and the names
+        of tensors that were added since. The array is written when the block ends; do not change it until then. Raises
+        usage.no_such_tensor; usage.ambiguous_tensor; usage.argument (type, shape).
+        """
         array, message = _weights.checked(name, array), self._find(name)
         if message is None:
             raise self._gone(name) if name in self.archive._tensors else self._not_there(name)
@@ -159,8 +163,16 @@ class Edit(Arrays):
         return error
 
     def put(self, name: str, array: Any) -> None:
-        """Gives the tensor that a text means (by name, entry or site, as `Archive.tensor`) new data of any type and shape; if
-        there is no such tensor, adds an initializer of this name to the graph. Errors: usage.ambiguous_tensor."""
+        """Sets new data of any type and shape, or adds a tensor. The array is written when the block ends.
+
+        Args:
+            name: A text that means a tensor, by its name, entry or site, as for `Archive.tensor`. If it means no tensor, an
+                initializer of this name is added to the graph.
+            array: The new data.
+
+        Raises:
+            NotFoundError: usage.ambiguous_tensor.
+        """
         array = _weights.checked(name, array)
         if not name:
             raise usage("a tensor needs a name")
@@ -175,9 +187,9 @@ class Edit(Arrays):
         self._give(name, message, array, number)
 
     def add_graph(self, name: str, model: onnx.ModelProto | bytes) -> None:
-        """Adds a further graph over the weights of this archive, or replaces the one of this name. `name` may lack `.onnx`. Tensors
-        that name entries share them: begin with a copy of `model`. Other data stays in the graph; `onnxar.replace` with
-        `graph=name` moves it to entries. The graph is written when the block ends, which raises what `onnxar.replace` raises.
+        """Adds another graph over the weights of this archive, or replaces the one of this name. Tensors that name entries share them,
+        so begin with a copy of `model`. Other data stays in the graph; `onnxar.replace` with `graph=name` moves it to entries. The
+        graph is written when the block ends, which raises what `onnxar.replace` raises.
 
             with onnxar.edit("model.onnxar") as e:
                 decoder = onnx.ModelProto()
@@ -185,11 +197,18 @@ class Edit(Arrays):
                 decoder.graph.node.pop()
                 e.add_graph("decoder", decoder)
 
-        The name may have folders, as "unet/model". A UserWarning (archive.entry.shared) says that a graph was merged from two archives.
-        Errors: usage.argument (the name is empty, or its last part is; not a model; a tensor that was set in this block, which has no
-        entry yet); onnx.model.too_large."""
+        A UserWarning (archive.entry.shared) reports that a graph seems to be merged from two archives.
+
+        Args:
+            name: The name, with or without `.onnx`. It may have folders, such as "unet/model".
+            model: The graph, an onnx.ModelProto.
+
+        Raises:
+            Error: usage.argument (the name or its last part is empty; not a model; a tensor that was set in this block, which has no
+                entry yet); onnx.model.too_large.
+        """
         if not isinstance(model, bytes | bytearray | memoryview) and not _proto.is_model(model):
-            raise usage(f"a graph is given as an onnx.ModelProto or its bytes, not as {type(model).__name__}", name)
+            raise usage(f"a graph must be an onnx.ModelProto or its bytes, not {type(model).__name__}", name)
         entry = name if name.endswith(".onnx") else f"{name}.onnx"
         if entry.rpartition("/")[2] == ".onnx":
             raise usage("a graph needs a name whose last part is not empty", name)
@@ -202,7 +221,7 @@ class Edit(Arrays):
         begin = next((location.rpartition(":")[0] for location in self._given if location), None)  # of all, the same
         found = re.search(re.escape(begin.encode()) + rb":[0-9]+", graph) if begin else None
         if found and (key := self._given.get(found[0].decode())) is not None:
-            raise usage(f"its tensor {printable(key)!r} was set in this block, and gets an entry when the block ends: add the graph in an edit of its own", name)
+            raise usage(f"its tensor {printable(key)!r} was set in this block, and gets an entry when the block ends: add the graph in a separate edit", name)
 
     def _give(self, key: str, message: onnx.TensorProto, array: Array, number: int) -> None:
         size = _dtypes.raw_size(array, number)
@@ -221,7 +240,7 @@ class Edit(Arrays):
         self._set[key] = array
 
     def _find(self, key: str) -> onnx.TensorProto | None:
-        """Finds the message of a tensor: that at its site before the edit, if the key is a site, else the only one of this name.
+        """Finds the message of a tensor: if the key is a site, the one that was at this site before the edit, else the only one of this name.
         None if there is no such key."""
         stored = self.archive._tensors.get(key)
         if stored is not None and stored.name != key:
@@ -301,9 +320,10 @@ class Edit(Arrays):
         return grown or self._serialised() != self._before
 
     def _refuse_ambiguous(self) -> None:
-        """Refuses new data of a tensor outside the model if its graph defines its name again: the library would put what a
-        program gives into the model, and runtimes choose by where data is. The walk over all messages is for tensors outside the
-        main graph. Errors: onnx.graph.duplicate."""
+        """Refuses new data for a tensor outside the model if its graph defines its name again. The library would move the data into the
+        model, and which definition a runtime uses depends on where data is. The walk over all messages is for tensors outside the
+        main graph. Raises onnx.graph.duplicate.
+        """
         if not self._outside:
             return
         known = self._stored_steps
@@ -362,13 +382,22 @@ def edit(
             e.model.producer_name = "me"
             e.files["tokenizer.json"] = b"..."
 
-    All changes are made when the block ends, in one step, by an edit that only appends: it takes as long as writing the
+    All changes are made in one step when the block ends, by an edit that only appends: it takes as long as writing the
     new data, whatever the size of the archive. After an exception in the block or in that step, the file is unchanged.
-    If another edit came between, the step raises io.changed, and nothing is lost. `onnxar.undo` takes an edit back, unless
-    its report has `discards_states`: an archive in which no entry stays in place is rewritten. What is read in the block
-    is compared with its CRC-32 (the model in any case), so that no damage gets a new one.
-    Arrays of fewer than `threshold` bytes go into the model. Needs the package onnx, except for side files alone.
-    Other arguments: as `onnxar.pack`. Errors: as `onnxar.open` and `onnxar.replace`."""
+    If another edit came first, the step raises io.changed, and nothing is lost. `onnxar.undo` takes an edit back, unless
+    its report has `discards_states`: an archive in which no entry stays in place is rewritten. Everything that the block reads
+    is compared with its CRC-32 (the model in any case), because an edit would give damaged data a new one. Needs the package onnx,
+    except to change only side files.
+
+    Args:
+        archive: The path of the archive.
+        threshold: Arrays of fewer bytes go into the model.
+
+    Other arguments: see `onnxar.pack`.
+
+    Raises:
+        Error: What `onnxar.open` and `onnxar.replace` raise.
+    """
     path = os.path.abspath(file_of(archive, "edit"))
     options = {"threshold": threshold, "sync": sync, "dry_run": dry_run, "threads": threads, "progress": progress,
                "max_expansion": max_expansion}  # fmt: skip

@@ -45,7 +45,7 @@ class NotFoundError(Error, KeyError):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument has a value that the function does not take."""
+    """An argument has a value that the function does not accept."""
 
 
 class FormatError(Error, ValueError):
@@ -54,7 +54,7 @@ class FormatError(Error, ValueError):
 
 
 class FileError(Error, OSError):
-    """The system or a server cannot read or write a file, or it changed meanwhile: codes io.* and remote.*."""
+    """The system or a server cannot read or write a file, or the file changed during the call: codes io.* and remote.*."""
 
     _errno: int | None = errno.EIO
 
@@ -127,7 +127,7 @@ def class_of(code: str) -> type[Error]:
 
 
 def in_words(message: str, hint: str, value: str) -> str:
-    """Appends the library's advice, in the words of this package, to a message. What a file is comes first."""
+    """Appends the library's advice, in the words of this package, to a message. Advice that identifies a file's real type comes first."""
     advice = _core.hint_words(hint, value)
     if advice and hint.startswith("kind."):
         return f"{advice} ({message})"
@@ -146,7 +146,7 @@ def fault(code: str, message: str, entry: str = "", path: str = "") -> Error:
 
 
 def unreadable(error: OSError, path: str) -> Error:
-    """Returns the error of this package for one of the system."""
+    """Returns this package's error for an error of the system."""
     return fault(code_of(error), error.strerror or str(error), path=path)
 
 
@@ -161,7 +161,7 @@ def usage(message: str, entry: str = "", path: str = "") -> Error:
 
 @contextlib.contextmanager
 def without_folder(folder: str, name: str = "") -> Iterator[None]:
-    """Raises errors of files in a temporary folder, which is gone when they are read, as errors of `name`, or of a model in memory."""
+    """Raises errors of files in a temporary folder, which no longer exists when users read them, as errors of `name`, or of a model in memory."""
     try:
         yield
     except Error as error:
@@ -177,7 +177,7 @@ _PIP_NAMES = {"google": "protobuf", "ml_dtypes": "ml_dtypes", "onnx": "onnx", "o
 
 @contextlib.contextmanager
 def needs(what: str) -> Iterator[None]:
-    """Says what needs an optional package if an import in the block does not find it, and how to install it. Raises ModuleNotFoundError."""
+    """If an import in the block does not find an optional package, says what needs it and how to install it. Raises ModuleNotFoundError."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Archives whose entries are compared with known digests before they are used: `onnxar.open(path, verify=...)`."""
+"""Opens archives whose entries are compared with known digests before they are used: `onnxar.open(path, verify=...)`."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ SIGNATURE = "onnxar.sig"  # the side file that a signature may be in, which it d
 
 
 class Verification(Protocol):
-    """What `onnxar.open` takes as `verify`: `onnxar.signing.Signature`."""
+    """The protocol of the argument `verify` of `onnxar.open`: `onnxar.signing.Signature`."""
 
     def digests(self, archive: _core.Archive, path: str, beside: str | None) -> Mapping[str, bytes]:
         """Returns the SHA-256 of entries by name, from a source that the caller trusts. Messages call the archive `path`;
-        `beside` is where its bundle may be, if the archive is a local file. Errors: signature.invalid."""
+        `beside` is where its bundle may be, if the archive is a local file. Raises signature.invalid."""
         ...
 
 
 def guarded(
     archive: _core.Archive, verify: Verification | None, path: str, beside: str | None = None
 ) -> _core.Archive:  # fmt: skip
-    """Returns the archive, which with `verify` gives no byte of an entry before that was compared with its digest. Compares
-    the names of all entries, and the model, at once. Errors: signature.invalid, signature.mismatch."""
+    """Returns the archive. With `verify`, it returns no byte of an entry before the entry was compared with its digest. Compares
+    the names of all entries, and the model, immediately. Raises signature.invalid, signature.mismatch."""
     if verify is None:
         return archive
     if not hasattr(verify, "digests"):
-        raise usage(f"verify is {verify!r}; it may be an onnxar.signing.Signature")
+        raise usage(f"verify is {verify!r}; it must be an onnxar.signing.Signature")
     digests, names = dict(verify.digests(archive, path, beside)), archive.names()
     for name in names:
         if name not in digests and name != SIGNATURE:
@@ -49,7 +49,7 @@ def guarded(
 
 
 def copy_of(data: Any) -> mmap.mmap | bytes:
-    """Returns a copy of a buffer, aligned as a file that is mapped."""
+    """Returns a copy of a buffer, aligned like a mapped file."""
     view = memoryview(data)
     if not view.nbytes:
         return b""
@@ -67,7 +67,7 @@ def _mismatch(message: str, name: str, path: str) -> Error:
 
 
 class _Entries:
-    """The digests of an archive's entries, and the entries that have them. Graphs of the archive share it, and threads may."""
+    """The digests of an archive's entries, and the entries that match. Graphs of the archive share it, and threads may use it."""
 
     def __init__(self, archive: _core.Archive, digests: Mapping[str, bytes], path: str) -> None:
         self.covered = digests.keys()
@@ -76,11 +76,11 @@ class _Entries:
         self._locks = {name: threading.Lock() for name in digests}
 
     def left(self, names: Iterable[str]) -> list[str]:
-        """Returns the names of entries that were not compared."""
+        """Returns the names of entries that were not compared yet."""
         return [name for name in dict.fromkeys(names) if name not in self._verified]
 
     def expect(self, name: str) -> None:
-        """Compares the entry with its digest, unless that was done. Errors: signature.mismatch; usage.no_such_entry."""
+        """Compares the entry with its digest, unless that was done. Raises signature.mismatch; usage.no_such_entry."""
         if name in self._verified:
             return
         if name not in self._digests:
@@ -105,7 +105,7 @@ class _Entries:
                 pool.shutdown(cancel_futures=True)
 
     def expect_digests(self, found: Mapping[str, str]) -> None:
-        """Compares digests that were computed elsewhere. Bytes that are read later still have to be compared."""
+        """Compares digests that were computed elsewhere. Bytes that are read later must still be compared."""
         for name, value in found.items():
             if name not in self._digests:
                 raise self.uncovered(name, "the signature does not cover this entry")
@@ -120,15 +120,15 @@ class _Entries:
 
 
 class Guarded(_core.Archive):
-    """An archive that compares its model with the digest at once, and each other entry before the first use. The base has no
-    object of C++: what is not defined here raises TypeError, so that a new method cannot give unverified bytes."""
+    """An archive that compares its model with the digest immediately, and each other entry before its first use. The base has no
+    C++ object, so a method that is not defined here raises TypeError: a new method cannot return unverified bytes."""
 
     def __init__(self, archive: _core.Archive, entries: _Entries) -> None:
         self._archive, self._entries, self._model = archive, entries, archive.model_name()
         entries.expect(self._model)
 
     def copied(self) -> Guarded:
-        """Returns the archive in memory of its own, where each entry is compared again."""
+        """Returns a copy of the archive in memory, in which each entry is compared again."""
         archive = _core.Archive.open_buffer(copy_of(self._archive.file()))
         return Guarded(archive, _Entries(archive, self._entries._digests, self._entries._path))
 
@@ -204,7 +204,7 @@ class Guarded(_core.Archive):
         return self._archive.resolve(location, offset, length)
 
     def file(self) -> _core.Buffer:
-        whole = self._archive.file()  # by ranges, this reads all at once
+        whole = self._archive.file()  # if the archive is read in ranges, this reads all at once
         self._entries.expect_all(self._entries.covered)
         return whole
 
@@ -232,13 +232,13 @@ class Guarded(_core.Archive):
         self._entries.expect_all(left, threads)
 
     def verify_all(self, threads: int, report: Report | None) -> int:
-        """Compares all entries, and returns their number. Keeps nothing that it reads of an archive by ranges, except graphs."""
+        """Compares all entries, and returns their number. From an archive that is read in ranges it keeps only graphs."""
         _, rows = self.digest(threads, report)
         self._entries.expect_all(self._entries.covered - dict(rows).keys())  # at most the entry of another signature
         return len(self._entries.covered)
 
     def expect_nothing_uncovered(self) -> None:
-        """Refuses a copy of all files, among which an entry is that was not signed. Errors: signature.mismatch."""
+        """Refuses to copy all files if one of them was not signed. Raises signature.mismatch."""
         if SIGNATURE in self.names() and SIGNATURE not in self._entries.covered:
             message = "a signature does not cover itself, so a verified archive does not copy it: keep the bundle beside the archive, or pass the path"
             raise self._entries.uncovered(SIGNATURE, message)

@@ -1,4 +1,4 @@
-"""Models of onnx_ir. Their tensors provide their bytes one after another, when these are written."""
+"""Reads and writes models of onnx_ir, whose tensors provide their bytes one at a time, when they are written."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def skeleton(model: onnx_ir.Model, writer: _core.ModelWriter) -> bytes:
 
 def refuse_duplicates(message: Any, path: str) -> None:
     """Refuses a model in which a graph or function defines a name more than once: onnx_ir would keep one initializer and drop
-    the others. Errors: onnx.graph.duplicate."""
+    the others. Raises onnx.graph.duplicate."""
     if message.DESCRIPTOR.name in ("GraphProto", "FunctionProto"):
         for name, count in _proto.definitions(message).items():
             if count > 1:
@@ -66,14 +66,14 @@ def refuse_duplicates(message: Any, path: str) -> None:
 
 
 def _lacks_data(tensor: Any) -> bool:
-    """Returns whether this is a tensor of a message without data, which `freeze` may fill: it stays in the message."""
+    """Returns True if this is a tensor without data, which `freeze` may fill and which stays in the message."""
     import onnx_ir
 
     return isinstance(tensor, onnx_ir.serde.TensorProtoTensor) and not _proto.has_data(tensor.raw)
 
 
 def _expect_size(tensor: Any) -> None:
-    """Refuses a tensor whose dims claim more data than it has, for which the writer would reserve room. Errors: onnx.tensor.length;
+    """Refuses a tensor whose dims claim more data than it has, for which the writer would reserve space. Raises onnx.tensor.length;
     onnx.external_data.*; io.*."""
     import onnx_ir
 
@@ -90,8 +90,8 @@ def _expect_size(tensor: Any) -> None:
 
 
 def verify_links(model: onnx_ir.Model) -> None:
-    """Verifies a model that was read from a link. Its metadata states which version of the archive it belongs to, but
-    onnx_ir reads the data without checking that. Errors: as `onnxar.verify_link`."""
+    """Verifies a model that was read from a link. Its metadata states the version of the archive, but onnx_ir
+    reads the data without checking it. Raises what `onnxar.verify_link` raises."""
     import onnx
     import onnx_ir
 
@@ -134,7 +134,7 @@ def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
 
 def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir.Model:
     """Returns the model of an archive, whose tensors with data in entries are lazy views of these. Changes the message. Warns
-    of what onnx_ir leaves out. Errors: usage.argument (what onnx_ir has no place for); onnx.graph.duplicate."""
+    of what onnx_ir leaves out. Raises usage.argument (what onnx_ir cannot represent); onnx.graph.duplicate."""
     import onnx_ir
 
     refuse_duplicates(proto, path)
@@ -148,7 +148,7 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     except (Error, MemoryError):
         raise
     except Exception as error:  # onnx_ir raises those of Python, too
-        raise usage(f"onnx_ir cannot hold this model: {_cause_of(error)}; onnxar.load returns all of it", path=path) from error
+        raise usage(f"onnx_ir cannot represent this model: {_cause_of(error)}; onnxar.load returns all of it", path=path) from error
     made: dict[int, Any] = {}
     verified: set[str] = set()  # several tensors may be in one entry
 
@@ -175,8 +175,8 @@ _Link = dict[str, str]  # the pairs of external_data
 
 
 def _detached(tensors: Iterable[onnx.TensorProto]) -> list[_Link]:
-    """Takes the links out of the tensors, and returns them. What remains is an index behind a NUL, which no path can have: a
-    tensor that is not made lazy must not be taken for one whose data is in a file of the current folder."""
+    """Removes the links from the tensors, and returns them. In their place it leaves an index after a NUL, which no path can have, so
+    that a tensor that is not made lazy is never read from a file of the current folder."""
     links: list[_Link] = []
     for tensor in tensors:
         if tensor.data_location == _proto.EXTERNAL:
@@ -188,7 +188,7 @@ def _detached(tensors: Iterable[onnx.TensorProto]) -> list[_Link]:
 
 
 def warn_of_losses(model: onnx_ir.Model) -> None:
-    """Warns of what a model that is saved has lost, or is about to lose."""
+    """Warns about what a saved model has lost, or is about to lose."""
     lost = list(model.meta.get(LEFT_OUT, []))
     for root in _graphs_and_functions(model):
         for graph in _subgraphs_of(root)[0]:
@@ -208,7 +208,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _cause_of(error: BaseException) -> str:
-    """Returns what onnx_ir raised first. Its later messages have whole graphs in them."""
+    """Returns the first error of onnx_ir. Its later messages contain whole graphs."""
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__
@@ -219,7 +219,7 @@ def _stored_class() -> type[Any]:
     import onnx_ir
 
     class StoredTensor(onnx_ir.LazyTensor):
-        """A tensor with its data in an entry. `verify` compares the CRC-32 of that, before the data is written with a new one."""
+        """A tensor with its data in an entry. `verify` compares the entry's CRC-32 before the data is written with a new one."""
 
         __slots__ = ("verify",)
 
@@ -249,7 +249,7 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link, v
 
 
 def _number(link: _Link, key: str, name: str) -> int | None:
-    """Errors: onnx.external_data.bad_offset, .bad_length."""
+    """Returns the number. Raises onnx.external_data.bad_offset, .bad_length."""
     text = link.get(key)
     if text is not None and not re.fullmatch("0|[1-9][0-9]{0,18}", text):
         raise fault(f"onnx.external_data.bad_{key}", f"external_data {key} {printable(text)!r} is not a plain decimal number", name)
@@ -261,7 +261,7 @@ Put = Callable[[Tensors], None]
 
 
 def _replace(model: onnx_ir.Model, change: Callable[[Any], Any], restored: contextlib.ExitStack | None = None) -> None:
-    """Puts what `change` returns in the place of each tensor of the model. `restored` gets what takes that back."""
+    """Replaces each tensor of the model by what `change` returns. `restored` gets the functions that undo this."""
     for tensors, put in list(_places(model)):
         changed = [change(tensor) for tensor in tensors]
         if any(new is not old for new, old in zip(changed, tensors)):
@@ -271,7 +271,7 @@ def _replace(model: onnx_ir.Model, change: Callable[[Any], Any], restored: conte
 
 
 def _places(model: onnx_ir.Model) -> Iterator[tuple[Tensors, Put]]:
-    """Yields every tensor of the model, with those that are only replaced together and a function that does that."""
+    """Yields groups of tensors that are replaced together, each with the function that replaces them."""
     import onnx_ir
 
     for root in _graphs_and_functions(model):

@@ -21,15 +21,23 @@ def show(
     model: Model, *, nodes: bool = False, op: str | None = None, dims: Mapping[str, int] | None = None,
     graph: str | None = None, data_dir: Path | None = None,
 ) -> Inspection:  # fmt: skip
-    """Summarises a model: graph, operators, tensors, cost, storage, files. Weights are not read. With `nodes`, the result
-    lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
-    `{"batch": 1}`, so that more of the cost is known; what is partial is None. `cost.polynomial` is the cost in terms of open dimensions.
+    """Summarises a model: graph, operators, tensors, cost, storage, files. Reads no weights. A missing data file or a dangling
+    input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the wheel's command.
 
-    `model` is the path of a model in any form, the address of an archive, the bytes of such a file, an open archive, or an onnx.ModelProto. `graph` names
-    a further graph of an archive. A missing
-    data file or a dangling input is part of the result, not an error. No data is read, so there is no progress to report. Like `diff`, `dump` and `freeze`, this function runs the command
-    of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*.
-    Other arguments: as `onnxar.pack`.
+    Args:
+        model: The path of a model in any form, the address of an archive, the bytes of a file, an open archive, or an
+            onnx.ModelProto.
+        nodes: List every node.
+        op: List the nodes of this operator.
+        dims: Sizes of dimensions by name, such as `{"batch": 1}`, so that more of the cost is known.
+        graph: The graph of an archive to summarise.
+        data_dir: The folder of external data.
+
+    Returns:
+        The summary. Costs that are only partly known are None; `cost.polynomial` is the cost in terms of open dimensions.
+
+    Raises:
+        Error: usage.argument (the wheel was built without protobuf); io.*, zip.*, archive.*, wire.*, onnx.*.
 
     Example:
 
@@ -50,10 +58,15 @@ def dump(
     model: Model, *, with_data: bool = False, graph: str | None = None, data_dir: Path | None = None, max_expansion: int = 8,
     progress: Progress = None,
 ) -> str:  # fmt: skip
-    """Returns the model in protobuf's text format. A comment replaces the data of large tensors, unless `with_data` is
-    set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `progress`
-    counts bytes of text, whose total is 0 until all is printed. `model`, `graph` and errors: as `show`.
-    Other arguments: as `onnxar.pack`.
+    """Returns the model in protobuf's text format. Raises what `show` raises.
+
+    Args:
+        model: See `show`.
+        with_data: Print the data of large tensors instead of a comment. Data that tensors share is printed for each of them.
+        graph: The graph of an archive to print.
+        data_dir: The folder of external data.
+        max_expansion: The printed data may take this many times the size of the input.
+        progress: See `onnxar.pack`. Counts bytes of text; the total is 0 until all text is printed.
 
     Example:
 
@@ -71,10 +84,16 @@ def diff(
     before: Model, after: Model, *, graph: str | None = None, data_dir: Path | None = None, max_expansion: int = 8,
     progress: Progress = None,
 ) -> Difference:
-    """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are
-    matched by name, else by outputs. Data that overlaps is compared up to `max_expansion` times its size. `progress` counts
-    the bytes that are compared. Other arguments and errors: as `show`; `data_dir` is used for both models, and `graph` for those that
-    are archives.
+    """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are matched by
+    name, else by outputs. Raises what `show` raises.
+
+    Args:
+        before: A model; see `show`.
+        after: The model to compare with it.
+        graph: The graph to compare, for those that are archives.
+        data_dir: The folder of the external data of both models.
+        max_expansion: Overlapping data is compared up to this many times its size.
+        progress: See `onnxar.pack`. Counts the bytes that are compared.
 
     Example:
 
@@ -107,13 +126,22 @@ def freeze(
     progress: Progress = None,
     max_expansion: int = 8,
 ) -> FreezeReport:
-    """Writes an archive with only what the model's outputs need: without other nodes, initializers and functions, without
-    training info, and on request without docs and metadata. `model`: as `show`.
+    """Writes an archive with only what the model's outputs need: without other nodes, initializers and functions, and without
+    training info.
 
-    `weights` is the path of an `.npz`, an archive or a model. Its tensors fill, by name, initializers without data, and inputs, which
-    then become initializers. Other arguments: as `pack`; the command may have published a whole archive already when an
-    exception from `progress` ends it. Errors: as `show`; onnx.*, numpy.* (an invalid graph, an
-    initializer without data, weights that do not fit); output.exists.
+    Args:
+        model: See `show`.
+        output: The archive.
+        weights: The path of an `.npz`, an archive or a model. Its tensors fill, by name, initializers without data, and inputs,
+            which then become initializers.
+        strip_docs: Also remove doc strings.
+        strip_metadata: Also remove metadata_props.
+
+    Other arguments: see `onnxar.pack`. If an exception from `progress` ends the call, the archive may already be published.
+
+    Raises:
+        Error: What `show` raises; onnx.*, numpy.* (an invalid graph, an initializer without data, weights that do not fit);
+            output.exists.
 
     Example:
 
@@ -133,7 +161,7 @@ def freeze(
 
 
 def _times(max_expansion: int) -> int:
-    """Errors: usage.argument. Refused here, because the command would name its option and not the argument."""
+    """Returns the limit, if it is valid. Raises usage.argument here, because the command would name its option and not the argument."""
     expect_natural(max_expansion=max_expansion)
     if not 1 <= max_expansion <= MOST_EXPANSION:
         raise usage(f"max_expansion is {max_expansion}; it must be from 1 to {MOST_EXPANSION}")

@@ -1,4 +1,4 @@
-"""Lists what onnx_ir drops: all but one of several elements with one key, and what is said of values that the graph lacks."""
+"""Lists what onnx_ir drops: all but one of several elements with the same key, and annotations of values that the graph lacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_VALUES = {"value_info": "name", "quantization_annotation": "tensor_name"}
 
 
 def left_out_of(proto: onnx.ModelProto, tensors: Sequence[tuple[_proto.Steps, onnx.TensorProto]]) -> tuple[list[str], list[str]]:
-    """Returns what onnx_ir leaves out, and what it leaves out although the model does not work without it."""
+    """Returns what onnx_ir leaves out, and separately those parts without which the model does not work."""
     left_out = [f"training_info[{index}]" for index in range(len(proto.training_info))]
     refused = []
     for steps, tensor in tensors:

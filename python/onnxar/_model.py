@@ -31,16 +31,23 @@ def load(
     source: Source, *, graph: str = "", verify: bool = True, max_expansion: int = 8, threads: int = 0, progress: Progress = None
 ) -> onnx.ModelProto:  # fmt: skip
     """Returns the model of an archive as an onnx.ModelProto with all data inside, like onnx.load, but also above 2 GiB.
-    `source` is a path, the bytes of an archive, a file object, or an open archive; `graph` names a further graph of it.
-    Refuses everything that `check`
-    reports as an error. With `verify`, compares the CRC-32 of each entry, and the checksums of links. `threads` read
-    tensors (0: one per core).
 
-    Tensors that share bytes of the archive get separate copies; all tensors together may take at most `max_expansion`
-    times the size of the archive. Side files are not part of a model: `save` keeps those of the archive that it
-    replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion; onnx.graph.duplicate (a graph defines a
-    name more than once, with data outside: runtimes choose by where it is).
-    Other arguments: as `onnxar.pack`.
+    Refuses everything that `check` reports as an error. Tensors that share bytes of the archive get separate copies. Side files
+    are not part of a model; `save` keeps those of the archive that it replaces.
+
+    Args:
+        source: The path or address of an archive, its bytes, a file object, or an open archive.
+        graph: The graph to load instead of the model.
+        verify: Compare the CRC-32 of each entry, and the checksums of links.
+        threads: The number of threads that read tensors; 0: one per core.
+        max_expansion: All tensors together may take this many times the size of the archive.
+        progress: See `onnxar.pack`.
+
+    Other arguments: see `onnxar.pack`.
+
+    Raises:
+        Error: What `onnxar.open` raises; onnx.*; zip.data.crc; onnx.model.expansion; onnx.graph.duplicate (a graph defines a
+            name more than once, with data outside; which definition a runtime uses depends on where the data is).
 
     Example:
 
@@ -54,7 +61,7 @@ def load(
 
 
 def load_into(model: onnx.ModelProto, source: Source, options: _core.LoadOptions, progress: Progress = None) -> None:
-    """Fills an empty message, as `load`."""
+    """Fills an empty message, like `load`."""
     name, reader = _reader(source, options)
     threads = options.threads or os.cpu_count() or 1
     _proto.parse(model, reader.model(), name)
@@ -91,18 +98,25 @@ def _read_ahead(reader: _core.ModelReader, pool: Pool, most: int) -> Iterator[by
 
 
 def load_ir(source: Source) -> onnx_ir.Model:
-    """Returns the model of an archive as an onnx_ir.Model with lazy tensors: a tensor's data is mapped when it is used, and
-    is a view of the archive, which the model keeps open. The CRC-32 of the model is compared at once, that of a tensor's entry when
-    `save` writes the tensor, and not when its data is used; `onnxar.check(data=True)` compares all.
-    `source` is a path, the bytes of an archive, a file object, or an open archive, which may be closed afterwards.
+    """Returns the model of an archive as an onnx_ir.Model with lazy tensors. A tensor's data is mapped when it is used, as a view
+    of the archive, which the model keeps open.
 
-    onnx_ir has no place for sparse tensors and for types of maps, and keeps one of several functions, or attributes of a node, with
-    one name: a model with these is refused (usage.argument). It leaves
-    out training info, segments, initializers without a name, fields that the installed onnx does not know, all but the last of metadata,
-    opset imports and annotations with one key, and what is said of values that the graph lacks: a UserWarning
-    names them, and so does `save`. It keeps one of several definitions of a name, so a model with such names is refused
-    (onnx.graph.duplicate). `onnxar.load` keeps everything.
-    Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used.
+    The CRC-32 of the model is compared at once. The CRC-32 of a tensor's entry is compared when `save` writes the tensor, not
+    when its data is used; `onnxar.check(data=True)` compares all of them.
+
+    onnx_ir cannot represent sparse tensors and map types, and keeps only one of several functions, or attributes of a node, with
+    the same name. Models with these are refused (usage.argument). onnx_ir leaves out training info, segments, initializers
+    without a name, fields that the installed onnx does not know, all but the last of metadata, opset imports and annotations with
+    one key, and annotations of values that the graph lacks. A UserWarning names what is left out, and `save` repeats it. onnx_ir
+    keeps one of several definitions of a name, so models with such names are refused, too (onnx.graph.duplicate). `onnxar.load`
+    keeps everything.
+
+    Args:
+        source: The path or address of an archive, its bytes, a file object, or an open archive, which may be closed afterwards.
+        graph: The graph to load instead of the model.
+
+    Raises:
+        Error: What `onnxar.open` raises; wire.*, onnx.model.invalid. Using a tensor raises the errors of its data.
 
     Example:
 
@@ -151,21 +165,24 @@ def save(
     progress: Progress = None,
     max_expansion: int = 8,
 ) -> ConvertReport | bytes:
-    """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, in bytes of a file, or in an
-    open archive, as an archive. `path` may also be a file object open for writing bytes. Without it, returns the bytes
-    of the archive, which `load` and `open` take.
+    """Saves a model as an archive.
 
-    Weights are copied one after another: the raw data of an onnx.ModelProto at any size, and those of an onnx_ir.Model, so
-    lazy ones are never all in memory. Values in typed fields of a message are copied together. The model is not changed,
-    except that tensors whose data is in the replaced file keep that data as a mapping. External data of a
-    ModelProto is in `data_dir`. A UserWarning names what `load_ir` left out of an onnx_ir.Model, and its initializers without
-    data, which are not saved. If `path` exists, `save` raises OutputExistsError; with `overwrite`, it replaces the
-    file by renaming.
+    Weights are copied one at a time: the raw data of an onnx.ModelProto of any size, and the tensors of an onnx_ir.Model, so lazy
+    tensors are never all in memory. Values in typed fields of a message are copied together. The model is not changed, except
+    that tensors whose data is in the replaced file keep it as a mapping. A UserWarning names what `load_ir` left out of an
+    onnx_ir.Model, and its initializers without data, which are not saved.
 
-    A model in memory has no side files. With `keep_side_files`, the output keeps those of the archive that it replaces:
-    `save(load(a), a, overwrite=True)`. The argument may also be the path of a different archive that provides them:
-    `save(load(a), b, keep_side_files=a)`. `side_files` replace those of the same name. Other arguments and errors: as
-    `onnxar.pack`.
+    Args:
+        model: An onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, the path or bytes of a model file, or an open archive.
+        path: The archive, or a file object that is open for writing bytes. Without it, `save` returns the bytes of the archive,
+            which `load` and `open` accept.
+        keep_side_files: Keep the side files of the archive that is replaced, as in `save(load(a), a, overwrite=True)`, because a
+            model in memory has none. Or the path of another archive that provides them: `save(load(a), b, keep_side_files=a)`.
+        side_files: Files to add, or to replace by name.
+        data_dir: The folder of the external data of a ModelProto.
+        overwrite: Replace an existing file, by renaming; otherwise the error is OutputExistsError.
+
+    Other arguments: see `onnxar.pack`, which also lists the errors.
 
     Example:
 
@@ -203,7 +220,7 @@ def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> Conve
 
 
 def _write(file: IO[bytes], piece: bytes) -> None:
-    """Writes all of it. A raw file may write a part of what it is given, or nothing if it does not block."""
+    """Writes all of `data`. A raw file may write a part of it, or nothing if it does not block."""
     count, rest = file.write(piece), memoryview(piece)
     while isinstance(file, io.RawIOBase) and count != len(rest):
         if not count:

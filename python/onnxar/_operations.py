@@ -30,9 +30,18 @@ def check(
     path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None, threads: int = 0,
     progress: Progress = None,
 ) -> list[Finding]:  # fmt: skip
-    """Returns all faults and remarks about the archive, which may be at an address, or `.onnx` file `path`, with external data in
-    `data_dir`. With `data`, also compares CRCs and checksums, in
-    `threads` (0: one per core), and reports `progress`. With `strict`, warnings are errors. Errors: io.* only.
+    """Returns all faults of an archive or `.onnx` file, and remarks about it.
+
+    Args:
+        path: The path of the file, or the address of an archive.
+        data: Also compare CRC-32s and checksums, which reads all bytes.
+        strict: Make warnings errors.
+        data_dir: The folder of external data.
+        threads: The number of threads that read; 0: one per core.
+        progress: See `onnxar.pack`.
+
+    Raises:
+        FileError: The file cannot be read (io.*). Faults of its content are findings.
 
     Example:
 
@@ -69,25 +78,42 @@ def pack(
     progress: Progress = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
-    """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
-    `model` is a path, the address of an archive, the bytes of a file, an open archive, or an onnx.ModelProto, whose external
-    data is in `data_dir`.
-    The path of a folder means all models in it, at any depth, with its other files as side files; `exclude` are patterns
-    (`*`, `?`, `[a-z]`) for paths in it that are left out. A list of paths, or a dict of names
-    and paths, means several models: the first, or `first`, is the model, the others are graphs, and equal tensors share an entry.
-    `graph` names the graph of an archive that is packed, alone. Without `output`, one file NAME.onnx, or a folder NAME, becomes NAME.onnxar beside it,
-    which the report calls `model_path`. `variants` maps graphs to execution providers and devices, such as "cpu" or "cuda:gpu":
-    manifest.json then describes them as ONNX Runtime's model packages do, in this order.
+    """Makes an archive. The output appears complete or not at all.
 
-    Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
-    node attributes, `subgraphs` those of branches and loop bodies; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
-    maps names to paths or bytes of files to add; `rename` maps old names of side files to new ones. `checksum` may be
-    "sha1". `threads` limits the threads that verify and sum (0: one per core). `progress` is True for a bar of tqdm, a
-    class or an object like `tqdm.tqdm`, or a function: `progress(done, total)` is called with numbers of bytes; an
-    exception from it cancels the operation. The output appears complete or not at all, and with `sync` it is on
-    the disk by then. `dry_run` does everything but writing. `data_dir` is the folder of external data. With `overwrite`, an existing file is replaced as a whole, including its side files,
-    which `save` would keep. Copies of bytes that tensors share take at most `max_expansion` times the input.
-    Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*, usage.argument.
+    Args:
+        model: The path of a `.onnx` file with data inside or outside, of an archive, or of a zip of another exporter. Also
+            the address of an archive, the bytes of a file, an open archive, or an onnx.ModelProto. The path of a folder means
+            all models in it, at any depth, with its other files as side files. A list of paths, or a dict of names and paths,
+            means several models: one becomes the model, the others graphs, and equal tensors share an entry.
+        output: The archive. Without it, a file NAME.onnx or a folder NAME becomes NAME.onnxar beside it (`model_path` of the
+            report).
+        threshold: Tensors of at least this many bytes become entries.
+        alignment: Entries begin at multiples of this.
+        all_sites: Also move sparse values, defaults of function attributes and training info to entries.
+        attributes: Move tensors in node attributes to entries.
+        subgraphs: Move tensors in branches and loop bodies to entries.
+        checksum: "sha1" adds the SHA-1 of its data to each link.
+        side_files: Maps names to the paths or bytes of files to add.
+        rename: Maps old names of side files to new ones.
+        exclude: Patterns (`*`, `?`, `[a-z]`) for paths in a folder that are left out.
+        first: Of several models, the one that becomes the model; by default the first.
+        variants: Maps graphs to execution providers and devices, such as "cpu" or "cuda:gpu". manifest.json then describes
+            them like a model package of ONNX Runtime, in this order.
+        graph: The only graph of an archive to pack.
+        data_dir: The folder of external data.
+        overwrite: Replace an existing file completely, including its side files, which `save` would keep.
+        sync: Return only when the output is on the disk.
+        dry_run: Do everything except writing.
+        threads: The number of threads that verify and compute checksums; 0: one per core.
+        progress: True for a tqdm bar, a class or an object like `tqdm.tqdm`, or a function that is called with numbers of
+            bytes: `progress(done, total)`. An exception from it cancels the operation.
+        max_expansion: Copies of bytes that tensors share may take this many times the size of the input.
+
+    Returns:
+        A report with the numbers of tensors and bytes, and remarks.
+
+    Raises:
+        Error: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*, usage.argument.
 
     Example:
 
@@ -107,14 +133,14 @@ def pack(
 
 
 def _beside(model: Any, suffix: str, wanted: str) -> str:
-    """Returns the output's path, as the command chooses it. Errors: usage.argument."""
+    """Returns the output's path, as the command chooses it. Raises usage.argument."""
     path = os.fsdecode(model) if isinstance(model, str | bytes | os.PathLike) and not is_remote(model) else ""
     root, found = os.path.splitext(path) if isinstance(model, str | os.PathLike) else ("", "")
     if os.path.isdir(path) and wanted == ".onnxar":
         folder = os.path.normpath(path)
         return (os.path.realpath(folder) if os.path.basename(folder) in (".", "..") else folder) + wanted
     if found.lower() != suffix or os.path.isdir(path):
-        raise usage(f"an output is needed; only of one file NAME{suffix} the output is NAME{wanted} beside it")
+        raise usage(f"an output is needed: only for a single file NAME{suffix} it defaults to NAME{wanted} beside it")
     return root + wanted
 
 
@@ -123,7 +149,7 @@ class _Several(list[tuple[str, Path]]):
 
     @classmethod
     def of(cls, models: Mapping[str, Path] | Sequence[Path]) -> _Several:
-        """Errors: usage.argument."""
+        """Returns the models by name. Raises usage.argument."""
         named = list(models.items()) if isinstance(models, Mapping) else [("", path) for path in models]
         if not named:
             raise usage("there is no model to pack")
@@ -177,22 +203,31 @@ def unpack(
     progress: Progress = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
-    """Makes a plain `.onnx` file from an archive: with all data inside, or with tensors of at least `threshold` bytes in
-    the data file `external_data` beside it, in whose name `*` stands for that of the model's file, or in one file per tensor (`per_tensor`). The output takes at most
-    `max_expansion` times the input. `graph` names the graph of the archive that is unpacked, alone.
+    """Makes a plain `.onnx` file from an archive, with all data inside or in data files beside it.
 
-    Without `output`, the path NAME.onnxar becomes NAME.onnx beside it. If `output` is a folder or ends in a slash, it must be empty or missing. The folder gets the model, named like the
-    archive with `.onnx`, and all side files; a model that would reach 2 GiB gets a data file, `NAME.onnx_data` in a folder `onnx`. A single file has no side
-    files: `side_files_left_out` counts them.
-    Errors: as `pack`; onnx.model.too_large (an inline model would reach 2 GiB).
-    Other arguments: as `onnxar.pack`.
+    Args:
+        model: See `onnxar.pack`.
+        output: The file. A folder, or a path that ends in a slash, must be empty or missing; it gets the model, named like the
+            archive with `.onnx`, and all side files. Without it, NAME.onnxar becomes NAME.onnx beside it. A single file has no
+            side files; `side_files_left_out` of the report counts them.
+        external_data: The name of a data file beside the output for tensors of at least `threshold` bytes. `*` in it stands
+            for the name of the model's file.
+        per_tensor: Write each of these tensors to its own data file.
+        graph: The only graph of the archive to unpack.
+        max_expansion: The output may take this many times the size of the input.
+
+    Other arguments: see `onnxar.pack`. In a folder, a model that would reach 2 GiB gets a data file, `NAME.onnx_data` if the
+    folder is named `onnx`.
+
+    Raises:
+        Error: What `pack` raises; onnx.model.too_large if a single file would reach 2 GiB.
 
     Example:
 
         onnxar.unpack("model.onnxar", "out/")  # the model and all side files
     """
     if external_data is not None and per_tensor:
-        raise usage("external_data and per_tensor exclude each other: choose one data file, or one for each tensor")
+        raise usage("choose either external_data (one data file) or per_tensor (one for each tensor)")
     outside = external_data is not None or per_tensor
     output = _beside(model, ".onnxar", ".onnx") if output is None else file_of(output, OUTPUT)
     load = load_options(data_dir, max_expansion=max_expansion, threads=threads, graph=graph)
@@ -210,15 +245,22 @@ def repack(
     dry_run: bool = False, max_expansion: int = 8, rename: Mapping[str, str] | None = None, threads: int = 0,
     progress: Progress = None,
 ) -> RepackReport:  # fmt: skip
-    """Makes an archive from any zip file that holds a model: entries stored and aligned, the model last. Rewrites an
-    archive without the remains of edits. `output` may be `source`, with `overwrite`. The output takes at most
-    `max_expansion` times the input. `rename` maps old names to new ones, of entries that no tensor refers to; the model
-    is not proved. If the source is not an archive, other `*.onnx` are proved as graphs.
-    Other arguments: as `onnxar.pack`.
+    """Makes an archive from any zip file that holds a model, or rewrites an archive without what edits superseded. Entries are
+    stored and aligned, with the model last.
+
+    Args:
+        source: The path of the zip file.
+        output: The archive; `source` itself with `overwrite`.
+        alignment: Entries begin at multiples of this; by default as recorded.
+        max_expansion: The output may take this many times the size of the input.
+        rename: Maps old names to new ones, for entries to which no tensor refers.
+
+    Other arguments: see `onnxar.pack`. The model is not checked. If the source is not an archive, other `*.onnx` are checked
+    as graphs.
 
     Example:
 
-        onnxar.repack("model.onnxar", "model.onnxar", overwrite=True)  # without the remains of edits
+        onnxar.repack("model.onnxar", "model.onnxar", overwrite=True)  # without what edits superseded
     """
     expect_natural(alignment=alignment, max_expansion=max_expansion)
     source, output = file_of(source, "repack"), file_of(output, OUTPUT)
@@ -231,12 +273,22 @@ def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, graph: str = "", data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
-    """Writes tensors of an archive, which may be at an address, or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name
-    (of several tensors, the initializer of the main graph counts), else its entry, else its site (`graph.node[3].attr.value`), which `~` may follow, else the output of its Constant node. It may also be a pattern for names, such as "layer1.*";
-    `output` is then a folder, or ends in "/". `graph` names the graph of the archive that has them. The files take at most `max_expansion` times the input.
-    A pattern skips tensors of strings, which have no array, and a UserWarning names them. Errors: usage.no_such_tensor,
-    usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*.
-    Other arguments: as `onnxar.pack`.
+    """Writes tensors to files.
+
+    Args:
+        model: The path of an archive or `.onnx` file, or the address of an archive.
+        which: A tensor's name (of several tensors, the initializer of the main graph), else its entry, else its site
+            (`graph.node[3].attr.value`), which `~` may follow, else the output of its Constant node. Or a pattern for names,
+            such as "layer1.*", which skips tensors of strings and names them in a UserWarning.
+        output: The file; for a pattern a folder, or a path that ends in "/".
+        raw: Write raw bytes instead of `.npy`.
+        graph: The graph of the archive that has the tensors.
+        max_expansion: The files may take this many times the size of the input.
+
+    Other arguments: see `onnxar.pack`.
+
+    Raises:
+        Error: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*.
 
     Example:
 
@@ -255,7 +307,7 @@ def extract(
             info = TensorInfo(name, _core.dtype_name(dtype), shape, site, node_output)
             extracted.append(ExtractedTensor(info, path, file_bytes, descr, as_integers))
     if skipped:
-        warnings.warn(f"tensors of strings have no arrays, and are not extracted: {', '.join(skipped)}; onnxar.load returns them", stacklevel=2)
+        warnings.warn(f"tensors of strings have no arrays and were not extracted: {', '.join(skipped)}; onnxar.load returns them", stacklevel=2)
     return extracted
 
 
@@ -279,28 +331,37 @@ def replace(
     progress: Progress = None,
     max_expansion: int = 8,
 ) -> ReplaceReport:
-    """Replaces the model of an archive in place by `model`: a path, a serialised ModelProto, or an onnx.ModelProto.
-    `onnxar.edit` is the easy way to change some tensors. Weights are not moved, and readers are not disturbed. Links in the model lead to entries of the archive. New data becomes new
-    entries; with `append_external`, so does data in files beside the model. A location that is both an entry and a file
-    beside the model or in `data_dir` is usage.argument, unless both have the same bytes. After an error, the archive is unchanged.
+    """Replaces the model of an archive in place, without moving weights or disturbing readers. To change some tensors,
+    `onnxar.edit` is easier.
 
-    `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
-    With `graph`, `model` becomes the graph of this name, which need not exist, and the archive keeps its model.
-    `remove` names side files and graphs to remove, with their variants; `variants` are as for `onnxar.pack`. Entries before a weight cannot be replaced or removed
-    (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed. Copies of bytes that
-    tensors of `model` share take at most `max_expansion` times its files. If no entry stays in place, as in an archive
-    without weights, the file is rewritten, and `undo` cannot take that back: the report has `discards_states`, also of a
-    dry run. A UserWarning says that more tensors take the data of an entry than before, as in a model that was merged from two
-    archives. An archive whose model is damaged, or whose graph that is replaced is, is refused.
-    Errors: zip.data.crc, archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*.
-    Other arguments: as `onnxar.pack`.
+    Links in the new model lead to entries of the archive; new data becomes new entries. If no entry stays in place, as in an
+    archive without weights, the file is rewritten, and `undo` cannot take that back: the report of the edit and of a dry run
+    has `discards_states`. A UserWarning reports that more tensors use the data of an entry than before, as in a model that was
+    merged from two archives. After an error the archive is unchanged.
+
+    Args:
+        archive: The path of the archive.
+        model: The new model: a path, a serialised ModelProto, or an onnx.ModelProto. Without it, the archive keeps its model.
+        side_files: Files to add, or to replace by name; "NAME.onnx" is another graph over the archive's entries.
+        remove: Names of side files and graphs to remove; their variants are removed, too.
+        variants: See `onnxar.pack`.
+        append_external: Also make entries of data in files beside the model. A location that is both an entry and a file beside
+            the model or in `data_dir` is usage.argument, unless both have the same bytes.
+        graph: Makes `model` the graph of this name, new or existing; the archive keeps its model.
+        max_expansion: Copies of bytes that tensors share may take this many times the size of the model's files.
+
+    Other arguments: see `onnxar.pack`. Entries before a weight cannot be replaced or removed (usage.argument).
+
+    Raises:
+        Error: zip.data.crc (the model or graph to replace is damaged), archive.busy, archive.torn, archive.graph.*, onnx.*,
+            usage.*, io.*.
 
     Example:
 
         onnxar.replace("model.onnxar", side_files={"tokenizer.json": "new.json"})
     """
     if isinstance(remove, str):
-        raise usage(f"remove is the text {remove!r}; it may be a list of names")
+        raise usage(f"remove is the text {remove!r}; it must be a list of names")
     if model is None and not side_files and not remove and not variants:
         raise usage("nothing to replace: pass a model, side_files, remove or variants")
     if model is None and (graph or append_external or data_dir is not None):
@@ -320,15 +381,21 @@ def replace(
         if isinstance(source, str | os.PathLike):
             return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external, graph))
         if not len(source):
-            raise usage(f"{type(model).__name__} of no bytes is not a model")
+            raise usage(f"{type(model).__name__} without bytes is not a model")
         return report(ReplaceReport, _core.replace_bytes(archive, bytes(source), save, load, names, append_external, graph))
 
 
 def recover(archive: Path, *, overwrite: bool = False, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off the remains of an interrupted edit after the last complete state. A complete archive is not changed.
-    Edits that are complete but damaged are cut off only with `overwrite`.
-    Errors: archive.busy, archive.unrecoverable, io.*.
-    Other arguments: as `onnxar.pack`.
+    """Cuts off the remains of an interrupted edit after the last complete state. Does nothing if the archive is complete.
+
+    Args:
+        archive: The path of the archive.
+        overwrite: Also cut off complete edits that are damaged.
+
+    Other arguments: see `onnxar.pack`.
+
+    Raises:
+        Error: archive.busy, archive.unrecoverable, io.*.
 
     Example:
 
@@ -338,9 +405,10 @@ def recover(archive: Path, *, overwrite: bool = False, sync: bool = True, dry_ru
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off the last edit permanently. Errors: usage.nothing_to_undo (also after an edit whose report has
-    `discards_states`), archive.*, io.*.
-    Other arguments: as `onnxar.pack`.
+    """Cuts off the last edit permanently. Other arguments: see `onnxar.pack`.
+
+    Raises:
+        Error: usage.nothing_to_undo (also after an edit whose report has `discards_states`), archive.*, io.*.
 
     Example:
 
@@ -353,20 +421,30 @@ def link(
     archive: Path, output: Path | None = None, *, graph: str = "", offset: int = 0, length: int | None = None,
     move: bool = False, copy: bool = False, overwrite: bool = False, sync: bool = True,
 ) -> Link:  # fmt: skip
-    """Returns the archive's model for runtimes that do not support archives: its external data is the archive's file. With
-    `output`, which must be in the archive's folder, also writes the model there as a small `.onnx` file. `graph` names a further graph,
-    which then is the model. If the archive
-    is embedded in a larger file, it begins at `offset`, a multiple of 64, and has `length` bytes (None: up to the end).
-
-    If `output` is a folder or ends in a slash, it gets the links of all graphs at their paths and all side files. If all graphs are in one
-    folder, the archive goes there, with `move`, with `copy`, or as a copy that shares its blocks if the file system can. Else it stays, and the
-    folder has symbolic links to it and to link files beside it, which ONNX Runtime and GenAI open; for onnx and onnx_ir `copy` puts a copy into each
-    folder with links. A model package whose archive stays becomes an installed one (`onnxar.onnxruntime.installed_package`). The result is the link of
-    the model, in memory.
+    """Makes a link: the archive's model with the archive's file as its external data, for runtimes that do not support archives.
 
     `replace` keeps links valid. Rewriting the archive breaks them, which a runtime does not detect: see `verify_link`.
-    Errors: as `onnxar.open`; usage.argument (a different folder); output.exists, io.*.
-    Other arguments: as `onnxar.pack`.
+
+    Args:
+        archive: The path of the archive.
+        output: Also write the link as a small `.onnx` file in the archive's folder. A folder, or a path that ends in a slash,
+            gets the links of all graphs at their paths and all side files. If all graphs are in one folder, the archive goes
+            there: moved, copied, or as a copy that shares its blocks if the file system can. Otherwise the archive stays, and the
+            folder has symbolic links to it and to link files beside it, which ONNX Runtime and GenAI open. A model package whose
+            archive stays becomes an installed package (see `onnxar.onnxruntime.installed_package`).
+        graph: The graph to link instead of the model.
+        offset: Where in a larger file the archive begins, a multiple of 64.
+        length: The archive's bytes in a larger file; None: to the end.
+        move: Move the archive into the folder `output`.
+        copy: Put a copy of the archive into each folder with links, for onnx and onnx_ir.
+
+    Other arguments: see `onnxar.pack`.
+
+    Returns:
+        The link of the model, in memory.
+
+    Raises:
+        Error: What `onnxar.open` raises; usage.argument (a different folder); output.exists, io.*.
 
     Example:
 
@@ -376,10 +454,10 @@ def link(
     archive = file_of(archive, "link")
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if (move or copy) and not _is_folder(output):
-        raise usage("move and copy are for a folder of links: output must be a folder, or end in a slash")
+        raise usage("move and copy need a folder of links: output must be a folder, or end in a slash")
     if output is not None and _is_folder(output):
         if graph or (move and copy):
-            raise usage("a folder gets the links of all graphs: leave out graph, and either move or copy")
+            raise usage("a folder gets the links of all graphs: do not pass graph, and pass only one of move and copy")
         place = _core.ArchivePlace.copied if copy else _core.ArchivePlace.moved if move else _core.ArchivePlace.automatic
         archive = _core.link_folder(archive, os.path.join(file_of(output, OUTPUT), ""), overwrite, sync, offset, length, place)
     elif output is not None:
@@ -393,8 +471,10 @@ def _is_folder(output: Path | None) -> bool:
 
 
 def verify_link(link: Link | Path) -> bool:
-    """Returns whether this is a link. If it is, verifies that its archive is still the one for which it was made.
-    Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*.
+    """Returns True if this is a link, after verifying that its archive is still the one for which it was made.
+
+    Raises:
+        Error: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Keyword arguments as the options of the library."""
+"""Converts keyword arguments to options of the library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _filled(options: Options, **fields: Any) -> Options:
 
 
 def expect_natural(path: str = "", **values: int | None) -> None:
-    """Errors: usage.argument, which names the value that is negative or exceeds 64 bits."""
+    """Refuses a value that is negative or exceeds 64 bits. Raises usage.argument, which names it."""
     for name, value in values.items():
         if value is not None and value < 0:
             raise usage(f"{name} is {value}; it must not be negative", path=path)
@@ -50,7 +50,7 @@ def save_options(
     expect_natural(threshold=threshold, alignment=fields.get("alignment"), threads=fields.get("threads"))
     options = _filled(_core.SaveOptions(), threshold=threshold, overwrite=overwrite, **fields)
     if not isinstance(side_files, Mapping | None):
-        raise usage(f"side files are given as a dict of names and files, not as {type(side_files).__name__}")
+        raise usage(f"side files must be a dict of names and files, not {type(side_files).__name__}")
     if checksum == "sha1":
         options.use_sha1()
     elif checksum is not None:
@@ -61,11 +61,11 @@ def save_options(
         elif isinstance(file, bytes | bytearray | memoryview):
             options.add_bytes(name, file)
         else:
-            raise usage(f"a side file is given as a path or as bytes, not as {type(file).__name__}", name)
+            raise usage(f"a side file must be a path or bytes, not {type(file).__name__}", name)
     for old, new in (rename or {}).items():
         options.rename_entry(old, new)
     if isinstance(exclude, str):
-        raise usage(f"exclude is the text {exclude!r}; it may be a list of patterns")
+        raise usage(f"exclude is the text {exclude!r}; it must be a list of patterns")
     for pattern in exclude:
         options.exclude_files(pattern)
     for name, machine in (variants or {}).items():

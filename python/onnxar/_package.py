@@ -1,5 +1,5 @@
-"""The model package in an archive: the graph of each variant of a component, and what a variant needs. Of the format of ONNX Runtime's
-model packages, it reads what sessions use."""
+"""Reads the model package in an archive: the graph of each variant of a component, and what a variant needs. Reads only the
+parts of ONNX Runtime's model packages that sessions use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Executable:
-    """Has what a session of a variant needs. `graph` is empty for the archive's only model."""
+    """The parts that a session of a variant needs. `graph` is empty for the archive's only model."""
 
     graph: str
     session_options: dict[str, str]
@@ -48,7 +48,7 @@ class Executable:
 
 
 class Package:
-    """The manifest of an open archive. Errors: usage.argument (the archive has no package, or the manifest is not valid); zip.data.crc.
+    """The manifest of an open archive. Raises usage.argument (the archive has no package, or the manifest is not valid); zip.data.crc.
     Paths are checked when `executable` needs them, so an error in one variant leaves the others."""
 
     def __init__(self, archive: Archive) -> None:
@@ -75,7 +75,7 @@ class Package:
         return [self._variant(each, variants[each], folder) for each in variants]
 
     def executable(self, variant: Variant) -> Executable:
-        """Returns what a session of the variant needs. Errors: usage.argument (it has nothing for ONNX Runtime; a path leaves
+        """Returns what a session of the variant needs. Raises usage.argument (it has nothing for ONNX Runtime; a path leaves
         the package; its model is not a graph of the archive)."""
         folder = self._path(variant.folder, self._field(variant.body, "variant_directory", str, variant.name))
         infos = self._field(variant.body, "executor_info", dict, {})
@@ -121,7 +121,7 @@ class Package:
         return _joined(folder, path)
 
     def _json(self, name: str) -> Any:
-        """Returns the value in a JSON file of the archive. Warns of a key that an object has twice: the last one counts."""
+        """Returns the value in a JSON file of the archive. Warns of a key that an object has twice; the last one is used."""
         if name not in self._names:
             raise self._wrong(f"the archive has no file {shorten(name)!r}")
         self._file = name
@@ -142,11 +142,11 @@ class Package:
         except RecursionError:
             raise self._wrong("the file has too many objects and lists inside each other") from None
         if twice:
-            warnings.warn(str(self._wrong(f"an object has the key {shorten(twice[0])!r} twice; the last one counts")), RuntimeWarning, stacklevel=6)
+            warnings.warn(str(self._wrong(f"an object has the key {shorten(twice[0])!r} twice; the last one is used")), RuntimeWarning, stacklevel=6)
         return value
 
     def _field(self, body: dict[str, Any], key: str, kind: type, default: Any = None) -> Any:
-        """Returns a member of an object. Without a default, it must be there."""
+        """Returns a member of an object. Without a default, the member must exist."""
         if key not in body and default is not None:
             return default
         value = body.get(key)
@@ -161,7 +161,7 @@ class Package:
         return value
 
     def _text(self, text: str) -> str:
-        """Refuses texts that ONNX Runtime cannot have."""
+        """Refuses texts that ONNX Runtime cannot represent."""
         try:
             has_bytes = b"\0" not in text.encode()
         except UnicodeEncodeError:
@@ -184,7 +184,7 @@ def listed(values: Iterable[Any], between: str = ", ") -> str:
 
 
 def shorten(text: str) -> str:
-    """Returns a text of a file for a message."""
+    """Returns a text of a file, shortened for a message."""
     return printable(text if len(text) <= 60 else f"{text[:57]}...")
 
 

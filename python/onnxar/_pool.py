@@ -1,4 +1,4 @@
-"""Threads that work, where a thread can begin."""
+"""Runs work on threads where threads can start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Pool(concurrent.futures.ThreadPoolExecutor):
-    """An executor for programs that may be ending: no thread can begin in a handler of `atexit`, so the caller's thread does the
+    """An executor for programs that may be exiting. In an `atexit` handler no thread can start, so the caller's thread does the
     work there."""
 
     def submit(self, work: Callable[..., Any], /, *values: Any, **named: Any) -> concurrent.futures.Future[Any]:

@@ -1,4 +1,4 @@
-"""Reports of progress: as calls of a function, or as a bar of tqdm."""
+"""Reports progress by calling a function, or with a tqdm bar."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from onnxar._errors import usage
 
 Report = Callable[[int, int], None]
 Progress = bool | Report | Any
-"""What `progress` may be: True (a bar of tqdm; without tqdm, nothing), a class or an object like `tqdm.tqdm`, or a function
-that is called with the numbers of bytes that are done and in all. An exception from it cancels the operation."""
+"""Values of `progress`: True (a tqdm bar; without tqdm, nothing), a class or an object like `tqdm.tqdm`, or a function that is
+called with the numbers of bytes done and in total. An exception from it cancels the operation."""
 
 
 class _Bar:
-    """Drives an object with `total` and `update`, as tqdm has."""
+    """Drives an object with `total` and `update`, like tqdm's."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         self._make = make
@@ -45,7 +45,7 @@ def _tqdm() -> Any:
 
 
 def _given(bar: Any, total: int) -> Any:
-    """A bar that the caller made, and closes."""
+    """A bar that the caller made and closes."""
     bar.total = total
     if hasattr(bar, "refresh"):
         bar.refresh()
@@ -54,7 +54,7 @@ def _given(bar: Any, total: int) -> Any:
 
 @contextlib.contextmanager
 def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
-    """Yields the function to call, or None. Closes a bar that it made. Errors: usage.argument."""
+    """Yields the function to call, or None. Closes a bar that it made. Raises usage.argument."""
     if progress is True:
         progress = _tqdm() if sys.stderr is not None else None
     if progress is None or progress is False:
@@ -71,11 +71,11 @@ def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
     elif callable(progress):
         yield progress
     else:
-        raise usage(f"progress is {type(progress).__name__}; it may be True, a function of two numbers, or tqdm.tqdm")
+        raise usage(f"progress is {type(progress).__name__}; it must be True, a function of two numbers, or tqdm.tqdm")
 
 
 def growing(report: Report | None) -> Report | None:
-    """Returns a report for work that may begin anew: it leaves out what was reported before."""
+    """Returns a report for work that may start again: it leaves out what was already reported."""
     most = -1
 
     def tell(done: int, total: int) -> None:

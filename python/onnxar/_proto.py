@@ -30,7 +30,7 @@ def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
 
 
 def parse(message: Any, data: bytes, path: str) -> None:
-    """Fills an empty message. protobuf without its C extension, as it comes for musl, also refuses text that is not UTF-8."""
+    """Fills an empty message. Without its C extension, as on musl, protobuf also refuses text that is not UTF-8."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     try:
@@ -122,12 +122,12 @@ class Descent:
 
 
 def has_data(tensor: Any) -> bool:
-    """Returns whether a TensorProto has data in one of its fields, or outside the model."""
+    """Returns True if a TensorProto has data in one of its fields, or outside the model."""
     return tensor.HasField("raw_data") or tensor.data_location == EXTERNAL or any(len(getattr(tensor, name)) for name in _TYPED)
 
 
 def set_data(tensor: Any, data: bytes) -> None:
-    """Replaces a link in the message by the data. Errors: onnx.model.invalid (the message has no link)."""
+    """Replaces a link in the message by the data. Raises onnx.model.invalid (the message has no link)."""
     if tensor.data_location != EXTERNAL:
         raise fault("onnx.model.invalid", "protobuf and the library read the model differently: their schemas have different fields", tensor.name)
     tensor.ClearField("external_data")
@@ -144,8 +144,8 @@ _Tree = dict[str, dict[int | None, "_Tree"]]
 LARGE_FROM = 1024  # bytes of data; the fields of a link take about 100
 DEEPEST = 100  # protobuf's limit for nested messages; a link is one more below its tensor
 _RAW_DATA, _DATA_LOCATION = 9, 14
-# The fields of a tensor that may stand beside its raw_data. The last two count for nothing there, and are dropped with it.
-# One with other fields stays in the message, where the library judges it.
+# The fields that a tensor may have beside its raw_data. The last two have no effect there, and are dropped with it.
+# A tensor with other fields stays in the message, and the library decides.
 _BESIDE_RAW_DATA = {"dims", "data_type", "name", "doc_string", "metadata_props", "external_data", "data_location"}
 
 
@@ -164,7 +164,7 @@ Result = TypeVar("Result")
 
 
 def is_model(source: Any) -> bool:
-    """Returns whether this is an onnx.ModelProto, also of a copy of the schema in another package."""
+    """Returns True if this is an onnx.ModelProto, also of a copy of the schema in another package."""
     return getattr(getattr(source, "DESCRIPTOR", None), "full_name", None) == "onnx.ModelProto"
 
 
@@ -174,9 +174,9 @@ def with_weights(
     """Returns `use(skeleton, writer)`: the serialised model without its large raw_data, which is left to the writer. It copies
     them out of `model` one after another, so the model may have any size.
 
-    The size of raw_data is taken from type and dims, since protobuf tells it only by making a copy. The writer reserves room for it
-    on the disk. In a dry run, which reads no data, if the sizes are more than this process ever had in memory, and if one is wrong,
-    which the writer notices, they are all measured."""
+    The size of raw_data is computed from type and dims, because protobuf would make a copy to return it. The writer reserves disk
+    space for it. All sizes are measured in a dry run, which reads no data; if they exceed what this process ever had in memory;
+    and if one is wrong, which the writer notices."""
 
     def used(measured: bool) -> Result:
         known = _core.ModelWriter() if writer is None else writer
@@ -191,7 +191,7 @@ def with_weights(
 
 
 def most_memory() -> int:
-    """Returns how many bytes this process has had in memory at a time at most; 0 if the system does not tell."""
+    """Returns the most bytes that this process has had in memory; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -202,14 +202,13 @@ def most_memory() -> int:
 
 def skeleton(model: Any, writer: _core.ModelWriter, measured: bool = False) -> bytes:
     """Returns the serialised model, with large raw_data left to the writer. With `measured`, raw_data of a wrong size stays in
-    the message. Errors: onnx.model.too_large (a part of the model that has values in typed fields)."""
+    the message. Raises onnx.model.too_large (a part of the model that has values in typed fields)."""
     pieces = _pieces(model, _large_in(model), functools.partial(_with_link, writer=writer, measured=measured))
     return b"".join(piece for piece in pieces if isinstance(piece, bytes))
 
 
 def write(model: Any, file: IO[bytes], *, weights: bool = True) -> None:
-    """Writes the serialised model, at any size. Without `weights`, large raw_data is left out as holes of the file. Errors: as
-    `skeleton`."""
+    """Writes the serialised model, at any size. Without `weights`, large raw_data is left out as holes of the file. Raises what `skeleton` raises."""
     for piece in _pieces(model, _large_in(model), _around_raw_data):
         if isinstance(piece, bytes):
             file.write(piece)
@@ -221,7 +220,7 @@ def write(model: Any, file: IO[bytes], *, weights: bool = True) -> None:
 
 
 def _large_in(model: Any) -> _Tree:
-    """Finds the tensors whose data is large, or has a size that only protobuf tells."""
+    """Finds the tensors whose data is large, or has a size that only protobuf knows."""
     large: _Tree = {}
     for steps, tensor in placed(model):
         size = _size_of(tensor)
@@ -233,17 +232,18 @@ def _large_in(model: Any) -> _Tree:
 
 
 def raw_size(model: Any) -> int:
-    """Returns how much raw_data the types and dims of the model's tensors call for."""
+    """Returns the size of raw_data that the types and dims of the model's tensors need."""
     return sum(_size_of(tensor) or 0 for _, tensor in placed(model) if tensor.HasField("raw_data"))
 
 
 def _size_of(tensor: Any) -> int | None:
-    """Returns the size of the data that type and dims call for; None if the library does not know the type."""
+    """Returns the size of the data that type and dims need; None if the library does not know the type."""
     return _core.payload_size(tensor.data_type, list(tensor.dims))
 
 
 def _pieces(message: Any, large: _Tree, pieces_of_tensor: Callable[[Any], _Pieces], top: bool = True) -> _Pieces:
-    """Returns what `message.SerializeToString()` would, in pieces. Those of large tensors are what `pieces_of_tensor` returns."""
+    """Returns what `message.SerializeToString()` would return, in pieces. The pieces of large tensors are those of
+    `pieces_of_tensor`."""
     if not large:
         return [bytes_of(message)] if top else pieces_of_tensor(message)
     pieces: _Pieces = []
@@ -280,7 +280,7 @@ def _with_link(tensor: Any, writer: _core.ModelWriter, measured: bool) -> _Piece
 
 
 def _around_raw_data(tensor: Any) -> _Pieces:
-    """Returns the fields before raw_data, it, and those after it."""
+    """Returns the fields before raw_data, raw_data, and the fields after it."""
     size = len(tensor.raw_data)
     if size < LARGE_FROM:
         return [bytes_of(tensor)]
@@ -308,7 +308,7 @@ def _field_alone(message: Any, field: Any, value: Any) -> bytes:
 
 
 def bytes_of(message: Any) -> bytes:
-    """Serialises a message. Errors: onnx.model.too_large."""
+    """Serialises a message. Raises onnx.model.too_large."""
     from google.protobuf.message import EncodeError
 
     try:

@@ -1,7 +1,7 @@
-"""Archives that are not local files: at addresses, on file systems of fsspec, and in stores of obstore.
+"""Opens archives that are not local files: at addresses, on fsspec file systems, and in obstore stores.
 
-They are read in ranges: the end of the file tells what is in it, and weights are read when they are used. The library reads
-addresses of HTTP; fsspec reads others, and those that are opened with options of its own.
+They are read in ranges: the end record and the directory first, and weights when they are used. The library reads addresses of
+HTTP; fsspec reads others, and those that are opened with options of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OF_LIBRARY = re.compile(r"https?://|s3://", re.IGNORECASE)
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
 SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]", re.IGNORECASE)
 SCHEME = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]*(?=:(?://|:))")
-# What file systems of fsspec call the version of a file.
+# The names of a file's version on fsspec file systems.
 VERSIONS = (
     "ETag", "etag", "e_tag", "version_id", "generation", "sha", "sha256", "blob_id", "Content-MD5", "md5Hash", "Digest",
     "Last-Modified", "LastModified", "last_modified", "last_commit", "mtime", "modify", "modified", "created", "ino",
@@ -51,16 +51,16 @@ class RemoteFile(Protocol):
     def size(self) -> int: ...
 
     def fetch(self, ranges: list[Range]) -> list[Any]:
-        """Returns the bytes of each range, all of the version that was opened. Errors: io.changed; any exception."""
+        """Returns the bytes of each range, all of the version that was opened. Raises io.changed; any exception."""
 
 
 def is_address(source: object) -> bool:
-    """Whether this is an address such as `s3://bucket/key`, or a chain of fsspec such as `simplecache::s3://bucket/key`."""
+    """Returns True if this is an address such as `s3://bucket/key`, or a chain of fsspec such as `simplecache::s3://bucket/key`."""
     return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
 def local_path(source: str | os.PathLike[str]) -> str:
-    """Returns a path as text. Errors: usage.argument (an address that pathlib has made a path of, with one slash; NUL in the
+    """Returns a path as text. Raises usage.argument (an address that pathlib has turned into a path with one slash; NUL in the
     path; surrogates that stand for no byte)."""
     if isinstance(source, pathlib.PurePath) and SHORTENED.match(str(source)) and not os.path.lexists(source):
         raise usage("pathlib shortens addresses: pass the address as a text", path=str(source))
@@ -70,7 +70,7 @@ def local_path(source: str | os.PathLike[str]) -> str:
     except UnicodeEncodeError:
         possible = False
     if not possible:
-        raise usage("no file has this path: NUL and lone surrogates cannot be in one", path=path)
+        raise usage("no file has this path: a path cannot contain NUL or lone surrogates", path=path)
     return path
 
 
@@ -80,23 +80,23 @@ def _plain(address: str) -> str:
 
 
 def is_of_fsspec(source: object) -> bool:
-    """Whether this is a file or path of fsspec, or a path of universal_pathlib."""
+    """Returns True if this is a file or path of fsspec, or a path of universal_pathlib."""
     return hasattr(getattr(source, "fs", None), "cat_ranges") and isinstance(getattr(source, "path", None), str)
 
 
 def name_of(source: Any) -> str:
-    """Returns what messages call an address, or a file or path of fsspec."""
+    """Returns the name of an address, or of a file or path of fsspec, for messages."""
     return shown(source if isinstance(source, str) else source.fs.unstrip_protocol(source.path))
 
 
 def shown(address: str) -> str:
-    """Returns an address without name, password and query, which may have secrets."""
+    """Returns an address without name, password and query, which may contain secrets."""
     return re.sub(r"""(://[^\s?'"]*)\?[^\s'")]*""", r"\1", re.sub(r"://[^/\s]*@", "://", address))
 
 
 @contextlib.contextmanager
 def translated(name: str) -> Iterator[None]:
-    """Raises exceptions of other packages as those of this one."""
+    """Raises exceptions of other packages as exceptions of this package."""
     try:
         yield
     except (Error, MemoryError):
@@ -125,7 +125,7 @@ def is_read_in_ranges(file: object) -> bool:
 
 
 class FsspecFile:
-    """A file on a file system of fsspec. Its version is compared with that at the beginning after each read."""
+    """A file on an fsspec file system. After each read, its version is compared with the first one."""
 
     def __init__(self, system: Any, path: str, name: str) -> None:
         self.name = name
@@ -164,13 +164,13 @@ class FsspecFile:
 
 
 def _version_of(info: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Returns None if nothing would tell that the file is another one by now."""
+    """Returns the version; None if nothing would show that the file was replaced."""
     found = tuple((key, info[key]) for key in VERSIONS if info.get(key) is not None)
     return (info.get("size"), *found) if found else None
 
 
 class ObstoreFile:
-    """An object in a store of obstore. Each answer has the version that its bytes are of."""
+    """An object in an obstore store. Each answer states the version of its bytes."""
 
     def __init__(self, store: Any, path: str) -> None:
         import obstore
@@ -207,8 +207,8 @@ class WholeFile:
 
 
 def pieces_of(ranges: Iterable[Range], end: int) -> list[Range]:
-    """Returns what to ask for: ranges that nearly touch are joined, large ones are cut. Nothing from `end` on. The ranges are
-    in the order of the file."""
+    """Returns the ranges to request, in the order of the file: ranges that nearly touch are joined, large ones are cut, and
+    everything from `end` on is left out."""
     joined: list[list[int]] = []
     for start, stop in ranges:
         stop = min(stop, end)
@@ -236,7 +236,7 @@ def batches_of(pieces: Sequence[Range]) -> Iterator[list[Range]]:
 
 
 class Reader:
-    """Fills memory with ranges of a file. The end of the file is kept from the beginning."""
+    """Fills memory with ranges of a file. The end of the file is read first and kept."""
 
     def __init__(self, file: RemoteFile) -> None:
         self.file = file
@@ -272,7 +272,7 @@ class Reader:
 
     @staticmethod
     def _scatter(targets: Targets, ends: list[int], at: int, data: Any) -> None:
-        """Copies what is wanted of `data`, which begins at `at`. The targets are in the order of the file."""
+        """Copies the requested parts of `data`, which begins at `at`. The targets are in the order of the file."""
         for index in range(bisect.bisect_right(ends, at), len(targets)):
             offset, target = targets[index]
             start, stop = max(offset, at), min(offset + len(target), at + len(data))
@@ -282,7 +282,7 @@ class Reader:
 
 
 def remote_file(source: Any, storage_options: Mapping[str, Any] | None, timeout: float = TIMEOUT) -> RemoteFile | str:
-    """Returns the file at an address, or of an object of fsspec; the path of one that is on this machine."""
+    """Returns the file at an address, or of an fsspec object; for a file on this machine, returns its path."""
     name = name_of(source)
     if is_address(source):
         if not storage_options and OF_LIBRARY.match(source) and not _has_s3fs(source) and (file := _core.remote_file(source, timeout)):
@@ -296,7 +296,7 @@ def remote_file(source: Any, storage_options: Mapping[str, Any] | None, timeout:
     else:
         system, path = source.fs, source.path
         if getattr(source, "compression", None) is not None:
-            raise usage("a file of fsspec that decompresses has no ranges; open it without compression", path=name)
+            raise usage("an fsspec file that decompresses cannot be read in ranges; open it without compression", path=name)
     if "file" in _protocols(system):
         return os.path.abspath(str(path))
     return FsspecFile(system, path, name)
@@ -314,7 +314,7 @@ def _protocols(system: Any) -> Sequence[str]:
 
 
 def open_file(file: RemoteFile) -> _core.Archive:
-    """Opens an archive in ranges; one whose versions cannot be told apart is read in one piece."""
+    """Opens an archive in ranges. If the server sends no version, the file is downloaded whole."""
     if isinstance(file, _core.RemoteFile):
         return file.open()
     if isinstance(file, FsspecFile) and file.version is None:
@@ -324,7 +324,7 @@ def open_file(file: RemoteFile) -> _core.Archive:
 
 
 def reader_of(file: RemoteFile) -> Reader:
-    """One whose versions cannot be told apart is read in one piece."""
+    """Returns a reader of the file. If the server sends no version, the file is downloaded whole."""
     if isinstance(file, FsspecFile) and file.version is None:
         with translated(file.name):
             file = WholeFile(file.name, file.whole())
@@ -332,8 +332,8 @@ def reader_of(file: RemoteFile) -> Reader:
 
 
 def save_outline(file: RemoteFile, path: str) -> None:
-    """Writes a file with all that tells what is in an archive: headers, graphs and the model. Data of weights is left out,
-    as holes."""
+    """Writes a file with everything that describes the content of an archive: headers, graphs and the model. Data of weights is
+    left out, as holes."""
     reader = reader_of(file)
     _save(reader, _core.RangedArchive.open_ranges(reader, file.size, file.name).outline(), path)
 
@@ -353,7 +353,7 @@ def _save(reader: Reader, ranges: list[Range], path: str) -> None:
 def open_source(
     source: Any, store: Any, storage_options: Mapping[str, Any] | None, timeout: float = TIMEOUT
 ) -> _core.Archive | str:
-    """Opens an address, a file of fsspec, or a path in a store of obstore. Returns the path of a local file instead."""
+    """Opens an address, an fsspec file, or a path in an obstore store. For a local file, returns its path."""
     if store is None:
         file = remote_file(source, storage_options, timeout)
         return file if isinstance(file, str) else open_file(file)
@@ -375,13 +375,21 @@ def put(
     overwrite: bool = False,
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Uploads an archive to an address that fsspec can write, such as `s3://bucket/key`.
+    """Uploads an archive to an address to which fsspec can write, such as `s3://bucket/key`.
 
-    Verifies the archive first: the container, and the CRC-32 of each entry. After the upload, compares its size,
-    directory and model with the file. Where the server does not publish uploads as a whole, the file is written under a
-    temporary name and renamed; missing folders are made. Errors: as `onnxar.open`; zip.data.crc; output.exists; io.changed (another file than the
-    archive is at the address by now); remote.*.
-    `path` is the archive, `overwrite` replaces a file, and fsspec gets `storage_options`.
+    Verifies the archive first: the container, and the CRC-32 of each entry. After the upload, compares its size, directory and
+    model with the file. If the server does not publish uploads atomically, writes to a temporary name first and renames. Creates
+    missing folders.
+
+    Args:
+        path: The archive.
+        address: Where to write it.
+        overwrite: Replace an existing file.
+        storage_options: Passed to fsspec.
+
+    Raises:
+        Error: What `onnxar.open` raises; zip.data.crc; output.exists; io.changed (another file is at the address after the
+            upload); remote.*.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Makes functions of onnx take archives."""
+"""Makes functions of onnx accept archives."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _is_archive(file: Any, format: str | None = None) -> bool:
 
 
 def _is_data_file(path: Any) -> bool:
-    """Returns whether onnx reads the archive as external data of a model beside the path. It refuses links of both kinds, and in the
+    """Returns True if onnx reads the archive as external data of a model beside the path. It refuses links of both kinds, and in the
     folder of a symbolic link another file may have the name of the archive."""
     if is_remote(path):
         return False
@@ -122,8 +122,8 @@ def _save_model(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def _unmarked(model: Any) -> Iterator[None]:
-    """Takes back what onnx.convert_model_to_external_data does: it marks tensors, whose data onnx.save then would write to files. After
-    an exception the marks are there again."""
+    """Undoes onnx.convert_model_to_external_data, which marks tensors whose data onnx.save would then write to files. After an
+    exception the marks are restored."""
     marked = [tensor for _, tensor in _proto.placed(model) if tensor.data_location == _proto.EXTERNAL and tensor.HasField("raw_data")]
     marks = [list(tensor.external_data) for tensor in marked]
     for tensor in marked:
@@ -155,7 +155,7 @@ def _check_model(original: Callable[..., Any]) -> Callable[..., Any]:
 def _extract_model(original: Callable[..., Any]) -> Callable[..., Any]:
     def extract_model(input_path: Any, output_path: Any, *options: Any, **named: Any) -> None:
         if is_remote(input_path) or is_remote(output_path):
-            raise usage("extract_model takes the paths of files; onnx.utils.Extractor takes what onnxar.load returns of an address")
+            raise usage("extract_model needs paths of files; for an address, pass what onnxar.load returns to onnx.utils.Extractor")
         original(input_path, output_path, *options, **named)
 
     return extract_model
@@ -179,7 +179,7 @@ def _linked(archive: Any) -> Iterator[str | None]:
 def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
     def infer_shapes_path(model_path: Any, output_path: Any = "", *options: Any, **named: Any) -> None:
         if is_remote(model_path) or is_remote(output_path):
-            raise usage("infer_shapes_path takes the paths of files; `with onnxar.edit(...)` of a downloaded archive infers its shapes")
+            raise usage("infer_shapes_path needs paths of files; download the archive, or infer its shapes in `with onnxar.edit(...)`")
         target = os.fspath(output_path) or model_path
         output = os.path.realpath(target)
         if not _is_archive(model_path) and not _is_archive(target):
@@ -209,8 +209,8 @@ def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def _plain(archive: Any, made: str, folder: str) -> Iterator[str]:
-    """Yields `made`, which the archive is unpacked to. An archive too large for one message becomes a link, if it is in the folder of
-    the output: as for onnx, which does not copy external data."""
+    """Yields `made`, to which the archive is unpacked. An archive too large for one message becomes a link, if it is in the folder
+    of the output, because onnx does not copy external data."""
     import onnx
 
     is_large = os.path.getsize(archive) > onnx.checker.MAXIMUM_PROTOBUF
@@ -234,21 +234,21 @@ def _infer_in(archive: str, *options: Any, **named: Any) -> None:
 
 
 def register() -> None:
-    """Makes functions of onnx take archives: files named `*.onnxar`, or with `format="onnxar"`. Files of other names are
+    """Makes functions of onnx accept archives: files named `*.onnxar`, and any file with `format="onnxar"`. Other files are
     treated as before.
 
-    - onnx.load, onnx.load_model: as `load`, at any size. With `load_external_data=False`, returns the model without its
-      weights, as `link` makes it: its tensors are in the archive's file, so onnx.load_external_data_for_model, and saving it
-      beside the archive, work.
-    - onnx.save, onnx.save_model: as `save` with `overwrite=True`, at any size. The data of all tensors goes into the archive,
-      also with `save_as_external_data=True`; of the arguments about external data only `size_threshold` counts. Data that
-      was not loaded is looked for in the folder of the output. The message keeps its data.
-    - onnx.checker.check_model, onnx.shape_inference.infer_shapes_path with paths; and so onnx.utils.extract_model.
+    - onnx.load, onnx.load_model: work like `load`, at any size. With `load_external_data=False` they return the model without
+      its weights, like `link`. Its tensors refer to the archive's file, so onnx.load_external_data_for_model accepts it, and it
+      can be saved beside the archive.
+    - onnx.save, onnx.save_model: work like `save` with `overwrite=True`, at any size. The data of all tensors goes into the
+      archive, even with `save_as_external_data=True`; of the arguments about external data only `size_threshold` applies. Data
+      that was not loaded is searched in the folder of the output. The message keeps its data.
+    - onnx.checker.check_model and onnx.shape_inference.infer_shapes_path with paths, and so onnx.utils.extract_model.
     - onnx.load_model_from_string with `format="onnxar"`.
 
-    Modules that imported these functions by name before get them, too. Tools that open a file themselves are not reached:
-    the page "Use onnx's tools on archives" has the lines that work instead. onnx.load warns (UserWarning) about side files
-    and graphs, which onnx.save does not write.
+    Modules that imported these functions by name before get the new ones, too. Tools that open a file themselves are not changed:
+    the page "Use onnx's tools on archives" shows what works instead. onnx.load warns (UserWarning) about side files and graphs,
+    which onnx.save does not write.
 
     Example:
 
@@ -276,7 +276,7 @@ def register() -> None:
 
 
 def _put_everywhere(original: Any, made: Any) -> None:
-    """Also in modules that imported the function by name, as ONNX Runtime's tools do."""
+    """Replaces a function also in modules that imported it by name, like ONNX Runtime's tools."""
     for module in list(sys.modules.values()):
         if not isinstance(module, types.ModuleType):
             continue

@@ -1,4 +1,4 @@
-"""`onnxar-py sign`, and what it has in common with `onnxar-py verify`."""
+"""Runs `onnxar-py sign`, and what it shares with `onnxar-py verify`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _first_line(path: str | None) -> str | None:
-    """Returns a secret, which other users would see among the words of a command. Errors: usage.argument (it is empty), io.*."""
+    """Returns a secret from a file, because other users can see the arguments of a command. Raises usage.argument (it is empty), io.*."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a model may be given as: a path, the bytes of a file, a file object, or an open archive."""
+"""Accepts a model as a path, the bytes of a file, a file object, or an open archive."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ Model: TypeAlias = "Source | onnx.ModelProto"
 
 
 def fetched(source: Any) -> Any:
-    """Returns the bytes of an archive at an address or of fsspec, or the path of a local file there; other sources as they
-    are. Errors: as `onnxar.open`."""
+    """Returns the bytes of an archive at an address or of fsspec, or the path of a local file there; other sources
+    unchanged. Raises what `onnxar.open` raises."""
     if not is_remote(source):
         return source
     found = _ranges.open_source(source, None, None)
@@ -46,13 +46,13 @@ def fetched(source: Any) -> Any:
 
 
 def is_remote(source: Any) -> bool:
-    """Whether this is an address, or of fsspec."""
+    """Returns True if this is an address, or of fsspec."""
     return _ranges.is_address(source) or _ranges.is_of_fsspec(source)
 
 
 def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
-    """Returns the path of a file that is read: that of an archive at an address is its name, which `load` then opens. Errors:
-    as `onnxar.open`; usage.argument (`what` cannot read this)."""
+    """Returns the path of a file to read. For an archive at an address it is a name, which `load` then opens.
+    Raises what `onnxar.open` raises; usage.argument (`what` cannot read this)."""
     if not is_remote(source):
         return file_of(source, what)
     file = _ranges.remote_file(source, None)
@@ -63,7 +63,7 @@ def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
 
 
 def bytes_of(source: Any) -> Any:
-    """Returns the bytes of an open archive or of a file object; a path and bytes as they are. Errors: usage.argument."""
+    """Returns the bytes of an open archive or of a file object; a path and bytes unchanged. Raises usage.argument."""
     if isinstance(source, OpenArchive):
         return _whole(source._handle).file()
     if isinstance(source, str | os.PathLike | Bytes | _core.Buffer):
@@ -76,7 +76,7 @@ def bytes_of(source: Any) -> Any:
 
 
 def guard_of(source: Any) -> Guarded | None:
-    """Returns the handle of an open archive whose entries are verified. Errors: usage.argument (one graph of an archive)."""
+    """Returns the handle of an open archive whose entries are verified. Raises usage.argument (one graph of an archive)."""
     handle = source._handle if isinstance(source, OpenArchive) else None
     if not isinstance(handle, Guarded):
         return None
@@ -85,21 +85,21 @@ def guard_of(source: Any) -> Guarded | None:
 
 
 def expect_copyable(source: Any) -> None:
-    """Refuses an open archive that is verified, but has an entry that was not signed. Errors: signature.mismatch."""
+    """Refuses an open archive that is verified, but has an entry that was not signed. Raises signature.mismatch."""
     if (known := guard_of(source)) is not None:
         known.expect_nothing_uncovered()
 
 
 def _whole(handle: _core.Archive) -> _core.Archive:
-    """Refuses one graph of an archive: its file has all of them. Errors: usage.argument."""
+    """Refuses one graph of an archive: its file has all of them. Raises usage.argument."""
     if handle.is_graph():
         raise usage("this is one graph of an archive: pass the archive, and the name of the graph as `graph`")
     return handle
 
 
 def model_of(source: Any) -> Any:
-    """Returns an onnx.ModelProto as it is, since its serialised form may have no room in memory, and what `path_or_bytes` returns
-    for other sources. Errors: usage.argument (not a model)."""
+    """Returns an onnx.ModelProto unchanged, because its serialised form may not fit in memory, and what `path_or_bytes` returns
+    for other sources. Raises usage.argument (not a model)."""
     if is_model(source):
         return source
     if isinstance(source, str | os.PathLike | Bytes | _core.Buffer | OpenArchive) or hasattr(source, "read") or is_remote(source):
@@ -109,9 +109,9 @@ def model_of(source: Any) -> Any:
 
 
 def path_or_bytes(source: Any) -> Any:
-    """Returns the absolute path of a source; its bytes if it has none. An archive at an address is read as a whole. The path
-    of an open archive counts only while the file is in the state that was opened, and never if its entries are verified: the
-    file may change before it is opened by its path. Errors: usage.argument (nothing of that kind)."""
+    """Returns the absolute path of a source; its bytes if it has none. An archive at an address is read completely. The path of an
+    open archive is used only while the file is in the state that was opened, and never if its entries are verified, because the
+    file may change before it is opened by its path. Raises usage.argument (another type)."""
     if isinstance(source, OpenArchive):
         handle, path = _whole(source._handle), source._path
         return path if path is not None and _is_current(handle, path) else handle.file()
@@ -131,10 +131,10 @@ def _is_current(handle: _core.Archive, path: str) -> bool:
 
 
 def file_of(source: Any, what: str) -> Any:
-    """Returns the path of a file, which may be given as an open archive. Errors: usage.argument."""
+    """Returns the path of a file, which may be given as an open archive. Raises usage.argument."""
     if is_remote(source):
         advice = "" if what == OUTPUT else "download the archive, with `onnxar get` or fsspec's `get`; "
-        raise usage(f"{what} has to be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
+        raise usage(f"{what} must be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
     if isinstance(source, str | os.PathLike):
         return _ranges.local_path(source)
     if isinstance(source, OpenArchive) and isinstance(source._handle, Guarded):

@@ -1,4 +1,4 @@
-"""What objects print in a terminal and in a notebook: at most a screen."""
+"""Formats what objects print in a terminal and in a notebook: at most a screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def size(count: float) -> str:
-    """`512 bytes`, `26.2 MB`: powers of 1000, as the sizes of files in shops and shells."""
+    """Returns `512 bytes`, `26.2 MB`: units are powers of 1000."""
     unit = 0
     while count >= 1000 and unit + 1 < len(_UNITS):
         count, unit = count / 1000, unit + 1
@@ -33,7 +33,7 @@ def escaped(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Shortens a text in its middle: beginnings and ends of names and paths tell most."""
+    """Shortens a text in its middle: beginnings and ends of names and paths say most."""
     text = printable(text)
     if len(text) <= most:
         return text
@@ -43,7 +43,7 @@ def cut(text: str, most: int) -> str:
 
 @dataclasses.dataclass
 class Summary:
-    """A head, lines, and a table of which the first rows are printed."""
+    """A head, lines, and a table, whose first rows are printed."""
 
     head: str
     lines: list[str] = dataclasses.field(default_factory=list)
@@ -75,7 +75,7 @@ class Summary:
 
 
 def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
-    """The widths of columns. The first ones, which have names, are cut if a row would not fit."""
+    """Returns the widths of columns. The first columns, which have names, are cut if a row would not fit."""
     widths = [max(len(printable(cell)) for cell in column) for column in zip(*rows)]
     room = WIDTH - 2 * len(widths)
     for index in sorted(range(len(widths)), key=lambda at: -widths[at]):

@@ -1,4 +1,4 @@
-"""The values that functions return."""
+"""The types of values that functions return."""
 
 from __future__ import annotations
 
@@ -49,17 +49,18 @@ class Entry:
 
 class _Result:
     def __repr__(self) -> str:
-        """Without the members that are 0 or empty."""
-        told = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if getattr(self, field.name)}  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
+        """Returns the members that are not 0 or empty."""
+        shown = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if getattr(self, field.name)}  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ConvertReport(_Result):
     """The result of packing, unpacking or saving. Sizes are in bytes. `typed_made_raw` counts moved tensors whose data was in
     typed fields such as float_data, and `reencoded` those with raw data whose fields had an order or encoding that `unpack`
-    does not restore: the model comes back byte for byte if both are 0. `nested_outside` counts tensors outside that are not initializers of the graph: some
-    runtimes do not look for external data there. `shared_bytes` is the data of tensors that equals other data, and is not written again."""
+    does not restore: the model comes back byte for byte if both are 0. `nested_outside` counts tensors outside the
+    model that are not initializers of the graph; some runtimes do not search for external data there. `shared_bytes` is the size of data that equals other data and is
+    not written again."""
 
     tensors_outside: int
     payloads: int
@@ -81,8 +82,8 @@ class ConvertReport(_Result):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ReplaceReport(_Result):
-    """The result of replacing a model. Sizes are in bytes. `discards_states`: no entry stays in place, so the file is
-    rewritten, without its earlier states, and `undo` cannot restore them. The remark archive.entry.shared, of a model that seems to
+    """The result of replacing a model. Sizes are in bytes. `discards_states` is True if no entry stays in place: the file is then
+    rewritten without its earlier states, which `undo` cannot restore. The remark archive.entry.shared, of a model that seems to
     be merged from two archives, is also a UserWarning. `shared_bytes` is the data of tensors that equals entries of the archive."""
 
     tensors_outside: int
@@ -252,7 +253,7 @@ class EarlierState:
 
 
 class Folder(str):
-    """The path of a folder: a str, as ONNX Runtime wants it, that `/` joins with a name to a `pathlib.Path`."""
+    """The path of a folder: a str, as ONNX Runtime needs it; `/` joins it with a name to a `pathlib.Path`."""
 
     def __truediv__(self, name: str) -> pathlib.Path:
         return pathlib.Path(self) / name

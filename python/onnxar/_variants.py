@@ -34,7 +34,7 @@ class Chosen:
 
 
 def choose(source: Any, component: str, name: str, options: Any, providers: Providers, provider_options: Any) -> Chosen:
-    """Chooses a variant of a component of the package in an archive, or takes the one that is named. Errors: usage.argument."""
+    """Chooses a variant of a component of the package in an archive, or takes the one that is named. Raises usage.argument."""
     for what, given in (("component", component), ("variant", name)):
         if not isinstance(given, str):
             raise usage(f"{what} must be a name, not {type(given).__name__}")
@@ -48,7 +48,7 @@ def choose(source: Any, component: str, name: str, options: Any, providers: Prov
             pairs = pairs and _available(pairs, variants)
             variant = _selected(variants, options, pairs)
         if variant is None:
-            raise usage(f"the component has no variant {shorten(name)!r}; its variants: {_told(variants)}", path=archive.path or "")
+            raise usage(f"the component has no variant {shorten(name)!r}; its variants: {_described(variants)}", path=archive.path or "")
         executable = package.executable(variant)
         if options is None:
             options = _options_of(executable.session_options)
@@ -76,18 +76,18 @@ def _known() -> set[str]:
 
 
 def _available(pairs: Pairs, variants: list[Variant]) -> Pairs:
-    """Leaves out the providers that ONNX Runtime does not have here: it selects only for the first one."""
+    """Leaves out the providers that ONNX Runtime lacks here, because it selects only for the first one."""
     known = _known()
     found = [pair for pair in pairs if pair[0] in known]
     if pairs and not found:
-        raise usage(f"this ONNX Runtime has none of the providers {listed(str(name) for name, _ in pairs)}; variants: {_told(variants)}")
+        raise usage(f"this ONNX Runtime has none of the providers {listed(str(name) for name, _ in pairs)}; variants: {_described(variants)}")
     return found
 
 
 def _selected(variants: list[Variant], options: Any, pairs: Pairs | None) -> Variant:
     """Returns the variant that ONNX Runtime selects. It sees only what the variants need: no name and no path of the package."""
     if not hasattr(ort, "ModelPackageContext"):
-        raise usage(f"ONNX Runtime {ort.__version__} cannot choose a variant, as 1.32 can: name one with `variant`: {_told(variants)}")
+        raise usage(f"ONNX Runtime {ort.__version__} cannot choose a variant, as 1.32 can: name one with `variant`: {_described(variants)}")
     needs = {str(i): {"ep": each.ep, "device": each.device, "compatibility_string": each.compatibility} for i, each in enumerate(variants)}
     stub = {"schema_version": "1.0", "components": {"c": {"variants": {i: _without_empty(need) for i, need in needs.items()}}}}
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
@@ -106,7 +106,7 @@ def _without_empty(need: dict[str, str]) -> dict[str, str]:
 
 
 def _with_provider(pair: tuple[str, dict[Any, Any]]) -> ort.SessionOptions:
-    """Returns options with one provider. One that is a plugin is known by its devices."""
+    """Returns options with one provider. A plugin provider is found by its devices."""
     (name, given), options = pair, ort.SessionOptions()
     values = {str(key): str(value) for key, value in given.items()}
     if name in ort.get_available_providers():
@@ -119,16 +119,16 @@ def _with_provider(pair: tuple[str, dict[Any, Any]]) -> ort.SessionOptions:
 def _no_match(variants: list[Variant], pairs: Pairs | None, reason: Exception) -> Error:
     why = "" if "No suitable model variant" in str(reason) else f" ({reason})"
     said = f"ONNX Runtime found no variant for {pairs[0][0] if pairs else 'the providers of the session'}{why}"
-    return usage(f"{said}: {_told(variants)}; `variant` names one")
+    return usage(f"{said}: {_described(variants)}; `variant` names one")
 
 
-def _told(variants: list[Variant]) -> str:
+def _described(variants: list[Variant]) -> str:
     return listed(map(str, variants), "; ")
 
 
 def _options_of(entries: dict[str, str]) -> SessionOptions | None:
-    """Returns the session's options that a variant has. ONNX Runtime forbids those that write files, and finds the folder of weights
-    by the archive."""
+    """Returns the session options of a variant. ONNX Runtime forbids options that write files, and the archive determines the folder
+    of weights."""
     if not entries:
         return None
     options = SessionOptions()
@@ -181,14 +181,14 @@ _MEMBERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def _with_options(pairs: Pairs | None, ep: str, values: dict[str, str]) -> Pairs | None:
-    """Gives the variant's provider its options. Those of the caller count more."""
+    """Adds the options of the variant to its provider. The caller's options take precedence."""
     if not values or (pairs is None and ep not in _known()):
         return pairs
     return [(name, {**values, **given} if name == ep else given) for name, given in pairs or [(ep, {})]]
 
 
 def _expect_no_files(entries: dict[str, str], options: Any) -> None:
-    """Of the entries of a variant, ONNX Runtime adds only paths to the options of a caller, who may have set them."""
+    """Refuses entries of a variant that name files. ONNX Runtime adds only paths to the options of a caller, who may have set them."""
     for key in entries:
         if key == f"{CONTEXT}file_path":
             try:

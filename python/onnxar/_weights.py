@@ -38,7 +38,7 @@ def save(
     tensors: Mapping[str, Tensor], filename: Path, metadata: Mapping[str, str] | None, overwrite: bool,
     keep_side_files: bool | Path, report: Report | None,
 ) -> None:  # fmt: skip
-    """Errors: usage.argument (metadata that is not text); io.*; output.exists."""
+    """Saves tensors. Raises usage.argument (metadata that is not text); io.*; output.exists."""
     pairs, filename = _checked_metadata(metadata or {}), file_of(filename, "save_file")
     weights, side_files = _kept(kept_from(filename, overwrite, keep_side_files))
     writer = _core.ArchiveWriter.create(filename, 64, overwrite, True)
@@ -78,7 +78,7 @@ def _write(file: _core.Sink, tensor: Tensor, count: Count) -> None:
 
 
 class Stored(NamedTuple):
-    """An entry of an archive that is copied to another one."""
+    """An entry of an archive that is copied to another archive."""
 
     data: memoryview
     crc32: int
@@ -86,7 +86,7 @@ class Stored(NamedTuple):
 
 
 def _kept(kept: Path | None) -> tuple[dict[str, Stored], dict[str, Stored]]:
-    """Returns the verified entries of an archive to keep: weights that further graphs use, and side files and graphs. A
+    """Returns the verified entries of an archive to keep: weights that additional graphs use, and side files and graphs. A
     file that is not a zip has none."""
     if kept is None or not _is_zip(kept):
         return {}, {}
@@ -144,7 +144,7 @@ def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def checked(name: Any, array: Any) -> Array:
-    """Returns the array that a tensor gets. Errors: usage.argument."""
+    """Returns the array that a tensor gets. Raises usage.argument."""
     if not isinstance(name, str):
         raise usage(f"the name of a tensor must be a text, not {type(name).__name__}: {name!r}")
     if has_surrogates(name):
@@ -152,7 +152,7 @@ def checked(name: Any, array: Any) -> Array:
     if not isinstance(array, np.ndarray | np.generic):
         raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
     if np.ma.is_masked(array):
-        raise usage("the array has masked elements, and a tensor has no mask; its method filled() gives them a value", name)
+        raise usage("the array has masked elements, and a tensor has no mask; its method filled() replaces them", name)
     return np.asarray(array)
 
 

@@ -29,7 +29,7 @@ def number(field: int, value: int) -> bytes:
 
 
 def head(field: int, size: int) -> bytes:
-    """Returns what stands before `size` bytes of data."""
+    """Returns the bytes that precede `size` bytes of data."""
     return varint(field << 3 | 2) + varint(size)
 
 

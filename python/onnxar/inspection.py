@@ -168,7 +168,7 @@ class CostPolynomial:
     sizes: list[SizeRange]
 
     def at(self, sizes: Mapping[str, int]) -> int:
-        """Returns the multiply-adds for these sizes. Other names are ignored. Errors: usage.argument (a missing name, a size
+        """Returns the multiply-adds for these sizes. Other names are ignored. Raises usage.argument (a missing name, a size
         out of its range)."""
         for each in self.sizes:
             if each.name not in sizes:
@@ -186,7 +186,7 @@ class CostPolynomial:
 @dataclasses.dataclass(frozen=True)
 class CostEstimate:
     """Multiply-adds of MatMul, Conv and similar operators in one run, as far as shapes are known. `in_subgraphs` counts each
-    subgraph once. `polynomial` is the whole cost where it is no number but follows from the sizes of open dimensions."""
+    subgraph once. `polynomial` is the whole cost if that depends on the sizes of open dimensions."""
 
     multiply_adds: int | None  # None where it is not the whole cost
     at_least: int
@@ -251,9 +251,8 @@ class FileMap:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Inspection:
-    """A summary of a model. Its repr fits a screen; all fields are for programs. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `graphs` has all graphs of an
-    archive that has several, the model first. `parameters` counts
-    elements of initializers and of values of Constant nodes, except running means and variances, which `statistics` counts."""
+    """A summary of a model. Its repr fits a screen; programs use the fields. `form` is "archive", "onnx" or "textproto". `nodes` is
+    None unless requested. `graphs` has all graphs of an archive that has several, the model first. `parameters` counts elements of initializers and of values of Constant nodes, except running means and variances, which `statistics` counts."""
 
     form: str
     producer: Producer

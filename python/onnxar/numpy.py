@@ -33,22 +33,39 @@ def save_file(
     progress: Progress = None,
 ) -> None:
     """Writes an archive in which every nonempty array is an entry. Arrays that are not contiguous or not little-endian are
-    copied, one at a time. If the file exists, raises OutputExistsError; with `overwrite`, replaces it, and keeps its side
-    files and graphs as `onnxar.save` does. A weight that a graph keeps is not written twice. `progress`: as `onnxar.pack`.
-    Errors: usage.argument (an array of objects, strings or dates; a name or metadata that is not text); io.*."""
+    copied, one at a time. A weight that a graph keeps is not written twice.
+
+    Args:
+        tensor_dict: Maps names to arrays.
+        filename: The archive.
+        metadata: Maps keys to texts, for metadata_props.
+        overwrite: Replace an existing file, and keep its side files and graphs, like `onnxar.save`. Otherwise an existing file
+            raises OutputExistsError.
+        progress: See `onnxar.pack`.
+
+    Other arguments: see `onnxar.save`.
+
+    Raises:
+        Error: usage.argument (an array of objects, strings or dates; a name or metadata that is not text); io.*.
+    """
     tensors = {name: _tensor(name, _weights.checked(name, array)) for name, array in tensor_dict.items()}
     with reporting(progress, "saving") as tell:
         _weights.save(tensors, filename, metadata, overwrite, keep_side_files, tell)
 
 
 def save(tensor_dict: Mapping[str, Array], metadata: Mapping[str, str] | None = None) -> bytes:
-    """Returns the archive that `save_file` writes. Errors: as `save_file`."""
+    """Returns the archive that `save_file` writes. Raises what `save_file` raises."""
     return _weights.to_bytes(lambda path: save_file(tensor_dict, path, metadata))
 
 
 def load_file(filename: Source, *, backend: str = "mmap", threads: int = 0) -> dict[str, Array]:
-    """Returns all tensors of an archive. With the backend "mmap", arrays are read-only views of the mapped file; "pread"
-    first reads the file into memory, by so many `threads` (0: one per core). Errors: as `onnxar.open`."""
+    """Returns all tensors of an archive. Raises what `onnxar.open` raises.
+
+    Args:
+        filename: The archive.
+        backend: "mmap" returns read-only views of the mapped file; "pread" first reads the file into memory.
+        threads: The number of threads that read; 0: one per core.
+    """
     if backend not in ("mmap", "pread"):
         raise usage(f'backend is {backend!r}; it may be "mmap" or "pread"')
     with open_archive(filename, no_copy=backend == "mmap", threads=threads) as archive:
@@ -56,7 +73,7 @@ def load_file(filename: Source, *, backend: str = "mmap", threads: int = 0) -> d
 
 
 def load(data: bytes) -> dict[str, Array]:
-    """Returns all tensors of an archive in memory, as read-only views of it. Errors: as `onnxar.open`."""
+    """Returns all tensors of an archive in memory, as read-only views of it. Raises what `onnxar.open` raises."""
     return load_file(data)
 
 

@@ -35,39 +35,41 @@ _given: weakref.WeakKeyDictionary[ort.SessionOptions, list[ort.OrtValue]] = weak
 
 
 class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore]
-    """onnxruntime.InferenceSession of an archive: a path, bytes, a file object, an open archive, or an `onnxar.Link`. All other
-    arguments are the same.
+    """An onnxruntime.InferenceSession of an archive. Its other arguments are those of ONNX Runtime.
 
     From a file, ONNX Runtime maps the weights. It copies only weights that kernels prepack, which the session option
     `session.disable_prepacking` = "1" disables. As with `onnxar.open`, the archive must not be changed in place while the
-    session exists. `sess_options` gets an entry that names the archive's folder. ONNX Runtime before 1.21 gets a link in a
-    temporary folder, beside a symbolic link to the archive.
+    session exists. Weights of an archive in memory are copied once. If the archive is replaced while a session is made or
+    `set_providers` reads the weights again, the error is onnx.link.stale or io.changed, even if the old file is put back; an
+    existing session does not change.
 
-    Weights of an archive in memory are copied once, and the archive's bytes are kept as long as the session or its
-    `sess_options`, which get the initializers and are for one session only. `set_providers` reads the weights again. If the
-    archive was replaced in the meantime, the error is onnx.link.stale or io.changed, and the session stays as it was. Both
-    are also the errors if that happens while a session is made, even if the old file is put back.
+    A session of a file can be pickled, for pools of processes. The pickle has the path, the arguments, and a link, so that the
+    other process refuses a changed archive (io.changed). Its options must be `onnxar.onnxruntime.SessionOptions`.
 
-    With `cache`, True or a folder, the session starts from the model as ONNX Runtime optimised it, with prepacked weights that are
-    mapped from a file; the first start stores it there. All processes share these weights, so the session takes hardly any memory of
-    its own, and results are the same, bit by bit. True is the user's folder for caches. An entry holds for one digest of the archive,
-    these options, this version of ONNX Runtime and this processor. The archive's digest is taken, and the entry's CRC-32s are compared,
-    once in each run of the system and if the files change. Anyone who can write to the folder decides what sessions compute, and can
-    crash them; folders and files that other users can write to are not used.
-    `sess_options` must be `onnxar.onnxruntime.SessionOptions`. Sessions that cannot be stored (with providers other than the CPU's, from
-    memory, with libraries of operators), and those that cannot write to the folder, start without it, and a RuntimeWarning says why.
-    While another process stores the model, the session starts without it, too. Errors: zip.data.crc (the archive is damaged).
+    Args:
+        path_or_bytes: The path or bytes of an archive, a file object, an open archive, or an `onnxar.Link`.
+        sess_options: The options, which get an entry that names the archive's folder. For an archive in memory they get the
+            initializers; they keep its bytes alive, and are for one session only. ONNX Runtime before 1.21 gets a link in a
+            temporary folder, beside a symbolic link to the archive.
+        cache: True (the user's cache folder) or a folder. The session then starts from the model as ONNX Runtime optimised it,
+            with prepacked weights that are mapped from a file; the first start stores them. All processes share these weights, so
+            the session needs hardly any memory of its own, and results are bit-identical. An entry is used for one digest of the
+            archive, these options, this version of ONNX Runtime and this processor. The archive's digest is computed, and the
+            entry's CRC-32s are compared, once after each boot and after changes of the files. Anyone who can write to the folder
+            decides what sessions compute, and can crash them; folders and files to which other users can write are not used.
+            `sess_options` must be `onnxar.onnxruntime.SessionOptions`. A session that cannot be stored (with providers other than
+            the CPU's, from memory, with custom operator libraries), or that cannot write to the folder, starts without the cache,
+            and a RuntimeWarning says why. While another process stores the model, the session also starts without it.
+        graph: The graph to use instead of the model. Sessions of several graphs, and of several processes, share the pages of
+            common weights.
+        component: A component of a model package; with `variant` it may be omitted if there is only one. ONNX Runtime 1.32
+            selects the variant for the first of the `providers` that it has. The attribute `variant` is the variant's name. Its
+            session and provider options apply only without `sess_options`.
+        variant: A variant of the component by name, whatever it needs.
 
-    `graph` names a further graph of the archive. Sessions of several graphs, and of several processes, share the pages of
-    the weights that they have in common.
-
-    `component` names a component of a model package, which may be left out with `variant` if there is only one. ONNX Runtime 1.32 selects
-    the variant for the first of the `providers` that it has; `variant` names one, whatever it needs. The attribute `variant` is the name
-    of the variant. Its session and provider options apply only without `sess_options`. Errors: usage.argument (no variant fits, with what
-    each needs; the manifest is not valid).
-
-    A session of a file can be pickled, for pools of processes: by the path, the arguments, and a link, so that the other process
-    refuses another version of the archive (io.changed). Options that are pickled are `onnxar.onnxruntime.SessionOptions`.
+    Raises:
+        Error: zip.data.crc (the archive is damaged); usage.argument (no variant fits, with what each needs; the manifest is
+            invalid).
     """
 
     _variant: str | None = None
@@ -93,7 +95,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
                         "path, not from a link")  # fmt: skip
         if component or variant:
             if graph:
-                raise usage("a session has a graph, or a component of a package")
+                raise usage("pass either graph or component, not both")
             chosen = choose(source, component, variant, sess_options, providers, provider_options)
             self._variant, graph, sess_options = chosen.variant, chosen.graph, chosen.options
             providers, provider_options = chosen.providers, None
@@ -132,16 +134,16 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
     @property
     def is_cached(self) -> bool:
-        """Whether the session was made from the cache."""
+        """True if the session was made from the cache."""
         return self._source is not None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors: usage.argument (an archive in memory; options that do not tell what was set); io.changed."""
+        """Pickles the session. Raises usage.argument (an archive in memory; options that do not record what was set); io.changed."""
         source, options, *others = self._arguments
         if not isinstance(source, str | Link):
             raise usage("a session of an archive in memory cannot be pickled; make it from the archive's path")
         if options is not None and not isinstance(options, SessionOptions):
-            raise usage("a session can be pickled with options that tell what was set: make them with onnxar.onnxruntime.SessionOptions()")
+            raise usage("a session can be pickled only with options that record what was set: make them with onnxar.onnxruntime.SessionOptions()")
         if self._source is not None:
             self._source[0].verify_archive()
         if isinstance(source, Link):
@@ -174,7 +176,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         self, path: Any, sess_options: ort.SessionOptions | None, providers: Any, provider_options: Any, graph: str,
         cache: bool | Path, kwargs: dict[str, Any],
     ) -> bool:  # fmt: skip
-        """Makes the session from the cache, which gets the model first if it does not have it. Returns whether it did."""
+        """Makes the session from the cache, which first gets the model if it lacks it. Returns True if it did."""
         given = SessionOptions() if sess_options is None else sess_options
         if not isinstance(given, SessionOptions):
             raise usage("a session with a cache needs to know its options: make them with onnxar.onnxruntime.SessionOptions()")
@@ -207,7 +209,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         return True
 
     def _begin_stored(self, stored: _core.StoredModel, given: SessionOptions, providers: Any, provider_options: Any) -> None:
-        """Makes the session from a stored model. Errors: those of ONNX Runtime; io.changed."""
+        """Makes the session from a stored model. Raises the errors of ONNX Runtime; io.changed."""
         model, folder = stored.link()
         self._link, self._options = None, given._copy()
         self._options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # that was done
@@ -216,8 +218,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         stored.verify()
 
     def _mapping(self, begin: Callable[[], None]) -> None:
-        """Makes the session from a link. The options may since be those of a session of another folder, too. Errors: onnx.link.stale,
-        io.changed (the archive was replaced in the meantime); usage.argument (the options were changed in the meantime)."""
+        """Makes the session from a link. The options may meanwhile belong to a session of another folder, too. Raises onnx.link.stale,
+        io.changed (the archive was replaced in the meantime); usage.argument (the options were changed in the meantime).
+        """
         assert self._link is not None
         folder = _native(self._link.folder)
         self._options.add_session_config_entry(FOLDER, folder)
@@ -230,7 +233,7 @@ def _restarted(
     link: Link, source: Any, options: Any, providers: Any, provider_options: Any, graph: str, cache: Any, kwargs: dict[str, Any],
     variant: str | None = None,
 ) -> InferenceSession:  # fmt: skip
-    """Makes a session that was pickled. Errors: as the session; io.changed."""
+    """Makes a session that was pickled. Raises what the session raises; io.changed."""
     if source is not link and _operations.link(source, graph=graph).model != link.model:  # an edit leaves links valid
         raise fault("io.changed", "the archive was edited or replaced since the session was pickled; make a new session", path=source)
     session = InferenceSession(source, options, providers, provider_options, graph=graph, cache=cache, **kwargs)
@@ -239,9 +242,12 @@ def _restarted(
 
 
 def load_adapter(source: Source, name: str) -> Any:
-    """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`, which
-    does not keep it: the caller does, up to the last run. ONNX Runtime's Python interface takes adapters as files alone:
-    the bytes are copied to a temporary file, which ONNX Runtime maps. Errors: usage.no_such_entry, zip.data.crc."""
+    """Returns the adapter in the side file `name` of an archive, for `onnxruntime.RunOptions.add_active_adapter`. The run options do
+    not keep the adapter alive: keep a reference until the last run.
+
+    ONNX Runtime's Python interface takes adapters only as files, so the bytes are copied to a temporary file, which ONNX Runtime
+    maps. Raises usage.no_such_entry, zip.data.crc.
+    """
     with opened(source) as archive:
         archive.verify(name)
         data = bytes(archive.entry(name))
@@ -257,9 +263,12 @@ def load_adapter(source: Source, name: str) -> Any:
 
 @contextlib.contextmanager
 def installed_package(path: Path) -> Iterator[str]:
-    """Makes a temporary folder with the model package of an archive, for code that takes packages as folders, such as
-    `onnxruntime.ModelPackageContext`. It has the manifest, links into the archive and the side files, and no weights: sessions map these
-    from the archive. The folder is removed afterwards; sessions stay. Errors: as `onnxar.link`; usage.argument (the archive has no package).
+    """Yields a temporary folder with the model package of an archive, for code that takes packages as folders, such as
+    `onnxruntime.ModelPackageContext`. The folder has the manifest, links into the archive and the side files, but no weights:
+    sessions map these from the archive. It is removed afterwards; sessions stay valid.
+
+    Raises:
+        Error: What `onnxar.link` raises; usage.argument (the archive has no package).
 
     Example:
 
@@ -273,7 +282,7 @@ def installed_package(path: Path) -> Iterator[str]:
 
 
 def _source(source: Any) -> Any:
-    """Returns the path as it was given, or bytes."""
+    """Returns the path unchanged, or bytes."""
     source = fetched(source)
     return _ranges.local_path(source) if isinstance(source, str | os.PathLike) else path_or_bytes(source)
 
@@ -301,7 +310,9 @@ def _entry_of(options: ort.SessionOptions) -> bytes:
 
 
 def _write_optimised(stored: _core.StoredModel, given: SessionOptions, providers: Any, provider_options: Any) -> None:
-    """Has ONNX Runtime write the model as it runs it, and stores that. Errors: those of ONNX Runtime; as `StoredModel.store`."""
+    """Makes ONNX Runtime write the model as it runs it, and stores that. Raises the errors of ONNX Runtime and of
+    `StoredModel.store`.
+    """
     output = stored.prepare()
     (model, folder), options = stored.link(), given._copy()
     options.optimized_model_filepath = _native(output)

@@ -34,19 +34,22 @@ _verifying = threading.Lock()  # model-signing sets the time of its certificate 
 
 
 class Signature:
-    """Whom to trust, and where the bundle is. `onnxar.open(..., verify=Signature(...))` and `verify` take it, for any number of
+    """Says whom to trust, and where the bundle is. `onnxar.open(..., verify=Signature(...))` and `verify` accept it, for any number of
     archives and from any thread.
 
-    Give one of these:
-    - `public_key`: the path of an elliptic curve key, PEM;
-    - `certificate_chain`: paths of certificates, PEM, of an authority. Every certificate that it issued for signing may sign. As
-      in model-signing, expired certificates count, and revocation is not looked up;
-    - `identity` and `oidc_issuer`, such as "me@example.com" and "https://accounts.google.com": a signature through Sigstore;
-    - `config`: a `model_signing.verifying.Config` with its verifier.
+    Args:
+        public_key: The path of an elliptic curve key, PEM.
+        certificate_chain: Paths of certificates, PEM, of an authority. Every certificate that it issued for signing may sign. As
+            in model-signing, expired certificates are accepted, and revocation is not checked.
+        identity: An identity of Sigstore, such as "me@example.com", with `oidc_issuer`.
+        oidc_issuer: The issuer, such as "https://accounts.google.com".
+        config: A `model_signing.verifying.Config` with its verifier. Pass one of key, chain, identity and config.
+        bundle: The path or the bytes of a bundle. By default it is the file beside the archive whose name has ".sig" appended,
+            or the entry `onnxar.sig`; if both exist, choose one.
+        inside: Use the entry.
 
-    The bundle is the file beside the archive whose name has ".sig" appended, or the entry `onnxar.sig`; if both are there, say
-    which one: `bundle` is the path or the bytes of one, and `inside` means the entry.
-    Errors: usage.argument; io.* (a key cannot be read).
+    Raises:
+        Error: usage.argument; io.* (a key cannot be read).
     """
 
     def __init__(
@@ -61,18 +64,18 @@ class Signature:
         inside: bool = False,
     ) -> None:
         if bundle is not None and inside:
-            raise usage("bundle and inside exclude each other")
+            raise usage("pass either bundle or inside, not both")
         self._config = _bundle.verifier(public_key, certificate_chain, identity, oidc_issuer, config)
         self._bundle, self._inside = bundle, inside
 
     def digests(self, archive: _core.Archive, path: str, beside: str | None) -> Mapping[str, bytes]:
-        """Returns what was signed: the SHA-256 of each entry by name. `onnxar.open` calls this. Errors: signature.invalid; io.*."""
+        """Returns what was signed: the SHA-256 of each entry by name. `onnxar.open` calls this. Raises signature.invalid; io.*."""
         name, data = self._found(archive, path, beside)
         with _verifying:
             return _bundle.digests(self._config, data, name)
 
     def _found(self, archive: _core.Archive, path: str, beside: str | None) -> tuple[str, bytes]:
-        """Returns what messages call the bundle, and its bytes."""
+        """Returns the name of the bundle in messages, and its bytes."""
         most = _bundle.most_bytes(archive.names())
         if isinstance(self._bundle, bytes | bytearray | memoryview):
             return path, _bundle.bounded(self._bundle, most, path)
@@ -116,22 +119,35 @@ def sign(
     threads: int = 0,
     progress: Progress = None,
 ) -> pathlib.Path:
-    """Signs all entries of an archive. Returns the path of the bundle: `output`, the archive's name with ".sig" appended in the folder
-    `output`, or without `output` that name beside the archive; with `inside`, the path of the archive, to which an edit adds the bundle
-    as the entry `onnxar.sig`. If a weight was added after the bundle that `overwrite` replaces, the archive is rewritten without its
-    earlier states, since an edit never moves weights.
-
-    `private_key` is the path of an elliptic curve key, PEM, and `password` that of the key. With `signing_certificate` and
-    `certificate_chain`, which leads from it to the authority, the bundle has these certificates. `config` is a
-    `model_signing.signing.Config` with its signer instead: `use_sigstore_signer` asks for an identity and needs the network,
-    `use_pkcs11_signer` a device. All entries are read, by so many `threads` (0: one per core), and their CRC-32s are compared.
+    """Signs all entries of an archive, after reading them and comparing their CRC-32s.
 
     A signature says who made it, and of what. It does not say that it is the newest one. An archive with a bundle in both places
     can only be verified by a `Signature` with `bundle` or `inside`.
-    Errors: as `onnxar.open`; zip.data.crc; output.exists; usage.argument; io.changed (the archive was edited or replaced
-    meanwhile); io.failed (model-signing cannot sign)."""
+
+    Args:
+        archive: The path of the archive.
+        private_key: The path of an elliptic curve key, PEM.
+        password: The password of the key.
+        signing_certificate: A certificate to put into the bundle.
+        certificate_chain: The certificates that lead from it to the authority.
+        config: A `model_signing.signing.Config` with its signer instead: `use_sigstore_signer` asks for an identity and needs the
+            network, `use_pkcs11_signer` needs a device.
+        output: The bundle, or a folder for it. By default it is beside the archive, with ".sig" appended to the archive's name.
+        inside: Add the bundle to the archive by an edit, as the entry `onnxar.sig`. If a weight was added after the bundle that
+            `overwrite` replaces, the archive is rewritten without its earlier states, since an edit never moves weights.
+        overwrite: Replace an existing bundle.
+        threads: The number of threads that read; 0: one per core.
+        progress: See `onnxar.pack`.
+
+    Returns:
+        The path of the bundle; with `inside`, that of the archive.
+
+    Raises:
+        Error: What `onnxar.open` raises; zip.data.crc; output.exists; usage.argument; io.changed (the archive was edited or
+            replaced during the call); io.failed (model-signing cannot sign).
+    """
     if inside and output is not None:
-        raise usage("output and inside exclude each other")
+        raise usage("pass either output or inside, not both")
     expect_natural(threads=threads)
     signer = _bundle.signer(private_key, password, signing_certificate, certificate_chain, config)
     path = os.path.abspath(file_of(archive, "sign"))
@@ -168,14 +184,15 @@ def _bundle_path(archive: str, output: Path | None) -> str:
 
 
 def _has_weights_behind(archive: Archive) -> bool:
-    """Returns whether an edit cannot replace the side file that has the bundle."""
+    """Returns True if an edit cannot replace the side file with the bundle."""
     kinds = {entry.name: entry.kind for entry in archive.entries()}
     return kinds[SIGNATURE] != "weight" and "weight" in list(kinds.values())[list(kinds).index(SIGNATURE) :]
 
 
 def _rewrite(archive: Archive, path: str, bundle: bytes) -> None:
     """Writes the archive with another bundle: weights first, then side files and graphs, as edits need them. Names and bytes of
-    other entries stay, so what was signed holds."""
+    other entries stay, so the signature stays valid.
+    """
     ranks = {"side file": 1, "graph": 2}
     entries = sorted(archive.entries()[:-1], key=lambda entry: ranks.get(entry.kind, 0))
     writer = _core.ArchiveWriter.create(path, max(entry.alignment for entry in entries), True, True)
@@ -193,7 +210,7 @@ def _exists(path: str, entry: str = "") -> Error:
 
 
 def _publish(path: str, data: bytes, overwrite: bool) -> None:
-    """Writes a file as a whole. Errors: output.exists, io.*."""
+    """Writes a file atomically. Raises output.exists, io.*."""
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, _ranges.hidden_name(name))
     try:
@@ -213,7 +230,7 @@ def _publish(path: str, data: bytes, overwrite: bool) -> None:
 
 
 def _rename(temporary: str, path: str, overwrite: bool) -> None:
-    """Gives the file its name. Without `overwrite`, a file that was made meanwhile is kept. Errors: OSError."""
+    """Gives the file its name. Without `overwrite`, keeps a file that was made in the meantime. Raises OSError."""
     if not overwrite:
         try:
             return os.link(temporary, path)
@@ -226,10 +243,18 @@ def _rename(temporary: str, path: str, overwrite: bool) -> None:
 
 
 def verify(archive: Source, signature: Signature, *, threads: int = 0, progress: Progress = None) -> int:
-    """Verifies all entries of an archive, which may be anything that `onnxar.open` opens, and returns their number. Reads them by
-    so many `threads` (0: one per core; one for an archive at an address), and compares their CRC-32s on the way. Errors: as
-    `onnxar.open`; zip.data.crc; signature.invalid (the signer is not trusted, or the bundle covers something else than entries);
-    signature.mismatch (an entry is not the one that was signed)."""
+    """Verifies all entries of an archive, after comparing their CRC-32s, and returns their number.
+
+    Args:
+        archive: Anything that `onnxar.open` opens.
+        signature: Whom to trust.
+        threads: The number of threads that read; 0: one per core. An archive at an address uses one.
+        progress: See `onnxar.pack`.
+
+    Raises:
+        Error: What `onnxar.open` raises; zip.data.crc; signature.invalid (the signer is not trusted, or the bundle covers
+            something other than entries); signature.mismatch (an entry is not the one that was signed).
+    """
     expect_natural(threads=threads)
     with open_archive(archive, verify=signature) as opened, reporting(progress, "verifying") as tell:
         handle = opened._handle

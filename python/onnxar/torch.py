@@ -42,25 +42,42 @@ def save_file(
     keep_side_files: bool | Path = True,
     progress: Progress = None,
 ) -> None:
-    """Writes an archive in which every nonempty tensor is an entry; tensors with the same memory, such as tied weights,
-    share one. Tensors on other devices, and those that are not contiguous, are copied, one at a time. Other arguments: as
-    `onnxar.numpy.save_file`. Errors: usage.argument (sparse and quantised tensors, names that are not text); io.*."""
+    """Writes an archive in which every nonempty tensor is an entry. Tensors with the same memory, such as tied weights, share one.
+    Tensors on other devices, and those that are not contiguous, are copied, one at a time.
+
+    Args:
+        tensors: Maps names to tensors.
+        filename: The archive.
+
+    Other arguments: see `onnxar.numpy.save_file`.
+
+    Raises:
+        Error: usage.argument (sparse and quantised tensors, names that are not text); io.*.
+    """
     weights = {name: _weight(name, tensor) for name, tensor in tensors.items()}
     with reporting(progress, "saving") as tell:
         _weights.save(weights, filename, metadata, overwrite, keep_side_files, tell)
 
 
 def save(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """Returns the archive that `save_file` writes. Errors: as `save_file`."""
+    """Returns the archive that `save_file` writes. Raises what `save_file` raises."""
     return _weights.to_bytes(lambda path: save_file(tensors, path, metadata))
 
 
 def load_file(
     filename: Path, device: str | int | torch.device = "cpu", *, progress: Progress = None
 ) -> dict[str, torch.Tensor]:  # fmt: skip
-    """Returns all tensors of an archive. On the CPU, their memory is a private mapping of the file: nothing is read before
-    it is used, and what is written to a tensor stays in this process. Tensors that share bytes share memory. Strings are
-    left out. Errors: as `onnxar.open`; usage.argument (a type that torch lacks, such as INT4)."""
+    """Returns all tensors of an archive, without strings. Tensors that share bytes share memory.
+
+    Args:
+        filename: The archive.
+        device: Where the tensors are. On the CPU, their memory is a private mapping of the file: nothing is read before it is
+            used, and writing to a tensor affects only this process.
+        progress: See `onnxar.pack`.
+
+    Raises:
+        Error: What `onnxar.open` raises; usage.argument (a type that torch lacks, such as INT4).
+    """
     path = file_of(filename, "load_file")
     open_archive(path).close()  # waits for edits, and says what is wrong with the file by its path
     with open(path, "rb") as file:
@@ -69,7 +86,7 @@ def load_file(
 
 
 def load(data: bytes) -> dict[str, torch.Tensor]:
-    """Returns all tensors of an archive in memory, as copies. Errors: as `load_file`."""
+    """Returns all tensors of an archive in memory, as copies. Raises what `load_file` raises."""
     return _tensors(bytearray(data), "cpu", None)
 
 

@@ -19,18 +19,18 @@ class Channel {
   /// `sink` is used until the channel is closed.
   Channel(const ByteSink& sink, std::uint64_t size) : sink_(&sink), size_(size) {}
 
-  /// Errors: usage.argument (the channel is closed, or a piece is in progress); io.source_size (more than `size`
-  /// bytes); those of the sink. After an error, all later calls fail.
+  /// Writes a piece. Throws usage.argument (the channel is closed, or a piece is in progress); io.source_size (more
+  /// than `size` bytes); the errors of the sink. After an error, all later calls fail.
   void write(Bytes bytes);
-  /// Errors: the first error of `write`, even if the Python code caught it; io.source_size (fewer than `size` bytes);
-  /// usage.argument (a piece was in progress).
+  /// Closes the channel. Throws the first error of `write`, even if the Python code caught it; io.source_size (fewer
+  /// than `size` bytes); usage.argument (a piece was in progress).
   void close();
   void abandon();
 
  private:
   const ByteSink& begin(std::uint64_t bytes);
   void end(const std::optional<Error>& failure);
-  /// Closes the channel, and waits. Returns whether a piece was in progress.
+  /// Closes the channel, and waits. Returns true if a piece was in progress.
   bool stop();
   [[noreturn]] void refuse(Code code, const std::string& message);
   [[noreturn]] void refuse_size(std::uint64_t written);

@@ -23,7 +23,7 @@ class Exclusive {
   Exclusive& operator=(Exclusive&&) = delete;
   ~Exclusive() = default;
 
-  /// Errors: usage.argument (another call is in progress); those of `action`.
+  /// Runs `action`. Throws usage.argument (another call is in progress); the errors of `action`.
   template <typename Action>
   auto use(const Action& action) {
     const Turn turn(in_use_);

@@ -17,7 +17,7 @@
 namespace onnxar::python {
 namespace {
 
-/// Has verbs read `path` by ranges, through `read` (see `python_file`). Others are opened as before.
+/// Makes verbs read `path` in ranges, through `read` (see `python_file`). Other paths are opened as before.
 void add_ranges(LoadOptions& options, const std::filesystem::path& path, nb::callable read, std::uint64_t size) {
   options.open_ranges = [before = options.open_ranges, path, file = python_file(std::move(read), size, path.string())](
                             const std::filesystem::path& wanted) -> std::shared_ptr<const RandomAccess> {

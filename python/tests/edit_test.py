@@ -96,7 +96,7 @@ class Edits(EditTest):
         with onnxar.edit(self.path) as e:
             e.add_graph("buffer", bytearray(e.model.SerializeToString()))
             for wrong in (None, "model", e.model.graph):
-                with self.assertRaisesRegex(onnxar.ArgumentError, f"not as {type(wrong).__name__}"):
+                with self.assertRaisesRegex(onnxar.ArgumentError, f"not {type(wrong).__name__}"):
                     e.add_graph("wrong", wrong)
         self.assertEqual(onnxar.open(self.path).graphs(), ["buffer.onnx"])
 

@@ -129,7 +129,7 @@ class Manifests(PackageTest):
         many = ", ".join(f'"a{i % 9}": 1' for i in range(1000))
         for text in (f'{{"variants": {{{one}}}, "variants": {{{two}}}}}', f'{{"variants": {{{two}, {two}}}}}', f'{{"variants": {{{two}}}, {many}}}'):
             self.pack(f'{{"schema_version": "1.0", "components": {{"model": {text}}}}}'.encode())
-            with self.assertWarnsRegex(RuntimeWarning, "twice; the last one counts") as seen:
+            with self.assertWarnsRegex(RuntimeWarning, "twice; the last one is used") as seen:
                 self.assertEqual(self.session(variant="fp32").variant, "fp32")
             self.assertEqual(len(seen.warnings), 1)
             self.assertEqual(seen.filename, __file__)

@@ -308,7 +308,7 @@ class Functions(RangesTest):
             with self.subTest(what=what):
                 error = self.refused("usage.argument", call)
                 self.assertEqual(error.path, ADDRESS)
-                for part in (f"{what} has to be a local file", "onnxar get", "onnxar.put"):
+                for part in (f"{what} must be a local file", "onnxar get", "onnxar.put"):
                     self.assertIn(part, str(error))
         self.assertEqual(self.memory.cat("/bucket/m.onnxar"), self.data)
 

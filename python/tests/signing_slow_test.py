@@ -216,7 +216,7 @@ class Making(SigningTest):
                                  ("me", None), (None, "https://x"), ("", "")):  # fmt: skip
             with self.subTest(identity=identity, issuer=issuer):
                 error = self.refused("usage.argument", Signature, identity=identity, oidc_issuer=issuer)
-                self.assertRegex(str(error), "may be blank|give one of")
+                self.assertRegex(str(error), "may be blank|pass one of")
 
     def test_one_signature_or_config_serves_many_threads(self):
         self.sign()

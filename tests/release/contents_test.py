@@ -97,7 +97,7 @@ class Judged(FolderCase):
 
     def test_error_of_a_failed_tool_is_shown(self) -> None:
         with self.assertRaises(SystemExit) as ended:
-            judge.told("zipfile", "-l", self.folder / "no_file")
+            judge.output_of("zipfile", "-l", self.folder / "no_file")
         self.assertIn("no_file", str(ended.exception))
 
 

@@ -44,7 +44,7 @@ class Getting(RemoteCase):
         self.assertFalse(self.output.exists())
         self.server.requests.clear()
         done = self.succeeds("get", self.serve(), "-o", self.output)
-        self.assertIn("were here already", done.stderr)
+        self.assertIn("from an earlier download", done.stderr)
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertLess(len(self.server.requests), 1 + len(self.data) // PART)
         self.assertEqual(self.left(), [])
@@ -77,7 +77,7 @@ class Getting(RemoteCase):
         self.assertFalse(self.output.exists())
         self.data = other
         done = self.succeeds("get", self.serve(), "-o", self.output)
-        self.assertNotIn("were here already", done.stderr)
+        self.assertNotIn("from an earlier download", done.stderr)
         self.assertEqual(self.output.read_bytes(), other)
         self.assertEqual(self.left(), [])
 
@@ -179,7 +179,7 @@ class Getting(RemoteCase):
         self.kill_after(5, self.server.serve("/other.onnxar", other, etag=tag, delay=0.1))
         self.assertFalse(self.output.exists())
         done = self.succeeds("get", self.serve(etag=tag), "-o", self.output)
-        self.assertNotIn("were here already", done.stderr)
+        self.assertNotIn("from an earlier download", done.stderr)
         self.assertEqual(self.output.read_bytes(), self.data)
 
     def test_a_list_without_its_file_is_not_trusted(self) -> None:

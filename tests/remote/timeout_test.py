@@ -50,7 +50,7 @@ class GivenUp(TimeoutCase):
         self.data = bytes(Archive([Entry("w", bytes(20 << 20)), model_of()]).file)
         self.times_out("get", self.serve(honest=2, stop=1000), "-o", self.output, "-c", 1, limit=1)
         told = self.succeeds("get", self.serve(), "-o", self.output).stderr
-        self.assertIn("were here already", told)
+        self.assertIn("from an earlier download", told)
         self.assertEqual(self.output.read_bytes(), self.data)
 
 

@@ -51,7 +51,7 @@ class Line {
 
 /// Returns what print_error in main.cc prints for an Error with this path; `path` is empty if it is not known.
 void write(std::string_view path) noexcept {
-  static constinit Line line;  // not on the stack, of which the thread that faulted may have little left
+  static constinit Line line;  // not on the stack: the thread that faulted may have little of it left
   const std::string_view advice = words_of(hint);
   if (is_document) {
     line.add(R"({"error":{"code":")").add(id(Code::io_changed)).add(R"(","path":)").add(path.empty() ? "null" : "\"");

@@ -29,7 +29,8 @@ int get(GetArguments& arguments) {
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << escaped_path(arguments.output) << (arguments.options.output.dry_run ? ": would be " : ": ")
             << counted(report.entries, "entry", "entries") << ", " << short_size(report.file_bytes);
-  if (report.resumed_bytes != 0) std::cerr << ", of which " << short_size(report.resumed_bytes) << " were here already";
+  if (report.resumed_bytes != 0)
+    std::cerr << ", " << short_size(report.resumed_bytes) << " of them from an earlier download";
   std::cerr << '\n';
   return exit_code::done;
 }
