@@ -116,7 +116,7 @@ class Beside(ToolCase):
                         ("pack", model, "--graph", f"g={model}"), ("pack", "https://host/model.onnx"), ("unpack", archive, "--text"),
                         ("unpack", "s3://bucket/model.onnxar"), ("pack", self.write(".onnx", b""))):  # fmt: skip
             with self.subTest(command=command), self.nothing_changes():
-                self.fails(USAGE, "onnxar: error[usage.argument] --output FILE is needed; only of one file NAME.onnx", *command)
+                self.fails(USAGE, "onnxar: error[usage.argument] --output FILE is needed: only for a single file NAME.onnx", *command)
 
 
 class Repeatable(ToolCase):

@@ -110,8 +110,8 @@ std::filesystem::path output_beside(const std::filesystem::path& input, std::str
   const std::string name = utf8_of(input);
   const bool is_address = name.find("://") != std::string::npos;
   if (CLI::detail::to_lower(utf8_of(input.extension())) != from || is_address || is_directory(input)) {
-    throw Error(Code::usage_argument, "--output FILE is needed; only of one file NAME" + std::string(from) +
-                                          " the output is NAME" + std::string(to) + " beside it");
+    throw Error(Code::usage_argument, "--output FILE is needed: only for a single file NAME" + std::string(from) +
+                                          " it defaults to NAME" + std::string(to) + " beside it");
   }
   return std::filesystem::path(input).replace_extension(to);
 }
