@@ -168,11 +168,11 @@ struct ExtractedTensor {
 /// `which` is a tensor's name (of several tensors, the initializer of the main graph), else its key in the archive,
 /// else its site (`graph.node[3].attr.value`), else the output of its Constant node. A `~` may follow a site, to
 /// distinguish it from a tensor of that name. `output` is then the file, an existing folder, or a path that ends in
-/// `/`. With `*`, `?` or `[`, `which` is otherwise a shell pattern for names and outputs (for sites of tensors with
-/// neither), and `output` is a folder, which is created if needed. A pattern skips tensors of strings, unless it
-/// matches only these. Files in a folder are named by the tensor's key (KeyMaker). Reads only the data of these
-/// tensors, in pieces, and compares its CRC-32. All files are complete before the first appears; a failure leaves none,
-/// except replaced ones.
+/// `/`. If nothing matches and `which` has `*`, `?` or `[`, it is a shell pattern for names and outputs (for sites of
+/// tensors with neither), and `output` is a folder, which is created if needed. A pattern skips tensors of strings,
+/// unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Reads only the data of
+/// these tensors, in pieces, and compares its CRC-32. All files are complete before the first appears; a failure leaves
+/// none, except replaced ones.
 ///
 /// Throws usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data
@@ -297,7 +297,7 @@ class ModelReader {
 
 /// Saves a model whose weights are sources, which may produce their bytes when they are read. As for `pack`, the
 /// options decide which weights become entries and which are inline. If a graph defines a tensor's name more than once,
-/// its weight goes into the model. Move-only. Fails and allows threads like ArchiveWriter.
+/// its weight goes into the model. Move-only. For failures and threads see ArchiveWriter.
 class ModelWriter {
  public:
   ModelWriter();
