@@ -1,4 +1,4 @@
-// Waiting that a caller can end.
+// Waits that a caller can end.
 
 /** Returns what the promise gives. Throws the signal's reason if that is aborted first. */
 export async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -20,7 +20,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   await unlessAborted(ended, signal).finally(() => clearTimeout(timer));
 }
 
-/** A signal that is aborted when one of these is; undefined if there is none. */
+/** Returns a signal that is aborted when one of these is; undefined if there is none. */
 export function anyOf(...signals: (AbortSignal | null | undefined)[]): AbortSignal | undefined {
   const [first, ...others] = signals.filter((signal) => signal != null);
   return first && others.length > 0 ? AbortSignal.any([first, ...others]) : first;

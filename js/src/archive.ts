@@ -1,7 +1,7 @@
 import * as container from './container.js';
 import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';
-import { OnnxarError, failure, numberFrom, require } from './error.js';
+import { OnnxarError, failure, numberFrom, checkRule } from './error.js';
 import { openPath } from './node_file.js';
 import { openSource, type Openable } from './openable.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
@@ -22,7 +22,7 @@ export interface OpenOptions extends SourceOptions {
 }
 
 export interface LinkOptions {
-  /** Which model: `__MODEL_PROTO`, or one of `graphs()`. */
+  /** The model: `__MODEL_PROTO`, or one of `graphs()`. */
   graph?: string;
   /** Where the archive begins in the file that the link leads to: a multiple of 64. */
   offset?: number;
@@ -37,14 +37,14 @@ const AT_ONCE = 16; // requests at the same time
 const SMALLEST_LINKED = 128;
 
 /**
- * An open archive. Its directory was proved; an entry's local header is proved before its bytes are given, and a tensor
- * before it is. Calls may run at the same time.
+ * An open archive. Its directory is checked when it is opened, an entry's local header before its bytes are returned, and
+ * a tensor before it is. Calls may run at the same time.
  */
 export class Archive {
   /** The entries in the order of the file; the model is the last. */
   readonly entries: readonly Entry[];
   readonly source: Source;
-  /** Of the directory, which has the CRC-32 of each entry: two files with the same one have the same entries. */
+  /** The CRC-32 of the directory, which has the CRC-32 of each entry: files with the same one have the same entries. */
   readonly directoryCrc32: number;
   readonly #directory: Directory;
   readonly #headers: Header[];
@@ -79,7 +79,7 @@ export class Archive {
     return archive;
   }
 
-  /** Whether the file that is at a path of Node by now has the same directory: the same entries, at the same places. */
+  /** True if the file that is now at a path of Node has the same directory: the same entries at the same offsets. */
   async isAt(path: string): Promise<boolean> {
     const [file, { offset, end }] = [await openPath(path), this.#directory];
     try {
@@ -93,23 +93,23 @@ export class Archive {
     return this.#byName.has(name);
   }
 
-  /** The model, and the further models over the same weights. */
+  /** Returns the names of the model and of the other models that share its weights. */
   graphs(): string[] {
     return [MODEL, ...this.#headers.map(({ name }) => name).filter(container.isGraph)];
   }
 
-  /** The bytes of the file from an entry's local header to the next one's, by the directory alone. */
+  /** Returns the range from an entry's local header to the next one. Uses only the directory. */
   extent(name: string): { begin: number; end: number } {
     const { offset, following } = this.#header(name);
     return { begin: offset, end: following };
   }
 
-  /** Where an entry's data begins in the file, in bytes. */
+  /** Returns the offset of an entry's data in the file. */
   async offset(name: string): Promise<number> {
     return this.#place(this.#header(name));
   }
 
-  /** Bytes of an entry, of memory a view. One read of the source, if the archive is as writers write it. */
+  /** Returns bytes of an entry; a view if the source is in memory. Needs one read if the archive has the usual layout. */
   async bytes(name: string, begin = 0, end?: number, signal?: AbortSignal): Promise<Uint8Array> {
     const header = this.#header(name);
     const stop = end ?? header.size;
@@ -119,21 +119,21 @@ export class Archive {
     return this.source.read(data + begin, data + stop, signal);
   }
 
-  /** The same bytes in pieces. The CRC-32 of a whole entry is compared: the stream fails at its end if it is wrong. */
+  /** Returns the same bytes in pieces. If they are the whole entry and its CRC-32 is wrong, the stream fails at its end. */
   stream(name: string, begin = 0, end?: number): ReadableStream<Uint8Array<ArrayBuffer>> {
     const header = this.#header(name);
     return streamOf(() => this.#pieces(header, begin, end));
   }
 
   /**
-   * All bytes of an entry, whose CRC-32 is compared (T1). What is streamed comes in memory that JavaScript can free:
+   * Returns all bytes of an entry. Throws if their CRC-32 is wrong (T1). Streams, because JavaScript can free that memory:
    * browsers keep the memory of whole answers for a while.
    */
   async read(name: string, onBytes?: (count: number) => void): Promise<Uint8Array> {
     const header = this.#header(name);
     if (!this.source.stream) {
       const all = await this.bytes(name);
-      require('T1', crc32(all) === header.crc32, await this.#place(header), name);
+      checkRule('T1', crc32(all) === header.crc32, await this.#place(header), name);
       onBytes?.(all.length);
       return all;
     }
@@ -145,12 +145,12 @@ export class Archive {
     return bytes;
   }
 
-  /** Reads an entry and compares its CRC-32 (T1). Throws if it is another. */
+  /** Reads an entry. Throws if its CRC-32 is wrong (T1). */
   async verify(name: string, signal?: AbortSignal): Promise<void> {
     await drain(await this.#pieces(this.#header(name), 0, undefined, signal));
   }
 
-  /** All tensors of a model, in the order of its bytes. Each of them was proved, and none if one cannot be. */
+  /** Returns all tensors of a model in the order of its bytes. Throws if one of them is invalid. */
   async tensors(graph: string = MODEL): Promise<Tensor[]> {
     const tensors: Tensor[] = [];
     const keep = keeping(tensors);
@@ -170,8 +170,8 @@ export class Archive {
   }
 
   /**
-   * A ModelProto whose external data is the archive itself (spec/links.md), for runtimes that take a model and a file.
-   * `location` is the name by which the runtime gets the file. Reads the local headers of all linked entries.
+   * Returns a ModelProto whose external data is the archive itself (spec/links.md), for runtimes that take a model and a file.
+   * `location` is the name of the file for the runtime. Reads the local headers of all linked entries.
    */
   async link(location: string, options: LinkOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const { graph = MODEL, offset = 0 } = options;
@@ -196,8 +196,8 @@ export class Archive {
   }
 
   /**
-   * The model with every link led elsewhere: to `begin` plus its own offset in `location`. Data of less than 128 bytes,
-   * and data of less than this reach, becomes part of the model.
+   * Returns the model with every link replaced by one to `location` at `begin` plus its own offset. Data of less than 128
+   * bytes, and data of less than this reach, becomes part of the model.
    */
   async rewrite(
     graph: string,
@@ -247,7 +247,7 @@ export class Archive {
 
   async #model(graph: string): Promise<Model> {
     const header = this.#header(graph);
-    require('G2', header.size <= MOST_BYTES, header.at, graph);
+    checkRule('G2', header.size <= MOST_BYTES, header.at, graph);
     return { model: await this.bytes(graph), base: await this.#place(header) };
   }
 
@@ -255,7 +255,7 @@ export class Archive {
     return new Walk(model, base, graph, this.#size, visit);
   }
 
-  /** The entry's first `end` bytes, with the local header in front of them, so that one read is enough. */
+  /** Returns the entry's first `end` bytes. Reads them together with the local header. */
   async #withHeader(header: Header, end: number, signal?: AbortSignal): Promise<Uint8Array> {
     const most = Math.min(header.following, header.offset + container.usualLocalSize(header) + end);
     const file = await readWindow(this.source, header.offset, most, signal);
@@ -271,7 +271,7 @@ export class Archive {
     return this.#prove(header, await readWindow(this.source, header.offset, end, signal), signal);
   }
 
-  /** Proves an entry's local header, which the window begins with, and what is after its data (stage use). */
+  /** Checks an entry's local header, with which `file` begins, and what follows its data (stage use). */
   async #prove(header: Header, file: FileView, signal?: AbortSignal): Promise<number> {
     const end = container.localEnd(file, header);
     const whole = end <= file.end ? file : await readWindow(this.source, header.offset, end, signal);
@@ -281,14 +281,14 @@ export class Archive {
     return data;
   }
 
-  /** P3 to P5: after the data there is nothing, or what an edit left. */
+  /** Checks P3 to P5: nothing follows the data, except what an edit left. */
   async #checkGap({ name, offset, following }: Header, end: number, signal?: AbortSignal): Promise<void> {
     const isLast = following === this.#directory.offset;
-    require(isLast ? 'P4' : 'P3', end <= following, offset, name);
+    checkRule(isLast ? 'P4' : 'P3', end <= following, offset, name);
     if (end === following) return;
-    require('P5', !isLast, end, name);
+    checkRule('P5', !isLast, end, name);
     const ends = await readWindow(this.source, Math.max(0, following - ENDS_SIZE), following, signal);
-    require('P5', isSuperseded(ends, end, this.#directory), end, name);
+    checkRule('P5', isSuperseded(ends, end, this.#directory), end, name);
   }
 
   async #pieces(header: Header, begin: number, end = header.size, signal?: AbortSignal): Promise<Pieces> {
@@ -297,7 +297,7 @@ export class Archive {
     const pieces = await piecesOf(this.source, data + begin, data + end, signal);
     return counted(pieces, end - begin, (bytes, crc) => {
       if (bytes !== end - begin) throw new OnnxarError('cut', header.name);
-      require('T1', begin > 0 || end < header.size || crc === header.crc32, data, header.name);
+      checkRule('T1', begin > 0 || end < header.size || crc === header.crc32, data, header.name);
     });
   }
 }
@@ -329,7 +329,7 @@ async function readWindow(source: Source, begin: number, end: number, signal?: A
   return new FileView(exactly(await source.read(begin, end, signal), end - begin), begin);
 }
 
-/** Some at a time. The error is that of the first that fails, in their order. */
+/** Calls `one` for all, some at a time. Throws the error of the first one, in their order, that fails. */
 async function inTurn<T>(all: T[], one: (each: T, index: number) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const done = await Promise.allSettled(all.slice(at, at + AT_ONCE).map((each, i) => one(each, at + i)));
@@ -337,7 +337,7 @@ async function inTurn<T>(all: T[], one: (each: T, index: number) => Promise<unkn
   }
 }
 
-/** P5c: the window ends like an archive whose directory is after `begin`. */
+/** True if `ends` is the end of an archive whose directory is after `begin` (P5c). */
 function isSuperseded(ends: FileView, begin: number, now: Directory): boolean {
   try {
     const before = container.readEnd(ends);

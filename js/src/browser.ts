@@ -1,11 +1,11 @@
-import { OnnxarError } from './error.js';
+import { OnnxarError, failure } from './error.js';
 import { NOTE, isFolder, lengthOf, newFolder, parsed, pieceCount, written } from './place.js';
 import type { Bytes, LockOptions, Note, Place } from './place.js';
 
-/** Only for https: and localhost; older browsers have parts of it. */
+/** Returns what the browser has of the StorageManager, which is only for https: and localhost. */
 const storage = (): Partial<StorageManager> | undefined => (navigator as Partial<Navigator>).storage;
 
-/** The Origin Private File System or, where there is none, IndexedDB. */
+/** Returns the Origin Private File System or, where there is none, IndexedDB. */
 export async function browserPlace(): Promise<Place> {
   const root = await storage()
     ?.getDirectory?.()
@@ -16,7 +16,7 @@ export async function browserPlace(): Promise<Place> {
   return new DatabasePlace(await openDatabase());
 }
 
-/** Pieces that are Blobs each. Together they are a Blob, of which the browser reads what is used. */
+/** Keeps each piece as a Blob. A Blob of all of them is the archive, and the browser reads only the parts that are used. */
 abstract class BlobPlace {
   abstract note(folder: string, note: Note): Promise<void>;
   protected abstract blob(folder: string, index: number): Promise<Blob | undefined>;
@@ -39,7 +39,7 @@ abstract class BlobPlace {
     return Promise.resolve();
   }
 
-  /** Among all tabs of an origin, where there are Web Locks. */
+  /** Locks among all tabs of an origin, if the browser has Web Locks. */
   async locked<T>(
     name: string,
     work: (signal: AbortSignal | undefined) => Promise<T>,
@@ -154,7 +154,7 @@ class FilePlace extends BlobPlace implements Place {
     }
   }
 
-  /** The file has what it had until all is written: an empty file is one whose write did not end. */
+  /** Replaces the file when all is written: an empty file is one whose write did not end. */
   async #write(folder: string, name: string, all: Iterable<string> | AsyncIterable<Bytes>): Promise<void> {
     const place = await this.#root.getDirectoryHandle(folder);
     const file = await (await place.getFileHandle(name, { create: true })).createWritable();
@@ -186,7 +186,7 @@ async function openDatabase(): Promise<IDBDatabase> {
     };
     return await done(opening);
   } catch {
-    throw new OnnxarError('closed');
+    throw failure('closed', 'this page may not keep files; read the archive by its URL instead');
   }
 }
 

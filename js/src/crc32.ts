@@ -1,4 +1,4 @@
-/** Eight tables, so that a step of the loop takes eight bytes. */
+/** Returns eight tables, so that one step of the loop takes eight bytes. */
 function makeTables(): Uint32Array[] {
   const tables = Array.from({ length: 8 }, () => new Uint32Array(256));
   for (let n = 0; n < 256; n++) {
@@ -17,7 +17,7 @@ function makeTables(): Uint32Array[] {
 
 let tables: Uint32Array[] | undefined;
 
-/** The CRC-32 of `bytes` after bytes whose CRC-32 is `before`. */
+/** Returns the CRC-32 of `bytes` after bytes whose CRC-32 is `before`. */
 export function crc32(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = (tables ??= makeTables()) as [
     Uint32Array,

@@ -1,22 +1,18 @@
-import { pause } from './abort.js';
 import type { Archive } from './archive.js';
-import { OnnxarError } from './error.js';
+import { OnnxarError, checkLength } from './error.js';
 import type { OnProgress } from './feed.js';
-import { isPassing } from './patience.js';
-import { piecesOf } from './pieces.js';
+import { piecesOf, type Pieces } from './pieces.js';
 import { lengthOf, pieceCount, type Bytes, type Note, type Place } from './place.js';
 import type { Source } from './source.js';
 
 const AT_ONCE = 4; // pieces
-const MOST_FAILURES = 4; // one after the other, without a byte between them
-const FIRST_PAUSE = 250; // ms before a request is sent again; twice as long each time
 
 export interface DownloadOptions {
   onProgress?: OnProgress;
   signal?: AbortSignal;
 }
 
-/** An archive on its way into a store: what is there is read from its place, and the rest from the server. */
+/** Downloads an archive into a store. Reads take stored pieces from the store, and others from the server. */
 export class Download implements Source {
   readonly size: number;
   readonly #place: Place;
@@ -45,7 +41,7 @@ export class Download implements Source {
     return this.#place.read(this.#folder, this.#note, begin, end);
   }
 
-  /** Takes the pieces that are there of an archive that was opened with this source. */
+  /** Sets the archive, which was opened with this source, and the pieces that are stored already. */
   begin(archive: Archive, folder: string, note: Note, pieces: number[]): void {
     this.#archive = archive;
     this.#folder = folder;
@@ -53,7 +49,7 @@ export class Download implements Source {
     for (const index of pieces) this.#add(index);
   }
 
-  /** Gets what is missing, and compares all CRC-32s. Pieces of entries whose data is wrong are dropped: throws then. */
+  /** Downloads what is missing, and compares all CRC-32s. Drops the pieces of damaged entries, and then throws. */
   async run(): Promise<void> {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, ...(this.#options.signal ? [this.#options.signal] : [])]);
@@ -79,33 +75,17 @@ export class Download implements Source {
     for (const error of damaged.values()) throw error;
   }
 
-  /** One after the other, so that a size that a server claims takes no memory. */
+  /** Returns the missing pieces one by one, so that a size that a server claims takes no memory. */
   *#missing(): Generator<number> {
     for (let index = 0; index < pieceCount(this.#note); index++) if (!this.#there.has(index)) yield index;
   }
 
   async #get(index: number, signal: AbortSignal): Promise<void> {
     const begin = index * this.#note.piece;
-    const bytes = this.#pieces(begin, begin + lengthOf(this.#note, index), signal);
-    await this.#place.put(this.#folder, index, this.#note, bytes);
+    const size = lengthOf(this.#note, index);
+    const pieces = await piecesOf(this.#remote, begin, begin + size, signal);
+    await this.#place.put(this.#folder, index, this.#note, exactly(pieces, size));
     this.#add(index);
-  }
-
-  /** The bytes of a range. Where the connection breaks, the rest is asked for again. */
-  async *#pieces(begin: number, end: number, signal: AbortSignal): AsyncGenerator<Bytes> {
-    for (let failures = 0; begin < end;) {
-      try {
-        for await (const bytes of once(this.#remote, begin, end, signal)) {
-          failures = 0;
-          begin += bytes.length;
-          yield bytes;
-        }
-        if (begin < end) throw new OnnxarError('cut');
-      } catch (error) {
-        if (!isPassing(error) || signal.aborted || failures === MOST_FAILURES) throw error;
-        await pause(FIRST_PAUSE * 2 ** failures++, signal);
-      }
-    }
   }
 
   /** Compares the CRC-32s of entries, in their order, as far as they are there. */
@@ -152,16 +132,18 @@ export class Download implements Source {
   }
 }
 
-/** The bytes of one answer. */
-async function* once(remote: Source, begin: number, end: number, signal: AbortSignal): AsyncGenerator<Bytes> {
-  const pieces = await piecesOf(remote, begin, end, signal);
+/** Returns the bytes. Throws if there are not `size` of them. */
+async function* exactly(pieces: Pieces, size: number): AsyncGenerator<Bytes> {
+  let count = 0;
   try {
     let bytes = await pieces.next(new Uint8Array(pieces.most));
     while (bytes.length > 0) {
+      count += bytes.length;
       yield bytes;
       bytes = await pieces.next(new Uint8Array(bytes.buffer));
     }
+    checkLength(count, size);
   } finally {
-    await pieces.cancel().catch(() => undefined); // its failure was told
+    await pieces.cancel().catch(() => undefined); // its failure was thrown already
   }
 }

@@ -1,6 +1,6 @@
-/** The rules of the format that a reader enforces: id, code, and the breach in words. */
+/** The rules that a reader enforces: id, code, and the breach in words; '' where each use has words of its own. */
 const RULES = {
-  E1: ['zip.end.missing', 'the file does not end in an end record; it is cut, or not an ONNX archive'],
+  E1: ['zip.end.missing', 'the file does not end in an end record; it is truncated, or not an ONNX archive'],
   E2: ['zip.end.not_last', 'bytes follow the end record'],
   E3: ['zip.end.comment', 'the archive has a comment'],
   E4: ['zip.end.multi_disk', 'the end records name more than one disk'],
@@ -9,7 +9,7 @@ const RULES = {
   E7: ['zip.zip64.disagree', 'the end record and the zip64 end record differ'],
   E8: ['zip.end.directory_bounds', 'the directory does not end where the end records begin'],
   E9: ['zip.directory.empty', 'there are no entries'],
-  E10: ['zip.directory.count', 'the number of entries is not the number of directory headers'],
+  E10: ['zip.directory.count', 'the entry count does not match the directory headers'],
   E11: ['zip.limit.entries', 'there are more entries than the limit'],
   E12: ['zip.limit.directory', 'the directory is larger than the limit'],
   D1: ['zip.directory.header', 'a directory header is missing, or leaves the directory'],
@@ -21,10 +21,10 @@ const RULES = {
   D7: ['zip.entry.disk', 'the entry is on another disk'],
   D8: ['zip.entry.comment', 'the entry has a comment'],
   D9: ['zip.entry.attributes', 'the attributes are not those of a file'],
-  D10: ['zip.extra.malformed', 'the extra fields do not fill their room'],
+  D10: ['zip.extra.malformed', 'the extra fields are malformed'],
   D11: ['zip.extra.unknown', 'an extra field is neither zip64 nor alignment'],
-  D12: ['zip.extra.duplicate', 'an extra field is there twice'],
-  D13: ['zip.zip64.extra', 'the zip64 field does not have the values that the header calls for'],
+  D12: ['zip.extra.duplicate', 'an extra field occurs twice'],
+  D13: ['zip.zip64.extra', 'the zip64 field does not match the header'],
   D14: ['zip.entry.sizes', 'size and compressed size differ'],
   D15: ['zip.entry.empty_crc', 'the CRC-32 of an empty entry is not 0'],
   D16: ['zip.extra.alignment', 'the alignment is not a power of two from 64 to 16384'],
@@ -40,7 +40,7 @@ const RULES = {
   N14: ['zip.name.character', 'the name has a character that is not portable'],
   N15: ['zip.name.part_too_long', 'a part of the name has more than 255 bytes'],
   N16: ['zip.name.part_end', 'a part of the name ends in a dot or a space'],
-  N17: ['zip.name.device', 'a part of the name is a device of Windows'],
+  N17: ['zip.name.device', 'a part of the name is a Windows device'],
   P1: ['zip.entry.first_offset', 'the first entry is not at offset 0'],
   P2: ['zip.entry.order', 'the entry is not after the one listed before it'],
   P3: ['zip.entry.overlap', 'the entry does not end before the next one'],
@@ -49,13 +49,13 @@ const RULES = {
   P6: ['archive.model.missing', 'there is no entry __MODEL_PROTO'],
   P7: ['archive.model.not_last', '__MODEL_PROTO is not the last entry'],
   P8: ['archive.model.too_large', 'the model is larger than the limit'],
-  L1: ['zip.local.header', 'the local header is missing, or leaves its room'],
+  L1: ['zip.local.header', 'the local header is missing, or overlaps the next one'],
   L2: ['zip.local.name', 'the local header has another name'],
   L3: ['zip.local.field', 'a field of the local header differs from the directory'],
-  L4: ['zip.extra.malformed', 'the extra fields of the local header do not fill their room'],
+  L4: ['zip.extra.malformed', 'the extra fields of the local header are malformed'],
   L5: ['zip.extra.unknown', 'an extra field of the local header is neither zip64 nor padding'],
-  L6: ['zip.extra.duplicate', 'an extra field of the local header is there twice'],
-  L7: ['zip.zip64.extra', 'the zip64 field of the local header does not have both sizes'],
+  L6: ['zip.extra.duplicate', 'an extra field of the local header occurs twice'],
+  L7: ['zip.zip64.extra', 'the zip64 field of the local header lacks a size'],
   L8: ['zip.local.size', 'a size of the local header differs from the directory'],
   L10: ['zip.padding.record', 'the padding is not an alignment and zeros'],
   L11: ['zip.padding.alignment', 'the alignment is not a power of two in the range of its record'],
@@ -63,17 +63,17 @@ const RULES = {
   L13: ['zip.entry.version', 'the version needed of the local header is not from 10 to 45'],
   L14: ['zip.extra.alignment', 'local header and directory have different alignments'],
   L15: ['zip.local.header', 'the local header has more than 65535 bytes'],
-  T1: ['zip.data.crc', 'the data does not have the CRC-32 that the directory states'],
+  T1: ['zip.data.crc', 'the data does not match its CRC-32'],
   M1: ['onnx.model.invalid', 'the model has no graph'],
   M2: ['wire.truncated', 'a field does not end in its message'],
   M3: ['wire.varint', 'a number has more than 10 bytes or 64 bits'],
   M4: ['wire.tag', 'a field number is not from 1 to 2^29 - 1'],
   M5: ['wire.type', 'the wire type is not 0, 1, 2 or 5'],
   M6: ['wire.depth', 'messages nest more than 100 deep'],
-  M7: ['wire.repeated_message', 'a message that may be there once is there twice'],
+  M7: ['wire.repeated_message', 'a singular message occurs twice'],
   M8: ['onnx.external_data.no_location', 'a linked tensor has no location'],
-  M9: ['onnx.external_data.missing', 'a linked tensor names an entry that is not there'],
-  M10: ['onnx.external_data.duplicate_key', 'a key of external_data is there twice'],
+  M9: ['onnx.external_data.missing', ''],
+  M10: ['onnx.external_data.duplicate_key', 'a key of external_data occurs twice'],
   M11: ['onnx.external_data.bad_offset', 'the offset of a linked tensor is not a plain decimal number'],
   M12: ['onnx.external_data.bad_length', 'the length of a linked tensor is not a plain decimal number'],
   M13: ['onnx.external_data.out_of_range', 'a linked tensor leaves its entry'],
@@ -81,7 +81,7 @@ const RULES = {
   M15: ['onnx.external.string', 'a tensor of strings is linked'],
   M16: ['onnx.external.data_beside', 'a linked tensor also has values in the model'],
   M17: ['onnx.tensor.dims', 'a dimension is negative, or the tensor is too large'],
-  M18: ['onnx.tensor.length', 'a tensor does not have the data that its type and shape call for'],
+  M18: ['onnx.tensor.length', 'the data of a tensor does not match its type and shape'],
   M19: ['onnx.tensor.no_type', 'a tensor has no data type'],
   M20: ['onnx.tensor.data_beside', 'a tensor has values in two fields'],
   M21: ['onnx.tensor.wrong_field', 'the values of a tensor are in a field of another type'],
@@ -89,21 +89,20 @@ const RULES = {
   G6: ['archive.graph.shadow', "an entry in the graph's folder hides the one that a tensor names"],
 } as const;
 
-/** Failures that no rule of the format names. */
+/** Failures that no rule of the format names; '' where each has words of its own. */
 const OTHERS = {
   changed: ['io.changed', 'the file changed while it was read; open it again'],
-  taken: ['io.changed', 'another process took over the download, because this one stood still; call get again'],
-  timeout: ['remote.timeout', 'the server is too slow'],
-  full: ['io.disk_full', 'there is not enough room'],
-  missing: ['io.not_found', 'there is no such file'],
-  file: ['io.not_a_file', 'it is a folder, a pipe or a device, and has to be a file'],
-  closed: ['io.permission', 'this page may not keep files; read the archive by its URL instead'],
-  http: ['io.http', 'the server refused'],
-  cut: ['io.short_read', 'the source gave another number of bytes than it was asked for'],
+  timeout: ['remote.timeout', ''],
+  full: ['io.disk_full', ''],
+  missing: ['io.not_found', ''],
+  file: ['io.not_a_file', 'it is not a regular file'],
+  closed: ['io.permission', ''],
+  http: ['io.http', ''],
+  cut: ['io.short_read', 'the source returned a different number of bytes'],
   unknown: ['usage.entry', 'there is no entry with this name'],
-  argument: ['usage.argument', 'the argument cannot be used'],
+  argument: ['usage.argument', ''],
   overlap: ['usage.own_name', 'an entry has the name that the link gives to the archive'],
-  stale: ['onnx.link.stale', 'the archive was replaced while a session of it was made; make the session again'],
+  stale: ['onnx.link.stale', 'the archive was replaced while the session was created; create it again'],
   expansion: ['onnx.model.expansion', 'the model in memory would have over 2^31 - 1 bytes'],
 } as const;
 
@@ -112,15 +111,15 @@ const ALL = { ...RULES, ...OTHERS };
 export type Rule = keyof typeof ALL;
 
 /**
- * What a call throws. `code` is a stable id, the same as in all other readers of the format, and `rule` names the rule
+ * Thrown by all calls. `code` is a stable id, the same as in all other readers of the format, and `rule` names the rule
  * of the specification, if one was broken.
  */
 export class OnnxarError extends Error {
   readonly code: string;
   readonly rule: string;
-  /** The entry that the error is about; '' if none is. */
+  /** The entry that the error is about; '' if there is none. */
   readonly entry: string;
-  /** Where in the file, in bytes; absent if the error is about no place. A bigint where a number is not exact. */
+  /** The offset in the file; undefined if the error has none. A bigint if a number is not exact. */
   readonly offset: number | bigint | undefined;
 
   constructor(rule: Rule, entry = '', offset?: number | bigint, detail?: string) {
@@ -140,14 +139,14 @@ export function failure(rule: Rule, what: string, entry = ''): OnnxarError {
   return new OnnxarError(rule, entry, undefined, what);
 }
 
-export function require(
+export function checkRule(
   rule: Rule,
-  kept: boolean,
+  isKept: boolean,
   offset?: number | bigint,
   entry?: string,
   detail?: string,
-): asserts kept {
-  if (!kept) throw new OnnxarError(rule, entry, offset, detail);
+): asserts isKept {
+  if (!isKept) throw new OnnxarError(rule, entry, offset, detail);
 }
 
 /** Returns the value of an option. Throws if it is not a number from `least` on. */

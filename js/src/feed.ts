@@ -3,7 +3,7 @@ import { OnnxarError } from './error.js';
 import { builtin } from './node_file.js';
 import { REACH } from './tensors.js';
 
-/** What tells the runtimes apart. */
+/** The part of a runtime's `env` that identifies it. */
 export interface RuntimeEnv {
   readonly versions?: object;
   readonly wasm?: { readonly proxy?: boolean };
@@ -23,11 +23,11 @@ const NOTHING = new Uint8Array(1);
 
 const isNode = ({ versions = {} }: RuntimeEnv): boolean => 'node' in versions && !('web' in versions);
 
-/** Where onnxruntime-node maps the archive, if it is a file; undefined if the runtime is fed with its weights. */
+/** Returns the path from which onnxruntime-node maps the archive; undefined if weights are passed in memory. */
 export const mappedAt = (env: RuntimeEnv, { source }: Archive): string | undefined =>
   isNode(env) ? source.path : undefined;
 
-/** What is made by mapping the archive at `path`; an error if another file took its place meanwhile. */
+/** Returns what was made by mapping the archive at `path`. Throws if the file was replaced meanwhile. */
 export async function unlessReplaced<T>(archive: Archive, path: string | undefined, made: Promise<T>): Promise<T> {
   const result = await made;
   if (path !== undefined && !(await archive.isAt(path))) throw new OnnxarError('stale');
@@ -35,7 +35,7 @@ export async function unlessReplaced<T>(archive: Archive, path: string | undefin
 }
 
 /**
- * Options of onnxruntime-node with which it maps the weights of links out of files in the folder of `path`, and the
+ * Returns options with which onnxruntime-node maps the weights of links from files in the folder of `path`, and the
  * name of the file there.
  */
 export function mapping(path: string, given: object = {}): { name: string; options: object } {
@@ -60,7 +60,7 @@ export class Feed {
   readonly #env: RuntimeEnv;
   readonly #onProgress: OnProgress | undefined;
   readonly #weights = new Map<string, Weight>();
-  /** How many tensors of each model are in each entry. */
+  /** The number of tensors of each model in each entry. */
   readonly #uses = new Map<string, Map<Weight, number>>();
   #canHand: boolean | undefined;
   #last: Weight | undefined;
@@ -75,7 +75,7 @@ export class Feed {
     for (const { name, size } of archive.entries) this.#weights.set(name, new Weight(name, size));
   }
 
-  /** The bytes of a model, for which no weights are read. */
+  /** Returns the bytes of a model. Reads no weights. */
   model(graph: string): Promise<Uint8Array<ArrayBuffer>> {
     const uses = new Map<Weight, number>();
     this.#uses.set(graph, uses);
@@ -101,7 +101,7 @@ export class Feed {
     }
   }
 
-  /** What a runtime takes: the weights of a model, or all entries, where only those that were read have bytes. */
+  /** Returns external data for the runtime: of one model, or all entries; only those that were read have bytes. */
   externals(graph?: string): External[] {
     const weights = graph === undefined ? this.#weights.values() : this.#uses.get(graph)!.keys();
     return Array.from(weights, (weight) => {
@@ -110,7 +110,7 @@ export class Feed {
     });
   }
 
-  /** Parts of the archive's Blob, for a runtime that reads them when it takes them; undefined where that cannot be. */
+  /** Returns slices of the archive's Blob, which the runtime reads itself; undefined if the archive is not a Blob. */
   async slices(graph: string): Promise<External[] | undefined> {
     const blob = this.#archive.source.blob?.();
     if (!blob) return undefined;
@@ -122,7 +122,7 @@ export class Feed {
     return made;
   }
 
-  /** Whether the runtime takes weights in this thread, and more can be read while it does. Else it needs memory that stays. */
+  /** True if the runtime takes weights in this thread, where more can be read meanwhile. Otherwise all must stay in memory. */
   get #isHanded(): boolean {
     const { source } = this.#archive;
     this.#canHand ??=
@@ -130,7 +130,7 @@ export class Feed {
     return this.#canHand;
   }
 
-  /** Bytes that are freed when the runtime has taken as many parts of them as there are tensors, and the next of others. */
+  /** Returns bytes that are freed when all tensors of the entry were taken, and the runtime takes one of another entry. */
   #handed(weight: Weight): Uint8Array {
     const { size } = weight;
     const take = (begin = 0, end = size): Uint8Array => {
@@ -142,7 +142,7 @@ export class Feed {
     return Object.defineProperties(new Uint8Array(0), properties);
   }
 
-  /** In the memory of the bytes before: runtimes copy them before they take others. */
+  /** Reads into the same memory each time: runtimes copy the bytes before they take others. */
   #readNow(begin: number, end: number): Uint8Array {
     const size = end - begin;
     if (size > this.#memory.length) this.#memory = new Uint8Array(size);
@@ -185,7 +185,7 @@ class Weight {
     this.#uses = (this.#uses ?? 0) + uses;
   }
 
-  /** At the same time only once. */
+  /** Reads the bytes, only once for calls at the same time. */
   async read(bytes: () => Promise<Uint8Array>): Promise<void> {
     if (this.#bytes) return;
     this.#reading ??= bytes().then((all) => void (this.#bytes = all));
@@ -197,7 +197,7 @@ class Weight {
     return this.#bytes?.subarray(begin, end);
   }
 
-  /** At once, where memory can be moved; else when garbage is collected. */
+  /** Frees the bytes if all tensors took them: at once if the engine can transfer memory, else by garbage collection. */
   freeIfUsed(): void {
     if (this.#uses! > 0) return;
     const { buffer } = this.#bytes ?? {};

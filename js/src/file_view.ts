@@ -1,4 +1,4 @@
-/** Bytes of a file from the offset `base` on. All offsets are those of the file. */
+/** Reads numbers of a part of a file, which begins at the offset `base`. All offsets are those of the file. */
 export class FileView {
   readonly bytes: Uint8Array;
   readonly base: number;
@@ -24,7 +24,7 @@ export class FileView {
   slice(begin: number, end: number): Uint8Array {
     return this.bytes.subarray(begin - this.base, end - this.base);
   }
-  /** Whether a record of `size` bytes with this signature is there. */
+  /** True if a record of `size` bytes with this signature is at `at`. */
   has(signature: number, at: number, size: number): boolean {
     return at >= this.base && at + size <= this.end && this.u32(at) === signature;
   }

@@ -72,7 +72,7 @@ export class NodePlace implements Place {
     });
   }
 
-  /** A process that only stands still may still write to its file: a copy takes the place of that. */
+  /** Copies the file if the process that began it may still run, since it may still write to its own. */
   async adopt(folder: string, note: Note): Promise<string> {
     const { by } = (await this.notes()).get(folder) ?? {};
     if (by === '' || (await this.#lock.hasEnded(by))) {
@@ -205,14 +205,14 @@ export class NodePlace implements Place {
   }
 }
 
-/** A file, or a link that leads nowhere, is where the folder has to be. */
+/** Throws a usage error if a file, or a dangling link, is where the folder must be. */
 const notAFolder = (path: string) => (error: { code?: string }) => {
   if (!['EEXIST', 'ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) throw error;
-  const what = `${path} is no folder, or below none, and none can be made there; give a store another folder`;
+  const what = `${path} is not a folder and cannot be created; give the store another folder`;
   throw failure('argument', what);
 };
 
-/** Gives how many bytes there were. */
+/** Returns the number of bytes read. */
 async function fill(bytes: Uint8Array, file: NodeFile, begin: number): Promise<number> {
   for (let filled = 0; ;) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, begin + filled);

@@ -1,6 +1,6 @@
 // A lock among processes of Node, which has no Web Locks for them: files in a folder.
 import { anyOf, pause } from './abort.js';
-import { OnnxarError } from './error.js';
+import { failure } from './error.js';
 import { randomName } from './place.js';
 import type { LockOptions } from './place.js';
 import { builtin } from './node_file.js';
@@ -8,6 +8,7 @@ import { builtin } from './node_file.js';
 const BEAT = 3_000; // ms after which a holder says again that it runs
 const LEASE = 30_000; // ms after which one that did not is taken to have ended
 const LONGEST_PAUSE = 250; // ms
+const TAKEN = 'another process took over the download, because this one was stopped too long; call get again';
 const LOCK = /^onnxar-([0-9a-f]{32})-([0-9a-f]{8}-\d+)-[0-9a-f]{32}\.lock$/;
 
 interface NodeFiles {
@@ -35,12 +36,12 @@ export class FolderLock {
   readonly #root: string;
   #self: Promise<string> | undefined;
 
-  /** The folder must exist. */
+  /** Takes a folder, which must exist when a lock is taken. */
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** Calls `work` with the lock. Its signal is aborted if the lock is lost, because this process stood still too long. */
+  /** Calls `work` with the lock. Its signal is aborted if the lock is lost, because this process was stopped for too long. */
   async locked<T>(
     name: string,
     work: (signal: AbortSignal | undefined) => Promise<T>,
@@ -49,7 +50,7 @@ export class FolderLock {
     const own = await this.#take(hashed(name), isTry, signal);
     if (own === undefined) return undefined;
     const lost = new AbortController();
-    const beat = (): void => void this.#touch(own).then((is) => is || lost.abort(new OnnxarError('taken')));
+    const beat = (): void => void this.#touch(own).then((is) => is || lost.abort(failure('changed', TAKEN)));
     const timer = setInterval(beat, BEAT) as unknown as { unref(): void } & number;
     timer.unref();
     try {
@@ -60,19 +61,19 @@ export class FolderLock {
     }
   }
 
-  /** The computer and the thread. */
+  /** Returns an id of the computer and the thread. */
   self(): Promise<string> {
     return (this.#self ??= this.#hostName().then((host) => `${host}-${this.#thread()}`));
   }
 
-  /** Whether another thread, which `self` gave there, is known to have ended. */
+  /** True if a thread, identified by what `self` returned in it, is known to have ended. */
   async hasEnded(other: string | undefined): Promise<boolean> {
     const self = await this.self();
     const [host, thread] = (other ?? '').split('-');
     return other === self || (self.startsWith(`${host}-`) && !(await this.#runs(Number(thread))));
   }
 
-  /** The file of the lock; undefined if others have it and `isTry` is set. */
+  /** Returns the file of the lock; undefined if others hold it and `isTry` is set. */
   async #take(key: string, isTry: boolean, signal: AbortSignal | undefined): Promise<string | undefined> {
     const self = await this.self();
     for (let ms = 20; ; ms = Math.min(2 * ms, LONGEST_PAUSE)) {
@@ -88,7 +89,7 @@ export class FolderLock {
     }
   }
 
-  /** Whether there is a file for the lock, except `own`. Deletes the files of processes that ended. */
+  /** True if there is a file for the lock besides `own`. Deletes the files of processes that ended. */
   async #isHeld(key: string, own?: string): Promise<boolean> {
     let isHeld = false;
     for (const name of await this.#files.readdir(this.#root)) {
@@ -106,7 +107,7 @@ export class FolderLock {
     return !stats || Math.abs(Date.now() - stats.mtimeMs) > LEASE;
   }
 
-  /** Linux takes the number of a thread as that of a process. */
+  /** True if the thread runs. Linux accepts thread ids as process ids. */
   async #runs(thread: number): Promise<boolean> {
     try {
       this.#process.kill(thread, 0);
@@ -117,7 +118,7 @@ export class FolderLock {
     return !/\) [ZX] /.test(state); // killed, and its parent did not notice
   }
 
-  /** Says that this process runs; false if the file is gone. */
+  /** Updates the time of the file. Returns false if the file is gone. */
   async #touch(own: string): Promise<boolean> {
     const now = Date.now() / 1000;
     const { code } = ((await this.#files.utimes(this.#at(own), now, now).catch((error: unknown) => error)) ?? {}) as {
@@ -130,7 +131,7 @@ export class FolderLock {
     await this.#files.rm(this.#at(name), { force: true }).catch(() => undefined); // it ends by its age
   }
 
-  /** The number of this thread in Linux, so that a lock ends with a worker; elsewhere of the process. */
+  /** Returns the id of this thread in Linux, so that a lock ends with a worker; elsewhere that of the process. */
   #thread(): number {
     try {
       const { readlinkSync } = builtin('fs') as { readlinkSync(path: string): string };
@@ -140,7 +141,7 @@ export class FolderLock {
     }
   }
 
-  /** What numbers of processes are unique in: a computer, or a container in it. */
+  /** Returns an id of the computer or container, within which process ids are unique. */
   async #hostName(): Promise<string> {
     const { hostname } = builtin('os') as { hostname(): string };
     const space = await this.#files.readlink('/proc/self/ns/pid').catch(() => '');

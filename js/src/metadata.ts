@@ -1,4 +1,4 @@
-// What is in a model, without its weights: from a URL, with at most three requests, or a Blob. It shows what a file says
+// Metadata of a model, without its weights: from a URL, with at most three requests, or a Blob. It shows what a file says
 // and proves little of it: `open` is the reader that refuses what is damaged. It uses no function that throws OnnxarError,
 // whose table of rules would make up half of a page that imports only this.
 import { MODEL, isGraph } from './container.js';
@@ -14,7 +14,7 @@ export type { Dtype, GraphMetadata, TensorInfo, ValueInfo } from './outline.js';
 export interface OnnxMetadata {
   format: 'onnxar' | 'onnx';
   graphs: GraphMetadata[];
-  /** Of all graphs together; data that several of them use counts once. */
+  /** The number of parameters of all graphs; shared data counts once. */
   parameterCount: Record<Dtype, number>;
   parameterTotal: number;
   /** Bytes: of the file, of the models in it, and of the data of their tensors, in it or beside it. */
@@ -24,9 +24,9 @@ export interface OnnxMetadata {
 }
 
 export interface MetadataOptions {
-  /** Used in the place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch;
-  /** Headers, credentials, signal and the like of every request. */
+  /** Options of every request, such as headers, credentials and signal. */
   request?: RequestInit;
   /** Refuse models, or directories and models together, of more bytes (2^29). */
   maxModelSize?: number;
@@ -120,7 +120,7 @@ class Body {
   }
 }
 
-/** A range of the whole file is asked for first, and broken off if it is an archive: its length is the file's. */
+/** Requests the whole file as a range, which says its size, and cancels that if it is an archive. */
 async function fileAt(url: string, { fetch: own, request }: MetadataOptions): Promise<FileLike> {
   const name = url.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//');
   let etag: string | null | undefined;
@@ -233,6 +233,7 @@ function readDirectory(file: FileView, count: number): Entry[] {
   return entries;
 }
 
+/** Returns the numbers of the zip64 field; none if there is no such field. */
 function zip64Numbers(file: FileView, extra: Range): number[] {
   for (const field of zip.extraFields(file, extra)) {
     const isWhole = field.id === zip.ZIP64_ID && field.end <= extra.end;

@@ -9,7 +9,7 @@ interface Stats {
   readonly ino: bigint;
 }
 
-/** What `fs.promises.open` of Node gives. The caller closes it. */
+/** A file handle, as `fs.promises.open` of Node returns it. The caller closes it. */
 export interface FileHandleLike {
   readonly fd?: number;
   stat(options: { bigint: true }): Promise<Stats>;
@@ -59,7 +59,7 @@ export class HandleSource implements Source {
     return true;
   }
 
-  /** Only a file that was opened here is closed here. */
+  /** Closes the file if `openPath` opened it. */
   async close(): Promise<void> {
     if (this.path !== undefined) await (this.#handle as Partial<{ close(): Promise<void> }>).close?.();
   }
@@ -77,7 +77,7 @@ interface NodeFiles {
   };
 }
 
-/** A module of Node; undefined elsewhere. No import, so that bundlers for browsers have nothing to resolve. */
+/** Returns a module of Node; undefined elsewhere. Not an import, which bundlers for browsers would have to resolve. */
 export function builtin(name: string): unknown {
   const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process;
   return node?.getBuiltinModule?.(name);
@@ -89,7 +89,7 @@ export async function openFileUrl(url: string): Promise<Source> {
   return openPath(path);
 }
 
-/** A file of Node. The path of the source has no symbolic links. */
+/** Opens a file of Node. The path of the source has no symbolic links. */
 export async function openPath(path: string): Promise<Source & { close(): Promise<void> }> {
   const { promises: files, constants } = builtin('fs') as NodeFiles;
   try {

@@ -4,14 +4,14 @@ import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js
 import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './openable.js';
 
-/** What is needed of onnxruntime-web and onnxruntime-node. */
+/** The part of onnxruntime-web and onnxruntime-node that is used. */
 export interface Runtime<Session> {
   readonly InferenceSession: { create(model: Uint8Array, options?: object): Promise<Session> };
   readonly env: RuntimeEnv;
 }
 
 export interface SessionOptions {
-  /** Which model of the archive: `__MODEL_PROTO`, or one of its graphs. */
+  /** The model of the archive: `__MODEL_PROTO`, or one of its graphs. */
   graph?: string;
   /** How the archive is opened; not for an archive that is open already. */
   open?: OpenOptions;
@@ -45,7 +45,7 @@ export async function createSession<Session>(
   }
 }
 
-/** A link in memory; the runtime maps the weights out of the file. */
+/** Creates the session of a link in memory; the runtime maps the weights from the file. */
 async function mapped<Session>(
   ort: Runtime<Session>,
   archive: Archive,

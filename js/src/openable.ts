@@ -1,10 +1,10 @@
-// What archives are opened from.
+// Opens what a caller may pass as an archive.
 import { failure } from './error.js';
 import { HandleSource, openFileUrl, type FileHandleLike } from './node_file.js';
 import { BlobSource, BytesSource, type Source, type SourceOptions } from './source.js';
 import { openUrl } from './url.js';
 
-/** What `open` takes: a URL (a string, resolved against the page), a Blob or File, bytes, a file of Node, a Source. */
+/** The arguments of `open`: a URL (a string, resolved against the page), a Blob or File, bytes, a file of Node, a Source. */
 export type Openable = string | URL | Blob | ArrayBuffer | Uint8Array | FileHandleLike | Source;
 
 export async function openSource(from: Openable, options: SourceOptions = {}): Promise<Source> {
@@ -15,8 +15,8 @@ export async function openSource(from: Openable, options: SourceOptions = {}): P
   if (from instanceof Blob) return new BlobSource(from);
   if (from instanceof ArrayBuffer) return new BytesSource(new Uint8Array(from));
   if (from instanceof Uint8Array) return new BytesSource(from);
-  const object = Object(from) as FileHandleLike | Source; // undefined is no source, either
+  const object = Object(from) as FileHandleLike | Source; // undefined is not a source either
   if ('stat' in object) return new HandleSource(object, await object.stat({ bigint: true }));
   if ('read' in object && 'size' in object) return object;
-  throw failure('argument', 'open takes a URL, Blob, ArrayBuffer, Uint8Array, file of Node or Source');
+  throw failure('argument', 'open takes a URL, Blob, ArrayBuffer, Uint8Array, Node file or Source');
 }

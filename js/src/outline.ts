@@ -23,7 +23,7 @@ export interface ValueInfo {
 }
 
 export interface GraphMetadata {
-  /** `__MODEL_PROTO`, and `decoder.onnx` and the like of a family; '' for a plain model. */
+  /** `__MODEL_PROTO` or, in a family, a name such as `decoder.onnx`; '' for a plain model. */
   name: string;
   /** Bytes of the model, without data that is elsewhere. */
   size: number;
@@ -37,14 +37,14 @@ export interface GraphMetadata {
   parameterTotal: number;
 }
 
-/** A file that is not what it should be. */
+/** Thrown if a file is not a model or an archive. */
 export class Unreadable extends Error {}
 
 export function expect(isKept: boolean, what: string): asserts isKept {
   if (!isKept) throw new Unreadable(what);
 }
 
-/** What all graphs together have of what is kept: tensors, inputs, outputs, dimensions, opsets and pairs. */
+/** The most tensors, inputs, outputs, dimensions, opsets and pairs of all graphs together. */
 export const MOST_VALUES = 2 ** 20;
 
 /** The name of each type, and the bits of an element, by the number of the type. */
@@ -57,7 +57,7 @@ const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
 /** The fields of a type; one counts: tensor, sequence, map, opaque, sparse tensor, optional. */
 const KINDS = [1, 4, 5, 7, 8, 9];
 
-/** Names of a file may be those that every other object has, such as `constructor`. */
+/** Returns an object without a prototype: names of a file may be `constructor`, or others that every object has. */
 export const named = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
 
 /** Reads a model in one pass, with memory for what it finds alone. */
@@ -65,7 +65,7 @@ export class Model {
   readonly made: GraphMetadata;
   /** In the order of the file. */
   readonly tensors: TensorInfo[] = [];
-  /** How many values are kept: each takes up to some hundred bytes of memory, and as little as one of the model. */
+  /** The number of values that are kept: each takes up to some hundred bytes of memory, and as little as one of the model. */
   values = 0;
   readonly #wire: Wire;
   readonly #most: number;
@@ -111,7 +111,7 @@ export class Model {
     this.#keep(this.made.opsets, domain || 'ai.onnx', version);
   }
 
-  /** Passes over a damaged pair, as the reader does. */
+  /** Reads a pair. Ignores a damaged one, as the reader does. */
   #readProperty(field: Range): void {
     const pair = this.#wire.anyPair(field);
     if (pair) this.#keep(this.made.header.__metadata__, ...pair);
@@ -123,10 +123,10 @@ export class Model {
   }
 
   #count(): void {
-    expect(++this.values <= this.#most, `it has more than ${MOST_VALUES} tensors, dimensions and the like`);
+    expect(++this.values <= this.#most, `it has more than ${MOST_VALUES} tensors, dimensions and other values`);
   }
 
-  /** Initializers of a graph, values of its Constant nodes, and those of its subgraphs, in attributes of nodes. */
+  /** Reads initializers, values of Constant nodes, and those of subgraphs, which are in attributes of nodes. */
   #readGraph(graph: Range, depth: number): void {
     expect(depth < 100, 'its graphs are nested too deep');
     for (const field of this.#blocks(graph)) {
@@ -155,14 +155,14 @@ export class Model {
     }
   }
 
-  /** The values of a sparse tensor. */
+  /** Reads the values of a sparse tensor. */
   #readSparse(sparse: Range, depth: number): void {
     let values: Range = { begin: 0, end: 0 };
     for (const field of this.#blocks(sparse)) if (field.number === 1) values = field;
     this.#readTensor(values, depth);
   }
 
-  /** `output`: of the Constant node whose value it is; nodes refer to it by that name. */
+  /** Reads a tensor. `output` is that of the Constant node whose value it is: nodes refer to it by that name. */
   #readTensor(tensor: Range, depth: number, output = ''): void {
     this.#count();
     let [name, type, isExternal] = ['', 0, false];
@@ -196,7 +196,7 @@ export class Model {
     if (Object.hasOwn(link, key)) link[key] = text;
   }
 
-  /** A dimension, or a packed run of them. */
+  /** Reads a dimension, or a packed run of them. */
   #readDims({ begin, end }: Range, shape: number[]): void {
     for (let at = begin; at < end; at = this.#wire.next) {
       this.#count();
@@ -257,7 +257,7 @@ function placeOf(name: string, { location, offset, length }: Link, bits: number)
 const elements = (shape: number[]): number =>
   shape.includes(0) ? 0 : shape.reduce((product, dim) => product * dim, 1);
 
-/** The number of parameters (initializers and values of Constant nodes), by type and in all. Data of several tensors counts once. */
+/** Returns the number of parameters (initializers and values of Constant nodes), by type and in total. Shared data counts once. */
 export function counted(models: Model[]): [count: Record<Dtype, number>, total: number] {
   const seen = new Set<string>();
   const count: Record<Dtype, number> = {};

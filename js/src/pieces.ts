@@ -8,7 +8,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Reads a range piece after piece, without new memory where the source can do that. */
 export interface Pieces {
-  /** How much memory is of use for a piece. */
+  /** The largest piece that the source fills memory for. */
   readonly most: number;
   /**
    * The next bytes, which are the caller's; none at the end. They are in the memory of `into`, which is detached then, or
@@ -27,12 +27,12 @@ export async function piecesOf(source: Source, begin: number, end: number, signa
     const stop = Math.min(end, at + PIECE);
     const piece = at < stop ? await source.read(at, stop, signal) : new Uint8Array(0);
     at = stop;
-    return new Uint8Array(piece); // a copy: it may be the source's own memory, of which slice() of a Buffer is a view
+    return new Uint8Array(piece); // a copy, since it may be the source's own memory; slice() of a Buffer would be a view
   };
   return { most: 0, next, cancel: () => Promise.resolve() };
 }
 
-/** A stream of bytes fills memory that it is given; not all streams are such. */
+/** Reads a stream; into the caller's memory if it is a stream of bytes. */
 function streamed(stream: ReadableStream<Uint8Array>, most: number): Pieces {
   try {
     const reader = stream.getReader({ mode: 'byob' });
@@ -51,7 +51,7 @@ function streamed(stream: ReadableStream<Uint8Array>, most: number): Pieces {
   }
 }
 
-/** The same pieces. `onEnd` gets their number of bytes and CRC-32 at the end, or as soon as there are more than a limit. */
+/** Returns the same pieces. Calls `onEnd` with their size and CRC-32 at the end, or once the size exceeds the limit. */
 export function counted(pieces: Pieces, limit: number, onEnd: (bytes: number, crc: number) => void): Pieces {
   let [bytes, crc] = [0, 0];
   return {
@@ -77,7 +77,7 @@ export async function drain(pieces: Pieces, onPiece?: (piece: Bytes, at: number)
   }
 }
 
-/** A stream of bytes that reads pieces when it is read. */
+/** Returns a stream of bytes that reads pieces when it is read. */
 export function streamOf(open: () => Promise<Pieces>): ReadableStream<Bytes> {
   let opened: Promise<Pieces> | undefined;
   return new ReadableStream({

@@ -1,24 +1,24 @@
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a store knows of one version of an archive. */
+/** The record of one version of an archive in a store. */
 export interface Note {
   url: string;
   size: number;
   /** Bytes of a piece; the last one may have fewer. */
   piece: number;
   version: string;
-  /** Whether all pieces are there and every CRC-32 was right. */
+  /** True if all pieces are stored and every CRC-32 was right. */
   complete: boolean;
   /** When it was last asked for, in ms. */
   used: number;
-  /** In Node: which thread of which computer writes to the folder; '' if none does. */
+  /** In Node: the id of the thread that writes to the folder; '' if none does. */
   by?: string;
 }
 
 export interface LockOptions {
   /** Ends the wait for the lock. */
   signal?: AbortSignal | undefined;
-  /** Does not wait: undefined is returned if another has the lock. */
+  /** Does not wait: returns undefined if another holds the lock. */
   isTry?: boolean;
 }
 
@@ -29,26 +29,26 @@ export interface LockOptions {
  */
 export interface Place {
   notes(): Promise<Map<string, Note>>;
-  /** Makes a folder. Gives its name. */
+  /** Creates a folder. Returns its name. */
   create(note: Note): Promise<string>;
-  /** The folder in which a download goes on that another began, and that only this one writes to. Writes the note. */
+  /** Returns the folder in which another's download continues, and to which only this one writes. Writes the note. */
   adopt(folder: string, note: Note): Promise<string>;
-  /** Says that nothing is written to the folder any more, until it is adopted. */
+  /** Marks the folder as no longer written to, until it is adopted. */
   leave(folder: string, note: Note): Promise<void>;
   /** Writes another note into a folder that is there. */
   note(folder: string, note: Note): Promise<void>;
-  /** The pieces that are there; undefined if the folder is damaged. Costs as much as there are, whatever the size. */
+  /** Returns the stored pieces; undefined if the folder is damaged. The cost depends on their number, not on the size. */
   pieces(folder: string, note: Note): Promise<number[] | undefined>;
   put(folder: string, index: number, note: Note, bytes: AsyncIterable<Bytes>): Promise<void>;
   drop(folder: string, index: number): Promise<void>;
-  /** Bytes of pieces that are there. */
+  /** Returns bytes of stored pieces. */
   read(folder: string, note: Note, begin: number, end: number): Promise<Uint8Array>;
-  /** The whole archive, as `open` takes it. Throws if a piece is missing. */
+  /** Returns the whole archive, for `open`. Throws if a piece is missing. */
   whole(folder: string, note: Note): Promise<Blob | URL>;
   delete(folder: string): Promise<void>;
-  /** Bytes that there is room for. */
+  /** Returns the free space in bytes. */
   room(): Promise<number>;
-  /** Calls `work` when no other tab or process has the lock of this name. `work` ends when its signal is aborted. */
+  /** Calls `work` when no other tab or process holds the lock of this name. `work` must end when its signal is aborted. */
   locked<T>(
     name: string,
     work: (signal: AbortSignal | undefined) => Promise<T>,
@@ -80,7 +80,7 @@ export function parsed(text: string | undefined): Note | undefined {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
-/** 128 random bits in hexadecimal. */
+/** Returns 128 random bits in hexadecimal. */
 export function randomName(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -6,23 +6,23 @@ import { Waiting, inPieces } from './waiting.js';
 export interface Source {
   /** In bytes. */
   readonly size: number;
-  /** The bytes from `begin` to `end`, or an error; never fewer. 0 <= begin <= end <= size. */
+  /** Returns the bytes from `begin` to `end`, never fewer. Throws otherwise. 0 <= begin <= end <= size. */
   read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
-  /** The same bytes in pieces, for ranges that are too large for memory. */
+  /** Returns the same bytes in pieces, for ranges that are too large for memory. */
   stream?(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** Fills memory with the bytes from `begin` on before it returns; false if this is not the place to do that. */
+  /** Fills memory with the bytes from `begin` on, synchronously. Returns false if that is impossible here. */
   readSync?(into: Uint8Array, begin: number): boolean;
-  /** The whole file as a Blob, if it is one or in memory. */
+  /** Returns the whole file as a Blob, if it is one or in memory. */
   blob?(): Blob;
-  /** Where it is in the file system of Node. */
+  /** The path in the file system of Node. */
   readonly path?: string | undefined;
   close?(): Promise<void>;
 }
 
 export interface SourceOptions {
-  /** For URLs: headers, credentials and the like of every request. */
+  /** For URLs: options of every request, such as headers and credentials. */
   request?: RequestInit;
-  /** For URLs: used in the place of the global `fetch`. */
+  /** For URLs: used instead of the global `fetch`. */
   fetch?: typeof fetch;
   signal?: AbortSignal;
   /**

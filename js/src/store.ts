@@ -7,8 +7,8 @@ import type { OnProgress } from './feed.js';
 import { NodePlace } from './folder.js';
 import { builtin } from './node_file.js';
 import { openSource } from './openable.js';
-import { shown } from './patience.js';
 import { lengthOf, type LockOptions, type Note, type Place } from './place.js';
+import { shown } from './retry.js';
 import { UrlSource } from './url.js';
 
 const PIECE = 1 << 23; // bytes
@@ -35,14 +35,14 @@ export interface GetOptions extends OpenOptions {
 export interface Kept {
   url: string;
   size: number;
-  /** Whether `get` gives it without asking the server. */
+  /** True if `get` returns it without asking the server. */
   complete: boolean;
   used: Date;
 }
 
 /**
  * Keeps archives of servers: in the Origin Private File System of the page's origin, in IndexedDB where there is none, and
- * in a folder in Node. An archive comes by ranges, and what is there stays: the next `get` goes on from it.
+ * in a folder in Node. Archives are downloaded in ranges, and what was stored stays: the next `get` continues from it.
  */
 export class Store {
   readonly #most: number;
@@ -61,7 +61,7 @@ export class Store {
   }
 
   /**
-   * The archive at a URL, as `open` and `createSession` take it: a Blob, or in Node a `file:` URL. If it is complete, no
+   * Returns the archive at a URL, for `open` and `createSession`: a Blob, or in Node a `file:` URL. If it is complete, no
    * request is made. Tabs and processes that want the same archive wait for the one that gets it.
    */
   async get(url: string | URL, options: GetOptions = {}): Promise<Blob | URL> {
@@ -103,7 +103,7 @@ export class Store {
     return Promise.all(kept);
   }
 
-  /** Deletes what is there of an archive, after a `get` of it ended. Blobs that it gave cannot be read any more. */
+  /** Deletes an archive, after a running `get` of it has ended. Blobs of it cannot be read afterwards. */
   async delete(url: string | URL): Promise<void> {
     const name = absolute(url);
     const place = await this.#place();
@@ -155,7 +155,7 @@ export class Store {
     }
   }
 
-  /** Goes on with the folder of an earlier download, or makes one. Gives its name. */
+  /** Continues in the folder of an earlier download, or creates one. Returns its name. */
   async #begin(
     place: Place,
     download: Download,
@@ -179,7 +179,7 @@ export class Store {
     return reserved;
   }
 
-  /** The browser tells only by a failed write that its quota is full. */
+  /** Runs the download. A browser reports a full quota only by a failed write: then others are deleted. */
   async #run(download: Download, place: Place, url: string): Promise<void> {
     try {
       await download.run();
@@ -208,7 +208,7 @@ export class Store {
 
 type Found = [folder: string, note: Note];
 
-/** The newest, if there are several: a file that is in use cannot be deleted in Windows. */
+/** Returns the newest complete archive: there may be several, as Windows cannot delete a file that is in use. */
 async function complete(place: Place, url: string): Promise<Found | undefined> {
   const all = [...(await place.notes())].filter(([, note]) => note.url === url && note.complete);
   for (const found of all.sort(([, a], [, b]) => b.used - a.used)) {
@@ -225,7 +225,7 @@ const bytesOf = (note: Note, pieces: number[]): number => pieces.reduce((sum, in
 
 const sizeOf = (all: Found[]): number => all.reduce((sum, [, note]) => sum + note.size, 0);
 
-/** How many bytes there are of archives, whose sizes servers may only have claimed. */
+/** Returns the bytes that are stored of archives, whose sizes servers may only have claimed. */
 async function held(place: Place, all: Found[]): Promise<number> {
   let sum = 0;
   for (const [folder, note] of all) {
@@ -255,7 +255,7 @@ async function deleteOldest(place: Place, except: string): Promise<boolean> {
   return false;
 }
 
-/** The archive, whose parts that no CRC-32 covers are compared, too. What is damaged is deleted, or the next get met it. */
+/** Returns the archive after checking the parts that no CRC-32 covers. Deletes a damaged one, or the next get would find it. */
 async function unlessDamaged(place: Place, folder: string, note: Note, archive: Archive): Promise<Blob | URL> {
   try {
     const whole = await place.whole(folder, note);
@@ -286,9 +286,9 @@ const hasName = (error: unknown, ...names: string[]): boolean => {
 const isReadOnly = (error: unknown): boolean => hasName(error, 'EROFS', 'EACCES', 'EPERM');
 const unwritten = "the store's folder cannot be written; give another, or read the archive by its URL";
 const isFull = (error: unknown): boolean => hasName(error, 'QuotaExceededError', 'ENOSPC', 'EDQUOT');
-/** Bytes came that are not those of the file; asked for again, they may be. */
+/** True if received bytes were wrong: they may be right when they are requested again. */
 const isDamaged = (error: unknown): boolean => error instanceof OnnxarError && error.rule !== '';
-/** The file at the server, or what was kept of it. */
+/** True if the file at the server changed, or the stored one. */
 const isChanged = (error: unknown): boolean => hasName(error, 'io.changed', 'NotFoundError', 'ENOENT');
 
 function tooFull(url: string, missing: number, room?: number): OnnxarError {
@@ -307,7 +307,7 @@ function tooLarge(url: string, size: number): OnnxarError {
 const running = new Map<string, Promise<unknown>>();
 
 /**
- * One after the other for each URL: here, and then among all tabs or processes, as far as the place can tell. Undefined if
+ * Calls `work` for one caller at a time for each URL: here, and then among all tabs or processes. Returns undefined if
  * `isTry` is set and another is at work.
  */
 async function locked<T>(

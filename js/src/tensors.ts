@@ -75,7 +75,7 @@ interface Draft {
   keys: Map<string, string>;
 }
 
-/** M10 and M17 on the way; M8 to M21 at the end. */
+/** Reads a tensor. Checks M10 and M17 on the way, and M8 to M21 at the end. */
 export function readTensor(wire: Wire, message: Field, depth: number, reach: Reach, graph: string, sizes: Sizes): Site {
   const draft: Draft = {
     at: message.begin,
@@ -124,7 +124,7 @@ function addValues(draft: Draft, field: number, count: number): void {
   if (count > 0) draft.typed.set(field, (draft.typed.get(field) ?? 0) + count);
 }
 
-/** The values of packed runs, which are read after all other fields: a run may be empty, so none is kept. */
+/** Counts the values of packed runs, in a second pass: a run may be empty, so there may be too many to keep. */
 function addRuns(wire: Wire, draft: Draft, message: Field): void {
   for (let at = message.begin; at < message.end;) {
     const field = wire.field(at, message.end);
@@ -151,7 +151,7 @@ function readKey(wire: Wire, draft: Draft, field: Field, depth: number): void {
   draft.keys.set(key, value);
 }
 
-/** Beyond 2^80 any such number, which is too many of every type. */
+/** Returns the product; beyond 2^80 any such number, which is too many for every type. */
 function product(dims: bigint[]): bigint {
   if (dims.includes(0n)) return 0n;
   let count = 1n;
@@ -159,7 +159,7 @@ function product(dims: bigint[]): bigint {
   return count;
 }
 
-/** undefined for types that the format has no size of. */
+/** Returns the size of the data; undefined for types whose size the format does not know. */
 function bytesOf(elements: bigint, dataType: number): bigint | undefined {
   if (elements === 0n) return 0n;
   const bits = typeOf(dataType)?.[1];
@@ -179,22 +179,22 @@ function countRun(wire: Wire, run: Field): number {
 
 type Place = Pick<Tensor, 'entry' | 'offset' | 'length'>;
 
-/** M8 to M16, M18 and M19, and G6. */
+/** Checks M8 to M16, M18, M19 and G6. */
 function readLink(wire: Wire, draft: Draft, size: bigint | undefined, graph: string, sizes: Sizes): Place {
-  const keeps = (rule: Rule, kept: boolean): void => wire.check(rule, kept, draft.at);
+  const check = (rule: Rule, isKept: boolean): void => wire.check(rule, isKept, draft.at);
   const { keys } = draft;
-  keeps('M19', draft.dataType !== 0);
-  keeps('M15', draft.dataType !== STRING);
-  keeps('M16', !draft.raw && draft.typed.size === 0);
+  check('M19', draft.dataType !== 0);
+  check('M15', draft.dataType !== STRING);
+  check('M16', !draft.raw && draft.typed.size === 0);
   const entry = keys.get('location') ?? '';
-  keeps('M8', entry !== '');
-  keeps('M14', !entry.startsWith('*/_ORT_') && !entry.startsWith('#onnxar:'));
+  check('M8', entry !== '');
+  check('M14', !entry.startsWith('*/_ORT_') && !entry.startsWith('#onnxar:'));
   const offset = plainDecimal(keys.get('offset') ?? '0');
-  keeps('M11', offset !== undefined);
+  check('M11', offset !== undefined);
   const text = keys.get('length');
   const stated = text === undefined ? size : plainDecimal(text);
-  keeps('M12', text === undefined || stated !== undefined);
-  keeps('M18', size === undefined || size === stated);
+  check('M12', text === undefined || stated !== undefined);
+  check('M18', size === undefined || size === stated);
   const room = sizes(entry);
   wire.check(
     'M9',
@@ -204,9 +204,9 @@ function readLink(wire: Wire, draft: Draft, size: bigint | undefined, graph: str
   );
   const rest = BigInt(room) - offset!;
   const length = stated ?? (rest > 0n ? rest : 0n);
-  keeps('M13', offset! + length <= BigInt(room));
+  check('M13', offset! + length <= BigInt(room));
   const folder = graph.slice(0, graph.lastIndexOf('/') + 1);
-  keeps('G6', folder === '' || sizes(folder + entry) === undefined);
+  check('G6', folder === '' || sizes(folder + entry) === undefined);
   return { entry, offset: Number(offset), length: Number(length) };
 }
 
@@ -216,24 +216,24 @@ function plainDecimal(text: string): bigint | undefined {
   return value < 1n << 64n ? value : undefined;
 }
 
-/** M18 to M21 of a tensor that is not linked. */
+/** Checks M18 to M21 for a tensor that is not linked. */
 function checkInline(wire: Wire, draft: Draft, elements: bigint, size: bigint | undefined): Place {
-  const keeps = (rule: Rule, kept: boolean): void => wire.check(rule, kept, draft.at);
-  keeps('M19', draft.dataType !== 0);
+  const check = (rule: Rule, isKept: boolean): void => wire.check(rule, isKept, draft.at);
+  check('M19', draft.dataType !== 0);
   const raw = draft.raw && draft.raw.end - draft.raw.begin;
   const held = raw ? [RAW_DATA, ...draft.typed.keys()] : [...draft.typed.keys()];
-  keeps('M20', held.length <= 1);
+  check('M20', held.length <= 1);
   const [, bits, own, values = 1] = typeOf(draft.dataType) ?? [];
-  for (const field of own ? held : []) keeps('M21', field === own || (field === RAW_DATA && own !== 6));
-  keeps('M18', elements !== 0n || held.length === 0);
-  keeps('M18', raw === undefined || size === undefined || BigInt(raw) >= size);
+  for (const field of own ? held : []) check('M21', field === own || (field === RAW_DATA && own !== 6));
+  check('M18', elements !== 0n || held.length === 0);
+  check('M18', raw === undefined || size === undefined || BigInt(raw) >= size);
   const needed = bits === 2 || bits === 4 ? size! : elements * BigInt(values); // a value a byte, or some an element
-  keeps('M18', own === undefined || !held.includes(own) || BigInt(draft.typed.get(own)!) >= needed);
+  check('M18', own === undefined || !held.includes(own) || BigInt(draft.typed.get(own)!) >= needed);
   if (!raw) return elements === 0n ? { offset: 0, length: 0 } : {};
   return { offset: draft.raw!.begin, length: size === undefined ? raw : Number(size) };
 }
 
-/** Adds each tensor that it gets, as many as fit into memory. */
+/** Returns a function that adds tensors. It throws if there are too many for memory. */
 export function keeping<T extends Tensor>(tensors: T[]): (tensor: T) => void {
   let values = 0;
   return (tensor) => {

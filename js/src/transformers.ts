@@ -11,7 +11,7 @@ export interface FileCache {
   put(request: string, response: Response, onProgress?: unknown): Promise<void>;
 }
 
-/** What is needed of `env` of transformers.js. */
+/** The part of `env` of transformers.js that is used. */
 export interface Environment {
   fetch(input: string | URL, init?: unknown): Promise<unknown>;
   useCustomCache: boolean;
@@ -31,7 +31,7 @@ export interface LoadOptions {
   session?: object;
 }
 
-/** What `pipeline` and `from_pretrained` take beside the model's name. */
+/** The options that `pipeline` and `from_pretrained` take besides the model's name. */
 export interface ModelOptions {
   session_options: object;
   use_external_data_format: false;
@@ -72,13 +72,13 @@ export async function withArchive<T>(
   }
 }
 
-/** A model as the runtime gets it, and what has to be done before its session is made. */
+/** A model for the runtime, and a call that must end before its session is created. */
 interface Model {
   bytes: Uint8Array<ArrayBuffer>;
   read: () => Promise<void>;
 }
 
-/** The models of an archive, and the options with which the runtime finds the weights of those that were read. */
+/** Returns the models of an archive, and the options with which the runtime finds the weights of those that were read. */
 function prepared(
   env: Environment,
   archive: Archive,
@@ -124,7 +124,7 @@ class Folder {
     if (ownName !== undefined) this.#graphs.set(ownName, MODEL);
   }
 
-  /** A file, which is read when its body is, a model together with its weights; undefined if it is not there. */
+  /** Returns a file, which is read with its body, a model together with its weights; undefined if there is no such file. */
   async answer(file: string): Promise<Response | undefined> {
     const graph = this.#graphOf(file);
     if (graph === undefined) {
@@ -209,7 +209,7 @@ class Hooks implements FileCache {
     Object.assign(env, { fetch: this.#fetch, useCustomCache: true, customCache: this });
   }
 
-  /** Each load has a name of its own: transformers.js remembers files by the name of their model. */
+  /** Adds a load under a new name: transformers.js remembers files by the name of their model. */
   add(folder: Folder): { name: string; release: () => void } {
     const name = `onnxar/archive-${++loads}`;
     this.#folders.set(name, folder);
@@ -237,7 +237,7 @@ class Hooks implements FileCache {
     return found.folder.answer(found.file).then((file) => file ?? new Response(null, { status: 404 }));
   };
 
-  /** The archive and the file that a path or URL of transformers.js means. */
+  /** Returns the archive and the file that a path or URL of transformers.js names. */
   #find(request: string): { folder: Folder; file: string } | undefined {
     const [, name = '', rest = ''] = /(onnxar\/archive-\d+)(\/.+)$/.exec(request) ?? [];
     const folder = this.#folders.get(name);
@@ -247,7 +247,7 @@ class Hooks implements FileCache {
   }
 }
 
-/** Where transformers.js keeps other files meanwhile; in memory, if that is the file system, which it does not share. */
+/** Returns a cache for other files meanwhile: that of transformers.js, or memory if that is the file system, which it does not share. */
 async function cacheOf({ useCustomCache, customCache, useBrowserCache, cacheKey }: Environment): Promise<FileCache> {
   if (useCustomCache && customCache) return customCache;
   const kept = new Map<string, Blob>();

@@ -1,28 +1,19 @@
+// Files on servers.
+import { StallTimer, blobOf, bytesFrom, bytesOf, streamOfPieces, type Asked } from './answer.js';
 import { OnnxarError, checkLength } from './error.js';
 import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
-import {
-  Patience,
-  again,
-  blobOf,
-  bytesFrom,
-  bytesOf,
-  isTimeout,
-  refused,
-  shown,
-  streamOfPieces,
-  type Asked,
-} from './patience.js';
+import { Retries, isTimeout, refused, shown } from './retry.js';
 import { Waiting, inPieces } from './waiting.js';
 
-/** How much of the end is asked for at first: the end records, and for most models the directory and the graph. */
+/** Size of the first request, for the end of the file: the end records, and for most models the directory and the graph. */
 const SUFFIX = 1 << 17;
-/** A body that a server sends in place of a range is taken up to this size, and broken off beyond it. */
+/** Largest whole file that is accepted instead of a range without asking for another range. */
 const SMALL = 1 << 20;
 
-/** A whole file that a server sends because it ignores ranges is taken up to these sizes, which it said or did not say. */
+/** Limits of a whole file, which a server sends if it ignores ranges: with and without a Content-Length. */
 const [MOST_WHOLE, MOST_UNSAID] = [2 ** 32, 2 ** 28];
 
-/** What tells one version of a file from another. */
+/** Identifies a version of a file. */
 interface Version {
   etag: string | null;
   modified: string | null;
@@ -31,7 +22,7 @@ interface Version {
   from: string;
 }
 
-/** First byte and size of Content-Range, NaN if it is not a range; undefined if it is missing or not exposed by CORS. */
+/** Returns first byte and size of Content-Range, NaN if it is invalid; undefined if it is missing or not exposed by CORS. */
 function contentRange(answer: Answer): { begin: number; size: number | undefined } | undefined {
   const text = answer.headers.get('Content-Range');
   if (text === null) return undefined;
@@ -44,7 +35,7 @@ interface Answer {
   headers: { get(name: string): string | null };
 }
 
-/** A file on a server, read by ranges. Every answer is compared with the version that the first one was of. */
+/** A file on a server, read in ranges. Every answer must be of the version of the first one. */
 export class UrlSource implements Source {
   readonly url: string;
   readonly size: number;
@@ -62,8 +53,8 @@ export class UrlSource implements Source {
   }
 
   async read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const kept = this.#kept(begin, end);
-    if (kept) return kept;
+    const known = this.#inTail(begin, end);
+    if (known) return known;
     const bytes = new Uint8Array(end - begin);
     let filled = 0;
     for await (const piece of this.#bytes(begin, end, signal)) {
@@ -81,9 +72,9 @@ export class UrlSource implements Source {
   }
 
   #fill(into: Uint8Array, begin: number): void {
-    const kept = this.#kept(begin, begin + into.length);
-    if (kept) {
-      into.set(kept);
+    const known = this.#inTail(begin, begin + into.length);
+    if (known) {
+      into.set(known);
       return;
     }
     const own = Object.fromEntries(new Headers(this.#options.request?.headers));
@@ -93,11 +84,11 @@ export class UrlSource implements Source {
   }
 
   stream(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const kept = this.#kept(begin, end);
-    return Promise.resolve(kept ? new Blob([kept]).stream() : streamOfPieces(this.#bytes(begin, end, signal)));
+    const known = this.#inTail(begin, end);
+    return Promise.resolve(known ? new Blob([known]).stream() : streamOfPieces(this.#bytes(begin, end, signal)));
   }
 
-  /** Headers of a request for a range. If-Range makes a request that asks first, except on the page's own server. */
+  /** Returns the headers of a request for a range. Sends If-Range only to the page's own server: CORS would need a preflight. */
   headers(begin: number, end: number): Record<string, string> {
     const { etag } = this.version;
     const asks = etag && !etag.startsWith('W/') && isSameOrigin(this.version.from) ? { 'If-Range': etag } : {};
@@ -108,7 +99,9 @@ export class UrlSource implements Source {
   check(answer: Answer, begin: number): void {
     const { etag, modified, size } = this.version;
     const range = contentRange(answer);
-    if (![200, 206, 416].includes(answer.status)) throw refused(this.url, answer.status, 'the server refused a range');
+    if (![200, 206, 416].includes(answer.status)) {
+      throw refused(this.url, answer.status, 'the server refused a range', answer.headers);
+    }
     const differs =
       (etag ?? answer.headers.get('ETag')) !== answer.headers.get('ETag') ||
       modified !== answer.headers.get('Last-Modified') ||
@@ -119,14 +112,15 @@ export class UrlSource implements Source {
     if ((range?.begin ?? begin) !== begin) throw refused(this.url, answer.status, 'the server sent another range');
   }
 
-  #kept(begin: number, end: number): Uint8Array<ArrayBuffer> | undefined {
+  #inTail(begin: number, end: number): Uint8Array<ArrayBuffer> | undefined {
     const base = this.size - this.#tail.length;
     if (begin === end) return new Uint8Array(0);
     return begin >= base ? this.#tail.subarray(begin - base, end - base) : undefined;
   }
 
   #bytes(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    return bytesFrom(begin, end, (from, to) => this.#ask(from, to, signal));
+    const ask = (from: number, to: number): Promise<Asked> => this.#ask(from, to, signal);
+    return bytesFrom(begin, end, ask, signal ?? this.#options.signal);
   }
 
   async #ask(begin: number, end: number, signal?: AbortSignal): Promise<Asked> {
@@ -134,7 +128,7 @@ export class UrlSource implements Source {
     try {
       this.check(asked.answer, begin);
     } catch (error) {
-      asked.patience.end();
+      asked.timer.end();
       throw error;
     }
     return asked;
@@ -155,10 +149,10 @@ async function ask(
 ): Promise<Asked> {
   const all = new Headers(options.request?.headers);
   for (const [name, value] of Object.entries(headers)) all.set(name, value);
-  const patience = new Patience(url, options.timeout);
+  const timer = new StallTimer(url, options.timeout);
   const outer = signal ?? options.request?.signal ?? undefined;
-  const init: RequestInit = { ...options.request, method, headers: all, signal: patience.signal(outer) };
-  return { answer: await patience.wait((options.fetch ?? globalThis.fetch)(url, init)), patience };
+  const init: RequestInit = { ...options.request, method, headers: all, signal: timer.signal(outer) };
+  return { answer: await timer.wait((options.fetch ?? globalThis.fetch)(url, init)), timer };
 }
 
 function versionOf(url: string, answer: Response, size: number): Version {
@@ -171,16 +165,22 @@ function versionOf(url: string, answer: Response, size: number): Version {
 }
 
 function lengthOf(answer: Response): number | undefined {
-  const said = answer.headers.get('Content-Length');
-  return /^\d{1,15}$/.test(said ?? '') && !answer.headers.get('Content-Encoding') ? Number(said) : undefined;
+  const stated = answer.headers.get('Content-Length');
+  return /^\d{1,15}$/.test(stated ?? '') && !answer.headers.get('Content-Encoding') ? Number(stated) : undefined;
 }
 
 /**
- * Asks for the end of the file. A page asks other servers for the size first: a range from the end is not among the
+ * Opens a file by reading its end. A page asks other servers for the size first: a range from the end is not among the
  * headers that CORS lets pass without a request of its own (a preflight), and few servers answer that one.
  */
-export function openUrl(url: string, options: SourceOptions): Promise<Source> {
-  return again(() => openOnce(url, options));
+export async function openUrl(url: string, options: SourceOptions): Promise<Source> {
+  for (const retries = new Retries(); ;) {
+    try {
+      return await openOnce(url, options);
+    } catch (error) {
+      await retries.next(error, 0, options.signal);
+    }
+  }
 }
 
 async function openOnce(url: string, options: SourceOptions): Promise<Source> {
@@ -203,34 +203,34 @@ async function openOnce(url: string, options: SourceOptions): Promise<Source> {
     return openByHead(url, options);
   }
   if (answer.status === 200) return openWithoutSuffix(url, options, first);
-  first.patience.end();
-  if (![400, 416, 501].includes(answer.status)) throw refused(url, answer.status, 'the server refused');
+  first.timer.end();
+  if (![400, 416, 501].includes(answer.status)) throw refused(url, answer.status, 'the server refused', answer.headers);
   return openByHead(url, options);
 }
 
-/** The server ignored the range: perhaps only ranges from the end. */
+/** Opens a file whose server ignored the range; perhaps it ignores only ranges from the end. */
 async function openWithoutSuffix(url: string, options: SourceOptions, first: Asked): Promise<Source> {
   const size = lengthOf(first.answer);
   if (size === undefined || size <= SMALL) return wholeOf(url, first, size);
-  first.patience.end();
+  first.timer.end();
   return openBySize(url, options, size);
 }
 
-/** The file in memory, as far as that is of use. */
+/** Reads the whole file into memory. Throws if it is too large for that. */
 async function wholeOf(url: string, asked: Asked, size: number | undefined): Promise<Source> {
   const most = size === undefined ? MOST_UNSAID : MOST_WHOLE;
-  const what = `the server ignores ranges, and the file has more than ${most} bytes; download it, and open the file`;
+  const what = `the server ignores ranges, and the file has more than ${most} bytes; download it first`;
   const tooLarge = (): OnnxarError => refused(url, asked.answer.status, what);
   if (size === undefined) return new BlobSource(await blobOf(asked, most, tooLarge));
   if (size <= most) return new BlobSource(await blobOf(asked, size));
-  asked.patience.end();
+  asked.timer.end();
   throw tooLarge();
 }
 
 async function openByHead(url: string, options: SourceOptions): Promise<Source> {
   const { answer: head } = await ask(url, options, {}, 'HEAD');
   const size = head.ok ? lengthOf(head) : undefined;
-  if (size === undefined) throw refused(url, head.status, 'the server does not tell the size of the file');
+  if (size === undefined) throw refused(url, head.status, 'the server does not say the size of the file', head.headers);
   return openBySize(url, options, size);
 }
 

@@ -12,7 +12,7 @@ export function inPieces(into: Uint8Array, fill: (piece: Uint8Array, at: number)
   return true;
 }
 
-/** Reads of pages and workers that are waited for. One request is used again, as each keeps its answer for a while. */
+/** Synchronous reads of pages and workers. They share one request, as each request keeps its answer for a while. */
 export class Waiting {
   readonly isHere = 'XMLHttpRequest' in globalThis;
   #request: XMLHttpRequest | undefined;
@@ -33,7 +33,7 @@ export class Waiting {
     }
   }
 
-  /** The body of an answer that `check` does not throw for. A window gets text in which each character is a byte. */
+  /** Reads the body of an answer for which `check` does not throw. A window gets text in which each character is a byte. */
   get(url: string, headers: Record<string, string>, into: Uint8Array, check?: (request: XMLHttpRequest) => void): void {
     const request = (this.#request ??= new XMLHttpRequest());
     request.open('GET', url, false);
@@ -48,14 +48,14 @@ export class Waiting {
   }
 }
 
-/** Copies, and frees the memory that the bytes came in: while a call is waited for, nothing else does. */
+/** Copies the bytes, and frees their own memory, which nothing else does during a synchronous call. */
 function fill(into: Uint8Array, bytes: ArrayBuffer & { transfer?(size: number): ArrayBuffer }): void {
   checkLength(bytes.byteLength, into.length);
   into.set(new Uint8Array(bytes));
   bytes.transfer?.(0);
 }
 
-/** The lower 8 bits of each character. */
+/** Copies the lower 8 bits of each character. */
 function fillFromText(into: Uint8Array, text: string): void {
   checkLength(text.length, into.length);
   for (let i = 0; i < text.length; i++) into[i] = text.charCodeAt(i);

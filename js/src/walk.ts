@@ -24,7 +24,7 @@ const CHILDREN: Record<Message, Children> = {
   Tensor: {},
 };
 
-/** What takes the place of a tensor's fields; undefined if the tensor stays as it is. */
+/** Returns new fields for a tensor; undefined if it stays as it is. */
 export type Visit = (site: Site) => Uint8Array | undefined;
 
 /** A range of the model, and what takes its place. */
@@ -35,7 +35,7 @@ interface Edit {
 }
 
 /**
- * Visits every tensor of a model in the order of its bytes (M1 to M21). Gives the model with what visits replaced. Needs
+ * Visits every tensor of a model in the order of its bytes (M1 to M21). Returns the model with the replaced tensors. Needs
  * memory for the replaced tensors and the messages around them, and none for other fields.
  */
 export class Walk {
@@ -55,7 +55,7 @@ export class Walk {
     this.#visit = visit;
   }
 
-  /** Visits all tensors. Gives the size of the model with what visits replaced. */
+  /** Visits all tensors. Returns the size of the model with the replaced tensors. */
   run(): number {
     const { length } = this.#wire.bytes;
     try {
@@ -66,7 +66,7 @@ export class Walk {
     }
   }
 
-  /** The model of `size` bytes, which `run` gave. */
+  /** Returns the new model, of the size that `run` returned. */
   rewritten(size: number): Uint8Array<ArrayBuffer> {
     const model = this.#wire.bytes;
     const out = new Uint8Array(size);
@@ -82,7 +82,7 @@ export class Walk {
     return out;
   }
 
-  /** Gives by how many bytes the message grows. `outer` is the reach of the innermost graph or node. */
+  /** Returns by how many bytes the message grows. `outer` is the reach of the innermost graph or node. */
   #message(message: Message, begin: number, end: number, depth: number, outer: Reach): number {
     let seen = 0; // a bit for each field
     let reach = outer;
@@ -113,7 +113,7 @@ export class Walk {
     return bytes.length - (field.end - field.at);
   }
 
-  /** A message in which something was replaced gets another length, in front of what was replaced. */
+  /** Visits a message. If something in it is replaced, its length is replaced too. */
   #child(message: Message, field: Field, depth: number, reach: Reach): number {
     const head: Edit = { begin: field.at, end: field.begin, bytes: this.#wire.bytes.subarray(0, 0) };
     const index = this.#edits.push(head) - 1;
@@ -126,7 +126,7 @@ export class Walk {
     return grown + head.bytes.length - (head.end - head.begin);
   }
 
-  /** Looks at the fields up to the first that is broken; the walk reports that one. */
+  /** True if a node is a Constant. Reads up to the first damaged field, which the walk reports. */
   #isConstant(begin: number, end: number): boolean {
     let [type, domain] = ['', ''];
     try {
@@ -148,22 +148,22 @@ export class Walk {
 export const isConstant = (type: string, domain: string): boolean =>
   type === 'Constant' && (domain === '' || domain === 'ai.onnx');
 
-/** The fields of a tensor without those that say where its data is. */
+/** Returns the fields of a tensor without those that say where its data is. */
 export function withoutLink(model: Uint8Array, { begin, end }: Site): Uint8Array {
-  return new Wire(model).kept(begin, end, ({ number }) => number !== 13 && number !== 14);
+  return new Wire(model).filtered(begin, end, ({ number }) => number !== 13 && number !== 14);
 }
 
-/** The fields of a tensor that say where its data is. */
+/** Returns the fields of a tensor that say where its data is. */
 export function externalData(location: string, offset: number, length: number): Pieces {
   const pairs = { location, offset: String(offset), length: String(length) };
   return [...Object.entries(pairs).flatMap(([key, value]) => pair(13, key, value)), ...number(14, 1)];
 }
 
-/** Without the marks of other links, and without the model's name in its archive (K4, G4). */
+/** Returns a model without the marks of other links, and without its name in its archive (K4, G4). */
 export function withoutMarkers(model: Uint8Array): Uint8Array {
   const wire = new Wire(model);
   const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
-  return wire.kept(0, model.length, (field) => {
+  return wire.filtered(0, model.length, (field) => {
     return field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)?.[0] ?? ''); // a damaged pair stays
   });
 }

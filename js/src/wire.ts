@@ -55,7 +55,7 @@ export class Wire {
     if (!isKept) throw new Damage(rule, at, detail);
   }
 
-  /** The lower 32 bits of a number. */
+  /** Returns the lower 32 bits of a number. */
   varint(at: number, end: number): number {
     let [low, high, shift] = [0, 0, 0];
     for (let index = 0; index < 10; index++, shift += 7) {
@@ -109,7 +109,7 @@ export class Wire {
     return decoder.decode(this.bytes.subarray(begin, end));
   }
 
-  /** Key and value of a StringStringEntryProto. */
+  /** Returns key and value of a StringStringEntryProto. */
   pair({ begin, end }: Range): [key: string, value: string] {
     const pair: [string, string] = ['', ''];
     for (let at = begin; at < end;) {
@@ -120,16 +120,16 @@ export class Wire {
     return pair;
   }
 
-  /** The bytes of the fields between two offsets that `isKept` is true for. */
-  kept(begin: number, end: number, isKept: (field: Field) => boolean): Uint8Array<ArrayBuffer> {
+  /** Returns the bytes of those fields between two offsets for which `isKept` is true. */
+  filtered(begin: number, end: number, isKept: (field: Field) => boolean): Uint8Array<ArrayBuffer> {
     const out = new Uint8Array(end - begin);
     let size = 0;
     for (let at = begin, run = begin; at < end;) {
       const field = this.field(at, end);
-      const keeps = isKept(field);
+      const isWanted = isKept(field);
       at = field.end;
-      if (keeps && at < end) continue; // fields that follow each other are copied together
-      const stop = keeps ? at : field.at;
+      if (isWanted && at < end) continue; // fields that follow each other are copied together
+      const stop = isWanted ? at : field.at;
       out.set(this.bytes.subarray(run, stop), size);
       size += stop - run;
       run = at;
@@ -174,7 +174,7 @@ function varint(value: number): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-/** Tag and length of a field of `size` bytes. */
+/** Returns tag and length of a field of `size` bytes. */
 export function blockHead(number: number, size: number): Pieces {
   return [varint((number << 3) | BLOCK), varint(size)];
 }

@@ -17,7 +17,7 @@ export const NONE_16 = 0xffff;
 export const NONE_32 = 0xffffffff;
 /** All end records together. */
 export const ENDS_SIZE = END_SIZE + LOCATOR_SIZE + ZIP64_END_SIZE;
-/** Where `readEnd` looks for an end record that is not last, to word its refusal. */
+/** The range in which `readEnd` looks for an end record that is not last, to report it. */
 export const SEARCHED = END_SIZE + NONE_16;
 export const ZIP64_ID = 1;
 export const PADDING_ID = 0xd935;

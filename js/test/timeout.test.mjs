@@ -11,8 +11,11 @@ const file = readFileSync(join(root(), 'spec/vectors/valid/alignment_32768.onnxa
 const timeout = 300; // ms
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** A server of the file whose bodies `send` sends; the head comes after `delay` ms. */
-async function serving({ delay = 0, send = (body, answer) => answer.end(body), head = {} }, use) {
+/** A server of the file, which answers with a status if `refusal` returns one, and whose bodies `send` sends; the head comes after `delay` ms. */
+async function serving(
+  { delay = 0, refusal = () => undefined, send = (body, answer) => answer.end(body), head = {} },
+  use,
+) {
   let requests = 0;
   const server = createServer(async (request, answer) => {
     const [, from, to] = /bytes=(\d*)-(\d*)/.exec(request.headers.range ?? 'bytes=-1');
@@ -21,6 +24,8 @@ async function serving({ delay = 0, send = (body, answer) => answer.end(body), h
     const number = ++requests;
     if (delay === Infinity) return;
     await pause(delay);
+    const [status, headers] = refusal(number) ?? [];
+    if (status) return answer.writeHead(status, headers).end();
     answer.writeHead(206, { ETag: '"a"', 'Content-Range': `bytes ${begin}-${end - 1}/${file.length}`, ...head });
     await send(file.subarray(begin, end), answer, number);
   });
@@ -86,7 +91,45 @@ for (const [name, call] of Object.entries(reads)) {
   });
 }
 
-test('a slow but steady server may take longer than the limit', async () => {
+/** The first two of three requests fail. */
+const failing = {
+  'with status 503': { refusal: (number) => (number < 3 ? [503] : undefined) },
+  'within the body': { send: (body, answer, number) => void (number < 3 ? answer.destroy() : answer.end(body)) },
+};
+
+for (const [what, how] of Object.entries(failing)) {
+  test(`requests that fail ${what} are repeated`, async () => {
+    for (const call of [
+      (url) => onnxar.open(url),
+      (url) => reads.read(sourceOf(url)),
+      (url) => reads.stream(sourceOf(url)),
+    ]) {
+      await serving(how, async (url, requests) => {
+        await call(url);
+        assert.equal(requests(), 3);
+      });
+    }
+  });
+}
+
+test('Retry-After sets the least pause', async () => {
+  const refusal = (number) => (number === 1 ? [429, { 'Retry-After': '1' }] : undefined);
+  await serving({ refusal }, async (url, requests) => {
+    const begin = performance.now();
+    await onnxar.open(url);
+    assert.ok(performance.now() - begin >= 990);
+    assert.equal(requests(), 2);
+  });
+});
+
+test('other refusals are not repeated', async () => {
+  await serving({ refusal: () => [403] }, async (url, requests) => {
+    await assert.rejects(onnxar.open(url), { code: 'io.http' });
+    assert.equal(requests(), 1);
+  });
+});
+
+test('a steady server may exceed the limit', async () => {
   await serving({ send: dripping(2048, 100) }, async (url, requests) => {
     await onnxar.open(url, { timeout: 1000 }); // of 1.7 s
     assert.equal(requests(), 1);
@@ -113,13 +156,13 @@ test('a consumer may take its time', async () => {
   });
 });
 
-test('what is no time is refused', async () => {
+test('refuses a timeout that is not a number from 0 on', async () => {
   for (const limit of [-1, NaN]) {
     await assert.rejects(onnxar.open('http://127.0.0.1:9/', { timeout: limit }), { code: 'usage.argument' });
   }
 });
 
-test('the signal of the caller ends a read that waits', async () => {
+test("the caller's signal ends a waiting read", async () => {
   await serving({ delay: Infinity }, async (url) => {
     const signal = AbortSignal.timeout(100);
     await assert.rejects(onnxar.open(url, { signal }), { name: 'TimeoutError' });

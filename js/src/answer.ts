@@ -1,37 +1,15 @@
-import { unlessAborted } from './abort.js';
+// Answers of servers: waiting for their parts, and reading their bodies.
+import { anyOf, unlessAborted } from './abort.js';
 import { OnnxarError, failure, numberFrom } from './error.js';
+import { LEAST_SPEED, Retries, TIMEOUT, refused, shown, tooShort } from './retry.js';
 
-const USUAL = 30_000; // ms
-const LEAST_SPEED = 1024; // bytes a second
-/** So many bytes after a failure make the next one count as the first. */
-const ENOUGH = 1 << 16;
 const BLOCK = 1 << 20; // bytes
 
-/** URLs in a text without name, password and query, which may be secrets. */
-export function shown(text: string): string {
-  return text.replace(/[?#]\S*/g, '').replace(/\/\/[^/\s]*@/g, '//');
-}
-
-const passing = new WeakSet();
-
-/** A failed or unexpected answer; `status` is 0 if there was none. */
-export function refused(url: string, status: number, what: string): OnnxarError {
-  const said = `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`;
-  const error = failure('http', said);
-  if (status === 0 || status === 429 || status >= 500) passing.add(error);
-  return error;
-}
-
-/** Whether the same request may succeed later: the connection broke, or the server has too much to do. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof OnnxarError && (error.code === 'io.short_read' || passing.has(error));
-}
-
 /**
- * Waits for the parts of an answer, and ends the request when less than 1 KiB/s came for the time limit. The time begins
- * anew whenever the bytes since its begin reach that speed. Only time that is waited for counts: a consumer may be slow.
+ * Waits for the parts of an answer, and ends the request if it gets less than 1 KiB/s for the time limit. The time starts
+ * again whenever the bytes since then reach that speed. Only the time spent in `wait` counts: a consumer may be slow.
  */
-export class Patience {
+export class StallTimer {
   readonly #url: string;
   readonly #limit: number;
   readonly #ended = new AbortController();
@@ -39,24 +17,24 @@ export class Patience {
   #waited = 0;
   #bytes = 0;
 
-  /** A limit of 0: never. */
-  constructor(url: string, limit: number = USUAL) {
+  /** Takes the limit in ms; 0 means none. */
+  constructor(url: string, limit: number = TIMEOUT) {
     this.#url = url;
     this.#limit = numberFrom(0, 'timeout', limit) || Infinity;
   }
 
-  /** For the request: aborts when this ends it, or when the caller's signal does. */
+  /** Returns the signal for the request, which is aborted by `end`, or by the caller's signal. */
   signal(outer?: AbortSignal): AbortSignal {
     this.#outer = outer;
-    return outer ? AbortSignal.any([this.#ended.signal, outer]) : this.#ended.signal;
+    return anyOf(this.#ended.signal, outer)!;
   }
 
-  /** Ends the request, whose answer is not wanted any more. */
+  /** Ends the request. */
   end(): void {
     this.#ended.abort();
   }
 
-  /** The part. Throws if it fails, does not come in time, or the caller's signal is aborted. */
+  /** Returns the part. Throws if it fails or is too slow, or if the caller's signal is aborted. */
   async wait<T>(part: Promise<T>): Promise<T> {
     const outer = this.#outer;
     try {
@@ -64,7 +42,7 @@ export class Patience {
     } catch (error) {
       if (outer?.aborted || error instanceof OnnxarError) throw error;
       const what = error instanceof Error ? error.message : String(error);
-      throw refused(this.#url, 0, `no answer, or it broke off: ${what}`);
+      throw refused(this.#url, 0, `the connection failed: ${what}`);
     }
   }
 
@@ -87,7 +65,7 @@ export class Patience {
     }
   }
 
-  /** Notes that so many bytes came. Throws if they are too few for the time. */
+  /** Counts received bytes. Throws if they are too few for the time. */
   note(count: number): void {
     this.#bytes += count;
     if (this.#bytes * 1000 >= LEAST_SPEED * this.#waited) this.#waited = this.#bytes = 0;
@@ -99,35 +77,21 @@ export class Patience {
 
   #late(): OnnxarError {
     const what = `no answer, or less than 1 KiB/s, for ${this.#limit} ms`;
-    return failure('timeout', `${shown(this.#url)}: ${what}; a longer timeout waits longer, and 0 without end`);
+    return failure('timeout', `${shown(this.#url)}: ${what}; set a longer timeout, or 0 for no limit`);
   }
 }
 
-export function isTimeout(error: unknown): boolean {
-  return error instanceof OnnxarError && error.code === 'remote.timeout';
-}
-
-/** Calls once more what was too slow. */
-export async function again<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!isTimeout(error)) throw error;
-    return call();
-  }
-}
-
-/** An answer of `fetch`, and the patience with its body. */
+/** An answer of `fetch`, and the time limit of its body. */
 export interface Asked {
   answer: Response;
-  patience: Patience;
+  timer: StallTimer;
 }
 
 const tooMany = (): OnnxarError => failure('cut', 'more bytes came than were asked for');
 
-/** The body in pieces. Throws the error if it has more than `most` bytes. */
+/** Returns the body in pieces. Throws `error()` if it has more than `most` bytes. */
 export async function* bodyOf(
-  { answer, patience }: Asked,
+  { answer, timer }: Asked,
   most: number,
   error = tooMany,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -135,24 +99,24 @@ export async function* bodyOf(
   if (!reader) return;
   try {
     for (;;) {
-      const { done, value } = await patience.wait(reader.read());
+      const { done, value } = await timer.wait(reader.read());
       if (done) return;
-      patience.note(value.length);
+      timer.note(value.length);
       most -= value.length;
       if (most < 0) throw error();
       yield value;
     }
   } finally {
-    reader.cancel().catch(() => undefined); // its failure was told, or nobody reads it any more
+    reader.cancel().catch(() => undefined); // its failure was thrown, or the caller stopped reading
   }
 }
 
-/** All bytes of the body, `most` at most. */
+/** Returns the bytes of the body. Throws if there are more than `most`. */
 export async function bytesOf(asked: Asked, most: number): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await (await blobOf(asked, most)).arrayBuffer());
 }
 
-/** The same as a Blob. Bytes are put together, as a server may send them one by one, and each piece needs memory. */
+/** Returns the same as a Blob. Joins small pieces: a server may send single bytes, and each piece needs memory. */
 export async function blobOf(asked: Asked, most: number, error = tooMany): Promise<Blob> {
   const blobs: Blob[] = [];
   const block = new Uint8Array(Math.min(most, BLOCK));
@@ -170,29 +134,29 @@ export async function blobOf(asked: Asked, most: number, error = tooMany): Promi
   return new Blob([...blobs, block.subarray(0, used)]);
 }
 
-/** The bytes from `begin` to `end`; where an answer is too slow, it is asked for the rest once more. */
+/** Returns the bytes from `begin` to `end`. When a request fails, the rest is asked for again. */
 export async function* bytesFrom(
   begin: number,
   end: number,
   ask: (begin: number, end: number) => Promise<Asked>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let last = begin; // of the failure
-  for (let failures = 0; begin < end;) {
+  const retries = new Retries();
+  while (begin < end) {
+    const first = begin;
     try {
       for await (const piece of bodyOf(await ask(begin, end), end - begin)) {
         begin += piece.length;
         yield piece;
       }
-      return;
+      if (begin < end) throw tooShort(begin - first, end - first);
     } catch (error) {
-      if (begin - last >= ENOUGH) failures = 0;
-      if (!isTimeout(error) || ++failures > 1) throw error;
-      last = begin;
+      await retries.next(error, begin - first, signal);
     }
   }
 }
 
-/** A stream of the pieces, one of which is made at a time. */
+/** Returns a stream that takes one piece at a time. */
 export function streamOfPieces(
   pieces: AsyncGenerator<Uint8Array<ArrayBuffer>>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -1,0 +1,85 @@
+"""The rules by which the clients in C++ and JavaScript repeat failed requests are the same."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REMOTE = "include/onnxar/remote.h"
+PYTHON = "python/onnxar/_ranges.py"  # passes the time limit to the C++ client
+JS = "js/src/retry.ts"
+HTTP_FILE = "src/remote/http_file.cc"
+
+# A rule -> the pattern of its number for each client that has it.
+RULES = {
+    "retries of a request": {
+        REMOTE: r"retries = (\d+);",
+        JS: r"^const RETRIES = (\d+)",
+    },
+    "retries of a stalled request": {
+        HTTP_FILE: r"most_stalls = (\d+)",
+        JS: r"^const STALLS = (\d+)",
+    },
+    "bytes that count as progress": {
+        "src/remote/request.cc": r"enough_progress = ([\dU< ]+);",
+        JS: r"^const ENOUGH = ([\d< ]+);",
+    },
+    "pause before the first retry": {
+        REMOTE: r"pause\{(\d+)\}",
+        JS: r"^const PAUSE = (\d+)",
+    },
+    "longest pause that a server may ask for": {
+        HTTP_FILE: r"seconds longest\{(\d+)\}",
+        JS: r"^const LONGEST_PAUSE = ([\d_]+)",
+    },
+    "least share of a pause": {
+        HTTP_FILE: r"uniform_real_distribution<>\((0\.5), 1\)",
+        JS: r"\((0\.5) \+ Math\.random\(\) / 2\)",
+    },
+    "time until a request is stalled": {
+        REMOTE: r"stall_timeout\{(\d+)\}",
+        PYTHON: r"^TIMEOUT = ([\d.]+)",
+        JS: r"^export const TIMEOUT = ([\d_]+)",
+    },
+    "least speed in bytes a second": {
+        "src/remote/waiting.h": r"least_speed = (\d+)",
+        JS: r"^export const LEAST_SPEED = (\d+)",
+    },
+}
+# Numbers in seconds; other times are in milliseconds.
+SECONDS = {
+    ("time until a request is stalled", PYTHON),
+    ("longest pause that a server may ask for", HTTP_FILE),
+}
+
+
+def number(text: str) -> float:
+    base, _, shift = re.sub("[U_]", "", text).partition("<<")
+    return float(base) * 2 ** int(shift or 0)
+
+
+def found(path: str, pattern: str) -> str:
+    (value,) = re.findall(pattern, (ROOT / path).read_text(), re.MULTILINE)
+    return value
+
+
+class Retries(unittest.TestCase):
+    def test_numbers_are_equal(self) -> None:
+        for rule, places in RULES.items():
+            values = {
+                path: number(found(path, pattern)) * (1000 if (rule, path) in SECONDS else 1)
+                for path, pattern in places.items()
+            }
+            with self.subTest(rule=rule, values=values):
+                self.assertEqual(len(set(values.values())), 1)
+
+    def test_statuses_are_equal(self) -> None:
+        js = set(map(int, found(JS, r"^const STATUSES = \[([\d, ]+)\]").split(",")))
+        text = found("src/remote/request.cc", r"(?s)is_status_that_passes\(int status\) \{(.*?)\}")
+        (first, last), = re.findall(r"status >= (\d+) && status <= (\d+)", text)
+        cpp = {*map(int, re.findall(r"status == (\d+)", text)), *range(int(first), int(last) + 1)}
+        self.assertEqual(js, cpp)
+
+
+if __name__ == "__main__":
+    unittest.main()
