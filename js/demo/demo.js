@@ -137,7 +137,7 @@ function showTensors() {
     return row(...cells, element('td', bytes ? countText(bytes) : 'in the graph', 'number'));
   });
   at('tensors').tBodies[0].replaceChildren(...rows);
-  const some = found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are here` : '';
+  const some = found.length > MOST_ROWS ? `; the first ${MOST_ROWS} are shown` : '';
   at('count').textContent = `${countText(found.length)} of ${countText(shown.tensors.length)}${some}`;
 }
 

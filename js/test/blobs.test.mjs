@@ -1,4 +1,4 @@
-// Streams of Blobs that fill memory of their reader sometimes stop for ever in Chromium 156. Nobody gets such streams.
+// Streams of Blobs that fill memory of their reader sometimes stop for ever in Chromium 156. The reader never returns such streams.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from '../dist/index.js';

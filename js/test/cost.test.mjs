@@ -40,7 +40,7 @@ test('folders of names are compared in linear time', async () => {
   await isLinear(500, (n) => characters(() => checkNames(headers(n))));
 });
 
-test('the first name below another entry is the one that is refused', () => {
+test('refuses the first name below another entry', () => {
   for (const [names, wrong] of [
     [['a/b', 'a'], 0],
     [['a', 'a b', 'a/c', 'a/b'], 2],
@@ -72,7 +72,7 @@ for (const [form, ...sizes] of [
 /** `./dev web --fast` leaves this out. */
 const slow = { skip: process.env.ONNXAR_WEB_FAST ? 'slow' : false };
 
-test('tensors are refused beyond a number that fits into memory', slow, async () => {
+test('refuses more tensors than fit into memory', slow, async () => {
   const tensor = Buffer.from([0x2a, 2, 0x10, 1]);
   const many = Buffer.concat([Buffer.from([0x3a, 0x84, 0x80, 0x80, 0x08]), Buffer.alloc((1 << 24) + 4, tensor)]);
   const bytes = archive([['__MODEL_PROTO', many]]);
@@ -164,7 +164,7 @@ test('an answer without an end is broken off', async () => {
   }
 });
 
-test('an answer in single bytes takes the memory of its bytes', async () => {
+test('an answer in single bytes needs little memory', async () => {
   const words = ['--max-old-space-size=32', program, 'drops', '512'];
   assert.equal(execFileSync(process.execPath, words, { encoding: 'utf8' }).trim(), 'zip.end.missing');
 });

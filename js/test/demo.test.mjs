@@ -146,7 +146,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
     assert.deepEqual(small, []);
   });
 
-  test('opens a file that is dropped or chosen, and graphs of a family', limit, async () => {
+  test('opens dropped and chosen files and families', limit, async () => {
     await tab.setInputFiles('#file', join(files, 'pair.onnxar'));
     await says('pair.onnxar: opened');
     assert.ok(await tab.isHidden('#keep'), 'it is on this disk already');
@@ -170,7 +170,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
     assert.ok((await tab.isHidden('#mapped')) && (await tab.isHidden('#run')));
   });
 
-  test('says which entry is damaged, and what is wrong with an address', limit, async () => {
+  test('names a damaged entry and a wrong address', limit, async () => {
     const { bytes } = server.files['model.onnxar'];
     bytes[30_000_000] ^= 1;
     await tab.fill('#url', '/files/model.onnxar');
@@ -184,7 +184,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
     await says('the server answered 404');
   });
 
-  test('a download that is cancelled is resumed from the list', limit, async () => {
+  test('the list resumes a cancelled download', limit, async () => {
     server.fault = (number) => ({ delay: number > 6 ? 60_000 : 0 });
     await tab.fill('#url', '/files/model.onnxar');
     await tab.press('#url', 'Enter');

@@ -29,20 +29,20 @@ async function read(...fields) {
     [info.dtype, info.shape, info.location],
   ];
 }
-const said = (type, dtype, shape, entry) => [
+const expected = (type, dtype, shape, entry) => [
   [type, shape, entry],
   [dtype, shape, entry],
 ];
 
 test('an empty packed run of dims is a scalar', async () => {
   const scalar = block(9, Buffer.alloc(4));
-  assert.deepEqual(await read(block(1), number(2, 1), scalar), said('float32', 'F32', [], undefined));
+  assert.deepEqual(await read(block(1), number(2, 1), scalar), expected('float32', 'F32', [], undefined));
   const mixed = [block(1), number(1, 1), block(1), block(1, [3]), block(1)];
-  assert.deepEqual(await read(...mixed, number(2, 1), inline), said('float32', 'F32', [1, 3], undefined));
+  assert.deepEqual(await read(...mixed, number(2, 1), inline), expected('float32', 'F32', [1, 3], undefined));
 });
 
 test('the last data_location that is 0 or 1 counts', async () => {
-  const linked = said('float32', 'F32', [3], 'w');
+  const linked = expected('float32', 'F32', [3], 'w');
   const head = [number(1, 3), number(2, 1), ...pairs];
   for (const fields of [
     [0, 1],
@@ -55,18 +55,18 @@ test('the last data_location that is 0 or 1 counts', async () => {
   assert.deepEqual(await read(...head, wide(14, 0xffffffff, 1)), linked, 'only the low bits count');
   for (const fields of [[1, 0], [1, 0, 2], [2]]) {
     const kept = await read(...head, inline, ...fields.map((value) => number(14, value)));
-    assert.deepEqual(kept, said('float32', 'F32', [3], undefined), fields.join());
+    assert.deepEqual(kept, expected('float32', 'F32', [3], undefined), fields.join());
   }
 });
 
-test('of data_type the low 32 bits count, and the last field', async () => {
-  assert.deepEqual(await read(number(1, 3), wide(2, 0xffff, 1), inline), said('float32', 'F32', [3], undefined));
+test('the low 32 bits of the last data_type count', async () => {
+  assert.deepEqual(await read(number(1, 3), wide(2, 0xffff, 1), inline), expected('float32', 'F32', [3], undefined));
   assert.deepEqual(
     await read(number(1, 3), number(2, 7), number(2, 1), inline),
-    said('float32', 'F32', [3], undefined),
+    expected('float32', 'F32', [3], undefined),
   );
   const unknown = await read(number(1, 3), wide(2, 0xffffffff, 0xffffffff), inline);
-  assert.deepEqual(unknown, said('type -1', 'TYPE_-1', [3], undefined));
+  assert.deepEqual(unknown, expected('type -1', 'TYPE_-1', [3], undefined));
 });
 
 test('both readers refuse tags and numbers too long', async () => {
@@ -84,7 +84,7 @@ test('both readers refuse tags and numbers too long', async () => {
 test('the last name and the last raw_data count', async () => {
   assert.deepEqual(
     await read(block(8, 'other'), block(8, 't'), number(1, 3), number(2, 1), block(9, [1]), inline),
-    said('float32', 'F32', [3], undefined),
+    expected('float32', 'F32', [3], undefined),
   );
 });
 
@@ -94,14 +94,14 @@ test('FLOAT6E2M3 and FLOAT6E3M2 have names and sizes', async () => {
     [28, 'float6e3m2', 'F6_E3M2'],
   ]) {
     const head = [number(1, 15), number(2, type)]; // 90 bits
-    assert.deepEqual(await read(...head, ...pairs, number(14, 1)), said(name, dtype, [15], 'w'));
+    assert.deepEqual(await read(...head, ...pairs, number(14, 1)), expected(name, dtype, [15], 'w'));
     await read(...head, block(5, Buffer.alloc(15))); // a value each
     await assert.rejects(read(...head, block(5, Buffer.alloc(12))), { code: 'onnx.tensor.length' });
     await assert.rejects(read(...head, block(9, Buffer.alloc(11))), { code: 'onnx.tensor.length' });
   }
 });
 
-test('metadata merges graphs and types that are given twice', async () => {
+test('metadata merges repeated graphs and types', async () => {
   const tensor = (name) => block(5, block(8, name), number(1, 3), number(2, 1), inline);
   const type = block(2, block(1, number(1, 1)));
   const shape = block(2, block(1, block(2, block(1, number(1, 4)))));
@@ -111,7 +111,7 @@ test('metadata merges graphs and types that are given twice', async () => {
   assert.deepEqual(inputs, [{ name: 'x', dtype: 'F32', shape: [4] }]);
 });
 
-test('a location that is no entry is named', async () => {
+test('names the location that has no entry', async () => {
   const location = block(13, block(1, 'location'), block(2, 'weights/gone'));
   await assert.rejects(read(number(1, 3), number(2, 1), location, number(14, 1)), {
     rule: 'M9',

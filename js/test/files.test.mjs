@@ -15,7 +15,7 @@ after(() => fs.rmSync(folder, { recursive: true }));
 const at = (name) => join(folder, name);
 const bytes = weights(3, 1001 * 4);
 
-test('a pipe, a socket, a folder and a device are no files', { timeout: 20_000 }, async () => {
+test('refuses pipes, sockets, folders and devices', { timeout: 20_000 }, async () => {
   execFileSync('mkfifo', [at('fifo')]);
   fs.mkdirSync(at('folder'));
   fs.symlinkSync('fifo', at('link'));
@@ -47,7 +47,7 @@ test('a missing file and a forbidden one have codes', async () => {
   }
 });
 
-test('the data of a tensor is memory of its own, from whatever source', async () => {
+test('tensor data has memory of its own', async () => {
   const before = Buffer.from(bytes);
   fs.writeFileSync(at('model'), bytes);
   const odd = new Uint8Array(bytes.length + 3).subarray(3);

@@ -40,9 +40,9 @@ describe('sessions from the store', { skip: !files && 'ONNXAR_WEB_FILES is not s
     await tab.waitForFunction(() => 'calls' in globalThis);
     const ask = ([where, name, given]) =>
       where === 'a worker' ? globalThis.inWorker(name, given) : globalThis.calls[name](given);
-    const said = await tab.evaluate(ask, [where, call, argument]);
+    const result = await tab.evaluate(ask, [where, call, argument]);
     await tab.close();
-    return { said, requests: server.requests.length };
+    return { result, requests: server.requests.length };
   }
 
   for (const where of ['a window', 'a worker']) {
@@ -61,19 +61,19 @@ describe('sessions from the store', { skip: !files && 'ONNXAR_WEB_FILES is not s
           await visit(where, 'run', { build, url, blobs, isKept: true });
           const second = await visit(where, 'run', { build, url, blobs, isKept: true });
           assert.equal(second.requests, 0);
-          assert.ok(Math.abs(second.said.sum - plain.said.sum) < 1e-3 * Math.abs(plain.said.sum));
-          assert.equal(second.said.steps === 0, blobs, 'the runtime reads Blobs itself');
+          assert.ok(Math.abs(second.result.sum - plain.result.sum) < 1e-3 * Math.abs(plain.result.sum));
+          assert.equal(second.result.steps === 0, blobs, 'the runtime reads Blobs itself');
         },
       );
     }
     test(`transformers.js in ${where} makes no request the second time`, limit, async () => {
       const from = { url: `${server.here}/files/classifier.onnxar`, isKept: true };
-      assert.deepEqual((await visit(where, 'classified', from)).said, CLASSIFIED);
-      assert.deepEqual(await visit(where, 'classified', from), { said: CLASSIFIED, requests: 0 });
+      assert.deepEqual((await visit(where, 'classified', from)).result, CLASSIFIED);
+      assert.deepEqual(await visit(where, 'classified', from), { result: CLASSIFIED, requests: 0 });
     });
   }
 
-  test('Node maps the file of the store, with no request the second time', limit, async () => {
+  test('Node maps the stored file without a second request', limit, async () => {
     const transformers = await import('@huggingface/transformers');
     const ort = await import('onnxruntime-node');
     const kept = (name) => new Store({ folder }).get(`${server.here}/files/${name}`);

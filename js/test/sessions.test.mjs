@@ -45,7 +45,7 @@ describe('an archive', () => {
     () => withArchive({ backends: { onnx: node }, remotePathTemplate: '', fetch }, pathToFileURL(path), before),
   ];
 
-  test('that is replaced while a session is made of its file is refused', async () => {
+  test('is refused if replaced during creation', async () => {
     const replace = async () => {
       writeFileSync(join(folder, 'new'), weights(3, 256, 2));
       renameSync(join(folder, 'new'), path);
@@ -76,7 +76,7 @@ describe('an archive', () => {
     for (const make of [...mapping(again), ...mapping(noRuntime)]) assert.equal(await make(), 'a session');
   });
 
-  test('that is written to while a runtime is fed with its file is refused', async () => {
+  test('is refused if written to during creation', async () => {
     writeFileSync(path, weights(3, 256));
     const handle = await openFile(path);
     const create = async (_, { externalData }) => {
@@ -139,7 +139,7 @@ describe('files of a repository', () => {
     return found;
   }
 
-  test('are found by their whole path, or without folder in the root', async () => {
+  test('are found by path, or by name in the root', async () => {
     const wanted = {
       'onnx/model.onnx': 'w0', 'onnx/model_q4.onnx': 'w1', 'onnx/model_fp16.onnx': 'w2', 'unet/model.onnx': 'w4',
       'onnx/decoder.onnx': 'w3', 'onnx/decoder_fp16.onnx': 'w3', 'unet/model_q4.onnx': 'w4', 'text.onnx': 'w5',
@@ -162,7 +162,7 @@ describe('files of a repository', () => {
     });
   });
 
-  test('are read once for all of their sessions, and again if they were freed', async () => {
+  test('are read once, and again after they were freed', async () => {
     const shared = [
       ['a.onnx', model([['t', 256, 'w', 0]])],
       [
@@ -260,13 +260,13 @@ describe('transformers.js', { skip }, async () => {
   const initial = before(env);
   const url = (name) => pathToFileURL(join(files, name));
 
-  test('loads its folder from an archive, whatever the source', async () => {
+  test('loads its folder from any source', async () => {
     await eachSource('classifier.onnxar', async (source) =>
       assert.deepEqual(await classified(transformers, withArchive, source), CLASSIFIED),
     );
   });
 
-  test('asks for no other file, and has its own fetch and cache back', async () => {
+  test('requests nothing else, and restores its hooks', async () => {
     await classified(transformers, withArchive, url('classifier.onnxar'));
     assert.deepEqual(asked, []);
     assert.deepEqual(before(env), initial);
@@ -274,12 +274,12 @@ describe('transformers.js', { skip }, async () => {
 
   test('gets the model that is there for any dtype', async () => {
     for (const dtype of ['fp32', 'q8', 'q4f16']) {
-      const said = await classified(transformers, withArchive, url('classifier.onnxar'), { dtype });
-      assert.deepEqual(said, CLASSIFIED);
+      const result = await classified(transformers, withArchive, url('classifier.onnxar'), { dtype });
+      assert.deepEqual(result, CLASSIFIED);
     }
   });
 
-  test('gets the graph of a dtype in its folder, and only its weights', async () => {
+  test('gets the graph and weights of a dtype only', async () => {
     const opposite = ['BAD true', 'GOOD true'];
     for (const [dtype, wanted] of Object.entries({ fp32: CLASSIFIED, q4: opposite, q8: CLASSIFIED })) {
       await eachSource('typed.onnxar', async (source) => {
@@ -327,7 +327,7 @@ describe('transformers.js', { skip }, async () => {
     await expectPair(await withArchive(env, url('pair.onnxar'), load));
   });
 
-  test('loads the folder that such an archive is unpacked to', async () => {
+  test('loads the folder of an unpacked archive', async () => {
     const { localModelPath } = env;
     env.localModelPath = join(files, 'unpacked');
     const options = { subfolder: '', dtype: 'fp32', local_files_only: true };
@@ -349,7 +349,7 @@ describe('transformers.js', { skip }, async () => {
     });
   }
 
-  test('names a file that is not there, and asks nobody else for it', async () => {
+  test('names a missing file, and requests it nowhere', async () => {
     const failing = withArchive(env, url('subgraphs.onnxar'), (name, options) =>
       transformers.AutoTokenizer.from_pretrained(name, options),
     );
@@ -358,7 +358,7 @@ describe('transformers.js', { skip }, async () => {
     assert.deepEqual(before(env), initial);
   });
 
-  test('asks its own cache and fetch for other models meanwhile', async () => {
+  test('passes other models to its own fetch and cache', async () => {
     const kept = new Map([['own', 'a path']]);
     const own = { match: async (key) => kept.get(key), put: async (key, value) => void kept.set(key, value) };
     Object.assign(env, { useCustomCache: true, customCache: own });

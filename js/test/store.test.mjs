@@ -39,7 +39,7 @@ const made = (options) => new Store({ folder, piece, ...options });
 const asked = () => server.requests.splice(0).filter(({ range }) => /^bytes=\d/.test(range)).length;
 const same = (where, bytes) => assert.equal(Buffer.compare(readFileSync(fileURLToPath(where)), bytes), 0);
 
-test('an archive is the same file of the folder at each visit, and the second makes no request', async () => {
+test('a second get returns the same file, no request', async () => {
   const steps = [];
   const first = await made().get(url, { onProgress: (...step) => steps.push(step) });
   same(first, one);
@@ -54,7 +54,7 @@ test('an archive is the same file of the folder at each visit, and the second ma
   await archive.close();
 });
 
-test('what is there when a get is ended stays, and is not asked for again', async () => {
+test('an aborted get keeps its pieces', async () => {
   const stop = new AbortController();
   const onProgress = (bytes) => bytes > one.length / 2 && stop.abort();
   await assert.rejects(made().get(url, { onProgress, signal: stop.signal }), { name: 'AbortError' });
@@ -67,13 +67,13 @@ test('what is there when a get is ended stays, and is not asked for again', asyn
   assert.ok(before + asked() <= pieces + 4, 'at most the pieces that were on their way came twice');
 });
 
-test('gets of one archive at the same time are one download', async () => {
+test('concurrent gets share one download', async () => {
   const [first, second] = await Promise.all([made().get(url), made().get(url)]);
   assert.equal(first.href, second.href);
   assert.equal(asked(), pieces);
 });
 
-test('a damaged piece that was kept is found by its CRC-32 and asked for again', async () => {
+test('replaces a damaged stored piece', async () => {
   const stop = new AbortController();
   const onProgress = (bytes) => bytes > one.length / 2 && stop.abort();
   await assert.rejects(made().get(url, { onProgress, signal: stop.signal }));
@@ -84,7 +84,7 @@ test('a damaged piece that was kept is found by its CRC-32 and asked for again',
   same(await made().get(url), one);
 });
 
-test('what shares a piece with a damaged entry is checked again when the piece comes again', async () => {
+test('checks the other entries of a replaced piece', async () => {
   const archive = await open(one);
   const second = await archive.offset('w1');
   const begin = Math.floor(second / piece) * piece; // of a piece with the end of w0 and the begin of w1
@@ -103,7 +103,7 @@ test('what shares a piece with a damaged entry is checked again when the piece c
   same(await made().get(url), one);
 });
 
-test('an archive that changed is noticed by a refresh, which keeps the old one if the new one fails', async () => {
+test('a failed refresh keeps the old archive', async () => {
   const old = await made().get(url);
   server.files.a = { bytes: other, etag: '"2"' };
   server.fault = (count) => (count > 5 + pieces ? { status: 403 } : {});
@@ -117,7 +117,7 @@ test('an archive that changed is noticed by a refresh, which keeps the old one i
   assert.equal(server.requests.length, 1, 'one request tells that it is the same');
 });
 
-test('archives that were not used for longest go when there are too many bytes', async () => {
+test('deletes the least recently used archives', async () => {
   const store = made({ most: one.length * 2 });
   for (const name of ['a', 'b', 'c']) server.files[name] = server.files.a;
   const at = (name) => `${server.here}/files/${name}`;
@@ -136,16 +136,16 @@ test('archives that were not used for longest go when there are too many bytes',
 
 const at = (name) => `${server.here}/files/${name}`;
 
-test('gets of several archives at the same time keep to the limit', async () => {
+test('concurrent gets stay within the limit', async () => {
   server.files.b = server.files.a;
   const store = made({ most: one.length * 1.5 });
-  const said = await Promise.allSettled([store.get(url), store.get(at('b'))]);
-  assert.deepEqual(said.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
-  assert.equal(said.find(({ reason }) => reason).reason.code, 'io.disk_full');
+  const result = await Promise.allSettled([store.get(url), store.get(at('b'))]);
+  assert.deepEqual(result.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  assert.equal(result.find(({ reason }) => reason).reason.code, 'io.disk_full');
   assert.equal((await store.list()).length, 1);
 });
 
-test('a refresh that has no room beside the old version deletes nothing', async () => {
+test('a refresh without room deletes nothing', async () => {
   const store = made({ most: one.length * 1.5 });
   server.files.small = { bytes: weights(3, 100_000), etag: '"1"' };
   await store.get(at('small'));
@@ -169,7 +169,7 @@ async function unwritable(code, call) {
   }
 }
 
-test('what is kept on a disk that is full or cannot be written is used', async () => {
+test('uses archives on full and read-only disks', async () => {
   const kept = await made().get(url);
   for (const [failure, code] of [
     ['ENOSPC', 'io.disk_full'],
@@ -196,7 +196,7 @@ test('a note that could not be written leaves no file', async () => {
   assert.deepEqual(readdirSync(join(folder, name)), before);
 });
 
-test('an archive whose file is gone is not listed as complete', async () => {
+test('an archive without its file is incomplete', async () => {
   rmSync(fileURLToPath(await made().get(url)));
   assert.deepEqual(
     (await made().list()).map(({ complete }) => complete),
@@ -214,13 +214,13 @@ test('a server without ranges sends the file', async () => {
   whole.close();
 });
 
-test('what is no archive is not kept', async () => {
+test('does not keep a file that is not an archive', async () => {
   server.files.a = { bytes: Buffer.alloc(100_000) };
   await assert.rejects(made().get(url), { code: 'zip.end.missing' });
   assert.deepEqual(await made().list(), []);
 });
 
-test('a wrong bit in the first answer is asked for again in the same get', async () => {
+test('a wrong first answer is requested again', async () => {
   const archive = await open(one);
   const model = await archive.offset('__MODEL_PROTO');
   for (const place of [
@@ -244,7 +244,7 @@ test('bytes that are wrong each time are refused', async () => {
   await assert.rejects(made().get(url), { code: 'zip.data.crc' });
 });
 
-test('a file or a link in the place of the folder is a usage error that names it', async () => {
+test('names a file that is where the folder must be', async () => {
   for (const [name, make] of [
     ['file', (path) => writeFileSync(path, 'x')],
     ['dangling', (path) => symlinkSync('nowhere/x', path)],
@@ -256,14 +256,14 @@ test('a file or a link in the place of the folder is a usage error that names it
     for (const call of [() => store.get(url), () => store.delete(url)]) {
       await assert.rejects(call, {
         code: 'usage.argument',
-        message: new RegExp(`${name} is no folder.*another folder`),
+        message: new RegExp(`${name} is not a folder.*another folder`),
       });
     }
     assert.deepEqual(await store.list(), []);
   }
 });
 
-test('a file that is larger than the system allows is told, and nothing is deleted for it', async () => {
+test('an oversized file deletes nothing', async () => {
   await made().get(url);
   server.files.b = server.files.a;
   const { open: opens } = promises;

@@ -82,7 +82,7 @@ describe('the store in Chromium', () => {
     );
   const asked = () => server.requests.splice(0).filter(({ range }) => /^bytes=\d/.test(range)).length;
 
-  test('keeps an archive: the second visit makes no request', async () => {
+  test('the second visit makes no request', async () => {
     assert.equal(await get(), digest(one));
     assert.equal(asked(), count);
     await tab.close();
@@ -119,14 +119,14 @@ describe('the store in Chromium', () => {
     await second.close();
   });
 
-  test('goes on when the connection is cut at every tenth piece', async () => {
+  test('continues after cut connections', async () => {
     server.fault = (number) => (number % 10 === 0 ? { cut: 20_000 } : {});
     assert.equal(await get(), digest(one));
     const [ranges, cuts] = [asked(), Math.floor(count / 9)];
     assert.ok(cuts >= 4 && ranges - count >= cuts - 1 && ranges - count <= cuts + 1, `${ranges} ranges`);
   });
 
-  test('gives up a server that cuts every connection, and keeps what came', slow, async () => {
+  test('gives up after repeated cuts, and keeps pieces', slow, async () => {
     server.fault = (number) => (number > 20 ? { cut: 0 } : {});
     assert.equal(await get(), 'io.http');
     asked();
@@ -135,7 +135,7 @@ describe('the store in Chromium', () => {
     assert.ok(asked() <= count - 15);
   });
 
-  test('goes on in another tab after one was closed during a write', async () => {
+  test('continues in another tab after one was closed', async () => {
     let most = 0;
     for (let round = 1; round <= 4; round++) {
       const closing = await opened();
@@ -159,7 +159,7 @@ describe('the store in Chromium', () => {
     assert.equal(names.length, whole + 1, `the pieces and the note: ${names}`);
   });
 
-  test('says how much room is missing when the quota is full, loses nothing, and goes on when there is more', async () => {
+  test('a full quota is reported and loses nothing', async () => {
     const session = await browser.context.newCDPSession(tab);
     const quota = (quotaSize) => session.send('Storage.overrideQuotaForOrigin', { origin: server.here, quotaSize });
     await quota(1_000_000);
@@ -181,15 +181,15 @@ describe('the store in Chromium', () => {
     await quota(undefined);
   });
 
-  test('a quota that fills up during the download is told, and what came stays', slow, async () => {
+  test('keeps pieces when the quota fills up', slow, async () => {
     const session = await browser.context.newCDPSession(tab);
     const quota = (quotaSize) => session.send('Storage.overrideQuotaForOrigin', { origin: server.here, quotaSize });
     await quota(100_000_000);
     server.fault = (number) => ({ delay: number < 25 ? 0 : 300 });
-    const said = get();
+    const result = get();
     while (server.requests.length < 26) await new Promise((done) => setTimeout(done, 2));
     await quota(1_000_000);
-    assert.equal(await said, 'io.disk_full');
+    assert.equal(await result, 'io.disk_full');
     await quota(undefined);
     asked();
     server.fault = () => ({});
@@ -197,7 +197,7 @@ describe('the store in Chromium', () => {
     assert.ok(asked() <= count - 10);
   });
 
-  test('files of others in a folder of the store stay, though their names are numbers', async () => {
+  test('keeps foreign files with numbers as names', async () => {
     assert.equal(await get(), digest(one));
     const others = await tab.evaluate(async (at) => {
       const { Store } = await import('/package/dist/store.js');
@@ -214,7 +214,7 @@ describe('the store in Chromium', () => {
     assert.equal(await get(), digest(one));
   });
 
-  test('an archive that changes between pieces is got anew, never half of each', async () => {
+  test('restarts if the archive changes between pieces', async () => {
     for (const [etag, next] of [
       ['"1"', '"2"'],
       [undefined, undefined],
@@ -230,7 +230,7 @@ describe('the store in Chromium', () => {
     }
   });
 
-  test('an archive that changes between visits is noticed, and not mixed with what is there', slow, async () => {
+  test('restarts if the archive changes between visits', slow, async () => {
     server.fault = (number) => (number > 20 ? { status: 403 } : {});
     assert.equal(await get(), 'io.http');
     server.files.a = { bytes: other };
@@ -238,7 +238,7 @@ describe('the store in Chromium', () => {
     assert.equal(await get(), digest(other));
   });
 
-  test('other bytes than the directory says are refused after a second try', async () => {
+  test('refuses wrong bytes after a second try', async () => {
     const wrong = Buffer.from(one);
     wrong[1_500_000] ^= 1;
     server.files.a = { bytes: wrong };
@@ -260,7 +260,7 @@ describe('the store in Chromium', () => {
     assert.equal(await get(tab, { refresh: true }), digest(one));
   });
 
-  test('a server that drips or stops is given up at the limit', slow, async () => {
+  test('gives up servers that drip or stop', slow, async () => {
     for (const how of [{ drip: 20 }, { stop: 100 }, { delay: 5000 }]) {
       server.requests.length = 0;
       server.fault = (number) => (number > 10 ? how : {});
@@ -282,7 +282,7 @@ describe('the store in Chromium', () => {
     await own.close();
   });
 
-  test('a page without the Origin Private File System uses IndexedDB', async () => {
+  test('uses IndexedDB without a private file system', async () => {
     const plain = await opened(browser.context, `http://models.test:${server.port}/`);
     assert.deepEqual(await plain.evaluate(() => [isSecureContext, navigator.storage === undefined]), [false, true]);
     const at = `http://models.test:${server.port}/files/a`;
@@ -297,7 +297,7 @@ describe('the store in Chromium', () => {
     await plain.close();
   });
 
-  test('a page that may not keep anything is told so', slow, async () => {
+  test('reports a page that may not store anything', slow, async () => {
     const blocked = await profile({ profile: { default_content_setting_values: { cookies: 2 } } });
     assert.equal(await get(await opened(blocked.context)), 'io.permission');
     await blocked.stop();

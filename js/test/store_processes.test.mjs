@@ -64,7 +64,7 @@ async function half() {
   await assert.rejects(made().get(url, { onProgress, signal: stop.signal }), { name: 'AbortError' });
 }
 
-test('folders and files of others stay, whatever their notes say', async () => {
+test('keeps foreign folders and files', async () => {
   const note = (complete) => ({ url, size: one.length, piece, version: 'x', complete, used: 1 });
   const plain = ['{"title":"my notes"}', '5', 'null', '', ...[false, true].map((is) => JSON.stringify(note(is)))];
   const marked = [false, true].map((is) => JSON.stringify({ onnxar: 'store 1', ...note(is) }));
@@ -87,7 +87,7 @@ test('folders and files of others stay, whatever their notes say', async () => {
   assert.deepEqual(names(), before);
 });
 
-test('a file that somebody put into a folder of the store stays', async () => {
+test('keeps a foreign file in a store folder', async () => {
   await made().get(url);
   fs.writeFileSync(kept()('mine.txt'), 'mine');
   await made().delete(url);
@@ -147,7 +147,7 @@ test('most does not delete what another process gets', async () => {
   );
 });
 
-test('a piece is never marked in the folder of a later download', async () => {
+test('never marks a piece in a later folder', async () => {
   server.fault = (count) => ({ delay: count > 20 ? 300 : 0 });
   const first = made().get(url);
   first.catch(() => undefined);
@@ -155,12 +155,12 @@ test('a piece is never marked in the folder of a later download', async () => {
   for (const name of fs.readdirSync(folder)) fs.rmSync(join(folder, name), { recursive: true }); // as a person does
   server.fault = () => ({});
   same((await other(['get']).ended).lines[0]);
-  const said = await first.catch((error) => error.code);
-  if (said !== 'io.changed' && fs.existsSync(said)) same(said); // its folder was removed
+  const result = await first.catch((error) => error.code);
+  if (result !== 'io.changed' && fs.existsSync(result)) same(result); // its folder was removed
   same(await made().get(url));
 });
 
-test('a process may be killed before each operation on files', { timeout: 300_000 }, async () => {
+test('survives a kill before each file operation', { timeout: 300_000 }, async () => {
   const options = { piece: 1 << 20 };
   for (let at = 1, isAlive = false; !isAlive; at += process.env.ONNXAR_WEB_FAST ? 9 : 1) {
     isAlive = (await other(['get', 'delete'], options, { KILL_AT: String(at) }).ended).signal === null;
@@ -175,7 +175,7 @@ test('a process may be killed before each operation on files', { timeout: 300_00
   }
 });
 
-test('a process that stands still does not write to the file that another completes', { timeout: 60_000 }, async () => {
+test("a stopped process spares another's file", { timeout: 60_000 }, async () => {
   server.fault = () => ({ delay: 20 });
   const first = other(['get']);
   await until(() => ranges() > 20);
@@ -195,7 +195,7 @@ test('a process that stands still does not write to the file that another comple
   same(await made().get(url));
 });
 
-test('what a process that runs has left is used where it is', async () => {
+test('continues in the folder of a running process', async () => {
   await half();
   const inode = fs.statSync(kept()('model.onnxar')).ino;
   const [where] = (await other(['get']).ended).lines;
@@ -203,7 +203,7 @@ test('what a process that runs has left is used where it is', async () => {
   same(where);
 });
 
-test('the lock of a worker that was terminated is free at once', { skip: process.platform !== 'linux' }, async () => {
+test('frees the lock of a terminated worker at once', { skip: process.platform !== 'linux' }, async () => {
   const code = `import { FolderLock } from ${JSON.stringify(new URL('../dist/lock.js', import.meta.url).href)};
     import { parentPort } from 'node:worker_threads';
     const held = new FolderLock(${JSON.stringify(folder)});
@@ -218,7 +218,7 @@ test('the lock of a worker that was terminated is free at once', { skip: process
   assert.deepEqual(fs.readdirSync(folder), []);
 });
 
-test('a file that is longer than the archive is got again', async () => {
+test('downloads a file with extra bytes again', async () => {
   await half();
   fs.appendFileSync(kept()('model.onnxar'), Buffer.alloc(one.length));
   same(await made().get(url));
@@ -230,7 +230,7 @@ test('a folder without its file of pieces is got again', async () => {
   same(await made().get(url));
 });
 
-test('a damaged directory or local header of a piece is got again', async () => {
+test('replaces damaged directories and headers', async () => {
   for (const [begin, end] of [
     [one.length - 100, one.length],
     [1_000_000, 1_000_100],
@@ -247,7 +247,7 @@ test('a damaged directory or local header of a piece is got again', async () => 
   }
 });
 
-test('a claim of 900 TB opens few files and deletes nothing', async () => {
+test('a claim of 900 TB deletes nothing', async () => {
   const requests = [];
   const fetch = claiming(claimed(9n * 10n ** 14n), requests);
   const store = made({ most: 10 ** 17 });
@@ -270,7 +270,7 @@ test('a claim of 900 TB opens few files and deletes nothing', async () => {
   same(old);
 });
 
-test('a wait for another get ends when its signal is aborted', async () => {
+test('an abort ends the wait for another get', async () => {
   server.fault = () => ({ delay: 20 });
   const first = made().get(url);
   await until(() => ranges() > 5);
@@ -285,7 +285,7 @@ test('a wait for another get ends when its signal is aborted', async () => {
   await child.ended;
 });
 
-test('a wait for another process ends when its signal is aborted', async () => {
+test('an abort ends the wait for another process', async () => {
   server.fault = () => ({ delay: 20 });
   const first = other(['get']);
   await until(() => ranges() > 5);
@@ -323,8 +323,8 @@ test('one of many has the lock', async () => {
 
 test('a lock that is held is not waited for by a try', async () => {
   const lock = new FolderLock(folder);
-  const said = await lock.locked('x', () => lock.locked('x', async () => 'both', { isTry: true }), {});
-  assert.equal(said, undefined);
+  const result = await lock.locked('x', () => lock.locked('x', async () => 'both', { isTry: true }), {});
+  assert.equal(result, undefined);
   assert.equal(await lock.locked('x', () => lock.locked('y', async () => 'both', { isTry: true }), {}), 'both');
 });
 
@@ -343,7 +343,7 @@ test('losing the lock aborts the work', async () => {
   clearInterval(alive);
 });
 
-test('what a process left that was killed while it made a folder is deleted by the next', async () => {
+test('deletes half-made folders of killed processes', async () => {
   const at = (digit, ...rest) => join(folder, `onnxar-${digit.repeat(32)}`, ...rest);
   const draft = JSON.stringify({ onnxar: 'store 1', url, size: 1, piece: 1, version: 'x', complete: false, used: 1 });
   for (const digit of ['a', 'b', 'c', 'd', 'e']) fs.mkdirSync(at(digit));

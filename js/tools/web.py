@@ -40,7 +40,7 @@ def node(folder: Path, *words: str | Path, **environment: str) -> None:
 
 
 def copy(folder: Path) -> None:
-    """What npm installed in js/ stays there."""
+    """Copies js/ without the packages that npm installed there."""
     for name in ("src", "test", "demo", "tools", "dist"):
         shutil.rmtree(folder / name, ignore_errors=True)
     ignored = shutil.ignore_patterns("node_modules", "dist")
@@ -48,7 +48,7 @@ def copy(folder: Path) -> None:
 
 
 def install(folder: Path) -> None:
-    """Once for each state of the lock file."""
+    """Installs the packages, once for each state of the lock file."""
     lock, done = folder / "package-lock.json", folder / "node_modules" / ".lock"
     if not done.exists() or done.read_bytes() != lock.read_bytes():
         node(folder, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
@@ -83,7 +83,7 @@ def build(folder: Path) -> None:
 
 
 def check_types(folder: Path) -> None:
-    """The package's types fit those of the runtimes."""
+    """Compiles a program that passes the runtimes' types to the package."""
     options = "--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2022 --lib es2022,dom,dom.iterable --types node"
     node(folder, "node_modules/typescript/bin/tsc", *options.split(), "test/support/types.ts")
 
@@ -98,7 +98,7 @@ def lint(folder: Path) -> None:
 
 
 def bundled(folder: Path, names: Sequence[str]) -> int:
-    """Bytes of imports with all that they need in one file, as a page gets them."""
+    """Returns the size of imports with all that they need, minified and compressed."""
     out = folder / "node_modules" / ".bundle.js"
     esbuild = folder / "node_modules" / "esbuild" / "bin" / "esbuild"
     source = "".join(f"export * from '{folder / 'dist' / name}.js';" for name in names).encode()
@@ -118,7 +118,7 @@ def check_sizes(folder: Path) -> None:
 
 
 def use_packed(folder: Path) -> None:
-    """Packs, looks at the tarball as npm's users get it, and uses it in an empty project."""
+    """Packs, checks the tarball, and uses it in an empty project."""
     with tempfile.TemporaryDirectory() as made:
         project = Path(made)
         node(folder, NPM, "pack", "--ignore-scripts", "--pack-destination", project)
@@ -132,7 +132,7 @@ def use_packed(folder: Path) -> None:
 
 
 def make_files(folder: Path) -> Path:
-    """The archives that sessions are made of."""
+    """Makes the archives of the tests of sessions."""
     files = folder / "files"
     files.mkdir(exist_ok=True)
     model, archive = files / "model.onnx", files / "model.onnxar"

@@ -23,10 +23,10 @@ for (const [name, call] of Object.entries(fs.promises)) {
 
 const store = new Store({ folder, ...JSON.parse(options) });
 for (const verb of verbs) {
-  const said = await (verb === 'delete' ? store.delete(url) : store.get(url)).then(
+  const result = await (verb === 'delete' ? store.delete(url) : store.get(url)).then(
     (kept) => (kept ? kept.href : 'deleted'),
     (error) => error.code ?? String(error),
   );
-  console.log(said);
+  console.log(result);
 }
 console.error(operations);

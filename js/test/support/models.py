@@ -53,7 +53,7 @@ def value(name: str, kind: int = FLOAT, shape: list | None = None) -> object:
 
 
 def loop_body() -> GraphProto:
-    """Adds 3 to what is carried."""
+    """Returns a loop body that adds 3 to its state."""
     nodes = [
         helper.make_node("Identity", ["condition_in"], ["condition_out"]),
         helper.make_node("Add", ["carried_in", "step"], ["carried_out"]),
@@ -133,7 +133,7 @@ CLASSIFIER_CONFIG = {
     "architectures": ["BertForSequenceClassification"],
     "id2label": {"0": "BAD", "1": "GOOD"},
     "label2id": {"BAD": 0, "GOOD": 1},
-    # What models with external data say. There is none beside an archive.
+    # As in repositories of models with external data. An archive has none beside it.
     "transformers.js_config": {"use_external_data_format": True},
 }
 PAIR_CONFIG = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "is_encoder_decoder": True,

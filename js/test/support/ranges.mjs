@@ -1,4 +1,4 @@
-// A server of ranges for one test run, which fails as it is told. It also has the files of the package.
+// A server of ranges for one test run, with faults that a test sets. It also has the files of the package.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -43,12 +43,12 @@ export async function classified({ env, pipeline }, withArchive, source, options
     (name, given) => pipeline('text-classification', name, { ...given, ...options }),
     options,
   );
-  const said = [];
+  const result = [];
   for (const text of ['a good model', 'a bad bad model']) {
     const [{ label, score }] = await classify(text);
-    said.push(`${label} ${score > 0.9}`);
+    result.push(`${label} ${score > 0.9}`);
   }
   await classify.dispose();
-  return said;
+  return result;
 }
 export const CLASSIFIED = ['GOOD true', 'BAD true'];

@@ -38,17 +38,20 @@ export async function reading({ open }, source, options = {}) {
   }
 }
 
-/** The difference between what is said of a vector and what has to be; undefined if there is none. */
-export function difference(vector, said) {
+/** The difference between a result and that of a vector; undefined if there is none. */
+export function difference(vector, result) {
   const wanted = expected(vector);
-  if (wanted === undefined) return said.code ? undefined : `accepted, and it breaks ${vector.rule} and ${vector.also}`;
-  if (wanted.code || said.code) {
+  if (wanted === undefined)
+    return result.code ? undefined : `accepted, and it breaks ${vector.rule} and ${vector.also}`;
+  if (wanted.code || result.code) {
     const parts = ({ code, entry, offset }) => JSON.stringify([code, entry, offset]);
-    return parts(wanted) === parts(said) ? undefined : `${parts(said)}, not ${parts(wanted)}`;
+    return parts(wanted) === parts(result) ? undefined : `${parts(result)}, not ${parts(wanted)}`;
   }
   if (wanted.entries === undefined) {
-    return (wanted.count ?? said.entries.length) === said.entries.length ? undefined : `${said.entries.length} entries`;
+    return (wanted.count ?? result.entries.length) === result.entries.length
+      ? undefined
+      : `${result.entries.length} entries`;
   }
-  const [a, b] = [said.entries, wanted.entries].map((entries) => JSON.stringify(entries));
+  const [a, b] = [result.entries, wanted.entries].map((entries) => JSON.stringify(entries));
   return a === b ? undefined : `${a}, not ${b}`;
 }
