@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "binding.h"
+#include "values.h"
 
 namespace onnxar::python {
 namespace {
@@ -22,7 +23,6 @@ struct HintWords {
 constexpr std::array words_of_hints = {
 #define ONNXAR_HINT(identifier, id, cpp, c, command, python) HintWords{id, python},
 #include "onnxar/error_hints.inc"
-#include "values.h"
 #undef ONNXAR_HINT
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "archive/opened.h"
+#include "archive/sliced_entries.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 
