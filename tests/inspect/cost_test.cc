@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "inspect/graph_summary.h"
+#include "inspect/cost.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {
