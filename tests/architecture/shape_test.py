@@ -105,7 +105,7 @@ class Shape(unittest.TestCase):
             with self.subTest(path=path):
                 self.assertEqual(purpose_fault(path, text), "")
 
-    def test_sources_have_one_namespace_with_helpers_on_top(self) -> None:
+    def test_sources_have_one_namespace_helpers_on_top(self) -> None:
         for path, text in self.files():
             if path.endswith(".cc"):
                 with self.subTest(path=path):

@@ -1,4 +1,6 @@
 // Folding by every width that this CPU has, regardless of which of them `crc32` uses.
+#include "base/crc32_fold.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,7 +8,6 @@
 #include <string>
 
 #include "base/crc32.h"
-#include "base/crc32_fold.h"
 #include "support/emulation.h"
 #include "support/guarded_buffer.h"
 #include "support/zip_builder.h"

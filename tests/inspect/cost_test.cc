@@ -1,10 +1,11 @@
 // Multiply-adds are estimated within a budget of steps. The tests count the steps, and measure no time.
+#include "inspect/cost.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 
-#include "inspect/cost.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {

@@ -1,4 +1,6 @@
 // The comparison of numbers, whose values are worked out by hand.
+#include "model/data_difference.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/data_difference.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

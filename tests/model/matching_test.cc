@@ -1,11 +1,11 @@
 // Which elements of two lists belong together.
+#include "model/matching.h"
+
 #include <gmock/gmock.h>
 
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "model/matching.h"
 
 namespace onnxar::testing {
 namespace {
