@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -198,6 +199,22 @@ def cpp_tool() -> Tool:
     return Tool("ONNX Runtime, C++", f"onnxruntime {version}", "runtime", prepare, lambda: [str(program)], (source, fetch))
 
 
+def patched_tool() -> Tool:
+    """In the system in which `./dev upstream onnxruntime` built it, with this project's files at their paths."""
+    runner = "onnxruntime_path"
+    root = Path(os.environ.get("ONNXRUNTIME_FOLDER", ROOT / "build/upstream/onnxruntime")).absolute() / "root"
+
+    def prepare() -> None:
+        if not (root / "trial/after/onnxruntime").exists():
+            raise OSError("./dev upstream onnxruntime has not built it")
+
+    script = ('mkdir -p "$1$2"; mount --bind "$2" "$1$2"; mount -t proc proc "$1/proc"; '
+              'exec chroot "$1" env -C "$3" PYTHONPATH=/trial/after python3 -B -m runners.worker "$4" "$5"')  # fmt: skip
+    command = ["unshare", "--mount", "bash", "-euc", script, "bash", str(root), str(ROOT), str(HERE), runner]
+    return Tool("ONNX Runtime 1.21 with the patches, Python", "onnxruntime 1.21.0", "runtime", prepare, lambda: command,
+                (HERE / f"runners/{runner}.py",), reads_archives=True)  # fmt: skip
+
+
 def rust_tool(name: str, crate: str, kind: str) -> Tool:
     folder = HERE / "rust" / name
     sources = (folder / "src/main.rs", folder / "Cargo.toml", folder / "Cargo.lock", HERE / "rust/jobs.rs")
@@ -213,6 +230,7 @@ def rust_tool(name: str, crate: str, kind: str) -> Tool:
 
 TOOLS = (
     *PYTHON_TOOLS[:4],
+    patched_tool(),
     cpp_tool(),
     java_tool(),
     javascript_tool("ONNX Runtime, Node", "onnxruntime-node", "node"),

@@ -8,17 +8,20 @@ was. Remove FOLDER/done/STEP to repeat a step, FOLDER to begin anew; `after` is 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "tools/release"))
+sys.path[:0] = [str(ROOT / "tools/release"), str(ROOT / "bench")]
+from measure import described_machine  # noqa: E402
 from roots import DEBIAN, Distribution, bare_root, run_in  # noqa: E402
 
 VERSION = "1.21.0"
@@ -80,7 +83,7 @@ CONFIGURE = "mkdir -p /trial/build && cd /trial/build && cmake -G Ninja ../src/c
 BUILD = """\
 cd /trial/build
 cmake . > /dev/null
-nice -n 19 ionice -c3 ninja -k 0 -j{jobs} {targets}
+ninja -k 0 -j{jobs} {targets}
 mkdir -p /trial/{stage}/onnxruntime
 strip -o /trial/{stage}/libonnxruntime.so libonnxruntime.so
 cp ../src/onnxruntime/__init__.py /trial/{stage}/onnxruntime
@@ -88,7 +91,7 @@ cp -a onnxruntime/capi /trial/{stage}/onnxruntime
 """
 RUN_TESTS = """\
 cd /trial/build
-nice -n 10 ./onnxruntime_test_all --gtest_brief=1 --gtest_output=xml:/trial/tests_{stage}.xml || true
+./onnxruntime_test_all --gtest_brief=1 --gtest_output=xml:/trial/tests_{stage}.xml || true
 test -s /trial/tests_{stage}.xml
 """
 APPLY = """\
@@ -98,7 +101,7 @@ for patch in /trial/patches/*.patch; do
 done
 """
 # The module that is built, and what the programs beside this one need.
-RUN = "cd /trial/programs && PYTHONPATH=/trial/after:/trial/programs nice -n 5 python3 -B {program} > /trial/{output}.json\n"
+RUN = "cd /trial/programs && PYTHONPATH=/trial/after:/trial/programs python3 -B {program} > /trial/{output}.json\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,12 +181,21 @@ class Build:
         patched = hashlib.sha256(b"".join(path.read_bytes() for path in PATCHES)).hexdigest()
         self.step("after", self.build_patched, patched)
         self.copy_programs()
-        self.step("models", self.inside("models", RUN.format(program="models.py /usr/share/libonnx-testdata/data", output="models")), patched)
+        self.step("real", self.make_real_models)
+        for name, folder in (("models", "/usr/share/libonnx-testdata/data"), ("real_models", "/trial/real")):
+            self.step(name, self.inside(name, RUN.format(program=f"models.py {folder}", output=name)), patched)
         for megabytes, runs in ((500, 15), (2500, 7)):
-            name = f"sessions_{megabytes}"
-            program = f"sessions.py /trial/{name} {megabytes} {runs}"
-            self.step(name, self.inside(name, RUN.format(program=program, output=name)), patched)
-            shutil.rmtree(self.work / name, ignore_errors=True)
+            self.step(f"sessions_{megabytes}", functools.partial(self.measure, megabytes, runs), patched)
+
+    def make_real_models(self) -> None:
+        subprocess.run([sys.executable, "-B", HERE / "real.py", self.work / "real"], check=True)
+
+    def measure(self, megabytes: int, runs: int) -> None:
+        name = f"sessions_{megabytes}"
+        program = f"sessions.py /trial/{name} {megabytes} {runs}"
+        self.inside(name, RUN.format(program=program, output=name))()
+        (self.work / f"{name}.txt").write_text(described_machine(self.work))
+        shutil.rmtree(self.work / name, ignore_errors=True)
 
     def size(self, stage: str) -> int:
         return (self.work / stage / "libonnxruntime.so").stat().st_size
