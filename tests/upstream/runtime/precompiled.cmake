@@ -1,7 +1,8 @@
-# Precompiles the headers that most sources include, by which ONNX Runtime builds in half the time.
+# Precompiles the headers that most sources include, so that ONNX Runtime builds in half the time. None is one that the patches change:
+# with them, few objects are compiled again.
 # Use: cmake -DCMAKE_PROJECT_INCLUDE=precompiled.cmake
 function(precompile)
-  set(graph core/common/common.h core/common/logging/logging.h core/graph/graph_viewer.h core/graph/model.h
+  set(graph core/common/common.h core/common/logging/logging.h core/graph/graph_viewer.h
       core/graph/graph_utils.h core/framework/tensorprotoutils.h)
   set(kernels ${graph} core/framework/op_kernel.h core/framework/session_state.h core/framework/utils.h)
   set(headers_onnxruntime_graph ${graph} core/graph/op.h onnx/defs/schema.h)
