@@ -75,6 +75,7 @@ OPTIONS = {
     "onnxruntime_USE_PREINSTALLED_EIGEN": "ON", "onnxruntime_USE_XNNPACK": "OFF", "onnxruntime_USE_DNNL": "OFF",
     "onnxruntime_DISABLE_ML_OPS": "ON", "onnx_SOURCE_DIR": "/usr/lib/python3/dist-packages",
     "onnxruntime_ONNX_PROTO_DATA_DIR": "/usr/lib/python3/dist-packages", "safeint_SOURCE_DIR": "/usr/include/safeint",
+    "utf8_range_SOURCE_DIR": "/trial/build/_deps/utf8_range-src",  # else later runs of CMake drop it, and all is compiled again
     "FETCHCONTENT_FULLY_DISCONNECTED": "ON", "FETCHCONTENT_TRY_FIND_PACKAGE_MODE": "ALWAYS",
 }  # fmt: skip
 CONFIGURE = "mkdir -p /trial/build && cd /trial/build && cmake -G Ninja ../src/cmake " + " ".join(
