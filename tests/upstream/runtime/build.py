@@ -92,6 +92,7 @@ cp -a onnxruntime/capi /trial/{stage}/onnxruntime
 """
 RUN_TESTS = """\
 cd /trial/build
+python3 -B ../programs/testdata.py testdata
 ./onnxruntime_test_all --gtest_brief=1 --gtest_output=xml:/trial/tests_{stage}.xml || true
 test -s /trial/tests_{stage}.xml
 """
@@ -170,7 +171,7 @@ class Build:
     def copy_programs(self) -> None:
         programs = self.work / "programs"
         programs.mkdir(exist_ok=True)
-        for path in (HERE / "models.py", HERE / "sessions.py", ROOT / "spec/rfc/onnx_archive.py"):
+        for path in (HERE / "models.py", HERE / "sessions.py", HERE / "testdata.py", ROOT / "spec/rfc/onnx_archive.py"):
             shutil.copy(path, programs)
 
     def run(self) -> None:
@@ -178,10 +179,10 @@ class Build:
         self.step("packages", self.inside("packages", PACKAGES))
         self.step("source", self.make_source)
         self.step("configure", self.configure)
+        self.copy_programs()
         self.step("before", lambda: self.build("before"))
         patched = hashlib.sha256(b"".join(path.read_bytes() for path in PATCHES)).hexdigest()
         self.step("after", self.build_patched, patched)
-        self.copy_programs()
         self.step("real", self.make_real_models)
         for name, folder in (("models", "/usr/share/libonnx-testdata/data"), ("real_models", "/trial/real")):
             self.step(name, self.inside(name, RUN.format(program=f"models.py {folder}", output=name)), patched)

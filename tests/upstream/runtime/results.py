@@ -47,7 +47,7 @@ def write(built: build.Build, tests: Sequence[Sequence[str]]) -> None:
         f"# ONNX Runtime {build.VERSION} with the patches\n\n"
         f"{datetime.date.today().isoformat()}, written by `./dev upstream onnxruntime`. Debian 13, its libraries and compiler, `-O1`, "
         f"{os.cpu_count()} processors. Sessions: [measurements](../../bench/RESULTS.md#{TITLE.lower().replace(',', '').replace(' ', '-')}).\n\n"
-        "## Tests\n\nDebian's source lacks ONNX Runtime's test models; tests that read one fail before and after.\n\n"
+        "## Tests\n\nDebian's source lacks ONNX Runtime's test models. `tests/upstream/runtime/testdata.py` makes four of them; tests that read another fail before and after.\n\n"
         + table("|project|tests|result|", tests)
         + f"\n## Size\n\n`libonnxruntime.so`, stripped: {before} bytes before, {after} after: {(after - before) / 1000:.1f} kB more.\n\n"
         "## Models\n\nEach with all its tensors in an archive, by path, compared bit by bit with the model as it is. onnx's backend tests: "
