@@ -171,7 +171,7 @@ class Build:
     def copy_programs(self) -> None:
         programs = self.work / "programs"
         programs.mkdir(exist_ok=True)
-        for path in (HERE / "models.py", HERE / "sessions.py", HERE / "testdata.py", ROOT / "spec/rfc/onnx_archive.py"):
+        for path in (HERE / "models.py", HERE / "sessions.py", HERE / "testdata.py", *(ROOT / "spec/rfc").glob("onnx_archive*.py")):
             shutil.copy(path, programs)
 
     def run(self) -> None:
