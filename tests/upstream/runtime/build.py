@@ -89,6 +89,7 @@ mkdir -p /trial/{stage}/onnxruntime
 strip -o /trial/{stage}/libonnxruntime.so libonnxruntime.so
 cp ../src/onnxruntime/__init__.py /trial/{stage}/onnxruntime
 cp -a onnxruntime/capi /trial/{stage}/onnxruntime
+printf "package_name = 'onnxruntime'\\n__version__ = '1.21.0'\\n" > /trial/{stage}/onnxruntime/capi/build_and_package_info.py
 """
 RUN_TESTS = """\
 cd /trial/build
