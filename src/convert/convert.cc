@@ -11,6 +11,7 @@
 #include "archive/opening.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
+#include "convert/companions.h"
 #include "convert/load.h"
 #include "convert/model_folder.h"
 #include "convert/open.h"

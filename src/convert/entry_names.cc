@@ -84,7 +84,7 @@ class PlannedNames {
     for (std::size_t i = 0; i < listed; ++i) {
       const std::string& name = faults_[i].entry();
       if (i != 0) message += base::concat("; nor can ", base::quoted(name), " be a name: ", faults_[i].message());
-      if (!is_typed_easily(name)) continue;
+      if (name.find('=') != std::string::npos) continue;  // the text of a rename cannot have it: OLD ends there
       if (const auto other = free_name(name, faults_[i].code()))
         proposals += base::concat(proposals.empty() ? "" : ", ", escaped(name), "=", *other);
     }
@@ -102,11 +102,6 @@ class PlannedNames {
     if (is_key(name))
       throw Error(Code::usage_argument, "a side file cannot have this name: C identifiers are keys of tensors", place);
     written_.add(static_cast<std::uint32_t>(index), [this](std::uint32_t i) { return names_[i]; });
-  }
-
-  /// False for names that the text of a rename cannot have as they are: OLD ends at the first `=`.
-  static bool is_typed_easily(const std::string& name) {
-    return name.find('=') == std::string::npos && escaped(name) == name;
   }
 
   /// A name that no other one clashes with; it counts as taken from now on.

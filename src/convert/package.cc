@@ -191,7 +191,8 @@ class Package::Reading {
     std::string text(package_.texts_.at(version.file), version.value.begin, version.value.end - version.value.begin);
     if (version.value.kind == JsonKind::string) text = reader(version).string();
     const std::string_view minor = std::string_view(text).substr(std::min<std::size_t>(text.size(), 2));
-    if (text == "1" || (text.starts_with("1.") && std::ranges::all_of(minor, base::is_digit))) return true;
+    if (text == "1" || (text.starts_with("1.") && minor.find_first_not_of("0123456789.") == std::string_view::npos))
+      return true;
     warn(version,
          concat("the version ", base::quoted(text), " of model packages is not known, so the manifest is not read"));
     return false;

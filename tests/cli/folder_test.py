@@ -70,6 +70,22 @@ class Choice(FolderCase):
         done = self.succeeds("pack", self.root, "-o", self.output, "-f", "--exclude", "old", "--exclude", "nothing*")
         self.assertIn('nothing is left out by the pattern "nothing*"', done.stderr)
 
+    def test_error_says_that_all_models_are_excluded(self) -> None:
+        line = self.refused(IO, Fault("io.not_a_file").line(self.root), "--exclude", "*")
+        self.assertIn("without a .onnx file that is not excluded", line)
+
+    def test_more_files_than_mappings_are_packed(self) -> None:
+        """A process of Linux has 65 530 mappings."""
+        self.put({f"{i % 300}.d/{i}.txt": b"1" for i in range(66_000)})
+        self.assertEqual(len(self.good()), 66_000)
+
+    def test_warns_of_folders_that_unpack_refuses(self) -> None:
+        self.put({f"{i}.d/a.txt": b"" for i in range(5000)})
+        done = self.succeeds("pack", self.root, "-o", self.output)
+        self.assertIn("warning[zip.limit.folders]", done.stderr)
+        self.assertIn("`unpack` and `link` refuse to make these folders", done.stderr)
+        self.assertEqual(run("unpack", self.output, "-o", f"{self.folder}/tree/").returncode, FORMAT)
+
     def test_first_model_is_chosen(self) -> None:
         self.put({"unet/model.onnx": wire.plain(wire.tensor("u")), "vae.onnx": wire.plain(wire.tensor("v"))})
         for first, others in (("unet", ["model.onnx", "vae.onnx"]), ("unet/model.onnx", ["model.onnx", "vae.onnx"]),

@@ -128,7 +128,9 @@ def look(path: Path) -> tuple[object, ...]:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[object, ...]]:
-    return {str(path.relative_to(folder)): look(path) for path in sorted(folder.rglob("*"))}
+    # Not by Path.rglob, which fails at links to names that are too long.
+    paths = [Path(parent, name) for parent, folders, files in os.walk(folder) for name in folders + files]
+    return {str(path.relative_to(folder)): look(path) for path in sorted(paths)}
 
 
 def label(path: Path) -> str:
