@@ -215,7 +215,7 @@ class Manifests(HostileCase):
         folders = {json.dumps(each["variants"]["cpu"]["executor_info"]["ort"].get("session_options")) for each in written["components"].values()}
         self.assertEqual((written["layout"], len(written["components"]), len(folders)), ("installed", 40_000, 1))
 
-    def test_wrong_types_are_refused_when_variants_are_written(self) -> None:
+    def test_wrong_types_are_refused_with_variants(self) -> None:
         values: list[object] = [None, True, 0, -1, 1.5, [], ["x"], [[[]]]]
         for key in ("schema_version", "components"):
             for value in [*values, "2.0" if key == "schema_version" else "x"]:
