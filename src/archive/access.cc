@@ -1,4 +1,4 @@
-// Reads and checks the directory of an archive, and reads what a use of an entry needs.
+// Reads and checks the directory of an archive, and reads entries when they are used.
 #include "archive/access.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint6
   const std::scoped_lock lock(mutex_);
   if (const auto kept = kept_.find(key); kept != kept_.end()) return kept->second;
   ByteSpan copy = copy_of(source);
-  // In two comparisons, because the sum of both sizes could wrap.
+  // Two comparisons, because the sum of both sizes could wrap.
   if (copy.size() <= limit && bytes_ <= limit - copy.size()) {
     kept_.emplace(key, copy);
     bytes_ += copy.size();
@@ -122,7 +122,8 @@ base::ByteRange EntryRanges::whole(std::size_t index) const noexcept {
   return {begin, directory_->limit_of(index) - begin};
 }
 
-/// The local header as the directory suggests it. Opening proved the headers for which it suggests none.
+/// Returns the range of the local header that the directory suggests; opening already proved the headers for which it
+/// suggests none.
 base::ByteRange EntryRanges::header(std::size_t index) const noexcept {
   return {directory_->entries()[index].header_offset, directory_->regular_header_size(index)};
 }
@@ -167,7 +168,7 @@ void EntryRanges::read(std::span<const std::size_t> indices) const {
 std::uint64_t EntryRanges::data_offset_in(Bytes room, std::size_t index) const {
   if (directory_->proved_data_offset(index) == 0) {
     directory_->prove_regular(room.first(directory_->regular_header_size(index)), index);
-    read(index, {});  // has nothing to do, unless the header is irregular
+    read(index, {});  // does nothing unless the header is irregular
   }
   return directory_->proved_data_offset(index);
 }

@@ -1,4 +1,4 @@
-// What an Archive holds, and access to it for this library.
+// Defines what an Archive holds, and provides access to it for the rest of the library.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace onnxar {
 
 // The size from which on protobuf reads no message: the limit of models and graphs (P8, G2).
 
-/// Whether protobuf can read a message of `size` bytes.
+/// Returns true if protobuf can read a message of `size` bytes.
 constexpr bool fits_protobuf(std::uint64_t size) noexcept { return size <= model_size_maximum; }
 
 /// Words the message for a model that does not fit: with `the model is` it returns
@@ -32,7 +32,7 @@ std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size)
 
 // Aligned copies of bytes that an archive holds at unaligned addresses.
 
-/// A cache of copies. Each copy begins at a multiple of 64, is made once per key, and is shared with the callers that
+/// Caches copies. Each copy begins at a multiple of 64, is made once per key, and is shared with the callers that
 /// received it. Threads: any number may call concurrently; a caller waits while a copy is being made.
 class AlignedCopies {
  public:
@@ -42,8 +42,8 @@ class AlignedCopies {
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
   /// Returns the copy with this key. The first call for a key reads it from `source`. If the cache would exceed `limit`
-  /// bytes, only the returned span owns the copy. Errors: std::bad_alloc and the errors of `source`; a failed copy is
-  /// not kept.
+  /// bytes, only the returned span owns the copy. Throws std::bad_alloc and what `source` throws; a failed copy is not
+  /// kept.
   ByteSpan get(const Key& key, const ByteSource& source, std::uint64_t limit);
 
  private:
@@ -52,20 +52,20 @@ class AlignedCopies {
   std::uint64_t bytes_ = 0;
 };
 
-/// The bytes of a file that is opened as an archive.
+/// Holds the bytes of a file that is opened as an archive.
 struct OpenBytes {
   Bytes file;
   std::shared_ptr<const void> owner = {};      ///< keeps all others alive; without one, the caller does
   std::filesystem::path path = {};             ///< may be empty
   const base::FileOrigin* origin = nullptr;    ///< the file that they are mapped from; null for bytes in memory
-  const base::RangedMemory* ranges = nullptr;  ///< the memory that they are read into; null if all are at hand
+  const base::RangedMemory* ranges = nullptr;  ///< read into this memory; null if the whole file is in memory
   bool edited_here = false;                    ///< an editor of this process holds the lock, and makes all changes
   zip::KnownZeros* zeros = nullptr;            ///< as Directory::read has it
 };
 
-/// What an Archive holds.
+/// Holds the state of an Archive.
 struct Archive::Parts {
-  /// What all views of one opened archive share.
+  /// Holds what all views of one opened archive share.
   struct Opened : OpenBytes {
     zip::Directory directory;
   };
@@ -75,29 +75,29 @@ struct Archive::Parts {
   std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // const members use it
 };
 
-// Reads entries of an archive whose file is read by ranges.
+// Reads entries of an archive whose file is read in ranges.
 
-/// The entries of one archive, whose directory and memory must outlive it. A small value. Local headers are proved by
-/// the functions of the directory, and only the bytes that these read are fetched before. Threads: any.
+/// Reads entries of one archive, whose directory and memory must outlive it. A small value. The functions of the
+/// directory prove local headers; only the bytes that they read are fetched first. Threads: any.
 class EntryRanges {
  public:
   EntryRanges(const zip::Directory& directory, const base::RangedMemory& memory) noexcept
       : directory_(&directory), memory_(&memory) {}
 
-  /// Where the data of an entry is if its local header is as the directory suggests: always the same number. The rare
-  /// header that is not, before a superseded tail, is found when it is proved.
+  /// Returns the data offset that the directory suggests for an entry. It is always the same number. In rare cases,
+  /// before a superseded tail, the local header differs; proving the header detects that.
   [[nodiscard]] std::uint64_t likely_data_offset(std::size_t index) const noexcept;
-  /// Reads the local headers of all entries that were not proved, at once. Proves nothing.
+  /// Reads, in one call, the local headers of all entries that were not proved yet. Does not prove them.
   void read_headers() const;
-  /// Reads `part`, counted from the first byte of the entry's data, and proves the entry's local header. Both take one
-  /// call of the source if they lie as the directory suggests. Errors: as `prove`.
+  /// Reads `part`, counted from the first byte of the entry's data, and proves the entry's local header. Makes one call
+  /// of the source if the data is where the directory suggests. Throws what `prove` throws.
   void read(std::size_t index, const base::ByteRange& part) const;
-  /// Reads the data and local headers of several entries in one call of the source. Errors: as `prove`.
+  /// Reads the data and local headers of several entries in one call of the source. Throws what `prove` throws.
   void read(std::span<const std::size_t> indices) const;
   /// Proves the local header of an entry from the first bytes of `whole(index)`, which the caller has read, and returns
-  /// where the data is. REQUIRES: `room` is all of that range or at least 64 KiB. Errors: as `prove`.
+  /// where the data is. REQUIRES: `room` is all of that range or at least 64 KiB. Throws what `prove` throws.
   [[nodiscard]] std::uint64_t data_offset_in(Bytes room, std::size_t index) const;
-  /// The range of an entry: local header, data, and what follows up to the next entry.
+  /// Returns the range of an entry: local header, data, and everything up to the next entry.
   [[nodiscard]] base::ByteRange whole(std::size_t index) const noexcept;
 
  private:
@@ -108,36 +108,38 @@ class EntryRanges {
   const base::RangedMemory* memory_;
 };
 
-/// Proves what `open` proves of `file`. If `ranges` is not null, the bytes are in its memory, and what the directory's
-/// reader wants is read before; otherwise all are at hand. Errors: zip.*, archive.*; those of reading ranges.
+/// Performs the checks of `open` on `file`. If `ranges` is not null, `file` is its memory, and the bytes that the
+/// directory reader needs are fetched first; otherwise the whole file is in memory. Throws zip.*, archive.*, and what
+/// reading ranges throws.
 zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options,
                               zip::KnownZeros* zeros = nullptr);
 
-/// Static functions that open and read an Archive in ways that the public interface does not offer.
+/// Opens and reads an Archive in ways that the public interface does not offer.
 class ArchiveAccess {
  public:
-  /// Every way of opening leads here. Errors: as Archive::open; those of reading ranges.
+  /// Opens an archive; every public way of opening calls this. Throws what Archive::open throws, and what reading the
+  /// ranges throws.
   static Archive open(OpenBytes bytes, const OpenOptions& options);
-  /// The same archive with a different model: an entry of it that is a graph, or its own model.
+  /// Returns the same archive with a different model: one of its graphs, or its own model.
   static Archive view(const Archive& archive, const ArchiveEntry& model) {
     return Archive(detail::own<Archive::Parts>(archive.parts_->opened, model.index));
   }
-  /// The file that the archive is mapped from; null for bytes in memory.
+  /// Returns the file that the archive is mapped from; null for bytes in memory.
   static const base::FileOrigin* origin(const Archive& archive) noexcept { return archive.parts_->opened->origin; }
-  /// The aligned copies that the archive keeps.
+  /// Returns the aligned copies that the archive keeps.
   static AlignedCopies& copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
   static const zip::Directory& directory(const Archive& archive) noexcept { return archive.parts_->opened->directory; }
-  /// The memory of an archive that is read by ranges; null if all bytes are at hand.
+  /// Returns the memory of an archive that is read in ranges; null if the whole file is in memory.
   static const base::RangedMemory* ranges(const Archive& archive) noexcept { return archive.parts_->opened->ranges; }
-  /// Notes that this process holds the editors' lock, so that it makes all changes of the file itself.
+  /// Notes that this process holds the editors' lock, so all changes of the file are its own.
   static void note_edited_here(const Archive& archive) noexcept { archive.parts_->opened->edited_here = true; }
   static bool is_edited_here(const Archive& archive) noexcept { return archive.parts_->opened->edited_here; }
-  /// The entries of such an archive. REQUIRES: ranges(archive) is not null.
+  /// Returns the reader of entries of an archive that is read in ranges. REQUIRES: ranges(archive) is not null.
   static EntryRanges entry_ranges(const Archive& archive) noexcept { return {directory(archive), *ranges(archive)}; }
-  /// Where the bytes of an entry are, for a caller that plans and reads later, by an EntrySource or by `part`. As
-  /// Archive::bytes, except that of an archive by ranges nothing is read.
+  /// Returns where the bytes of an entry are, like Archive::bytes, but reads nothing if the archive is read in ranges.
+  /// The caller reads them later, with an EntrySource or `part`.
   static Bytes place(const Archive& archive, const ArchiveEntry& entry);
-  /// A part of such a place, read and proved. Errors: as Archive::bytes.
+  /// Reads and proves a part of the bytes that `place` returned. Throws what Archive::bytes throws.
   static Bytes part(const Archive& archive, const ArchiveEntry& entry, Bytes place);
 };
 

@@ -22,18 +22,18 @@
 namespace onnxar {
 namespace {
 
-/// Whether all bytes from `offset` on are at hand, after reading them if they were not.
+/// Returns true if all bytes from `offset` on are in memory. Reads them first if they are not.
 bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
   try {
     const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
     if (ranges != nullptr) ranges->need({offset, archive.file().size() - offset});
     return true;
-  } catch (...) {  // also those of the caller's RandomAccess, of any type
+  } catch (...) {  // the caller's RandomAccess may throw any type
     return false;
   }
 }
 
-/// Lists the names that could have been meant.
+/// Lists the names that the user could have meant.
 std::string names_in(const Archive& archive, const std::optional<std::string>& model) {
   constexpr std::size_t most = 10;
   std::string text = model ? base::concat(base::quoted(*model), " (the model)") : "the model";
@@ -249,7 +249,7 @@ bool same_state(const Archive& a, const Archive& b) noexcept {
   return std::ranges::equal(base::section(a.file(), model), base::section(b.file(), model));
 }
 
-// Looks at both ends: a zip file that was cut has only its front, and one with a prefix only its end.
+// Checks both ends: a truncated zip file has only its front, and one with a prefix has only its end.
 bool looks_like_zip(Bytes bytes) noexcept {
   const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));
   return zip::begins_with_record(bytes) || zip::parse_end_record(end).has_value();

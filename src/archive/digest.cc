@@ -19,7 +19,8 @@
 namespace onnxar {
 namespace {
 
-/// The entries that the digest covers (S1), in the order of the file. Bytes that a tensor names are always covered.
+/// Returns the entries that the digest covers (S1), in the order of the file. Bytes that a tensor names are always
+/// covered.
 std::vector<ArchiveEntry> covered_entries(const Archive& archive) {
   std::vector<ArchiveEntry> covered;
   for (const ArchiveEntry& entry : archive.entries()) covered.push_back(entry);
@@ -43,7 +44,7 @@ std::vector<EntryDigest> digests_of(const Archive& archive, std::vector<ArchiveE
                                     const DigestOptions& options) {
   std::uint64_t total = 0;
   for (const ArchiveEntry& entry : entries) total += entry.size;
-  // One thread reads an archive by ranges from front to back, so that it can read ahead.
+  // An archive that is read in ranges is read by one thread from front to back, so that reading ahead works.
   const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
   const std::size_t threads = by_ranges ? 1 : base::threads_for(total, options.threads);
   // A large entry that begins last would keep one thread busy after the others.

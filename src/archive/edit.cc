@@ -61,13 +61,14 @@ void prove_kept(const EditPlan& plan, Bytes model) {
   });
 }
 
-/// Refuses to replace the model by other bytes if a tensor of a graph that stays has its data in those of the old one:
-/// the tensor would get other data silently. A link after a fault of the graph cannot be loaded, so it cannot harm.
+/// Refuses to replace the model by other bytes if a graph that stays has a tensor whose data is in the old model's
+/// bytes: the tensor would silently get other data. A link after a fault of the graph cannot be loaded, so it does no
+/// harm.
 void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
   const Archive& archive = plan.archive();
   std::vector<ArchiveEntry> graphs = archive.graphs();
   std::erase_if(graphs, [&plan](const ArchiveEntry& graph) { return plan.is_removed(graph.index); });
-  // The bytes themselves: a CRC-32 can be forged.
+  // Compares the bytes themselves, because a CRC-32 can be forged.
   if (graphs.empty() || std::ranges::equal(model, archive.bytes(archive.entry(archive.size() - 1)))) return;
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
@@ -78,21 +79,20 @@ void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
 
 }  // namespace
 
-/// Planning an edit (`plan`) and writing it (`writer`) are separate: `writer` opens the file for writing in its first
-/// step.
+/// Separates planning an edit (`plan`) from writing it (`writer`), which opens the file for writing in its first step.
 struct ArchiveEditor::Parts {
   Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how);
 
   os::File lock;  // the first member, so that it is released last
   EditOptions options;
   EntryWriter writer;
-  EditPlan plan;  // after the writer, so that the archive is not mapped any more when the writer cuts bytes off
+  EditPlan plan;  // after the writer, so that the archive is no longer mapped when the writer truncates the file
   std::optional<MovedEntries> moved;  // empty until an entry or the model is added
 
   /// Refuses the name of an entry that is also that of the archive's file (K8), or that hides a weight (G6).
   void check_name(std::string_view name) const;
-  /// Refuses to go on if the path does not lead to the locked file any more: a rewritten archive would replace what
-  /// another program put there, and what is appended would be in a file without a name.
+  /// Refuses to continue if the path no longer leads to the locked file. A rewritten archive would replace what another
+  /// program put there, and appended bytes would go to a file without a name.
   void expect_in_place() const;
   [[nodiscard]] zip::Limits limits() const { return {options.open.max_entries, options.open.max_directory_size}; }
 
@@ -137,7 +137,7 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
   plan.check_removals();
   plan.verify_moved();
   const Archive& archive = plan.archive();
-  if (plan.kept() == 0) {  // the first entry has to begin at 0 (P1), so the file is written anew
+  if (plan.kept() == 0) {  // the first entry must begin at 0 (P1), so the file is rewritten
     auto file = base::OutputFile::create(archive.path(), base::Existing::replace, base::duplicate(lock));
     return zip::Writer({std::move(file), output.sync}, output.threads, limits());
   }
@@ -164,7 +164,7 @@ ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditO
   // A plan needs no right to write, so that `replace -n` works on a read-only archive.
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
-  // The new model may be made from the old one: with a new CRC-32, damage would pass for what was meant.
+  // The new model may be made from the old one. A new CRC-32 would hide damage in the old model.
   archive.verify(archive.entry(archive.size() - 1));
   if (!options.output.dry_run) ArchiveAccess::note_edited_here(archive);
   return ArchiveEditor(detail::own<Parts>(std::move(lock), EditPlan(std::move(archive)), options));
@@ -232,7 +232,7 @@ void ArchiveEditor::commit(const ByteSource& model) {
   const bool verify = parts.options.verify_model;
   const auto prove = [&parts, verify](std::string_view name, Bytes written) {
     if (verify) prove_kept(parts.plan, written);
-    // Whatever the caller knows about the new model, it need not know the graphs that stay.
+    // The caller may have proved the new model, but not the graphs that stay.
     if (name != model_entry_name) return;
     prove_graphs_keep_data(parts.plan, written);
     parts.expect_in_place();

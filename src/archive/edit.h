@@ -10,7 +10,7 @@
 
 namespace onnxar {
 
-/// An entry to write. The source is borrowed.
+/// Describes an entry to write. The source is borrowed.
 struct NewEntry {
   std::string_view name;
   const ByteSource* source;
@@ -20,8 +20,8 @@ struct NewEntry {
 class EditAccess {
  public:
   /// Returns the size of the file after the edit, and proves what it adds, as ArchiveEditor::commit does later: names,
-  /// graphs, and `model` if its bytes lie in memory in one piece. Other models come from a plan that proved their
-  /// links. `added` are all entries that the edit adds. Errors: as ArchiveEditor::size_with and `commit`.
+  /// graphs, and `model` if its bytes lie in memory in one piece. The links of other models were proved by a plan.
+  /// `added` must list all entries that the edit adds. Throws what ArchiveEditor::size_with and `commit` throw.
   static std::uint64_t plan(const ArchiveEditor& editor, std::span<const NewEntry> added, const ByteSource& model);
 };
 

@@ -102,7 +102,7 @@ void EditPlan::check_removals() const {
 }
 
 void EditPlan::check_addition_of(std::string_view name) const {
-  bool is_candidate = false;  // the rest after one of its folders is an entry, which a graph there may name
+  bool is_candidate = false;  // the name without its leading folders is an entry that a graph there may name
   for (std::size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1))
     is_candidate = is_candidate || archive_.find(name.substr(slash + 1)).has_value();
   if (!is_candidate) return;
@@ -173,7 +173,7 @@ std::uint64_t EditPlan::size_with(EntrySizes added, std::uint64_t model_size, co
   for (std::size_t i = 0; i < kept_; ++i) names.push_back(archive_.entry(i).name);
   for (const auto& [name, size] : all) names.push_back(name);
   zip::prove_new_names(names, kept_);
-  // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
+  // If no entry stays in place, the archive is rewritten, because its first entry must begin at offset 0 (P1).
   return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory(), limits);
 }
 

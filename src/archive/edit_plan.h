@@ -1,4 +1,4 @@
-// The plan of an edit: which entries it keeps, moves and removes, and the size of the file, before anything is written.
+// Plans an edit before anything is written: which entries it keeps, moves and removes, and the size of the file.
 #pragma once
 
 #include <cstddef>
@@ -18,69 +18,69 @@
 
 namespace onnxar {
 
-/// The entries that an edit moves, in the order in which it appends them again: side files before graphs, as in a new
+/// Lists the entries that an edit moves, in the order in which it appends them: side files before graphs, as in a new
 /// archive.
 class MovedEntries {
  public:
   MovedEntries(std::vector<ArchiveEntry> side_files, const std::vector<ArchiveEntry>& graphs);
 
-  /// Returns those that lie before an added entry of this name and that no earlier call returned. Cost: O(1), because
-  /// an edit may add as many entries as it moves.
+  /// Returns the moved entries that go before an added entry of this name and that no earlier call returned. Cost:
+  /// O(1), because an edit may add as many entries as it moves.
   std::span<const ArchiveEntry> due_before(std::string_view name);
 
  private:
   [[nodiscard]] std::size_t end_before(std::string_view name) const;
 
   std::vector<ArchiveEntry> entries_;
-  std::size_t side_files_;  // the number of those at the front that are not graphs
-  std::size_t due_ = 0;     // the number of those that were returned
+  std::size_t side_files_;  // the number of entries at the front that are not graphs
+  std::size_t due_ = 0;     // the number of entries that were returned
 };
 
-/// The new directory of an edit repeats the first `kept()` entries of the archive. The entries after them are a run
-/// that ends with the old model (X2). The edit appends those of the run that stay again. The plan does not open or
+/// Plans an edit. The new directory repeats the first `kept()` entries of the archive. The entries after them are a run
+/// that ends with the old model (X2). The edit appends the entries of the run that stay. The plan does not open or
 /// write files. Not synchronised.
 class EditPlan {
  public:
   explicit EditPlan(Archive archive);
 
   [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
-  /// The alignment of small entries: the N of the archive.
+  /// Returns the alignment of small entries: the N of the archive.
   [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
   [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
 
-  /// The entries that may be removed. ArchiveEditor::remove computes this once, because it takes a walk of all graphs.
+  /// Lists the entries that may be removed. ArchiveEditor::remove computes it once, because that takes a walk of all
+  /// graphs.
   struct Removable {
     std::size_t end_of_weights = 0;
-    std::set<std::size_t> unread;  ///< graphs that stay and are damaged or cannot be read to their end
+    std::set<std::size_t> unread;  ///< graphs that stay but are damaged or cannot be read to their end
   };
-  /// Finds what may be removed. The limits are the default ones, as the editor was not given others.
+  /// Finds the entries that may be removed. Uses the default limits, because the editor has no others.
   static Removable removable_in(const Archive& archive);
   std::optional<Removable> removable;  ///< empty until it is computed
 
   void remove(std::size_t index);
-  /// Refuses to remove the entry while a graph stays that may name it, since that graph cannot be read. Errors:
-  /// usage.argument.
+  /// Throws usage.argument if a graph that stays cannot be read, because it may name the entry.
   void check_removal_of(const ArchiveEntry& entry) const;
-  /// As above, for all that is removed. Only this judges graphs that cannot be read, together: one by one, each of two
-  /// would forbid to remove the other.
+  /// Performs the same check for all removed entries together, graphs that cannot be read included. Checked one by one,
+  /// each of two such graphs would forbid the removal of the other.
   void check_removals() const;
-  /// Refuses to add an entry that would hide a weight from a graph that stays (G6). Errors: archive.graph.shadow. Cost:
-  /// O(slashes of the name); walks the graphs once if the name could be such a one.
+  /// Throws archive.graph.shadow if an entry of this name would hide a weight from a graph that stays (G6). Cost:
+  /// O(slashes of the name); walks the graphs once if the name could hide a weight.
   void check_addition_of(std::string_view name) const;
   [[nodiscard]] bool is_removed(std::size_t index) const { return removed_[index]; }
-  /// True if the entry belongs to the run and stays. The old model does not.
+  /// Returns true if the entry belongs to the run and stays. The old model does not stay.
   [[nodiscard]] bool moves(std::size_t index) const;
-  /// Compares the CRC-32 of each entry that moves, once: before anything is written, and also in a dry run. Errors:
-  /// zip.data.crc.
+  /// Compares the CRC-32 of each entry that moves, once, before anything is written; also in a dry run. Throws
+  /// zip.data.crc if one is wrong.
   void verify_moved() const;
   [[nodiscard]] MovedEntries moved() const;
 
-  /// The part of the old directory that the new one repeats.
+  /// Returns the part of the old directory that the new one repeats.
   [[nodiscard]] zip::KeptDirectory kept_directory() const;
-  /// Returns the entries that the edit appends, in their order: moved and added ones, and a model of this size.
+  /// Returns the entries that the edit appends, in their order: moved entries, added entries, and a model of this size.
   [[nodiscard]] EntryWriter::Entries appended(EntrySizes added, std::uint64_t model_size) const;
-  /// The size of the file after adding these entries and a model of `model_size` bytes. Errors: usage.argument;
-  /// zip.limit.*; zip.name.* (of the added entries).
+  /// Returns the size of the file after adding these entries and a model of `model_size` bytes. Throws usage.argument
+  /// and zip.limit.*, and zip.name.* for the added entries.
   [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const;
 
  private:
@@ -92,7 +92,7 @@ class EditPlan {
   std::size_t kept_;
   std::vector<bool> removed_;                                                    // by index
   mutable std::optional<std::map<std::string, std::string_view>> hiding_names_;  // empty until it is computed
-  mutable std::size_t verified_from_;  // the first of the entries that `verify_moved` has compared
+  mutable std::size_t verified_from_;  // the index of the first entry that `verify_moved` has compared
 };
 
 }  // namespace onnxar

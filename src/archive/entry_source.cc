@@ -31,12 +31,12 @@ EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std:
 
 bool EntrySource::is_at_hand() const { return ArchiveAccess::ranges(archive_) == nullptr; }
 
-// All bytes of a file that is read by ranges come from one version of it.
+// All bytes of a file that is read in ranges come from one version of it.
 bool EntrySource::may_change() const {
   return is_at_hand() && entry_.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
 }
 
-/// `room` is the front of the entry's range.
+/// Returns where the data begins, after proving the local header. `room` is the front of the entry's range.
 std::uint64_t EntrySource::proved_data_offset(Bytes room) const {
   try {
     return ArchiveAccess::entry_ranges(archive_).data_offset_in(room, entry_.index);
@@ -45,14 +45,14 @@ std::uint64_t EntrySource::proved_data_offset(Bytes room) const {
   }
 }
 
-/// Reads an entry of an archive by ranges piece by piece, from its local header on, and returns the CRC-32 of its
-/// bytes.
+/// Reads an entry piece by piece, from its local header on, and returns the CRC-32 of its bytes. For archives that are
+/// read in ranges.
 template <typename Sink>
 std::uint32_t EntrySource::fetch_and_sum(const Sink& sink) const {
   constexpr std::uint64_t step = 16U << 20U;
   const base::ByteRange whole = ArchiveAccess::entry_ranges(archive_).whole(entry_.index);
   std::vector<std::byte> piece;
-  std::uint64_t data = whole.offset;  // of the first byte, once the header is proved
+  std::uint64_t data = whole.offset;  // offset of the first byte, once the header is proved
   std::uint64_t end = whole.end();
   std::uint32_t crc = 0;
   for (std::uint64_t at = whole.offset; at < end; at += piece.size()) {

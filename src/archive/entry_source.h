@@ -26,9 +26,9 @@ class CopiedSource final : public ByteSource {
 /// Hands out the entry's bytes and compares their CRC-32 at the end. Up to `threads` threads sum (0: one per core).
 /// Entries that an edit appended are handed out as copies, because `undo` and a later edit can replace their bytes. If
 /// the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the source and must
-/// not be moved. Errors: as Archive::bytes when made; zip.data.crc, io.changed when read.
+/// not be moved. The constructor throws what Archive::bytes throws; reading throws zip.data.crc and io.changed.
 ///
-/// An entry of an archive that is read by ranges is read when its bytes are handed out, and not kept.
+/// If the archive is read in ranges, the entry is fetched when its bytes are handed out, and is not kept.
 class EntrySource final : public ByteSource {
  public:
   EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);
@@ -41,11 +41,12 @@ class EntrySource final : public ByteSource {
   void copy(const ByteSink& sink) const;
   /// Copies the bytes to `buffer`, and compares the CRC-32 of the copy. REQUIRES: buffer.size() == size().
   void copy_to(std::span<std::byte> buffer) const;
-  /// Whether an edit appended the entry, so that `undo` and a later edit can replace its bytes.
+  /// Returns true if an edit appended the entry, so that `undo` and a later edit can replace its bytes.
   [[nodiscard]] bool may_change() const;
   /// Compares the CRC-32 without handing out bytes. Uses the caller's thread only.
   void verify() const;
-  /// The bytes, after comparing their CRC-32. They are read at once and kept, wherever the archive's file is.
+  /// Compares the CRC-32 of the bytes and returns them. If the archive is read in ranges, fetches them in one piece and
+  /// keeps them.
   [[nodiscard]] Bytes verified() const;
 
  private:

@@ -155,7 +155,7 @@ void EntryWriter::end() {
   });
 }
 
-/// Does what has to be done before an entry or the model is written.
+/// Makes the preparations for writing an entry or the model.
 void EntryWriter::prepare(std::string_view name) {
   if (name != model_entry_name) expect_graphs_last(name);
   if (edit_.before) edit_.before(name);
@@ -178,7 +178,7 @@ void EntryWriter::check_model_size(std::uint64_t size) const {
               {Hint::lower_threshold});
 }
 
-/// W13: an edit cannot replace or remove what lies before a weight.
+/// Enforces W13: an edit cannot replace or remove an entry that lies before a weight.
 void EntryWriter::expect_graphs_last(std::string_view name) {
   if (is_graph_name(name)) {
     graph_ = name;
@@ -190,10 +190,10 @@ void EntryWriter::expect_graphs_last(std::string_view name) {
   }
 }
 
-/// W13, as above. A weight may have any name, so only links tell it from a side file.
+/// Enforces W13 for weights. A weight may have any name, so only links distinguish it from a side file.
 void EntryWriter::expect_weights_first() {
   if (!first_other_) return;
-  std::vector<std::string_view> names;  // of weights and side files; graphs come after them
+  std::vector<std::string_view> names;  // names of weights and side files; graphs come after them
   base::KeyedMap<std::string_view, std::size_t> places;
   for (std::size_t i = *first_other_; i < writer().added() && !is_model(writer().added_name(i)); ++i) {
     places.emplace(writer().added_name(i), names.size());

@@ -44,7 +44,7 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
 onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
   check_link(tensor);
   onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
-  // A link without a length takes what the dims require (`part_of`), so there is nothing to compare.
+  // A link without a length names as many bytes as the dims require (`part_of`), so there is nothing to compare.
   if (slice.length) check_length(tensor, *slice.length);
   return slice;
 }
@@ -66,7 +66,7 @@ Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::Ten
         onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
     return base::section(whole, slice.offset, length);
   } catch (const Error&) {
-    // A fault of the entry comes first, and of an archive by ranges it was not looked for.
+    // A fault of the entry is reported first. If the archive is read in ranges, nothing has looked for one yet.
     static_cast<void>(archive.locate(entry));
     throw;
   }

@@ -27,7 +27,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Gives the kind of a file with these bytes at `offset`. Letters are compared without case.
+/// Maps bytes at `offset` to the kind of the file. The comparison ignores ASCII case.
 struct Magic {
   std::size_t offset;
   std::string_view bytes;
@@ -66,7 +66,7 @@ constexpr std::array text_magics = {
     Magic{0, "{\""sv, "JSON; ONNX's Python package makes a .onnx file of a model in JSON (onnx.load, format=\"json\")"},
 };
 
-/// Other kinds of zip files have an entry with such a name, or with a name that begins or ends so.
+/// Lists kinds of zip files by the name of an entry, or by how such a name begins or ends.
 constexpr std::array zip_magics = {
     Magic{0, "[Content_Types].xml"sv, "a document of Office"},
     Magic{0, "META-INF/"sv, "a Java archive (.jar)"},
@@ -86,7 +86,7 @@ Advice kind_in(std::span<const Magic> rows, std::string_view begin) {
   return {};
 }
 
-/// Tells the kind of a zip file without a model by the names of its entries.
+/// Returns the kind of a zip file without a model, by the names of its entries.
 Advice kind_by_entries(const zip::ForeignDirectory& directory) {
   for (const zip::ForeignEntry& entry : directory.entries()) {
     if (Advice kind = kind_in(zip_magics, entry.name); kind.hint != Hint::none) return kind;
@@ -94,14 +94,14 @@ Advice kind_by_entries(const zip::ForeignDirectory& directory) {
   return other("a zip file without an ONNX model");
 }
 
-/// Returns the verb that makes an archive of a zip with this model and a fault that zip tools usually cause.
+/// Returns advice with the verb that makes an archive of a zip with this model, if zip tools usually cause `fault`.
 Advice advice_on_fault(const ForeignModel& model, Code fault) {
   // Only `pack` converts what PyTorch wrote, and takes the model of a folder out of it.
   if (model.dialect == Dialect::pytorch || !model.folder.empty()) return {Hint::pack_it};
   return {is_portable_name_fault(fault) ? Hint::pack_names_entries : Hint::repack_plain_zip};
 }
 
-/// Tells by the directory of a zip file that it holds no model, or else what to do about `fault`.
+/// Examines the directory of a zip file. Returns that the file holds no model, or else what to do about `fault`.
 Advice advice_by_directory(Bytes file, std::optional<Code> fault) {
   try {
     const auto directory = zip::ForeignDirectory::read(file, {});
@@ -118,8 +118,8 @@ Advice advice_by_directory(Bytes file, std::optional<Code> fault) {
   }
 }
 
-/// Tells the kind of a zip file: NumPy's and PyTorch's by the name of the first entry, so that a damaged one is known
-/// as well; others by the directory.
+/// Returns the kind of a zip file. Recognises NumPy's and PyTorch's by the name of the first entry, which works for
+/// damaged files too; recognises others by the directory.
 Advice advice_on_zip(Bytes file, std::optional<Code> fault) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
   constexpr std::size_t name_length_at = 26;
@@ -143,7 +143,7 @@ bool is_text(Bytes file) {
   return !begin.empty() && std::ranges::all_of(begin, is_printed);
 }
 
-/// Whether the message has the field `graph` of a ModelProto. Errors: wire.* (it is not a message).
+/// True if the message has the field `graph` of a ModelProto. Throws wire.* if the bytes are not a message.
 bool has_graph(Bytes file) {
   onnx::Cursor cursor(file, {0, file.size()});
   bool found = false;
@@ -171,8 +171,8 @@ bool looks_like_tensorflow(Bytes file) {
   }
 }
 
-/// True if the bytes are the fields of a GraphProto: nodes, and then a field that a GraphDef of TensorFlow, which
-/// begins with nodes as well, does not have.
+/// True if the bytes are the fields of a GraphProto: nodes, then a field that TensorFlow's GraphDef, which also begins
+/// with nodes, does not have.
 bool looks_like_graph(Bytes file) {
   try {
     onnx::Cursor cursor(file, {0, file.size()});
@@ -196,7 +196,7 @@ bool is_plain_model(Bytes file) {
   }
 }
 
-/// Tells the kind of a file that is not a zip.
+/// Returns the kind of a file that is not a zip.
 Advice advice_on_other_kind(Bytes file) {
   if (looks_like_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
   std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
@@ -218,7 +218,7 @@ bool is_text_of_model(Bytes file) {
          (begin.find("ir_version:") != std::string_view::npos || begin.find("graph {") != std::string_view::npos);
 }
 
-/// Skips white space and comments, which go from `#` to the end of the line.
+/// Skips white space and comments. A comment extends from `#` to the end of the line.
 void skip_blank(std::string_view& text) noexcept {
   while (!text.empty() && (is_white_space(text.front()) || text.front() == '#')) {
     const std::size_t length = text.front() == '#' ? std::min(text.find('\n'), text.size()) : 1;
@@ -226,12 +226,13 @@ void skip_blank(std::string_view& text) noexcept {
   }
 }
 
-/// Serialised models have a control character near the front: the tag of a field, or the length of a short string.
+/// True if the text has a control character. Serialised models have one near the front: the tag of a field, or the
+/// length of a short string.
 bool has_control(std::string_view text) noexcept {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && !is_white_space(c); });
 }
 
-/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
+/// Adds a hint if zip tools usually cause this fault. The hint names the verb that makes an archive of the file.
 Error with_foreign_hint(const Error& error, Bytes file) {
   const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
   if (is_no_archive) return with_kind(error, file);
@@ -240,7 +241,7 @@ Error with_foreign_hint(const Error& error, Bytes file) {
   return base::annotate(error, {.advice = is_zip ? advice_on_zip(file, error.code()) : advice_on_kind(file)});
 }
 
-/// The first bytes of a file that is not an archive, which tell its kind. All of it if it is small.
+/// Returns the first bytes of a file that is not an archive, which identify its kind, or all bytes of a small file.
 Bytes front_of(const base::RangedMemory& ranges) {
   constexpr std::uint64_t small = 1U << 20U, front = 4096;
   const std::uint64_t size = ranges.bytes().size();
@@ -326,7 +327,7 @@ bool is_foreign_fault(Code code) noexcept {
 }
 
 bool may_be_foreign_zip(Code code) noexcept {
-  if (code == Code::zip_data_crc) return false;  // the data is damaged, but its form as a zip is right
+  if (code == Code::zip_data_crc) return false;  // the data is damaged, but the file is a valid zip
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
 }
 
@@ -336,7 +337,7 @@ Error with_foreign_hint(const Error& error, Bytes file, const base::RangedMemory
   try {
     return with_foreign_hint(error, front_of(*ranges));
   } catch (const Error&) {
-    return error;  // what is known says more than that the front cannot be read
+    return error;  // this error says more than that the front cannot be read
   }
 }
 

@@ -55,8 +55,8 @@ std::string common_folder(const zip::ForeignDirectory& directory) {
               {"", directory.offset()});
 }
 
-/// Returns the only `*.onnx` directly in `folder`, the common folder of all files. Errors: archive.model.missing (none,
-/// or several).
+/// Returns the only `*.onnx` directly in `folder`, the common folder of all files. Throws archive.model.missing if
+/// there is none, or if there are several.
 std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_view folder) {
   const auto entries = directory.entries();
   std::optional<std::size_t> found;
@@ -81,7 +81,8 @@ auto errors_with_change(const std::filesystem::path& path, const base::MappedFil
   }
 }
 
-/// Hands out an entry, a stored one from the mapping and a deflated one inflated, and compares its CRC-32 at the end.
+/// Hands out an entry and compares its CRC-32 at the end. Reads a stored entry from the mapping, and inflates a
+/// deflated one.
 class VerifiedSource final : public ByteSource {
  public:
   VerifiedSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path,
@@ -201,8 +202,8 @@ std::string_view to_string(Dialect dialect) noexcept {
   return "a zip";
 }
 
-// The model may be deflated, so its pieces are searched as they come. Parsing would need the whole model in memory
-// before it is known whether the zip is accepted.
+// Searches the pieces as they come, because the model may be deflated. Parsing would need the whole model in memory
+// before the zip is even accepted.
 bool may_have_stand_ins(const ByteSource& model) {
   std::string field;
   onnx::append_bytes_field(field, onnx::tensor_field::raw_data, stand_in);
@@ -212,7 +213,7 @@ bool may_have_stand_ins(const ByteSource& model) {
 bool has_text(const ByteSource& source, std::string_view text) {
   constexpr std::size_t step = 64U << 10U;
   const std::boyer_moore_horspool_searcher wanted(text.begin(), text.end());
-  std::string window;  // the next bytes, and before them the last ones that were searched: pieces may cut the text
+  std::string window;  // the next bytes, after the last ones that were searched: pieces may split the text
   bool found = false;
   source.read([&](Bytes piece) {
     while (!found && !piece.empty()) {
@@ -267,8 +268,8 @@ void UnpackedZip::use(std::size_t index) {
   used_[index] = true;
 }
 
-/// The capacity for all deflated entries, those in `__MACOSX/` too, which a model may name: the sum of their stated
-/// sizes, but not more than the limit.
+/// Returns the capacity for all deflated entries: the sum of their stated sizes, but not more than the limit. Counts
+/// entries in `__MACOSX/` too, because a model may name them.
 std::uint64_t UnpackedZip::room_to_inflate() const {
   std::uint64_t stated = 0, deflated = 0;
   for (const zip::ForeignEntry& entry : directory_.entries()) {

@@ -26,16 +26,16 @@ namespace onnxar {
 
 // Limits the number of bytes that a foreign zip may expand to.
 
-/// The budget of a zip file. Entries that are used are counted in it before they are inflated.
+/// Limits what one zip file may expand to. Entries are counted before they are inflated.
 class ZipExpansion {
  public:
   ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : budget_(input_bytes, times) {}
 
-  /// Counts the bytes of an entry that is going to be used. Errors: zip.limit.expansion.
+  /// Counts the bytes of an entry that will be used. Throws zip.limit.expansion.
   void add(const zip::ForeignEntry& entry);
-  /// Compares `bytes`, the total size of the output, with the limit. Errors: zip.limit.expansion.
+  /// Throws zip.limit.expansion if `bytes`, the total size of the output, exceeds the limit.
   void check(std::uint64_t bytes) const;
-  /// The maximum number of bytes.
+  /// Returns the maximum number of bytes.
   [[nodiscard]] std::uint64_t most() const noexcept { return budget_.most(); }
 
  private:
@@ -44,22 +44,22 @@ class ZipExpansion {
   base::ByteBudget budget_;
 };
 
-// A temporary file for bytes that are too large to be kept in memory.
+// Stores bytes that are too large for memory in a temporary file.
 
-/// A nameless file that is mapped as a whole while it is empty: one descriptor and one mapping serve any number of
-/// entries of a zip. `place_of` assigns a range to an entry, and `bytes` writes it. Entries are identified by their
-/// header offsets, which differ within a zip. Threads: all members may be called concurrently.
+/// Keeps inflated entries in a nameless file, which is mapped as a whole while it is empty: one descriptor and one
+/// mapping serve any number of entries. `place_of` assigns a range to an entry, and `bytes` writes it. Entries are
+/// identified by their header offsets, which differ within a zip. Threads: all members may be called concurrently.
 class Spool {
  public:
-  /// The file is created in `folder` (empty: the current one) for the first entry. It has room for `capacity` bytes.
+  /// Does not create the file yet: it is created in `folder` (empty: the current one) for the first entry. It has room
+  /// for `capacity` bytes.
   Spool(std::filesystem::path folder, std::uint64_t capacity) : folder_(std::move(folder)), capacity_(capacity) {}
 
-  /// Returns the range in which the bytes of an entry will be. Pages that were not written take no space on the disk.
-  /// Errors: io.*.
-  /// REQUIRES: the places of all entries, each at a multiple of zip::alignment_minimum, fit the capacity.
+  /// Returns the range in which the bytes of an entry will be. Pages that were not written take no disk space. Throws
+  /// io.*. REQUIRES: the places of all entries, each at a multiple of zip::alignment_minimum, fit the capacity.
   Bytes place_of(std::uint64_t header_offset, std::uint64_t size);
-  /// Returns the bytes of an entry. `fill` passes the verified bytes to a sink. It is called once per entry, and again
-  /// if it threw. REQUIRES: place_of(header_offset, ...) was called. Errors: io.* and the errors of `fill`.
+  /// Returns the bytes of an entry. Calls `fill`, which passes the verified bytes to a sink, once per entry, and again
+  /// if it threw. REQUIRES: place_of(header_offset, ...) was called. Throws io.*, and what `fill` throws.
   using Fill = std::function<void(const ByteSink&)>;
   Bytes bytes(std::uint64_t header_offset, const Fill& fill);
 
@@ -91,68 +91,69 @@ enum class Dialect : std::uint8_t {
 /// Describes the dialect for messages: `a PyTorch export (ZIP_ARCHIVE)`.
 [[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
 
-/// The text that PyTorch's exporter wrote into `raw_data` of a tensor whose bytes are in the entry of the tensor's
-/// name.
+/// The text that PyTorch's exporter wrote into a tensor's `raw_data` if the bytes are in the entry named like the
+/// tensor.
 inline constexpr std::string_view stand_in = "__EXTERNAL";
 
-/// Whether the bytes of the model contain `stand_in` as a field raw_data. Does not parse the messages around the field,
-/// so the answer may be wrong for a model with the same bytes elsewhere; then `link_stand_ins` (convert) finds no
-/// tensor to link. Errors: those of reading `model`. Cost: O(bytes), in constant memory.
+/// True if the model contains `stand_in` as a field raw_data. Does not parse the messages around the field, so a model
+/// with the same bytes elsewhere also matches; then `link_stand_ins` (convert) finds no tensor to link. Throws what
+/// reading `model` throws. Cost: O(bytes), in constant memory.
 bool may_have_stand_ins(const ByteSource& model);
 
-/// Whether the source's bytes contain this text. Errors: those of reading. Cost: O(bytes), in constant memory.
+/// True if the source's bytes contain this text. Throws what reading the source throws. Cost: O(bytes), in constant
+/// memory.
 bool has_text(const ByteSource& source, std::string_view text);
 
-/// The model of a zip file.
+/// Describes the model of a zip file.
 struct ForeignModel {
   std::size_t index = 0;  ///< the model's entry
   Dialect dialect = Dialect::archive;
   std::string folder;  ///< with a slash: the top-level folder, if it contains all files; empty otherwise
 };
 
-/// Whether an archive made from the zip omits the entry, because it is a folder or metadata of macOS' Finder.
+/// True if an archive made from the zip omits the entry, because it is a folder or metadata of macOS' Finder.
 [[nodiscard]] bool is_left_out(const zip::ForeignEntry& entry) noexcept;
 
 /// Finds the model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx`, in the root or in the
-/// top-level folder that contains all files. Counts the model in `expansion`. Errors: archive.model.missing (none, or
-/// several); zip.data.inflate, zip.limit.expansion.
+/// top-level folder that contains all files. Counts the model in `expansion`. Throws archive.model.missing if there is
+/// no model or if there are several; zip.data.inflate; zip.limit.expansion.
 [[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory,
                                               ZipExpansion& expansion);
 
-// A foreign zip whose entries can be read in place.
+// Makes the entries of a foreign zip readable as memory.
 
-/// Stored entries are views of the mapped file. Deflated entries are views of a nameless file, and each is inflated to
-/// it when it is first read. So entries are not held in memory, and entries that are not read are not inflated. Owns
+/// Presents stored entries as views of the mapped file, and deflated entries as views of a nameless file, into which
+/// each is inflated when it is first read. So entries are not held in memory, and unread entries are not inflated. Owns
 /// both files. Move-only. Not synchronised, except where noted.
 class UnpackedZip {
  public:
   /// Reads the directory. Inflated entries go to a file in `folder`. The entries that are used may inflate to
-  /// `max_expansion` times the size of the zip. Errors: io.*, zip.*. Cost: O(entries).
+  /// `max_expansion` times the size of the zip. Throws io.* and zip.*. Cost: O(entries).
   UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
               const zip::Limits& limits = {});
 
-  /// As `find_foreign_model`. REQUIRES: it is called once, and before entries are used. Cost: O(entries), and O(bytes)
-  /// of the model.
+  /// Does what `find_foreign_model` does. REQUIRES: it is called once, and before entries are used. Cost: O(entries),
+  /// and O(bytes) of the model.
   [[nodiscard]] ForeignModel find_model();
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// The file that the bytes of stored entries are mapped from.
+  /// Returns the file that the bytes of stored entries are mapped from.
   [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_.origin(); }
   [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
   [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 
-  /// Returns the bytes of an entry. A deflated entry is inflated and verified; a stored entry is not verified.
-  /// Errors: zip.*, io.*.
+  /// Returns the bytes of an entry. A deflated entry is inflated and verified; a stored entry is not verified. Throws
+  /// zip.* and io.*.
   [[nodiscard]] Bytes bytes(std::size_t index);
   /// Returns the range of an entry's bytes. A deflated entry is inflated later, when `bytes` is called or a source is
-  /// read. Errors: zip.limit.expansion; io.*.
+  /// read. Throws zip.limit.expansion and io.*.
   [[nodiscard]] Bytes place_of(std::size_t index);
   /// Returns the bytes of a stored entry. It does not count as used. REQUIRES: it is not deflated.
   [[nodiscard]] Bytes stored(std::size_t index) const;
-  /// Compares the CRC-32 of a stored entry. Errors: zip.data.crc.
+  /// Throws zip.data.crc if the CRC-32 of a stored entry is wrong.
   void verify(std::size_t index) const;
   /// Returns a source of the bytes of an entry. It verifies them while it is read, with up to `threads` threads (0: one
-  /// per core), and may be read by any thread. The zip must outlive it. Errors: zip.limit.expansion.
+  /// per core), and may be read by any thread. The zip must outlive it. Throws zip.limit.expansion.
   [[nodiscard]] std::unique_ptr<const ByteSource> source(std::size_t index, std::size_t threads);
   /// Returns a source of `part`, a part of the range that `place_of` returned for a deflated entry.
   [[nodiscard]] std::unique_ptr<const ByteSource> inflated_source(std::size_t index, Bytes part) const;
@@ -166,7 +167,7 @@ class UnpackedZip {
   base::MappedFile file_;
   zip::ForeignDirectory directory_;
   ZipExpansion expansion_;
-  std::vector<bool> used_;  // by index: whether the entry is counted in expansion_
+  std::vector<bool> used_;  // by index: true if the entry is counted in expansion_
   std::unique_ptr<Spool> spool_;
 };
 

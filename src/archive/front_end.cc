@@ -16,7 +16,7 @@
 namespace onnxar {
 
 void write_file(const std::filesystem::path& target, Bytes bytes, const OutputOptions& options) {
-  // Found before a dry run ends, so that it reports a target that cannot be written.
+  // Finds the target even in a dry run, so that a target that cannot be written is reported.
   base::OutputTarget found = base::find_target(target, existing_of(options));
   if (options.dry_run) return;
   base::BufferedOutput out(base::OutputFile::create(std::move(found), existing_of(options)), options.sync);

@@ -1,4 +1,4 @@
-// Sums up the bytes and parameters of each graph of an archive.
+// Counts the bytes and parameters of each graph of an archive.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,7 +23,8 @@ bool is_parameter(const onnx::TensorSite& site) {
          !site.constant_output().empty();
 }
 
-/// The graphs without numbers of their tensors, and their places by the names of their entries.
+/// Holds a row for each graph, before its tensors are counted, and the index of each row by the name of the graph's
+/// entry.
 struct Rows {
   std::vector<GraphTotals> graphs;
   base::KeyedMap<std::string_view, std::size_t> places;
@@ -55,7 +56,7 @@ std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing&
     if (!is_parameter(site)) return;
     std::uint64_t& sum = rows.graphs[rows.places.at(graph.name)].parameters;
     const std::uint64_t elements = payload_size(DataType::uint8, site.tensor.dims).value_or(0);
-    sum = base::checked_add(sum, elements).value_or(UINT64_MAX);  // dimensions may state any number
+    sum = base::checked_add(sum, elements).value_or(UINT64_MAX);  // dims may state any number
   });
   return std::move(rows.graphs);
 }

@@ -35,7 +35,7 @@ bool clash(std::string_view one, std::string_view other) {
          (one.size() == other.size() || other[one.size()] == '/');
 }
 
-/// Says why an archive with entries of these names cannot have another one with this name.
+/// Returns why an archive with entries of these names cannot have another entry with this name; nothing if it can.
 std::optional<std::string> clash_of(const std::string& name, std::span<const std::string_view> names) {
   const auto found = std::ranges::find_if(names, [&](std::string_view entry) { return clash(name, entry); });
   if (found == names.end()) return std::nullopt;
@@ -45,8 +45,8 @@ std::optional<std::string> clash_of(const std::string& name, std::span<const std
   return concat("the entry ", base::quoted(folder), " would have to be both a file and a folder");
 }
 
-/// A hostile archive may have a million entries with one CRC-32. Comparing each new tensor with all of them would take
-/// quadratic time.
+/// The maximum number of entries with one CRC-32 that are compared. A hostile archive may have a million such entries,
+/// and comparing each new tensor with all of them would take quadratic time.
 constexpr std::size_t most_compared = 4;
 
 }  // namespace
@@ -57,7 +57,7 @@ std::vector<std::string> model_names_of(Bytes model) {
   return names;
 }
 
-/// A name that no entry could have counts as none: `check` reports it, and reading goes on without it.
+/// Ignores a name that an entry cannot have: `check` reports it, and reading continues without it.
 std::optional<std::string> model_name_of(Bytes model) {
   const std::vector<onnx::MetadataEntry> found = names_in(model);
   if (found.empty()) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<std::string> name_of_model(const Archive& archive) {
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name) {
   const ArchiveEntry model = archive.entry(archive.size() - 1);
   if (name.empty() || name == model_entry_name) return model;
-  // `a.onnx` is a graph's whole name if there is one; otherwise it may be `a.onnx.onnx` without the end.
+  // `a.onnx` means the graph `a.onnx` if there is one; otherwise it may mean `a.onnx.onnx`.
   for (const std::string& file : graph_file_names(name)) {
     const auto entry = archive.find(file);
     if (entry && is_graph_name(file)) return entry;
@@ -201,14 +201,14 @@ Error with_graph_advice(const Error& error, std::string_view name, Hint of_links
   if (id(code).starts_with("onnx.external_data.") || code == Code::archive_graph_link_marker) {
     return base::annotate(error, {.advice = {of_links}});
   }
-  // A shell, or `--rename OLD=NEW`, would read other characters in its own way.
+  // A shell, or `--rename OLD=NEW`, gives other characters a special meaning.
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@%";
   const bool is_plain = name.find_first_not_of(plain) == std::string_view::npos;
   return base::annotate(error, {.advice = {Hint::repack_side_file, is_plain ? std::string(name) : "NAME.onnx"}});
 }
 
 std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) const {
-  // The CRC-32 of the source costs a full read, so the size is looked up first: most new tensors have no counterpart.
+  // Computing the CRC-32 reads the whole source, so the size is looked up first: most new tensors equal no entry.
   const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
   if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
   const auto [first, last] = by_size_and_crc_.equal_range({source.size(), base::crc32_of(source)});

@@ -1,4 +1,4 @@
-// Makes keys for tensors that differ from all names that are taken.
+// Makes keys for tensors. Each key differs from all names in use.
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -29,7 +29,7 @@ KeyMaker::KeyMaker(const Archive& archive) : KeyMaker() {
   if (const auto own = name_of_model(archive)) reserve(*own);
   // In a link, an entry with the name of the archive's file could be taken for the file (K8).
   reserve(os::text_of(archive.path().filename()));
-  std::error_code failed;  // of an archive that is not a file of this machine
+  std::error_code failed;  // the archive may not be a file of this machine
   reserve(os::text_of(os::real_path(archive.path(), failed).filename()));
 }
 

@@ -1,4 +1,4 @@
-// Tells keys, names of graphs and reserved names apart, and renames entries.
+// Distinguishes keys, names of graphs and reserved names, and renames entries.
 #include "archive/keys.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t longest_stem = 200;  // leaves room for a suffix in names of 255 bytes (W12)
 
-/// Repositories of models have such files, whose names are C identifiers (spec/graphs.md).
+/// The names of files that model repositories usually have and that are C identifiers (spec/graphs.md).
 constexpr std::array<std::string_view, 6> texts_beside_models = {"LICENSE", "LICENCE", "NOTICE",
                                                                  "COPYING", "README",  "AUTHORS"};
 
@@ -28,7 +28,7 @@ using base::is_identifier_character;
 
 using base::concat;
 
-/// Identifiers are refused, because readers take an entry with such a name for the data of a tensor.
+/// Refuses C identifiers, because readers treat an entry with such a name as the data of a tensor.
 void check_new_name(const RenamedEntry& renamed) {
   const Place place{renamed.to, std::nullopt};
   zip::check_name(renamed.to, place);

@@ -1,4 +1,4 @@
-// Lists the entries of an archive with what they are used for, its metadata and its side files.
+// Lists the entries of an archive and their uses, its metadata and its side files.
 #include <algorithm>
 #include <utility>
 
@@ -17,14 +17,14 @@
 namespace onnxar {
 namespace {
 
-/// The size of the padding record: what is left between header and data after the name and the zip64 sizes.
+/// Returns the size of the padding record: the bytes between header and data other than the name and the zip64 sizes.
 std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   const std::uint64_t before =
       zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);
   return entry.offset - entry.header_offset - before;
 }
 
-/// What the local header of an entry says. Of an archive that is read by ranges, no headers are read: opening proved
+/// Returns the contents of an entry's local header. Reads no header if the archive is read in ranges: opening proved
 /// that the data is where the directory suggests, or proved the header.
 zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
   if (ArchiveAccess::ranges(archive) == nullptr) return local_entry(archive, index);
@@ -35,14 +35,14 @@ zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
 void add_tensor(Listing& listing, const Archive& archive, std::string_view graph, const onnx::TensorSite& site) {
   if (!site.tensor.is_external() || !site.tensor.external.location) return;
   const auto entry = archive.find(*site.tensor.external.location);
-  // A listing shows what is there. `check` reports links that are broken or lead to the model.
+  // Ignores links that are broken or lead to the model: `check` reports them.
   if (!entry || entry->name == model_entry_name) return;
   ListedEntry& row = listing.entries[entry->index];
   if (row.graphs.empty() || row.graphs.back() != graph) row.graphs.emplace_back(graph);
   if (row.graphs.size() == 1) row.tensors.push_back(info_of(site));
 }
 
-/// Adds which tensors use each entry, and what it is for. A broken graph must not hide the other entries.
+/// Adds the tensors that use each entry, and the kind of the entry. A broken graph must not hide the other entries.
 void add_uses(Listing& listing, const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
   walk_readable_graphs(archive, options, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {

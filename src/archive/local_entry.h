@@ -8,7 +8,7 @@
 
 namespace onnxar {
 
-/// Returns what the local header of an entry states, once it is proved. Throws what Archive::locate throws.
+/// Proves the local header of an entry and returns its contents. Throws what Archive::locate throws.
 zip::LocalEntry local_entry(const Archive& archive, std::size_t index);
 
 }  // namespace onnxar

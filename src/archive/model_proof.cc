@@ -22,7 +22,7 @@ namespace {
 
 using base::concat;
 
-/// The size of the entry with this name, compared exactly; nothing if `entries` do not have it.
+/// Returns the size of the entry with this name, compared exactly; nothing if `entries` do not have it.
 std::optional<std::uint64_t> size_of(const NamedSizes& entries, std::string_view name) {
   const auto found = std::ranges::equal_range(entries, name, {}, [](const auto& entry) { return entry.first; });
   if (found.empty()) return std::nullopt;
@@ -35,7 +35,7 @@ std::vector<std::string_view> names_of(const NamedSizes& entries) {
   return names;
 }
 
-/// Proves the link of one tensor against the entries of the archive. Errors: as `resolve`.
+/// Proves the link of one tensor against the entries of the archive. Throws what `resolve` throws.
 void prove_target(const onnx::TensorView& tensor, std::string_view graph, const NamedSizes& entries) {
   const onnx::ExternalSlice slice = proved_link(tensor);
   const auto size = size_of(entries, slice.location);
@@ -64,7 +64,7 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
   if (fault) throw Error(fault->code, fault->message);
 }
 
-/// Calls `prove`. Its errors say what that means for the archive.
+/// Calls `prove`, and adds the consequence for the archive to its errors.
 template <typename Prove>
 void prove_for_archive(std::string_view name, const Prove& prove) {
   try {
@@ -87,8 +87,8 @@ void prove_for_archive(std::string_view name, const Prove& prove) {
 void prove_model_entry(std::string_view name, Bytes model, const NamedSizes& entries) {
   const bool is_graph = name != model_entry_name;
   if (is_graph) check_graph_size(model.size());
-  // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
-  // them unchanged; `check` reports them.
+  // Proves values only in graphs. `pack` writes the inline values of a model unchanged, even if a runtime refuses them;
+  // `check` reports them.
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, name, entries); });
   prove_metadata(is_graph ? link_marker_fault(model) : model_name_fault(model, names_of(entries)));
 }

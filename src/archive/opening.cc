@@ -25,7 +25,7 @@ namespace {
 
 using base::concat;
 
-/// Whether the fault is in the records that an edit writes last, so that cutting off the edit may repair the file.
+/// True if the fault is in the records that an edit writes last, so that cutting off the edit may repair the file.
 bool is_fault_of_end(Code code) {
   switch (code) {
     case Code::zip_end_missing:
@@ -48,7 +48,7 @@ bool opens_as_archive(Bytes file, const OpenOptions& options) {
   }
 }
 
-/// Whether `rest` begins with the signature of a local header, or is a prefix of it.
+/// True if `rest` begins with the signature of a local header, or is a prefix of that signature.
 bool begins_entry(Bytes rest) {
   std::vector<std::byte> header;
   zip::append_record(header, zip::LocalFileHeader());
@@ -56,9 +56,9 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// Whether the file ends with an end record, which an edit writes last. Otherwise an edit may be at work. If it fails,
-/// the bytes that it appended are cut off again, and touching a mapping of them raises SIGBUS. So this reads by a
-/// system call.
+/// True if the file ends with an end record, which an edit writes last. Otherwise an edit may be in progress. If that
+/// edit fails, it cuts off the bytes that it appended, and access to a mapping of them raises SIGBUS. Therefore reads
+/// with a system call.
 bool ends_in_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
   std::error_code failed;
@@ -83,8 +83,9 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
   }
 }
 
-/// Opens and locks the file, and checks that the path then still names it: the process that held the lock before may
-/// have replaced the file. If it cannot be locked, `failed` says why. Errors: archive.busy after a second; io.*.
+/// Opens and locks the file, and checks that the path still names it: the process that held the lock before may have
+/// replaced the file. If it cannot be locked, `failed` is set to the reason. Throws archive.busy if the lock is not
+/// free within a second, and io.*.
 os::File open_and_lock(const std::filesystem::path& path, os::Access access, os::Lock lock, std::error_code& failed) {
   while (true) {
     os::File file = base::open_file(path, access);
@@ -93,15 +94,15 @@ os::File open_and_lock(const std::filesystem::path& path, os::Access access, os:
   }
 }
 
-/// Options for testing whether a file is an archive without reading all of it.
+/// Returns the options for testing if a file is an archive without reading all of it.
 OpenOptions only_looking(OpenOptions options) {
   options.copy_in = false;
   options.prefetch = Prefetch::none;
   return options;
 }
 
-/// Whether the file still has the archive's directory at its offset, or cannot be read. Reads by a system call:
-/// touching a mapping raises SIGBUS if the file was cut.
+/// True if the file still has the archive's directory at its offset, or cannot be read. Reads with a system call,
+/// because access to a mapping raises SIGBUS if the file was truncated.
 bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
   const Bytes expected = directory.headers();
   std::vector<std::byte> found(expected.size());
@@ -143,8 +144,8 @@ Archive open_path(const std::filesystem::path& path, const OpenOptions& options)
       if (kind(error.code()) != Kind::format) throw;
     }
   }
-  // The file is broken, or an edit is at work. Under the shared lock the file is stable, so an error is not caused by
-  // an edit.
+  // The file is broken, or an edit is in progress. Under the shared lock the file is stable, so an edit cannot be the
+  // cause of an error.
   if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw base::being_edited(path);
   return open_locked(file, path, options);
 }
@@ -168,11 +169,11 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
 
 Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options) {
   try {
-    // Opened from a mapping first: a large file that is not an archive should not be read as a whole.
+    // Opens a mapping first, so that a large file that is not an archive is not read as a whole.
     if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options)));
     return open_part(file, {}, path, options);
   } catch (const Error& error) {
-    if (!is_fault_of_end(error.code())) throw;  // only these faults are worth mapping the file again
+    if (!is_fault_of_end(error.code())) throw;  // only these faults justify mapping the file again
     const auto mapping = base::MappedFile::map(file, path);
     throw with_recover_hint(error, mapping.bytes(), options);
   }
@@ -209,7 +210,7 @@ os::File lock_for_planning(const std::filesystem::path& path) {
 os::File lock_output(const std::filesystem::path& path, const OutputOptions& options) {
   if (!options.overwrite) return {};
   if (!options.dry_run) return base::lock_for_replacing(path);
-  static_cast<void>(base::link_status(path));  // a path that cannot be examined is refused by a dry run too
+  static_cast<void>(base::link_status(path));  // a dry run also refuses a path that cannot be examined
   return {};
 }
 
@@ -219,9 +220,9 @@ Error with_archive(const Error& error, const Archive& archive) {
 }
 
 bool is_changed(const Archive& archive) {
-  // A file that is read by ranges comes from one version (RandomAccess), and its path is only a name.
+  // A file that is read in ranges comes from one version (RandomAccess), and its path is only a name.
   if (archive.path().empty() || ArchiveAccess::ranges(archive) != nullptr) return false;
-  // What the own edit appends changes the size and the times of the file, and none of the bytes that are read.
+  // An edit of this process changes the size and the times of the file, but none of the bytes that are read.
   if (ArchiveAccess::is_edited_here(archive)) return false;
   const Bytes file = archive.file();
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
@@ -238,7 +239,7 @@ bool is_changed(const Archive& archive) {
     if (size == place->offset + file.size() && was_touched()) return true;
     return !has_directory(*place, ArchiveAccess::directory(archive));
   } catch (const Error& error) {
-    // Nothing else is known to have changed: without a free descriptor, for example, the file cannot be looked at.
+    // Other errors do not prove a change: without a free descriptor, for example, the file cannot be examined.
     return error.code() == Code::io_not_found;
   }
 }
@@ -252,7 +253,7 @@ void expect_not_cut(const Archive& archive) {
 Error with_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
-    // Editors hold an exclusive lock, so a shared one fails while an edit is at work.
+    // Editors hold an exclusive lock, so a shared one fails while an edit is in progress.
     const os::File file = base::open_file(path, os::Access::read);
     return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? base::being_edited(path) : error;
   } catch (const Error&) {

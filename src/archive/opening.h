@@ -1,4 +1,4 @@
-// Opens files that another process may be editing, locks them, and tells errors that an edit has caused.
+// Opens files that another process may be editing, locks them, and identifies errors that an edit caused.
 #pragma once
 
 #include <filesystem>
@@ -18,21 +18,22 @@ namespace onnxar {
 /// Opens the archive at `path`, as Archive::open does.
 Archive open_path(const std::filesystem::path& path, const OpenOptions& options);
 
-/// Opens the archive at the address `path`, if `open_ranges` is set and gives a file for it. Errors: as Archive::open.
+/// Opens the archive at the address `path` if `open_ranges` is set and returns a file for it. Throws what Archive::open
+/// throws.
 std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges);
 
-/// Opens the archive in a part of an open file. `path` is used in messages only. Errors: as Archive::open.
+/// Opens the archive in a part of an open file. `path` is used in messages only. Throws what Archive::open throws.
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
                    const std::filesystem::path& path = {});
 
-/// Maps and opens an archive whose file is open and locked, so that it does not change. Errors: as Archive::open;
-/// archive.torn after an interrupted edit: a local header follows a complete state, and the file does not end with an
-/// end record.
+/// Maps and opens an archive whose file is open and locked, so that it does not change. Throws what Archive::open
+/// throws, and archive.torn after an interrupted edit: a local header follows a complete state, and the file does not
+/// end with an end record.
 Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options);
 
-/// Proves the local headers of all entries, for callers that use all entries but do not read data. Reads the headers
-/// one by one, which is much faster than faulting in a page of the mapping for each. Does not report faults: the first
-/// use of an entry does.
+/// Proves the local headers of all entries, for callers that use all entries but read no data. Reads each header by a
+/// system call, which is much faster than faulting in a page of the mapping for it. Does not report faults: the first
+/// use of an entry reports them.
 void read_local_headers(const Archive& archive);
 
 /// Returns `error`. If the fault is in the end of `file` and a prefix of it is a complete state of an archive, adds the
@@ -40,16 +41,17 @@ void read_local_headers(const Archive& archive);
 Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& options = {});
 
 /// Opens the file for writing, takes the editors' exclusive lock, and checks that the path still names the locked file
-/// (X5). Errors: archive.busy after a second; io.*.
+/// (X5). Throws archive.busy if the lock is not free within a second, and io.*.
 os::File lock_for_editing(const std::filesystem::path& path);
 
 /// Opens the file for reading and takes a shared lock, which excludes edits while one is planned. Checks that the path
-/// still names the locked file. Returns the file without a lock if the file system does not support locks.
-/// Errors: archive.busy after a second; io.*.
+/// still names the locked file. Returns the file without a lock if the file system does not support locks. Throws
+/// archive.busy if the lock is not free within a second, and io.*.
 os::File lock_for_planning(const std::filesystem::path& path);
 
-/// The lock of a tool whose output may replace its input: base::lock_for_replacing, held from before the input is read
-/// (X8), so that an edit in between is not lost. An invalid file if nothing is to be replaced. Errors: as that.
+/// Takes the lock of a tool whose output may replace its input (base::lock_for_replacing). The tool takes it before it
+/// reads the input (X8), so that no edit in between is lost. Returns an invalid file if there is nothing to replace.
+/// Throws what base::lock_for_replacing throws.
 os::File lock_output(const std::filesystem::path& path, const OutputOptions& options);
 
 // Detects files that change while they are read.
@@ -57,19 +59,19 @@ os::File lock_output(const std::filesystem::path& path, const OutputOptions& opt
 // Readers do not lock files, so an edit, an undo or another program may change a file while it is read. An error of the
 // format may then be a consequence of the change, and reading the file again helps.
 
-/// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
-/// opened.
+/// Completes an error at the first use of an entry: adds the path, or returns io.changed if the file changed since it
+/// was opened.
 Error with_archive(const Error& error, const Archive& archive);
 
-/// Whether the file of an archive changed after it was opened, other than by growing. The bytes that were read may then
-/// belong to two states. False for bytes in memory. Reads the directory again, by system calls and not from the
+/// True if the file of an archive changed after it was opened, except by growing. The bytes that were read may then
+/// belong to two states. False for bytes in memory. Reads the directory again, with system calls instead of the
 /// mapping.
 bool is_changed(const Archive& archive);
 
 using base::changed_while_read;
 
-/// Checks, after reading found no fault, that the file was not changed except by growing. A different file that took
-/// its name does not count. Errors: io.changed.
+/// Throws io.changed if the file was changed, except by growing. Called after reading found no fault. Ignores that a
+/// different file may have taken its name.
 void expect_not_cut(const Archive& archive);
 
 /// Returns `error`, or archive.busy if it is an error of the format and another process holds the editors' lock.
@@ -78,8 +80,8 @@ Error with_edit(const Error& error, const std::filesystem::path& path);
 /// Returns `error`, or io.changed if it is an error of the format and the archive was changed.
 Error with_change(const Error& error, const Archive& archive);
 /// Returns io.changed for an error in the model, which is read from the mapping, if the file was changed in any way. An
-/// undo and a second edit can restore the same directory, and then only the file's times show that the model's bytes
-/// were different.
+/// undo and a second edit can restore the same directory; then only the file's times show that the model's bytes were
+/// different.
 Error with_model_change(const Error& error, const Archive& archive);
 
 // Converts OutputOptions to the options of output files.

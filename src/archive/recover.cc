@@ -23,8 +23,8 @@ namespace {
 
 using base::concat;
 
-/// Returns the result of `action`, which reads bytes in memory, or false if they are not those of an archive. A limit
-/// says nothing about that, so its error passes: nothing is cut off for it.
+/// Returns the result of `action`, which reads bytes in memory, or false if the bytes are not an archive. Rethrows an
+/// error of a limit, because exceeding a limit does not prove that: nothing may be cut off for it.
 template <typename Action>
 bool passes(const Action& action) {
   try {
@@ -41,7 +41,7 @@ EarlierState state_of(const Archive& archive) {
       .size = archive.file().size(), .entries = archive.size(), .model_size = model.size, .model_crc32 = model.crc32};
 }
 
-/// Returns the state that `file` ends with. Throws its first fault: of its container, of its model, or of another entry
+/// Returns the state that `file` ends with. Throws its first fault: in the container, in the model, or in another entry
 /// at or after `begin`.
 EarlierState proved_state(Bytes file, std::uint64_t begin) {
   const Archive archive = Archive::open(file, nullptr, without_limits);
@@ -54,7 +54,7 @@ EarlierState proved_state(Bytes file, std::uint64_t begin) {
   return state_of(archive);
 }
 
-/// Whether the container of a state has no error. `sound` holds the ends of the earlier states without errors. A gap
+/// True if the container of a state has no error. `sound` holds the ends of the earlier states without errors. A gap
 /// between entries must end at one of these, because a superseded tail does.
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound, zip::KnownZeros& zeros) {
   return passes([&] {
@@ -75,9 +75,9 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
   return sound;
 }
 
-/// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every state has
-/// a model of its own, because nothing may follow a model before the directory. Earlier entries belong to earlier
-/// states, so that no byte is summed twice.
+/// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every state has its
+/// own model, because nothing may lie between a model and the directory. Earlier entries are verified with earlier
+/// states, so no byte is summed twice.
 std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin, zip::KnownZeros& zeros) {
   std::optional<EarlierState> state;
   passes([&] {
@@ -93,8 +93,8 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin, zip:
   return state;
 }
 
-/// Cuts the file off after `state`. The state before an edit is a prefix of the file, so nothing has to be rewritten.
-/// REQUIRES: this process has no mapping of the file left, since Windows does not cut a mapped file.
+/// Truncates the file after `state`. The state before an edit is a prefix of the file, so nothing is rewritten.
+/// REQUIRES: this process has no mapping of the file, because Windows does not truncate a mapped file.
 EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState state, const OutputOptions& options) {
   if (options.dry_run || state.size == state.file_size) return state;
   base::OutputFile kept = base::OutputFile::extend(std::move(file), path, state.size);
@@ -106,8 +106,8 @@ EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState 
 /// Returns the message of an error about a state of a file, without the path.
 std::string text_of(const Error& error) { return Error(error.code(), error.message(), error.finding().place).what(); }
 
-/// Returns what is wrong with the last complete state of the file, of which the first `whole` bytes are whole; empty if
-/// no complete state ends after them.
+/// Returns what is wrong with the last complete state of the file; empty if no complete state ends after the first
+/// `whole` bytes, which are a valid state.
 std::string fault_of_last(Bytes file, std::uint64_t whole) {
   const auto end = zip::last_end_after(file, whole);
   if (!end) return {};
@@ -119,14 +119,14 @@ std::string fault_of_last(Bytes file, std::uint64_t whole) {
   return "an earlier state is damaged";
 }
 
-/// The state that `recover` restores, with the size of the file. Errors: archive.unrecoverable, io.*.
+/// Returns the state that `recover` restores, with the size of the file. Throws archive.unrecoverable and io.*.
 EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path, bool overwrite) {
   const auto mapping = base::MappedFile::map(file, path);
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
   zip::KnownZeros zeros;
   const std::vector<std::uint64_t> sound = sound_states(bytes, ends, zeros);
-  // The last state that is complete wins, because it holds the most edits.
+  // Takes the last complete state, because it has the most edits.
   for (const std::uint64_t end : std::views::reverse(sound)) {
     const auto at = std::ranges::lower_bound(ends, end);
     auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at), zeros);
@@ -150,8 +150,8 @@ EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path
               {}, path, other.hint == Hint::none ? Advice{Hint::make_anew} : other);
 }
 
-/// The state that `undo` restores, with the size of the file. Errors: usage.nothing_to_undo, archive.unrecoverable,
-/// those of opening.
+/// Returns the state that `undo` restores, with the size of the file. Throws usage.nothing_to_undo,
+/// archive.unrecoverable, and what opening throws.
 EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path& path) {
   std::optional<Archive> archive;
   std::optional<std::uint64_t> end;
@@ -164,14 +164,14 @@ EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path
                   "no entry in place and rewrote the file",
                   {}, path);
     }
-    end = tails.back();  // what the last edit appended begins here
-    // Verified before anything is cut: the last edit may be the only whole state of a damaged file. Of its data, only
-    // the model is read.
+    end = tails.back();  // the bytes that the last edit appended begin here
+    // Verifies the state before truncating: the last edit may be the only valid state of a damaged file. Of its data,
+    // reads only the model.
     EarlierState state = proved_state(archive->file().first(base::in_memory(*end)), *end);
     state.file_size = archive->file().size();
     return state;
   } catch (const Error& error) {
-    // A gap remains where the end of an earlier state is damaged.
+    // If the end of an earlier state is damaged, a gap remains there.
     const bool is_of_earlier = archive ? kind(error.code()) == Kind::format : error.code() == Code::zip_entry_gap;
     if (!is_of_earlier) throw;
     throw Error(Code::archive_unrecoverable,
@@ -181,7 +181,7 @@ EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path
   }
 }
 
-/// Locks the file for `cut`. A dry run, and a file without anything to cut, need no right to write.
+/// Locks the file for `cut`. A dry run does not need write permission.
 os::File lock_for_cutting(const std::filesystem::path& path, const OutputOptions& options) {
   return options.dry_run ? lock_for_planning(path) : lock_for_editing(path);
 }
@@ -195,7 +195,7 @@ EarlierState recover(const std::filesystem::path& path, const OutputOptions& opt
     return cut(std::move(file), path, state, options);
   } catch (const Error& error) {
     if (error.code() != Code::io_permission || options.dry_run) throw;
-    // Without the right to write: a complete archive needs nothing to be cut.
+    // A dry run needs no write permission; a complete archive is not truncated.
     const EarlierState state = recover(path, {.overwrite = options.overwrite, .dry_run = true});
     if (state.size != state.file_size) throw;
     return state;

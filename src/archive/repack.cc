@@ -42,7 +42,7 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
   }
 }
 
-/// Adds the likely cause to an error in the zip file at `path`: an edit that is at work or did not finish, or a
+/// Adds the likely cause to an error in the zip file at `path`: an edit that is in progress or did not finish, or a
 /// different change of the file. Errors of the output already have its path, and keep it.
 Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
   const bool holds_no_model = error.code() == Code::archive_model_missing;
@@ -55,7 +55,7 @@ Error with_cause(const Error& error, const base::MappedFile& mapping, const std:
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options) {
   if (options.alignment) zip::check_alignment(*options.alignment);
-  // Taken before the input is read, because input and output may be the same file (X8).
+  // Locks before the input is read, because input and output may be the same file (X8).
   const auto lock = lock_output(output, options.output);
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
@@ -64,15 +64,15 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     const auto directory = zip::ForeignDirectory::read(file, {});
     RepackPlan plan(file, directory, options);
     plan.make(report);
-    // Found before a dry run ends, so that it reports a target that cannot be written.
+    // Finds the target even in a dry run, so that a target that cannot be written is reported.
     base::OutputTarget target = base::find_target(output, existing_of(options.output));
-    plan.prove_graphs(nullptr);  // what is stored, in a dry run all
+    plan.prove_graphs(nullptr);  // stored graphs; in a dry run all
     if (options.output.dry_run) return report;
     auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
     write_entries(mapping, plan, options.progress, writer);
-    plan.prove_graphs(&writer);  // what was inflated
+    plan.prove_graphs(&writer);  // graphs that were inflated
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     throw with_cause(error, mapping, input);

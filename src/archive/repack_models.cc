@@ -18,8 +18,8 @@
 namespace onnxar {
 namespace {
 
-/// The locations that tensors name, as they are and normalised: in foreign zips, `./weights` leads to the entry
-/// `weights`.
+/// Returns the locations that tensors name, each as written and normalised: in foreign zips, `./weights` leads to the
+/// entry `weights`.
 base::KeyedSet<std::string> linked_names(Bytes model) {
   base::KeyedSet<std::string> names;
   const auto add = [&names](const onnx::TensorSite& site) {

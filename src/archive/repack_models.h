@@ -22,25 +22,25 @@ class RepackModels {
  public:
   using Names = base::KeyedSet<std::string>;
 
-  /// The graphs may inflate to `max_expansion` times the size of the file.
+  /// Allows the graphs to inflate to `max_expansion` times the size of the file.
   RepackModels(Bytes file, const zip::ForeignDirectory& directory, std::uint64_t max_expansion)
       : file_(file), directory_(directory), max_expansion_(max_expansion) {}
 
-  /// Checks that an archive can hold a model of this size (P8). Errors: archive.model.too_large.
+  /// Throws archive.model.too_large if an archive cannot hold a model of this size (P8).
   static void check_size(const zip::ForeignEntry& model);
 
   /// Returns the names of the entries that the model or a graph links to. A graph that cannot be read has no links.
-  /// Errors: wire.*, onnx.* of the model; zip.data.inflate, zip.limit.expansion.
+  /// Throws wire.* and onnx.* of the model, zip.data.inflate and zip.limit.expansion.
   const Names& links(const zip::ForeignEntry& model);
-  /// As above, of one graph.
+  /// Returns the names of the entries that one graph links to.
   [[nodiscard]] Names links_of(const zip::ForeignEntry& graph) const;
-  /// Whether the model may have a name among the graphs. Errors: zip.data.inflate. Cost: O(bytes), in constant memory.
+  /// True if the model may have a name among the graphs. Throws zip.data.inflate. Cost: O(bytes), in constant memory.
   [[nodiscard]] bool may_have_name(const zip::ForeignEntry& model) const;
-  /// Checks that the graph name in the model does not clash with `names` (G4). Errors: archive.graph.name, wire.*, at
-  /// the model.
+  /// Throws archive.graph.name, at the model, if the graph name in the model clashes with `names` (G4). Also throws
+  /// wire.*.
   void prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const;
-  /// The bytes of the model or of a graph, inflated, which the budget of the output allows. Errors: zip.data.inflate,
-  /// archive.model.too_large.
+  /// Returns the inflated bytes of the model or of a graph, whose size the budget of the output allows. Throws
+  /// zip.data.inflate and archive.model.too_large.
   [[nodiscard]] std::vector<std::byte> bytes_of(const zip::ForeignEntry& model) const;
 
  private:

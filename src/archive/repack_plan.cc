@@ -35,8 +35,8 @@ std::uint64_t first_appended(const Archive& archive) {
   return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
 }
 
-/// Returns the offset from which on edits appended entries, if the zip file is an archive: it opens, and every local
-/// header is right. Nothing otherwise. Cost: O(entries).
+/// Returns the offset from which edits appended entries, if the zip file is an archive (it opens, and every local
+/// header is correct); otherwise nothing. Cost: O(entries).
 std::optional<std::uint64_t> first_appended_in(Bytes file) {
   try {
     const Archive archive = Archive::open(file, nullptr);
@@ -66,7 +66,7 @@ RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const
 
 void RepackPlan::make(RepackReport& report) {
   const auto entries = directory_.entries();
-  // The last entry of an archive is its model (P7). Other `.onnx` files in it are graphs or side files.
+  // The last entry of an archive is its model (P7). Its other `.onnx` files are graphs or side files.
   const Entry& model = entries[appended_from_ ? entries.size() - 1 : find_model(report)];
   std::vector<const Entry*> left_out;
   for (const Entry& entry : entries) {
@@ -136,7 +136,7 @@ std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
                        "; the model or a graph refers to it, and repack does not edit models"),
                 place_of(entry), {}, {Hint::pack_names_tensors});
   }
-  // F23: nothing gives the entry a different name, so that of the input has to be possible.
+  // F23: the entry is not renamed, so its name in the input must be valid.
   if (fault) throw Error(fault->code, std::string(fault->message), place_of(entry), {}, {Hint::rename_entry});
   return name;
 }
@@ -161,14 +161,14 @@ void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
 void RepackPlan::check_new_names() const {
   if (renames_.empty()) return;
   renames_.expect_all_met("entry");
-  // F21: two entries that had different names may have the same one now.
+  // F21: two entries with different names may have the same name after renaming.
   static_cast<void>(zip::index_of_names(
       entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
       [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
 }
 
-/// Refuses to make an archive that breaks G4. An archive stays what it is if no entry gets a new name, and so does a
-/// model that cannot be read.
+/// Refuses to make an archive that breaks G4. If no entry is renamed, accepts an archive, and a model that cannot be
+/// read, as it is.
 void RepackPlan::check_model_name(const Entry& model) const {
   if (renames_.empty() && (appended_from_ || !models_.may_have_name(model))) return;
   std::vector<std::string_view> names;
@@ -180,7 +180,7 @@ void RepackPlan::check_model_name(const Entry& model) const {
   }
 }
 
-/// Refuses new names that hide a weight from a graph of an archive (G6). `prove_graphs` looks at those of other zips.
+/// Refuses new names that hide a weight from a graph of an archive (G6). For other zips, `prove_graphs` checks this.
 void RepackPlan::check_hiding_names() const {
   if (!appended_from_ || renames_.empty()) return;
   RepackModels::Names names;
@@ -195,12 +195,12 @@ void RepackPlan::check_hiding_names() const {
   }
 }
 
-/// Refuses to leave out entries that hold the data of a tensor. A model that cannot be read is copied unchanged.
+/// Refuses to omit entries that hold the data of a tensor. A model that cannot be read is copied unchanged.
 void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model) {
   const RepackModels::Names* linked = nullptr;
   try {
     linked = &models_.links(model);
-  } catch (const Error&) {  // of the format: the bytes are those of a mapping
+  } catch (const Error&) {  // an error of the format, because the bytes are mapped
     return;
   }
   for (const Entry* entry : left_out) {
@@ -212,7 +212,7 @@ void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, co
 }
 
 void RepackPlan::prove_graphs(zip::Writer* writer) const {
-  if (appended_from_) return;  // an archive stays what it is
+  if (appended_from_) return;  // an archive is not changed
   EntryWriter::Entries sizes;
   for (const PlannedEntry& planned : entries_) sizes.emplace_back(planned.name, planned.entry->size);
   std::ranges::sort(sizes);
@@ -235,7 +235,7 @@ void RepackPlan::prove_graph(const PlannedEntry& planned, Bytes graph, const Ent
   try {
     prove_model_entry(planned.name, graph, sizes);
   } catch (const Error& error) {
-    zip::expect_crc(*planned.entry, base::crc32(0, graph));  // damage says more than what it did to the graph
+    zip::expect_crc(*planned.entry, base::crc32(0, graph));  // a CRC error is clearer than the fault in the graph
     throw with_graph_advice(base::annotate(error, {.place = place_of(*planned.entry)}), planned.entry->name,
                             Hint::pack_it);
   }

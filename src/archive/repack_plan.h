@@ -20,28 +20,29 @@
 
 namespace onnxar {
 
-/// An entry of the input, with its name and alignment in the output.
+/// Describes an entry of the input, with its name and alignment in the output.
 struct PlannedEntry {
   const zip::ForeignEntry* entry;
   std::string_view name;
   std::uint64_t alignment;
-  bool may_change;  ///< whether an edit appended it, so that `undo` can cut it off
+  bool may_change;  ///< true if an edit appended it, so that `undo` can cut it off
 };
 
-/// A dry run makes the plan and writes nothing. Refers to all constructor arguments.
+/// Plans a repacking; a dry run needs nothing else. Refers to all constructor arguments.
 class RepackPlan {
  public:
-  /// Errors: usage.argument, zip.name.*, archive.name.reserved (new names in the options).
+  /// Throws usage.argument, zip.name.* and archive.name.reserved for new names in the options.
   RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options);
 
-  /// Plans every entry, and fills the report. Errors: as `repack`, except errors of data and output.
+  /// Plans every entry, and fills the report. Throws what `repack` throws, except errors of data and output.
   void make(RepackReport& report);
 
-  /// Proves the files that become graphs of the archive, which `check` would refuse otherwise. Null: before anything is
-  /// written, those that are stored, and in a dry run all. Else those that were inflated, from the output, so that they
-  /// are not held in memory. Errors: wire.*, onnx.*, archive.model.too_large, archive.graph.*; zip.data.*.
+  /// Proves the files that become graphs of the archive, so that `check` does not refuse them later. With a null
+  /// `writer`, proves stored graphs, and in a dry run all graphs; called before anything is written. Otherwise proves
+  /// the inflated graphs, reading them from the output, so that they are not held in memory. Throws wire.*, onnx.*,
+  /// archive.model.too_large, archive.graph.* and zip.data.*.
   void prove_graphs(zip::Writer* writer) const;
-  /// The entries of the output in their order, the model last.
+  /// Returns the entries of the output in their order, the model last.
   [[nodiscard]] const std::vector<PlannedEntry>& entries() const noexcept { return entries_; }
 
  private:

@@ -1,4 +1,4 @@
-// Finds the bytes of a tensor that the caller parsed, and checks the links that a caller is to write.
+// Finds the bytes of a tensor that the caller parsed, and checks links before the caller writes them.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@
 namespace onnxar {
 namespace {
 
-/// The data in the message itself. It may be longer than the dims require, which `check` only warns of.
+/// Returns the data in the message itself. It may be longer than the dims require, which `check` only warns of.
 std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
   prove_value_fields(tensor);
   const Bytes data = message.raw_data.value_or(Bytes());
@@ -27,7 +27,7 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// Adds the tensor's name. The caller parsed the message, perhaps from a copy, so an offset in it says nothing about
+/// Adds the tensor's name. The caller parsed the message, perhaps from a copy, so an offset in it is not an offset in
 /// the file.
 Error with_tensor_name(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
   const std::string name = base::concat("tensor ", base::quoted(tensor.name));
@@ -53,7 +53,7 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
 
 void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
   try {
-    // The link goes through the parser, so that a link is checked by the rules that its reader applies.
+    // Parses the link, so that it is checked by the same rules that readers apply.
     const std::string offset_text = std::to_string(offset), length_text = std::to_string(length);
     TensorMessage linked{tensor.name, tensor.type, tensor.dims, true, std::nullopt, false, {}};
     linked.external_data = {{"location", location}, {"offset", offset_text}, {"length", length_text}};

@@ -10,7 +10,7 @@
 namespace onnxar {
 namespace {
 
-/// Hands out a part of an entry, after the entry was verified. Errors: zip.data.crc when read.
+/// Hands out a part of an entry, after verifying the entry. Reading throws zip.data.crc.
 class SliceSource final : public ByteSource {
  public:
   SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}

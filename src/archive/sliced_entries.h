@@ -16,15 +16,15 @@
 
 namespace onnxar {
 
-/// An entry of which parts are read, by any thread. The whole entry is verified once. If it may change, it is copied to
-/// the spool, because a copy in memory could be as large as the file.
+/// Reads parts of one entry, on any thread. Verifies the whole entry once. If the entry may change, copies it to the
+/// spool, because a copy in memory could be as large as the file.
 class SlicedEntry {
  public:
-  /// `spool` has room for the entry; it is null only if the entry may not change.
+  /// `spool` must have room for the entry; it may be null only if the entry cannot change.
   SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
       : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
-  /// Returns `part` of the verified entry, in the mapping or in the spool. Errors: zip.data.crc, io.changed; io.* when
-  /// copying.
+  /// Returns `part` of the verified entry, in the mapping or in the spool. Throws zip.data.crc and io.changed; copying
+  /// throws io.*.
   [[nodiscard]] Bytes verified(Bytes part) const {
     verify_once();
     return copy_.subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
@@ -54,7 +54,7 @@ class SlicedEntry {
   std::uint64_t header_offset_;
   Bytes bytes_;
   std::shared_ptr<Spool> spool_;
-  // A std::once_flag would do, but after an exception some systems' C libraries, that of Windows among them, hang.
+  // Not a std::once_flag, because some C libraries, for example on Windows, hang after an exception.
   mutable std::mutex mutex_;
   mutable bool verified_ = false;
   mutable Bytes copy_;
@@ -64,9 +64,10 @@ class SlicedEntry {
 /// may be read by any thread.
 class SlicedEntries {
  public:
-  /// Copies go to a nameless file in `folder` (empty: the system's folder for temporary files).
+  /// Copies entries to a nameless file in `folder` (empty: the system's folder for temporary files).
   explicit SlicedEntries(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
-  /// Returns a source of `part`, which lies in the entry. Errors: as Archive::bytes; when read, zip.data.crc, io.*.
+  /// Returns a source of `part`, which lies in the entry. Throws what Archive::bytes throws. Reading the source throws
+  /// zip.data.crc and io.*.
   [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
 
  private:

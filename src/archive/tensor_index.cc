@@ -12,14 +12,14 @@
 namespace onnxar {
 namespace {
 
-/// Runtimes look weights up by the names of initializers. A Constant's tensor may have the same name by chance, and in
-/// most models the nodes precede the initializers.
+/// True if the tensor is an initializer of the main graph. Runtimes look weights up by the names of initializers. A
+/// Constant's tensor may have the same name by chance, and in most models the nodes precede the initializers.
 bool is_initializer(const StoredTensor& tensor) { return tensor.site.starts_with("graph.initializer["); }
 
 }  // namespace
 
 struct TensorIndex::Parts {
-  /// The first tensor that a name means, and the number of all.
+  /// Holds the first tensor that a name means, and how many tensors have the name.
   struct Named {
     std::size_t first = 0;
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Lists the tensors of an archive, and finds the bytes and the entry of one that was listed.
+// Lists the tensors of an archive, and finds the bytes and the entry of a listed tensor.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ namespace {
 
 using base::concat;
 
-/// The bytes that type and dimensions require. Inline data may be longer, which `check` only warns of.
+/// Returns the bytes that type and dimensions require. Inline data may be longer, which `check` only warns of.
 Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
   return bytes.first(base::in_memory(tensor.expected_size().value_or(bytes.size())));
 }
@@ -35,7 +35,8 @@ ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, co
   return ArchiveAccess::copies(archive).get(key, source, archive.model().size());
 }
 
-/// Protobuf does not align bytes fields, but callers read the data as elements. Unaligned data is copied once.
+/// Returns the bytes at an aligned address. Protobuf does not align bytes fields, but callers read the data as
+/// elements. Unaligned data is copied once.
 ByteSpan aligned(const Archive& archive, const onnx::TensorView& tensor, Bytes bytes) {
   if (alignment_of(bytes) >= AlignedCopies::alignment) return ByteSpan::borrow(bytes, archive.owner());
   return aligned_copy(archive, tensor, SpanSource(bytes));
@@ -49,14 +50,14 @@ ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
   }
   if (tensor.expected_size() == 0) return {};
   if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) return aligned(archive, tensor, *raw);
-  // Varints and floats in unpacked fields have no run of raw bytes, so they are decoded into memory of the archive.
+  // Varints and floats in unpacked fields are not contiguous raw bytes, so they are decoded into memory of the archive.
   const auto source = onnx::typed_data_source(archive.model(), tensor);
   if (source) return aligned_copy(archive, tensor, *source);
   onnx::refuse_conversion(tensor);
 }
 
-/// Reads the message at the place of `tensor`, and compares it with `tensor` before it is used. If the caller mixed up
-/// two archives, the place may hold a different tensor, or bytes that are not a tensor.
+/// Reads the message at the place of `tensor`, and compares it with `tensor`. If the caller mixed up two archives, the
+/// place may hold a different tensor, or bytes that are not a tensor.
 onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) {
   const Bytes model = archive.model();
   std::optional<onnx::TensorView> found;
@@ -73,7 +74,7 @@ onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) 
               archive.path());
 }
 
-/// Returns `read(view)` of the tensor's message. Its errors name the tensor.
+/// Returns `read(view)` for the tensor's message. Adds the tensor's name to errors.
 template <typename Read>
 auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& read) {
   try {

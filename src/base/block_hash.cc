@@ -27,7 +27,7 @@ void BlockHash::finish() noexcept {
   std::size_t held = size_ % block_size;
   rest_[held++] = std::byte{0x80};
   std::fill(rest_.begin() + static_cast<std::ptrdiff_t>(held), rest_.end(), std::byte{0});
-  if (held > block_size - sizeof bits) {  // the length does not fit and goes to a further block
+  if (held > block_size - sizeof bits) {  // the length does not fit and goes into another block
     add_blocks_(state_, rest_.data(), 1);
     rest_.fill(std::byte{0});
   }

@@ -1,4 +1,4 @@
-// Cuts messages into blocks of 64 bytes for hashes such as SHA-1 and SHA-256 (FIPS 180-4), and prints their digests.
+// Splits messages into blocks of 64 bytes for hashes such as SHA-1 and SHA-256 (FIPS 180-4), and prints their digests.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace onnxar::base {
 
-/// Cuts bytes that come in pieces into blocks. Not synchronised.
+/// Splits bytes that come in pieces into blocks. Not synchronised.
 class BlockHash {
  public:
   static constexpr std::size_t block_size = 64;
@@ -21,7 +21,8 @@ class BlockHash {
   BlockHash(const State& initial, AddBlocks add_blocks) noexcept : state_(initial), add_blocks_(add_blocks) {}
 
   void update(Bytes bytes) noexcept;
-  /// The first `words` words of the digest as lower-case hexadecimal digits. The object cannot be used afterwards.
+  /// Returns the first `words` words of the digest as lower-case hexadecimal digits. The object cannot be used
+  /// afterwards.
   [[nodiscard]] std::string hex(std::size_t words) &&;
 
  private:
@@ -30,10 +31,10 @@ class BlockHash {
   State state_;
   AddBlocks add_blocks_;
   std::array<std::byte, block_size> rest_{};  // the first `size_ % block_size` bytes of a block
-  std::uint64_t size_ = 0;                    // bytes so far
+  std::uint64_t size_ = 0;                    // total bytes so far
 };
 
-/// The big-endian number at `bytes`. Compilers turn this into one load and a byte swap.
+/// Returns the big-endian number at `bytes`. Compilers turn this into one load and a byte swap.
 inline std::uint32_t load_big_endian(const std::byte* bytes) noexcept {
   return std::to_integer<std::uint32_t>(bytes[0]) << 24U | std::to_integer<std::uint32_t>(bytes[1]) << 16U |
          std::to_integer<std::uint32_t>(bytes[2]) << 8U | std::to_integer<std::uint32_t>(bytes[3]);

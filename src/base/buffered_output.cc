@@ -14,9 +14,10 @@ namespace onnxar::base {
 namespace {
 
 constexpr std::size_t buffer_size = 1U << 20U;
-// Most outputs are a few small messages, for which the system would have to map and clear the whole buffer.
+// The initial size of the buffer. Most outputs are a few small messages, for which the system would map and clear the
+// whole buffer.
 constexpr std::size_t first_buffer_size = 32U << 10U;
-// From this size on, copying a piece into the buffer costs more than a system call.
+// From this size on, copying a piece into the buffer is slower than a system call.
 constexpr std::size_t direct_from = 64U << 10U;
 // Calls end at multiples of this in the file. File systems that cache in large pages begin a new page there.
 constexpr std::uint64_t write_step = 8U << 20U;
@@ -24,7 +25,7 @@ constexpr std::uint64_t write_back_step = 32U << 20U;
 // A file system lets one thread at a time write to a file. A second thread can compute the CRC meanwhile; a third would
 // wait.
 constexpr std::size_t most_threads = 2;
-// The number of bytes that a thread sums at a time if nothing is written.
+// The number of bytes that a thread sums at a time when nothing is written.
 constexpr std::size_t read_step = 2U << 20U;
 // The number of bytes that a thread sums and then writes from its core's cache. Smaller pieces fit a nearer cache;
 // larger pieces get larger pages in the page cache, which are faster to map. Measured: see bench/RESULTS.md.
@@ -55,8 +56,8 @@ void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
   if (!append_shared(bytes, origin)) write(bytes);
 }
 
-/// The whole blocks in `bytes`, if they begin at block borders both in this file and in the file that they may be
-/// mapped from. A mapping begins on a page, so the address of a byte tells its position in its block.
+/// Returns the whole blocks in `bytes`, if they begin at block boundaries both in this file and in the file that they
+/// may be mapped from. A mapping begins on a page, so the address of a byte determines its position in its block.
 Bytes BufferedOutput::blocks_of(Bytes bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
   if (bytes.size() < shared_from || (address - position()) % block_size != 0) return {};
@@ -69,7 +70,7 @@ bool BufferedOutput::append_shared(Bytes bytes, const FileOrigin* origin) {
   const Bytes blocks = blocks_of(bytes);
   if (blocks.empty()) return false;
   const auto before = static_cast<std::size_t>(blocks.data() - bytes.data());
-  // The blocks come first: if the file system refuses them, nothing has been appended yet.
+  // Shares the blocks first: if the file system refuses, nothing has been appended yet.
   if (!file_.share_at(position() + before, blocks, *origin)) return false;
   append(bytes.first(before));
   flush();
@@ -98,7 +99,7 @@ std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, st
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads) {
   const FileOrigins origins(source, direct_from);
   source.read([&](Bytes bytes) { crc = append_any_with_crc(crc, bytes, origins.find(bytes), threads); });
-  // The kernel reads a mapping again to write it, so the sum may be of other bytes than those that were written.
+  // The kernel reads a mapping again to write it, so the written bytes may differ from the summed ones.
   origins.expect_unwritten();
   return crc;
 }
@@ -115,11 +116,12 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
   return write_with_crc(crc, bytes, threads);
 }
 
-/// Each thread writes the bytes that it has just summed, so that the kernel copies them from the core's cache.
+/// Writes and sums on several threads. Each thread writes the bytes that it has just summed, so that the kernel copies
+/// them from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   flush();
   while (!bytes.empty()) {
-    // Only what is to be written back needs an end that is reached before the last one.
+    // Only write-back needs calls that end before the last byte.
     const std::uint64_t most = write_back_ ? write_back_step : bytes.size();
     const Bytes part = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), most)));
     const auto to_border = static_cast<std::size_t>(summed_step - flushed_ % summed_step);
@@ -147,7 +149,7 @@ void BufferedOutput::pad_to(std::uint64_t position) {
 }
 
 void BufferedOutput::overwrite(std::uint64_t offset, Bytes bytes) {
-  // A range across the border would take two writes; flushing first makes it one.
+  // A range across `flushed_` would take two writes; flushing first makes it one.
   if (offset < flushed_ && offset + bytes.size() > flushed_) flush();
   if (offset < flushed_) {
     file_.write_at(offset, bytes);

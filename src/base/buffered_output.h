@@ -11,25 +11,26 @@
 
 namespace onnxar::base {
 
-/// Gathers small pieces in one buffer of 1 MiB; large pieces go to the file directly. If the bytes of a source are
-/// mapped from a file, and their offsets there and here are equal modulo blocks of 4096 bytes, the output shares the
-/// blocks if the file system can (OutputFile::share_at). After an error of any call part of the appended bytes may be
-/// missing, so the file must not be published. Not synchronised.
+/// Gathers small pieces in one buffer of 1 MiB; writes large pieces to the file directly. If the bytes of a source are
+/// mapped from a file, and their offsets in both files are equal modulo blocks of 4096 bytes, shares the blocks if the
+/// file system can (OutputFile::share_at). After any call throws, part of the appended bytes may be missing, so the
+/// file must not be published. Not synchronised.
 class BufferedOutput {
  public:
-  /// Sharing blocks is a system call that waits for the file system; below this size a copy is faster.
+  /// The size from which blocks are shared. Sharing is a system call that waits for the file system; below this size a
+  /// copy is faster.
   static constexpr std::size_t shared_from = 1U << 20U;
 
-  /// Begins to write at `position`, the end of the bytes that the file has already. `write_back` tells the system to
-  /// begin writing to the disk at once, which shortens a later sync.
+  /// Begins to write at `position`, the end of the bytes that the file already has. With `write_back`, the system
+  /// begins to write to the disk at once, which shortens a later sync.
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
-  /// Appends all bytes of the source. Errors: those of reading it; io.changed (a file that 64 KiB or more of them are
-  /// mapped from was written to meanwhile); io.*.
+  /// Appends all bytes of the source. Throws what reading the source throws, io.*, and io.changed if 64 KiB or more of
+  /// the bytes are mapped from a file that was written to meanwhile.
   void append(const ByteSource& source);
-  /// As above, and continues `crc` over the bytes (crc32.h). Two threads sum and write large
-  /// pieces if `threads` allows it (0: if there are two cores).
+  /// Does the same, and continues `crc` over the bytes (crc32.h). Two threads sum and write large pieces if `threads`
+  /// allows it (0: if there are two cores).
   std::uint32_t append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads);
   std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
@@ -38,11 +39,11 @@ class BufferedOutput {
   void overwrite(std::uint64_t offset, Bytes bytes);
   /// Waits until the disk has all bytes that were appended so far.
   void sync();
-  /// See OutputFile.
+  /// See OutputFile::begin_last_write.
   void begin_last_write();
   /// Maps appended bytes from the file.
   [[nodiscard]] MappedFile map(std::uint64_t offset, std::uint64_t size);
-  /// Where the next byte goes.
+  /// Returns the offset of the next byte.
   [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
   /// Reserves room for a file of `size` bytes; see OutputFile::reserve.
   void reserve(std::uint64_t size) { file_.reserve(size); }

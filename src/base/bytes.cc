@@ -1,4 +1,4 @@
-// Reads spans as sources, and tells addresses from paths.
+// Reads spans as sources, and distinguishes addresses from paths.
 #include "onnxar/bytes.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Words the errors of checked arithmetic.
+// Makes the error messages of checked arithmetic.
 #include "base/checked.h"
 
 #include "base/text.h"

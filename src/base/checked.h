@@ -1,5 +1,5 @@
-// Arithmetic on numbers that came from a file. Every sum, product and range test on such numbers goes through here, and
-// so does every number of 64 bits that becomes a size in memory.
+// Checks arithmetic on numbers from files. Every sum, product and range test on such numbers uses these functions, and
+// so does every 64-bit number that becomes a size in memory.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,16 @@ inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b
   return sum;
 }
 
-/// Compilers know this form: it is a multiplication and a test of the overflow flag, without a division.
+/// Returns the product, or nothing if it does not fit. Compilers turn this form into a multiplication and a test of the
+/// overflow flag, without a division.
 inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint64_t product = a * b;
   if (a != 0 && product / a != b) return std::nullopt;
   return product;
 }
 
-/// A signed number that becomes empty when a sum, difference or product does not fit in 64 bits, and then stays empty.
+/// Holds a signed number. Becomes empty when a sum, difference or product does not fit in 64 bits, and then stays
+/// empty.
 class CheckedInt {
  public:
   constexpr CheckedInt(std::int64_t value) noexcept : value_(value) {}  // NOLINT: mixes with plain numbers
@@ -52,7 +54,7 @@ class CheckedInt {
     if (!a.value_ || !b.value_) return nothing();
     const std::int64_t x = *a.value_, y = *b.value_;
     const auto product = static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
-    const bool is_edge = x == -1 && y == smallest;  // its quotient does not fit, either
+    const bool is_edge = x == -1 && y == smallest;  // its quotient does not fit either
     return x == 0 || (!is_edge && product / x == y) ? CheckedInt(product) : nothing();
   }
 
@@ -68,15 +70,15 @@ class CheckedInt {
   std::optional<std::int64_t> value_;
 };
 
-/// The longest run of bytes in memory: the distance of any two bytes has to fit in a std::ptrdiff_t.
+/// The maximum number of contiguous bytes in memory: the distance of any two bytes must fit in a std::ptrdiff_t.
 inline constexpr auto most_in_memory = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
-/// Throws io.address_space, for a size or position beyond `most_in_memory`. `path` names the file that has this size.
+/// Throws io.address_space for a size or position beyond `most_in_memory`. `path` names the file that has this size.
 [[noreturn]] void refuse_address_space(std::uint64_t number, const std::filesystem::path& path = {});
 
-/// `number` as a size or position in memory, never cut. Errors: io.address_space, where addresses have fewer than 64
-/// bits. After a comparison with the size of bytes in memory it cannot fail. Costs nothing on 64-bit machines: sizes of
-/// files fit there.
+/// Returns `number` as a size or position in memory, never truncated. Throws io.address_space if it does not fit, which
+/// only happens where addresses have fewer than 64 bits. Cannot fail after a comparison with the size of bytes in
+/// memory. Costs nothing on 64-bit machines, where all file sizes fit.
 constexpr std::size_t in_memory(std::uint64_t number) {
   if constexpr (sizeof(std::size_t) < sizeof number) {
     if (number > most_in_memory) refuse_address_space(number);
@@ -84,43 +86,43 @@ constexpr std::size_t in_memory(std::uint64_t number) {
   return static_cast<std::size_t>(number);
 }
 
-/// Whether [offset, offset + length) lies in [0, size). Cannot wrap.
+/// True if [offset, offset + length) lies in [0, size). Cannot wrap.
 inline bool in_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
   return offset <= size && length <= size - offset;
 }
 
-/// The slice that is known to lie in `bytes`. REQUIRES: in_range(offset, length, bytes.size())
+/// Returns a slice of `bytes`. REQUIRES: in_range(offset, length, bytes.size())
 inline Bytes section(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
   return bytes.subspan(in_memory(offset), in_memory(length));
 }
-/// From `offset` to the end. REQUIRES: offset <= bytes.size()
+/// Returns the bytes from `offset` to the end. REQUIRES: offset <= bytes.size()
 inline Bytes section(Bytes bytes, std::uint64_t offset) noexcept { return bytes.subspan(in_memory(offset)); }
 
-/// The slice, or nothing if it would leave `bytes`.
+/// Returns a slice of `bytes`, or nothing if it would leave them.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
   if (!in_range(offset, length, bytes.size())) return std::nullopt;
   return section(bytes, offset, length);
 }
 
-/// Whether `part` is a view into the memory of `whole`.
+/// True if `part` is a view into the memory of `whole`.
 inline bool lies_in(Bytes part, Bytes whole) noexcept {
   const std::less<> before;
   return !before(part.data(), whole.data()) && before(part.data(), whole.data() + whole.size());
 }
 
-/// The next multiple of `alignment`, a power of two; `value` must be below 2^63.
+/// Returns the next multiple of `alignment`, a power of two; `value` must be below 2^63.
 inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-/// Has the processor load the cache line of `address`, which need not be mapped.
+/// Prefetches the cache line of `address`, which need not be mapped.
 inline void prefetch_line([[maybe_unused]] const void* address) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(address);
 #endif
 }
 
-// Ranges of bytes that a file or a caller states by offset and length.
+// Checks ranges of bytes that a file or a caller states by offset and length.
 
 struct ByteRange {
   std::uint64_t offset = 0;  ///< bytes
@@ -130,8 +132,9 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-/// The length of the range that begins at `offset` of `size` bytes: `length`, or without it all bytes from `offset` on.
-/// Empty if the range leaves the bytes. Cannot wrap, because it only subtracts a smaller number from a larger one.
+/// Returns the length of the range that begins at `offset` of `size` bytes: `length`, or without it the number of bytes
+/// from `offset` on. Returns nothing if the range leaves the bytes. Cannot wrap, because it only subtracts a smaller
+/// number from a larger one.
 inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::optional<std::uint64_t> length,
                                                   std::uint64_t size) noexcept {
   if (offset > size) return std::nullopt;
@@ -140,29 +143,29 @@ inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::opt
   return stated <= rest ? std::optional(stated) : std::nullopt;
 }
 
-/// The message for a range that `length_within` refuses: `offset 8 and length 16 leave the entry "w" of 12 bytes`,
-/// where `whole` is `the entry "w"`.
+/// Returns the message for a range that `length_within` refuses: `offset 8 and length 16 leave the entry "w" of 12
+/// bytes`, where `whole` is `the entry "w"`.
 std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
                         std::uint64_t size);
 
-/// Counts bytes that are made of an input, up to a multiple of the input's own size. Input is not trusted, and few
-/// bytes of it can ask for many: deflate expands a thousandfold, and tensors may overlap. The multiple bounds the cost
-/// of every file by its size. Ordinary files stay far below it.
+/// Limits the bytes made from an input to a multiple of the input's size. Input is not trusted, and few bytes can ask
+/// for many: deflate expands a thousandfold, and tensors may overlap. The multiple bounds the cost of every file by its
+/// size. Ordinary files stay far below it.
 class ByteBudget {
  public:
   /// Allows `input` bytes to become `times` as many.
   constexpr ByteBudget(std::uint64_t input, std::uint64_t times) noexcept : input_(input), times_(times) {}
 
-  /// Counts `bytes` more; false, and nothing is counted, if they are too many.
+  /// Counts `bytes` more. Returns false, and counts nothing, if they are too many.
   [[nodiscard]] bool add(std::uint64_t bytes) noexcept {
     const auto sum = checked_add(made_, bytes);
     if (!sum || !allows(*sum)) return false;
     made_ = *sum;
     return true;
   }
-  /// Whether `bytes` in all are within the budget, regardless of the bytes counted so far.
+  /// True if a total of `bytes` is within the budget, regardless of the bytes counted so far.
   [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept { return bytes <= most(); }
-  /// The most bytes that may be made in all. A product beyond 64 bits sets no limit.
+  /// Returns the maximum total number of bytes. A product beyond 64 bits sets no limit.
   [[nodiscard]] std::uint64_t most() const noexcept {
     return checked_multiply(input_, times_).value_or(std::numeric_limits<std::uint64_t>::max());
   }

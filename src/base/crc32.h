@@ -1,4 +1,4 @@
-// CRC-32 as zip uses it (APPNOTE 4.4.7): a reflected polynomial, initial value and final xor 0xFFFFFFFF.
+// Computes CRC-32 as zip uses it (APPNOTE 4.4.7): a reflected polynomial, initial value and final xor 0xFFFFFFFF.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace onnxar::base {
 /// on CPUs with VPCLMULQDQ; otherwise about 10 GB/s with ISA-L and 4 GB/s with zlib.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
-/// The CRC-32 of all bytes of a source. Errors: those of the source.
+/// Returns the CRC-32 of all bytes of a source. Throws what the source throws.
 std::uint32_t crc32_of(const ByteSource& source);
 
-/// How bytes are cut into pieces: the first one may be smaller than the others.
+/// Describes how bytes are divided into pieces: the first piece may be smaller than the others.
 struct Pieces {
   std::size_t size = 0;
   std::size_t first = size;

@@ -26,9 +26,9 @@ constexpr std::uint32_t crc32_polynomial = 0xEDB88320;
 
 using FoldFunction = void (*)(std::byte* block, const std::byte* from, std::size_t blocks) noexcept;
 
-/// x^power modulo the polynomial, in the bit order of CRC-32 (x^0 is the highest bit), as the multiplier of 64 bits
-/// that carry-less multiplication of reflected numbers needs: shifted by one, since a product of two 64-bit numbers has
-/// 127 bits.
+/// Returns x^power modulo the polynomial, in the bit order of CRC-32 (x^0 is the highest bit). The result is the 64-bit
+/// multiplier that carry-less multiplication of reflected numbers needs: shifted by one, because a product of two
+/// 64-bit numbers has 127 bits.
 constexpr std::int64_t multiplier(unsigned power) {
   std::uint32_t remainder = 0x80000000;
   for (unsigned i = 0; i < power; ++i) remainder = (remainder >> 1U) ^ ((remainder & 1U) != 0 ? crc32_polynomial : 0);
@@ -43,13 +43,13 @@ constexpr std::int64_t by_high = multiplier(block_bits - 32);
 
 // Multiplying 128 bits by x^(bits of a block) and adding them to the bits one block later does not change the
 // remainder. One block is left at the end. It has the same CRC as all blocks that were folded into it. The vectors of a
-// block are independent chains, which hide the latency of a multiplication. Vectors of each width have functions of
-// their own names, and code for a CPU cannot be a template's argument: so this is written once for each. Unless loops
-// over the vectors are unrolled, which compilers do at -O3 alone, the vectors are in memory.
+// block are independent chains, which hide the latency of a multiplication. The intrinsics of each width have different
+// names, and the target CPU cannot be a template argument, so this is written once for each width. Loops over the
+// vectors must be unrolled, which compilers do only at -O3; otherwise the vectors are in memory.
 
 #ifdef __x86_64__
 
-// Clang 18 to 21 know 512 bits as a feature of its own, which zig's x86-64 leaves out.
+// Clang 18 to 21 have a separate feature for 512 bits, which zig's x86-64 omits.
 #if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ <= 21
 #define ONNXAR_512 "evex512,avx512f"
 #else
@@ -110,8 +110,8 @@ __attribute__((target(ONNXAR_512 ",avx2,pclmul,vpclmulqdq"))) void fold_512(std:
   for (std::size_t i = 0; i < chains; ++i) _mm512_storeu_si512(block + i * sizeof(__m512i), sums[i]);
 }
 
-// What the processor says of itself: __builtin_cpu_supports needs a library that not every compiler brings. Bits of the
-// answers, as Intel's manual numbers them (volume 2, CPUID; volume 1, 13.3).
+// Bits of CPUID and XCR0, as numbered in Intel's manual (volume 2, CPUID; volume 1, 13.3). Not __builtin_cpu_supports,
+// which needs a library that not every compiler has.
 constexpr unsigned pclmulqdq = 1U << 1U;                                // leaf 1, ecx
 constexpr unsigned saves_registers = 1U << 27U;                         // leaf 1, ecx: OSXSAVE
 constexpr unsigned avx2 = 1U << 5U;                                     // leaf 7, ebx
@@ -127,14 +127,14 @@ struct Registers {
   unsigned edx = 0;
 };
 
-/// All zero if the processor does not know the leaf.
+/// Returns the registers of a CPUID leaf; all are zero if the processor does not have the leaf.
 Registers ask(unsigned leaf) noexcept {
   Registers answer;
   ::__get_cpuid_count(leaf, 0, &answer.eax, &answer.ebx, &answer.ecx, &answer.edx);
   return answer;
 }
 
-/// Whether the system saves these registers when it switches threads. Without that, their instructions fault.
+/// True if the system saves these registers when it switches threads. Otherwise instructions that use them fault.
 bool are_saved(unsigned registers) noexcept {
   if ((ask(1).ecx & saves_registers) == 0) return false;
   unsigned low = 0;
@@ -193,7 +193,7 @@ FoldFunction function_of(Fold /*width*/) noexcept { return fold_128; }
 FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept {
   FoldedCrc32 folded;
   std::ranges::copy(bytes.first(FoldedCrc32::size), folded.short_form.begin());
-  // The first four bytes take the CRC to be continued, and starting from all ones cancels its inversion.
+  // The CRC to be continued is xored into the first four bytes; starting from all ones cancels its inversion.
   folded.crc = ~std::uint32_t{0};
   for (unsigned i = 0; i < sizeof crc; ++i) folded.short_form[i] ^= static_cast<std::byte>(~crc >> 8 * i);
   const std::byte* from = bytes.data() + FoldedCrc32::size;
@@ -204,7 +204,7 @@ FoldedCrc32 fold_crc32(Fold width, std::uint32_t crc, Bytes bytes) noexcept {
 }
 
 Fold widest_fold() noexcept {
-  // Asking takes microseconds in a virtual machine.
+  // CPUID takes microseconds in a virtual machine.
   static const Fold widest = ask_for_widest();
   return widest;
 }

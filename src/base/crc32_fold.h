@@ -1,4 +1,4 @@
-// Folds CRC-32 by carry-less multiplication (PCLMULQDQ, VPCLMULQDQ, PMULL), where libraries do not use it.
+// Folds CRC-32 with carry-less multiplication (PCLMULQDQ, VPCLMULQDQ, PMULL), where libraries do not use it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace onnxar::base {
 
-/// The state after folding: `crc`, continued over `short_form` and then over `rest`, is the CRC-32 of all bytes.
+/// Holds the state after folding: `crc`, continued over `short_form` and then over `rest`, is the CRC-32 of all bytes.
 struct FoldedCrc32 {
   static constexpr std::size_t size = 256;
 
@@ -18,15 +18,15 @@ struct FoldedCrc32 {
   Bytes rest;  ///< the end of the bytes, shorter than `size`
 };
 
-/// How many bits an instruction folds. PCLMULQDQ folds 128: x86-64 has it since 2010. VPCLMULQDQ folds 256 (AMD since
-/// Zen 3, Intel since Ice Lake), and 512 where the CPU has AVX-512. PMULL of 64-bit ARM folds 128.
+/// The number of bits that one instruction folds. PCLMULQDQ (x86-64 since 2010) folds 128. VPCLMULQDQ folds 256 (AMD
+/// since Zen 3, Intel since Ice Lake), and 512 if the CPU has AVX-512. PMULL of 64-bit ARM folds 128.
 enum class Fold : std::uint8_t { none, by_128, by_256, by_512 };
 
-/// The widest that this CPU has. It has the narrower ones as well.
+/// Returns the widest fold that this CPU has. It also has the narrower ones.
 Fold widest_fold() noexcept;
 
-/// The one to use: none where the library that this was built with is faster. On CPUs with AVX-512 and VPCLMULQDQ, and
-/// on those without VPCLMULQDQ, that is ISA-L.
+/// Returns the fold to use: `none` if the library that this was built with is faster. ISA-L is faster on CPUs with
+/// AVX-512 and VPCLMULQDQ, and on CPUs without VPCLMULQDQ.
 Fold fastest_fold() noexcept;
 
 /// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`, by a width that this CPU has and

@@ -1,4 +1,4 @@
-// Looks up error codes and hints in their catalogues, and words errors as one line of plain text.
+// Looks up error codes and hints in their catalogues, and formats errors as one line of plain text.
 #include "onnxar/error.h"
 
 #include <algorithm>
@@ -40,7 +40,8 @@ const HintRow& row(Hint hint) noexcept {
   return number < hints.size() ? hints[number] : hints[0];
 }
 
-/// A Code may hold any number: a caller may cast one, or get one from a later version of the library.
+/// Returns the row of a code. A Code may hold any number: a caller may cast one, or get one from a later version of the
+/// library.
 const CatalogueRow& row(Code code) noexcept {
   static constexpr CatalogueRow unknown{"unknown", Kind::usage};
   const auto number = static_cast<std::size_t>(code);
@@ -58,7 +59,7 @@ std::string with_advice(std::string_view message, std::string_view advice) {
   return advice.empty() ? std::string(message) : base::concat(message, "; ", advice);
 }
 
-/// Returns the path, without name, password and query if it is an address: errors are logged.
+/// Returns the path; without user name, password and query if it is an address, because errors are logged.
 std::filesystem::path without_secrets(std::filesystem::path path) {
   std::string text = os::text_of(path);
   const std::size_t scheme = text.find("://");
@@ -76,7 +77,7 @@ std::string whole_line(Code code, const std::string& message, const Place& place
   return base::concat(file, advice, " (", id(code), " ", where(place), message, ")");
 }
 
-/// `\x1b`, `\u202e`, `\U0001f600`: the letter determines the number of digits.
+/// Appends `\x1b`, `\u202e` or `\U0001f600`: the letter determines the number of digits.
 void append_escape(std::string& text, char letter, unsigned digits, char32_t value) {
   constexpr std::string_view hexadecimal = "0123456789abcdef";
   text += '\\';
@@ -96,8 +97,8 @@ void append_escaped(std::string& text, char32_t point) {
 
 bool is_plain_ascii(char32_t point) { return point >= 0x20 && point < 0x7f && point != U'\\'; }
 
-/// Characters that are invisible or move visible text: control characters, line separators, and the code points that
-/// Unicode 15 calls Default_Ignorable, which include marks of direction and characters without width.
+/// True for characters that are invisible or move visible text: control characters, line separators, and the
+/// Default_Ignorable code points of Unicode 15, which include direction marks and zero-width characters.
 bool is_unseen(char32_t point) {
   using Range = std::pair<char32_t, char32_t>;
   // clang-format off
@@ -111,12 +112,13 @@ bool is_unseen(char32_t point) {
                              [point](const Range& range) { return point >= range.first && point <= range.second; });
 }
 
-/// Backslashes stay where they separate the parts of a path.
+/// True for characters that paths show unescaped. A backslash is one of them only where it separates the parts of a
+/// path.
 bool is_shown_in_paths(char32_t point) {
   return point == U'\\' ? std::filesystem::path::preferred_separator == '\\' : !is_unseen(point);
 }
 
-/// `text` with every character escaped for which `is_kept` is false.
+/// Returns `text` with every character escaped for which `is_kept` is false.
 template <typename IsKept>
 std::string escaped_unless(std::string_view text, const IsKept& is_kept) {
   std::string out;

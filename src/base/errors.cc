@@ -24,7 +24,7 @@ Place placed(const Error& error, Annotation& added) {
 Error annotate(const Error& error, Annotation added) {
   const std::string message = added.prefix.empty() ? error.message() : concat(added.prefix, ": ", error.message());
   const Hint inner = error.advice().hint;
-  // A damaged message has this advice wherever it lies; an outer layer may know what the file is.
+  // All damaged messages have this advice; an outer layer may know the kind of the file.
   const bool is_general = inner == Hint::none || (inner == Hint::get_model_again && added.advice.hint != Hint::none);
   const Advice& advice = is_general ? added.advice : error.advice();
   Place place = placed(error, added);

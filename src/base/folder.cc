@@ -50,14 +50,14 @@ Error not_own(os::Ownership ownership, const fs::path& path) {
           path};
 }
 
-/// Empty if the file cannot be examined.
+/// Returns the identity of the file; nothing if the file cannot be examined.
 std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {
   std::error_code failed;
   const os::FileStatus status = os::status_of(file, failed);
   return failed ? std::nullopt : std::optional(status.identity);
 }
 
-/// Makes the folder in `parent`, which `here` is a handle of. False if something has this name already.
+/// Makes the folder in `parent`, which `here` is a handle of. Returns false if the name already exists.
 bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
   const std::error_code failed = os::make_folder(here, os::path_of(name));
   if (failed && os::reason_of(failed) != os::Reason::exists) {
@@ -75,7 +75,7 @@ os::File open_in(const fs::path& folder, const fs::path& relative, os::Links lin
 
 bool stays_inside(const fs::path& relative) { return !relative.empty() && *relative.begin() != ".."; }
 
-/// The first part of the path that is a link; empty if none is.
+/// Returns the first part of the path that is a link; empty if none is.
 fs::path first_link(const fs::path& path) {
   fs::path here;
   for (const fs::path& part : path) {
@@ -86,7 +86,7 @@ fs::path first_link(const fs::path& path) {
   return {};
 }
 
-/// Whether `path`, which leads to nothing, would be in the folder: its links are followed as far as they lead.
+/// True if `path`, which leads to nothing, would be in the folder. Follows its links as far as they lead.
 bool would_be_in(const fs::path& folder, fs::path path) {
   std::error_code failed;
   for (int i = 0; i < most_links && !failed; ++i) {
@@ -121,7 +121,7 @@ std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> pare
     folder->identity_ = folder->identity_in(made);
     here = std::move(made);
   } catch (const Error&) {
-    remove_folder_at(here, name);  // the caller does not know of it
+    remove_folder_at(here, name);  // the caller does not know about it
     throw;
   }
   return folder;
@@ -157,7 +157,8 @@ std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> pare
   return folder;
 }
 
-/// A folder whose path leads to something else was swapped; other reasons are faults of the system.
+/// Returns the error for a folder that cannot be opened: io.changed if its path leads to something else, otherwise the
+/// system's error.
 Error Folder::not_opened(const std::error_code& failed) const {
   switch (os::reason_of(failed)) {
     case os::Reason::not_found:
@@ -174,7 +175,8 @@ os::FileIdentity Folder::identity_in(os::Handle opened) const {
   return identity;
 }
 
-/// Opens this folder from the outermost one. Invalid if a step of the path is a link, is missing or is not a folder.
+/// Opens this folder from the outermost one. Returns an invalid file if a step of the path is a link, is missing or is
+/// not a folder.
 os::File Folder::open_from_root(std::error_code& failed) const {
   std::vector<const fs::path*> names;
   const Folder* root = this;
@@ -242,9 +244,9 @@ void Folder::remove(const Remove& remove, const std::string& name) const noexcep
   try {
     static_cast<void>(remove(handle(), os::path_of(name)));
   } catch (const Error&) {
-    return;  // the folder is not where it was; removing the name by its path could hit a stranger's file
+    return;  // the folder was moved; removing by path could remove someone else's file
   } catch (const std::bad_alloc&) {
-    return;  // a file that stays is better than a process that ends
+    return;  // leaving a file is better than ending the process
   }
 }
 
@@ -269,9 +271,9 @@ os::File open_beneath(const fs::path& folder, const fs::path& second_folder, con
   std::error_code unresolved;
   const fs::path real = os::real_path(folder / relative, unresolved);
   const fs::path in_second = real.lexically_relative(second_folder);
-  // Only a link may lead out, never the text of the path. `failed` still has the reason `outside`.
+  // Only a link may lead out of the folder, never the text of the path. `failed` still has the reason `outside`.
   if (relative.has_root_path() || !stays_inside(relative.lexically_normal())) return {};
-  // Systems that open a path part by part do not know where a link leads.
+  // Systems that open a path part by part do not report where a link leads.
   if (os::reason_of(unresolved) == os::Reason::not_found && would_be_in(folder, folder / relative)) failed = unresolved;
   if (unresolved || !stays_inside(in_second)) return {};
   // Another process may have replaced part of the resolved path by a link since, so no link is followed any more.

@@ -1,4 +1,4 @@
-// A folder that files are written into.
+// Holds folders that files are written into, and opens files that must lie in a folder.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace onnxar::base {
 
-/// A handle of a folder: borrowed from a Folder that holds it, or opened and owned.
+/// Holds a handle of a folder, either borrowed from a Folder that keeps it open, or opened and owned.
 class FolderHandle {
  public:
   explicit FolderHandle(os::Handle held) noexcept : handle_(held) {}
@@ -26,54 +26,56 @@ class FolderHandle {
   os::Handle handle_;
 };
 
-/// A folder, identified by device and inode instead of its path. Once it is open, names are looked up in this folder,
-/// even if a different folder takes over its path.
+/// Represents a folder, identified by device and inode instead of its path. Once it is open, names are looked up in
+/// this folder, even if a different folder takes over its path.
 ///
 /// The folder that a caller names is held open. Folders beneath it are opened for each use, from the held one and
-/// without following links, and their identity is checked. Their number is therefore not limited by the number of files
-/// that a process may have open. Immutable. Threads: any.
+/// without following links, and their identity is checked. The limit of open files per process therefore does not limit
+/// their number. Immutable. Threads: any.
 class Folder {
  public:
-  /// Opens the folder that a caller named; links in the path are followed. Errors: io.*.
+  /// Opens the folder that a caller named; links in the path are followed. Throws io.*.
   static std::shared_ptr<const Folder> open(const std::filesystem::path& path);
 
-  /// Makes the folder `name` in `parent`. False if something has this name already. Errors: io.*.
+  /// Makes the folder `name` in `parent`. Returns false if the name already exists. Throws io.*.
   static bool make(const Folder& parent, const std::string& name);
-  /// Opens the folder `name` of `parent`. A link is not followed. Errors: io.changed (it does not exist), io.*.
+  /// Opens the folder `name` of `parent`. Does not follow a link. Throws io.changed if the folder does not exist, and
+  /// io.*.
   static std::shared_ptr<const Folder> open_in(std::shared_ptr<const Folder> parent, const std::string& name);
 
-  /// Makes the folder `name` in `parent`, which `here` is a handle of; afterwards `here` is a handle of the new folder.
-  /// Nested folders cost a few calls each at any depth, whereas `open_in` walks down from the outermost folder.
-  /// Null if something has this name already. Errors: io.changed (the new one was replaced at once), io.*.
+  /// Makes the folder `name` in `parent`, which `here` is a handle of, and moves `here` to the new folder. Costs a few
+  /// calls at any depth, whereas `open_in` walks down from the outermost folder. Returns null if the name already
+  /// exists. Throws io.changed if the new folder was replaced at once, and io.*.
   static std::shared_ptr<const Folder> make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                                os::File& here);
-  /// Moves `here` from the parent to this folder. False, without effect, if something else has its name.
+  /// Moves `here` from the parent to this folder. Returns false, without effect, if something else has its name.
   [[nodiscard]] bool enter(os::File& here) const noexcept;
-  /// Moves `here` from this folder to its parent. False, without effect, if this folder was moved to a different
-  /// parent. REQUIRES: it was opened in a parent.
+  /// Moves `here` from this folder to its parent. Returns false, without effect, if this folder was moved to a
+  /// different parent. REQUIRES: it was opened in a parent.
   [[nodiscard]] bool leave(os::File& here) const noexcept;
 
-  /// A handle for looking up names, for one operation. Cost: nothing for the folder that a caller named, so that it can
-  /// be cleaned up by a process that may open no more files; else two calls, in which the system walks down from there.
-  /// Errors: io.changed (something else has its name), io.*.
+  /// Returns a handle for looking up names, for one operation. Throws io.changed if something else has the folder's
+  /// name, and io.*. Cost: none for the folder that a caller named, so that a process without free descriptors can
+  /// clean it up; otherwise two calls, in which the system walks down from there.
   [[nodiscard]] FolderHandle handle() const;
-  /// As `handle`, as a file of its own.
+  /// Does what `handle` does, but always opens the folder and returns the owned handle.
   [[nodiscard]] os::File reopen() const;
   [[nodiscard]] bool is_empty() const;
-  /// Opens the file `name`, which an earlier process may have left, for reading and writing. Makes it for this user
-  /// alone if nothing has the name. Throws io.not_a_file (a link, a pipe or a folder has the name) and io.permission
-  /// (os::ownership_of: bytes that are written could go elsewhere, or others could change them); io.*.
+  /// Opens the file `name`, which an earlier process may have left, for reading and writing. If nothing has the name,
+  /// makes it with access for this user only. Throws io.not_a_file if a link, a pipe or a folder has the name;
+  /// io.permission if written bytes could go elsewhere or others could change them (os::ownership_of); and io.*.
   [[nodiscard]] os::File open_own(const std::string& name) const;
   /// Waits until the disk has all names in the folder.
   void sync() const;
-  /// As `sync`, after a file in the folder replaced another one. The message of an error says that it stays.
+  /// Does what `sync` does, after a file in the folder replaced another one. The error message says that the new file
+  /// stays.
   void sync_replaced() const;
-  /// Removes a file, or an empty folder. A failure is ignored: these calls clean up.
+  /// Removes a file or an empty folder. Ignores failures, because it is used for cleaning up.
   void remove_file(const std::string& name) const noexcept;
   void remove_folder(const std::string& name) const noexcept;
   /// Removes an empty folder from the folder that `here` is a handle of.
   static void remove_folder_at(os::Handle here, const std::string& name) noexcept;
-  /// The path that was opened, for messages.
+  /// Returns the path that was opened, for messages.
   [[nodiscard]] std::filesystem::path path() const;
 
  private:
@@ -98,9 +100,9 @@ class Folder {
 /// Opens `relative` for reading by a path that does not leave `folder` at any step: not by `..`, an absolute path or a
 /// symbolic link, even if another process moves folders meanwhile (os::open_beneath).
 ///
-/// A link is followed if its target stays in the folder. A link that leaves it is followed only if the real path of its
-/// target lies in `second_folder`: caches keep a model and its data as links into one folder of blobs. Both folders are
-/// real paths. Sets `failed` if the file cannot be opened, with the reason `outside` if the path leaves the folders.
+/// Follows a link if its target stays in the folder. Follows a link that leaves it only if the real path of its target
+/// lies in `second_folder`: caches keep a model and its data as links into one folder of blobs. Both folders are real
+/// paths. If the file cannot be opened, sets `failed`; its reason is `outside` if the path leaves the folders.
 os::File open_beneath(const std::filesystem::path& folder, const std::filesystem::path& second_folder,
                       const std::filesystem::path& relative, std::error_code& failed);
 

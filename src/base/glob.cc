@@ -13,8 +13,8 @@ unsigned char byte_of(char c) noexcept { return static_cast<unsigned char>(c); }
 
 bool is_inverse(std::string_view set) noexcept { return set.starts_with("[!") || set.starts_with("[^"); }
 
-/// The set at the front of the pattern, `[a-c]`; empty if there is none, or no bracket closes it. A closing bracket
-/// that comes first is a member.
+/// Returns the set at the front of the pattern, `[a-c]`; empty if there is no set or no bracket closes it. A closing
+/// bracket that comes first is a member.
 std::string_view set_in(std::string_view pattern) noexcept {
   if (!pattern.starts_with('[')) return {};
   const std::size_t end = pattern.find(']', is_inverse(pattern) ? 3 : 2);
@@ -52,9 +52,9 @@ Glob::Glob(std::string_view pattern) {
 }
 
 bool Glob::matches(std::string_view text) const noexcept {
-  std::size_t at = 0;  // in the items
+  std::size_t at = 0;  // index in the items
   std::optional<std::size_t> star;
-  std::size_t after_star = 0;  // in the text: where the items after the star are tried next
+  std::size_t after_star = 0;  // index in the text: where the items after the star are tried next
   for (std::size_t i = 0; i < text.size();) {
     if (at < items_.size() && items_[at].is_star) {
       star = at++;
@@ -63,8 +63,8 @@ bool Glob::matches(std::string_view text) const noexcept {
       ++at;
       ++i;
     } else if (star) {
-      // Retrying the last star suffices: any bytes that an earlier star could take in addition, the last one can take
-      // too. This keeps the cost at O(text * pattern).
+      // Retrying the last star suffices: it can match any additional bytes that an earlier star could match. This keeps
+      // the cost at O(text * pattern).
       at = *star + 1;
       i = ++after_star;
     } else {

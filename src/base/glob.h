@@ -7,22 +7,22 @@
 
 namespace onnxar::base {
 
-/// Whether `text` contains a wildcard.
+/// True if `text` contains a wildcard.
 bool is_pattern(std::string_view text) noexcept;
 
-/// A pattern: `*` stands for any bytes, `?` for one byte, `[a-c]` and `[!a-c]` for one byte of a set or outside it, so
-/// that `[*]` is a star. A bracket that is never closed is a plain character. Slashes, dots and backslashes have no
-/// special meaning. Immutable. Threads: any.
+/// Matches a pattern: `*` matches any bytes, `?` one byte, `[a-c]` and `[!a-c]` one byte in or outside a set, so `[*]`
+/// matches a star. A bracket that is never closed is a plain character. Slashes, dots and backslashes have no special
+/// meaning. Immutable. Threads: any.
 class Glob {
  public:
   explicit Glob(std::string_view pattern);
 
-  /// Whether all of `text` matches. Cost: at most O(text * pattern) for any input; fnmatch of the C library takes
+  /// True if all of `text` matches. Cost: at most O(text * pattern) for any input; fnmatch of the C library takes
   /// O(text ^ stars).
   [[nodiscard]] bool matches(std::string_view text) const noexcept;
 
  private:
-  /// One byte of the text, or with `is_star` any number of bytes.
+  /// Matches one byte of the text, or any number of bytes if `is_star` is set.
   struct Item {
     bool is_star = false;
     std::bitset<256> bytes = {};

@@ -38,7 +38,7 @@ std::size_t JsonReader::skip_spaces() {
   return at_;
 }
 
-/// The first character of what comes next; a zero byte at the end.
+/// Returns the next character that is not white space; a zero byte at the end.
 char JsonReader::next() { return skip_spaces() < text_.size() ? text_[at_] : '\0'; }
 
 bool JsonReader::accept(char c) {
@@ -55,7 +55,7 @@ std::uint64_t JsonReader::number() {
   std::uint64_t value = 0;
   const char* const begin = text_.data() + skip_spaces();
   const auto [end, failed] = std::from_chars(begin, text_.data() + text_.size(), value);
-  const bool has_zero_before = end - begin > 1 && *begin == '0';  // JSON does not have these
+  const bool has_zero_before = end - begin > 1 && *begin == '0';  // not valid in JSON
   if (failed != std::errc() || has_zero_before) refuse("the text must have a number below 2^64 here");
   at_ += static_cast<std::size_t>(end - begin);
   return value;
@@ -72,7 +72,7 @@ unsigned JsonReader::hexadecimal() {
   return value;
 }
 
-/// Reads the digits of `\uXXXX`, and the second half of a pair of surrogates.
+/// Reads the digits of `\uXXXX`, and the second half of a surrogate pair.
 void JsonReader::append_code_point(std::string& to) {
   unsigned point = hexadecimal();
   if (point >= 0xd800 && point < 0xe000) {
@@ -163,7 +163,7 @@ void JsonReader::skip_scalar() {
   refuse("the text must have a value here (JSON has no NaN, comments or single quotes)");
 }
 
-/// Follows the brackets in a string of those that close them, one byte for each level.
+/// Keeps a string of the expected closing brackets, one byte for each level.
 JsonValue JsonReader::skip() {
   const char first = next();
   JsonValue value{first == '{'   ? JsonKind::object
@@ -172,7 +172,7 @@ JsonValue JsonReader::skip() {
                                  : JsonKind::other,
                   at_, at_};
   std::string open;
-  do {  // reads a value, or the opening bracket of one
+  do {  // reads a value, or its opening bracket
     if (!open.empty() && open.back() == '}') {
       string();
       expect(':');

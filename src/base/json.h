@@ -1,4 +1,4 @@
-// Reads JSON (RFC 8259) value by value, with the place of each, so that a caller can replace parts of the text.
+// Reads JSON (RFC 8259) value by value, with the position of each, so that a caller can replace parts of the text.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,40 @@ namespace onnxar::base {
 
 enum class JsonKind : std::uint8_t { object, list, string, other };
 
-/// A value in a text: its kind, and the bytes from `begin` to `end`.
+/// Describes a value in a text: its kind, and the bytes from `begin` to `end`.
 struct JsonValue {
   JsonKind kind = JsonKind::other;
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-/// A member of an object. `begin` is the place of its key.
+/// Describes a member of an object. `begin` is the position of its key.
 struct JsonMember {
   std::string key;
   std::size_t begin = 0;
   JsonValue value;
 };
 
-/// The text as a string of JSON, in quotes. REQUIRES: it is UTF-8.
+/// Returns the text as a JSON string, in quotes. REQUIRES: it is UTF-8.
 std::string json_string(std::string_view text);
 
-/// Reads a text from its front. The caller asks for the kind of value that it wants; what it does not want, it skips.
-/// A repeated key is the caller's matter. The text must outlive the reader. Errors, of all functions: `code`, at the
-/// byte, which counts from `first`. Cost: O(bytes read); no function calls itself, however deep the text is nested.
+/// Reads a text from its front. The caller asks for the kind of value that it expects, and skips other values. Repeated
+/// keys are left to the caller. The text must outlive the reader. All functions throw `code`, with the offset of the
+/// byte plus `first`. Cost: O(bytes read); no function calls itself, however deep the text is nested.
 class JsonReader {
  public:
-  /// Also throws if the text is not UTF-8, or begins with a byte order mark.
+  /// Reads `text`. Also throws if the text is not UTF-8, or begins with a byte order mark.
   JsonReader(std::string_view text, Code code, std::uint64_t first = 0);
-  /// Reads one value of a text that a reader has read as a whole.
+  /// Reads one value of a text that another reader has checked to its end.
   JsonReader(std::string_view text, Code code, const JsonValue& value) noexcept
       : text_(text.substr(0, value.end)), code_(code), at_(value.begin) {}
 
-  /// The text of a value.
+  /// Returns the text of a value.
   [[nodiscard]] std::string_view text_of(const JsonValue& value) const {
     return text_.substr(value.begin, value.end - value.begin);
   }
 
-  /// Reads an object. `member` gets each key, without its escapes, and must read or skip the value.
+  /// Reads an object. Calls `member` with each unescaped key; `member` must read or skip the value.
   template <typename Member>
   void object(const Member& member) {
     list_of('{', '}', [&] {
@@ -56,18 +56,18 @@ class JsonReader {
       member(key);
     });
   }
-  /// Reads an object, and returns its members in their order, also those with equal keys.
+  /// Reads an object and returns its members in order, including those with equal keys.
   std::vector<JsonMember> members();
   /// Reads a list. `item` must read or skip an item.
   template <typename Item>
   void list(const Item& item) {
     list_of('[', ']', item);
   }
-  /// Reads a string, and returns it without its escapes.
+  /// Reads a string and returns it unescaped.
   std::string string();
   /// Reads a whole number below 2^64.
   std::uint64_t number();
-  /// Skips a value of any kind, which it checks as the other functions do.
+  /// Skips a value of any kind, and checks it as the other functions do.
   JsonValue skip();
   /// Throws if anything but white space follows.
   void finish();

@@ -13,15 +13,15 @@ namespace {
 constexpr std::size_t word_size = sizeof(std::uint64_t);
 
 std::uint64_t random_word() {
-  std::random_device random;  // gives 32 bits at a time
+  std::random_device random;  // produces 32 bits at a time
   const std::uint64_t high = random();
   return high << 32U | random();
 }
 
 }  // namespace
 
-/// Uses loads of fixed sizes, which compile to single instructions. They may overlap, which does no harm: both loads
-/// put the same bits in the same place.
+/// Uses loads of fixed sizes, which compile to single instructions. The loads may overlap: both put the same bits in
+/// the same place.
 std::uint64_t short_word(std::string_view text) noexcept {
   if (text.empty()) return 0;
   if (text.size() >= 4) {
@@ -50,7 +50,7 @@ const SipHash::Key& process_key() {
 bool has_bytes(const ByteSource& source, Bytes bytes) {
   bool same = true;
   source.read([&](Bytes piece) {
-    // A sink cannot stop the source early except by an exception, which the library would throw again.
+    // A sink can stop the source early only by an exception, which the library would rethrow.
     same = same && (piece.empty() || std::memcmp(piece.data(), bytes.data(), piece.size()) == 0);
     bytes = bytes.subspan(piece.size());
   });

@@ -1,5 +1,5 @@
-// The hash for every table whose keys come from files. Its key is random, so an attacker cannot prepare names that
-// collide.
+// Hashes the keys of every table whose keys come from files. The hash key is random, so an attacker cannot prepare
+// names that collide.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@
 
 namespace onnxar::base {
 
-/// SipHash-1-3 (Aumasson and Bernstein 2012), word by word: one round per word, three at the end.
+/// Computes SipHash-1-3 (Aumasson and Bernstein 2012) word by word: one round per word, three at the end.
 class SipHash {
  public:
   struct Key {
@@ -34,7 +34,8 @@ class SipHash {
     a_ ^= word;
   }
 
-  /// The hash of all absorbed words and of `rest`, which holds the last `length` % 8 bytes; `length` counts all bytes.
+  /// Returns the hash of all absorbed words and of `rest`, which holds the last `length` % 8 bytes; `length` counts all
+  /// bytes.
   [[nodiscard]] constexpr std::uint64_t finish(std::uint64_t rest, std::uint64_t length) const noexcept {
     SipHash end = *this;
     end.absorb(rest | length << 56U);
@@ -60,19 +61,19 @@ class SipHash {
   std::uint64_t a_, b_, c_, d_;
 };
 
-/// At most seven bytes as a little-endian number. REQUIRES: text.size() < 8
+/// Returns at most seven bytes as a little-endian number. REQUIRES: text.size() < 8
 std::uint64_t short_word(std::string_view text) noexcept;
 
 std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept;
 
-/// The random key of this process. Errors: those of std::random_device.
+/// Returns the random key of this process. Throws what std::random_device throws.
 const SipHash::Key& process_key();
 
 /// Hashes texts and numbers under the key of this process. Hashes differ between processes, so output must not depend
 /// on the order of a table.
 ///
-/// The calls are deliberately not noexcept: only then does libstdc++ store the hashes of a table's elements. Otherwise
-/// it computes them again for each step along a bucket.
+/// The calls are deliberately not noexcept: libstdc++ then stores the hashes of a table's elements. Otherwise it would
+/// compute them again for each step along a bucket.
 struct KeyedHash {
   using is_transparent = void;
 
@@ -92,7 +93,8 @@ using KeyedMap = std::unordered_map<Key, Value, KeyedHash, std::equal_to<>>;
 template <typename Key>
 using KeyedSet = std::unordered_set<Key, KeyedHash, std::equal_to<>>;
 
-/// Whether `source` gives exactly these bytes. REQUIRES: source.size() == bytes.size(). Errors: those of the source.
+/// True if `source` hands out exactly these bytes. REQUIRES: source.size() == bytes.size(). Throws what the source
+/// throws.
 bool has_bytes(const ByteSource& source, Bytes bytes);
 
 }  // namespace onnxar::base

@@ -12,7 +12,7 @@
 
 namespace onnxar::base {
 
-/// The number whose bytes in memory are those of `value` from the lowest to the highest. Its own inverse.
+/// Returns the number whose bytes in memory are those of `value` from the lowest to the highest. Its own inverse.
 template <std::unsigned_integral T>
 constexpr T little_endian(T value) noexcept {
   if constexpr (std::endian::native == std::endian::little) {

@@ -1,4 +1,4 @@
-// Maps files, and tells which file a mapped byte came from and whether that has changed.
+// Maps files, and finds out which file a mapped byte came from and if that file has changed.
 #include "base/mapped_file.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ bool is_part(Bytes part, Bytes whole) noexcept {
 }
 std::uintptr_t begin_of(const FileOrigin* origin) noexcept { return address_of(origin->bytes()); }
 
-/// The distance from the page border below `position`, in the file or in memory, to `position`.
+/// Returns the distance from the start of the page to `position`, in the file or in memory.
 std::size_t into_page(std::uint64_t position) noexcept {
   return static_cast<std::size_t>(position % os::mapping_granularity());
 }
@@ -54,7 +54,7 @@ FileOrigin::FileOrigin(std::filesystem::path path, const os::FileStatus& status,
     if (!place.begin.compare_exchange_strong(expected, NotedMapping::being_filled)) continue;
     place.end = begin + bytes.size();
     place.text = &text_;
-    place.begin = begin;  // last: a handler recognises a place in use by it
+    place.begin = begin;  // last: a handler recognises a used place by it
     return;
   }
 }
@@ -69,7 +69,8 @@ std::string_view mapped_file_at(const void* address) noexcept {
     const std::uintptr_t begin = place.begin;
     if (begin <= NotedMapping::being_filled || wanted < begin || wanted >= place.end) continue;
     const std::string* const text = place.text;
-    // Otherwise the place was given to another mapping meanwhile. That of the address stays: it is being read.
+    // Otherwise the place was reused for another mapping meanwhile. The mapping of the address cannot vanish, because
+    // it is being read.
     if (place.begin == begin) return *text;
   }
   return {};
@@ -89,7 +90,7 @@ bool FileOrigin::is_changed() const noexcept {
   if (path_.empty()) return false;
   std::error_code failed;
   const os::FileStatus status = os::status_of(path_, failed);
-  if (failed) return os::reason_of(failed) == os::Reason::not_found;  // what cannot be examined is not known to differ
+  if (failed) return os::reason_of(failed) == os::Reason::not_found;  // a file that cannot be examined may be the same
   return status != status_;
 }
 
@@ -133,7 +134,7 @@ MappedFile MappedFile::map(os::Handle file, const std::filesystem::path& path) {
 
 MappedFile MappedFile::map(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
   const ExaminedFile found = examine(file, part, path);
-  if (found.length == 0) return {Bytes(), found.status.identity};  // mmap refuses a length of 0
+  if (found.length == 0) return {Bytes(), found.status.identity};  // mmap does not accept a length of 0
   const std::size_t before = into_page(part.offset);
   const std::size_t length = found.length_in_memory(path);
   std::error_code failed;

@@ -1,4 +1,4 @@
-// Files mapped for reading, and the file that bytes are mapped from.
+// Maps files for reading, and identifies the file that bytes are mapped from.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct onnxar::detail::MappedFrom {};
 
 namespace onnxar::base {
 
-/// An open file and a place in it.
+/// Holds an open file and an offset in it.
 struct OpenPlace {
   os::File file;
   std::uint64_t offset = 0;  ///< bytes
@@ -27,30 +27,30 @@ struct OpenPlace {
 
 /// Identifies the file of a mapping. Holds no descriptor, because a process may have more mappings than open files.
 /// Sources pass a pointer to it with their bytes (Location), so that a writer can let the file system share blocks.
-/// Lives as long as the mapping, and notes it for `mapped_file_at`, unless the file has no name. At most 1024 mappings
-/// are noted at a time. Threads: any.
+/// Lives as long as the mapping, and registers it for `mapped_file_at`, unless the file has no name. At most 1024
+/// mappings are registered at a time. Threads: any.
 class FileOrigin : public detail::MappedFrom {
  public:
-  /// `bytes` are the whole mapping; their first byte is at `offset` of the file at `path`.
+  /// `bytes` must be the whole mapping; their first byte is at `offset` of the file at `path`.
   FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Bytes bytes);
   FileOrigin(const FileOrigin&) = delete;
   FileOrigin& operator=(const FileOrigin&) = delete;
   ~FileOrigin();
 
-  /// All bytes of the mapping.
+  /// Returns all bytes of the mapping.
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
-  /// Opens the file again and returns the place of `part` in it. Empty if `part` is not within this mapping, or if the
-  /// path does not lead to the file any more.
+  /// Opens the file again and returns the place of `part` in it. Returns nothing if `part` is not within this mapping,
+  /// or if the path no longer leads to the file.
   [[nodiscard]] std::optional<OpenPlace> open(Bytes part) const;
-  /// Whether the file was written to or cut since it was mapped, or its path leads to a different file. The bytes that
-  /// were read may then mix two states of the file. False for a file without a path. A change within one tick of the
-  /// clock (some milliseconds) that keeps the size is not noticed.
+  /// True if the file was written to or truncated since it was mapped, or if its path leads to a different file. The
+  /// bytes that were read may then mix two states of the file. False for a file without a path. A change within one
+  /// tick of the clock (some milliseconds) that keeps the size is not noticed.
   [[nodiscard]] bool is_changed() const noexcept;
-  /// Refuses bytes that may mix two states of the file: it was written to or cut since it was mapped. A file that only
-  /// grew passes, since edits append; so does a file that another one has replaced at its path, since the mapping
-  /// keeps it. As above, a change within one tick is not noticed. Errors: io.changed.
+  /// Throws io.changed if the file was written to or truncated since it was mapped: the bytes may mix two states of the
+  /// file. Accepts a file that only grew, because edits append, and a file that another one has replaced at its path,
+  /// because the mapping keeps the old one. Does not notice a change within one tick, as above.
   void expect_unwritten() const;
-  /// Also refuses a file that only grew: for files that are read as a whole. Throws `io.changed`.
+  /// Throws io.changed also if the file only grew. For files that are read as a whole.
   void expect_whole() const;
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
@@ -62,19 +62,19 @@ class FileOrigin : public detail::MappedFrom {
   os::FileStatus status_;
   std::uint64_t offset_;
   Bytes bytes_;
-  std::string text_;  // of the path; the table of mappings points to it
+  std::string text_;  // the path as text; the table of mappings points to it
   std::size_t place_;
 };
 
-/// The path of the noted mapping that holds the address, as escaped_path writes it; empty if none does: for a signal
-/// handler, to name the file that an access faulted in. The text is valid as long as the mapping. Safe in signal
-/// handlers: it only reads lock-free atomics.
+/// Returns the path of the registered mapping that contains the address, as escaped_path writes it; empty if there is
+/// none. Lets a signal handler name the file in which an access faulted. The text is valid as long as the mapping. Safe
+/// in signal handlers: only reads lock-free atomics.
 std::string_view mapped_file_at(const void* address) noexcept;
 
-/// A source of bytes of a mapping, which must outlive it.
+/// Hands out bytes of a mapping, which must outlive it.
 class MappedSource final : public ByteSource {
  public:
-  /// `origin` is null for bytes that are only in memory.
+  /// `origin` is null for bytes that are not mapped.
   MappedSource(Bytes bytes, const FileOrigin* origin) : bytes_(bytes), origin_(origin) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override { sink(bytes_); }
@@ -85,34 +85,35 @@ class MappedSource final : public ByteSource {
   const FileOrigin* origin_;
 };
 
-/// The files that bytes of a source are mapped from.
+/// Lists the files that bytes of a source are mapped from.
 class FileOrigins {
  public:
-  /// Takes the files of runs of at least `smallest` bytes.
+  /// Includes only the files of runs of at least `smallest` bytes.
   FileOrigins(const ByteSource& source, std::uint64_t smallest);
 
-  /// The file whose mapping contains all of `bytes`, or null. Cost: O(log files).
+  /// Returns the file whose mapping contains all of `bytes`, or null. Cost: O(log files).
   [[nodiscard]] const FileOrigin* find(Bytes bytes) const noexcept;
-  /// See FileOrigin. Cost: a system call for each file.
+  /// Calls FileOrigin::expect_unwritten for each file. Cost: a system call for each file.
   void expect_unwritten() const;
 
  private:
   std::vector<const FileOrigin*> by_address_;
 };
 
-/// A regular file or a part of one, mapped shared and read-only.
+/// Maps a regular file or a part of one, shared and read-only.
 ///
 /// The size is read once, when the file is opened. If another process shortens the file while it is mapped, access to
-/// the missing part faults (SIGBUS on POSIX), which a reader cannot prevent. An empty file is a valid, empty mapping.
+/// the missing part faults (SIGBUS on POSIX); a reader cannot prevent that. An empty file is a valid, empty mapping.
 /// Owns the mapping, but no open file. Move-only; a moved-from object is empty. Threads: any number may read.
 class MappedFile {
  public:
-  /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.address_space, io.failed.
+  /// Maps the file at `path`. Throws io.not_found, io.permission, io.address_space and io.failed, and io.not_a_file for
+  /// a folder or a pipe.
   static MappedFile open(const std::filesystem::path& path);
-  /// Maps the file that `file` is open on; `path` is for messages.
+  /// Maps the open file `file`; `path` is for messages.
   static MappedFile map(os::Handle file, const std::filesystem::path& path);
   /// Maps a part of the file. The caller keeps the handle and may close it at once. The first byte has the same offset
-  /// in its page as in the file. Errors: as `open`; usage.argument (the part leaves the file).
+  /// in its page as in the file. Throws what `open` throws, and usage.argument if the file does not have this part.
   static MappedFile map(os::Handle file, const FilePart& part, const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;
@@ -125,8 +126,8 @@ class MappedFile {
   Bytes bytes() const&& = delete;
   [[nodiscard]] os::FileIdentity identity() const noexcept { return identity_; }
 
-  /// The file of the mapping; null for an empty mapping. The address stays the same as long as the mapping lives, even
-  /// if this object moves.
+  /// Returns the file of the mapping; null for an empty mapping. The address stays the same as long as the mapping
+  /// lives, even if this object moves.
   [[nodiscard]] const FileOrigin* origin() const noexcept { return origin_.get(); }
   /// See FileOrigin::is_changed; false for an empty mapping.
   [[nodiscard]] bool is_changed() const noexcept { return origin_ && origin_->is_changed(); }

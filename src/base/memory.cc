@@ -1,4 +1,4 @@
-// Reads mapped pages ahead of use, allocates memory, and keeps ranges of files at their addresses.
+// Prefetches mapped pages, allocates memory, and keeps ranges of files at their addresses.
 #include "base/memory.h"
 
 #include <algorithm>
@@ -18,20 +18,21 @@
 namespace onnxar::base {
 namespace {
 
-// A thread reads one piece at a time: large enough for network file systems, small enough to keep all threads busy.
+// The number of bytes that a thread reads at a time: large enough for network file systems, small enough to keep all
+// threads busy.
 constexpr std::size_t piece_size = 8U << 20U;
 
 constexpr std::uint64_t most_ahead = 32U << 20U;  // bytes
-constexpr std::size_t large = 4U << 20U;          // bytes; a range that is worth a call of its own
+constexpr std::size_t large = 4U << 20U;          // bytes; a range of this size justifies its own call
 
-/// The size of the file, which with the rest of its last page has to fit into addresses.
+/// Returns the size of the file, which must fit into addresses when rounded up to whole pages.
 std::size_t checked_size(const RandomAccess& source) {
   const std::uint64_t size = source.size();
   if (size > most_in_memory - os::mapping_granularity()) refuse_address_space(size, source.name());
   return static_cast<std::size_t>(size);
 }
 
-/// Addresses for `size` bytes; none for an empty file.
+/// Reserves addresses for `size` bytes; none for an empty file.
 std::span<std::byte> room_for(std::size_t size, const RandomAccess& source) {
   if (size == 0) return {};
   std::error_code failed;
@@ -40,14 +41,14 @@ std::span<std::byte> room_for(std::size_t size, const RandomAccess& source) {
   return room;
 }
 
-/// The pages that a range touches.
+/// Returns the pages that a range touches.
 ByteRange pages_of(const ByteRange& range) {
   const std::uint64_t page = os::mapping_granularity();
   const std::uint64_t begin = range.offset / page * page;
   return {begin, align_up(range.end(), page) - begin};
 }
 
-/// Sorts ranges and joins those that touch or overlap.
+/// Sorts ranges, and joins those that touch or overlap.
 std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
   std::ranges::sort(ranges, std::less(), &ByteRange::offset);
   std::vector<ByteRange> found;
@@ -146,7 +147,7 @@ void RangedMemory::need(std::span<const ByteRange> ranges) const {
   for (const ByteRange& range : missing) add(range);
 }
 
-/// Reads into pages that have memory. The last page of the file may be longer than the file.
+/// Reads into pages that have memory. The last page may extend beyond the file.
 void RangedMemory::fill(std::span<const ByteRange> missing) const {
   std::vector<RangeTarget> targets;
   for (const ByteRange& range : missing) {
@@ -187,10 +188,10 @@ void RangedMemory::copy(std::uint64_t offset, std::span<std::byte> target) const
   std::ranges::copy(section(ahead_, offset - ahead_at_, target.size()), target.begin());
 }
 
-/// Replaces the bytes that were read ahead by `length` bytes from `offset` on, and more if the caller went on from the
-/// earlier ones. REQUIRES: `reading_` is held.
+/// Replaces the bytes that were read ahead by `length` bytes from `offset` on, and by more if the caller continues
+/// after the earlier ones. REQUIRES: `reading_` is held.
 void RangedMemory::read_ahead(std::uint64_t offset, std::uint64_t length) const {
-  constexpr std::uint64_t most_between = 64U << 10U;  // a few entries that the caller left out
+  constexpr std::uint64_t most_between = 64U << 10U;  // a few entries that the caller skipped
   const std::uint64_t ahead_end = ahead_at_ + ahead_.size();
   if (offset > ahead_at_ && offset <= ahead_end + most_between) {
     length = std::max(length, std::min<std::uint64_t>(2 * ahead_.size(), most_ahead));

@@ -1,4 +1,4 @@
-// Reads mapped pages ahead of use, allocates memory, and copies files into memory.
+// Prefetches mapped pages, allocates memory, and copies files into memory.
 #pragma once
 
 #include <cstddef>
@@ -15,47 +15,47 @@
 
 namespace onnxar::base {
 
-/// Prepares `bytes`, part of a mapping, for reading. Prefetch::will_need advises the system, and returns at once.
-/// Prefetch::populate reads them into memory and maps their pages before it returns. Errors of the latter: io.failed
-/// (the file was shortened, or cannot be read).
+/// Prepares `bytes`, part of a mapping, for reading. Prefetch::will_need advises the system and returns at once.
+/// Prefetch::populate reads the bytes into memory and maps their pages before it returns; it throws io.failed if the
+/// file was shortened or cannot be read.
 void prefetch(Bytes bytes, Prefetch how);
 
-/// Allocates memory without touching it, and advises the system to use huge pages for large sizes. `alignment` is a
-/// power of two. Errors: std::bad_alloc.
+/// Allocates memory without touching it, and advises the system to use huge pages for large sizes. `alignment` must be
+/// a power of two. Throws std::bad_alloc.
 std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment);
 
 /// Copies a part of a file into new memory at a multiple of `alignment`, and returns it borrowed with its owner. The
 /// file is read in pieces on up to `threads` threads (0: one per core) and never mapped, so later changes of the file
-/// do not matter. The caller keeps the handle; its position does not move. Errors: as `examine`; io.failed (reading
-/// fails); io.changed (the file was shortened meanwhile); std::bad_alloc.
+/// do not matter. The caller keeps the handle; its position does not move. Throws what `examine` throws, io.failed if
+/// reading fails, io.changed if the file was shortened meanwhile, and std::bad_alloc.
 ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
                  const std::filesystem::path& path);
 
-// Memory with room for a whole file, which is filled range by range.
+// Reserves addresses for a whole file, and fills them range by range.
 
-/// Addresses for all bytes of a file that is read by ranges, so that code for mapped files works on them. Pages whose
-/// bytes were not read have no memory, and access to them faults: nothing takes the place of bytes that are not there.
-/// Ranges that were read stay. Not copyable. Threads: any; ranges are read one call at a time.
+/// Provides addresses for all bytes of a file that is read in ranges, so that code for mapped files works on them.
+/// Pages that were not read have no memory, and access to them faults, so missing bytes are never replaced by zeros.
+/// Ranges that were read stay in memory. Not copyable. Threads: any; ranges are read one call at a time.
 class RangedMemory {
  public:
-  /// Errors: io.address_space (the file is larger than the addresses that the system gives).
+  /// Throws io.address_space if the system cannot provide enough addresses for the file.
   explicit RangedMemory(std::shared_ptr<const RandomAccess> source);
   RangedMemory(const RangedMemory&) = delete;
   RangedMemory& operator=(const RangedMemory&) = delete;
   ~RangedMemory();
 
-  /// All bytes of the file. Only those that `need` was called for may be accessed.
+  /// Returns all bytes of the file. Only those that `need` was called for may be accessed.
   [[nodiscard]] Bytes bytes() const& noexcept { return room_.first(size_); }
   Bytes bytes() const&& = delete;
   [[nodiscard]] const RandomAccess& source() const noexcept { return *source_; }
 
-  /// Reads what is missing of the ranges, in one call of the source. REQUIRES: they lie in the file.
-  /// Errors: std::bad_alloc; io.failed (no memory for the pages); those of the source.
+  /// Reads the missing parts of the ranges in one call of the source. REQUIRES: the ranges lie in the file. Throws
+  /// std::bad_alloc, io.failed if there is no memory for the pages, and what the source throws.
   void need(std::span<const ByteRange> ranges) const;
   void need(const ByteRange& range) const { need({&range, 1}); }
 
   /// Fills `target` with the bytes from `offset` on, without keeping them in this memory. Reads ahead, up to 32 MiB, if
-  /// callers read small ranges one after the other. REQUIRES: the range lies in the file. Errors: as `need`.
+  /// callers read small consecutive ranges. REQUIRES: the range lies in the file. Throws what `need` throws.
   void copy(std::uint64_t offset, std::span<std::byte> target) const;
 
  private:
@@ -67,11 +67,11 @@ class RangedMemory {
 
   std::shared_ptr<const RandomAccess> source_;
   std::size_t size_;
-  std::span<std::byte> room_;   // whole pages
+  std::span<std::byte> room_;   // in whole pages
   mutable std::mutex reading_;  // held while the source reads
   mutable std::mutex state_;
   mutable std::map<std::uint64_t, std::uint64_t> present_;  // begin -> end of ranges in memory, which do not touch
-  mutable std::vector<std::byte> ahead_;                    // with `reading_`
+  mutable std::vector<std::byte> ahead_;                    // guarded by `reading_`
   mutable std::uint64_t ahead_at_ = 0;
 };
 

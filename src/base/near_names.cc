@@ -12,12 +12,12 @@ namespace onnxar::base {
 namespace {
 
 constexpr std::size_t most_names = 5;
-/// Longer names are rarely typed by hand, and comparing two of them takes quadratic time.
+/// The longest name that is compared. Longer names are rarely typed by hand, and a comparison takes quadratic time.
 constexpr std::size_t longest = 256;
 
-/// The number of insertions, removals and replacements that turn one name into the other (the Levenshtein distance);
-/// empty if it exceeds `limit`. Computes one row of the table at a time, and only the cells within `limit` of the
-/// diagonal: all others exceed it.
+/// Returns the number of insertions, removals and replacements that turn one name into the other (the Levenshtein
+/// distance); empty if it exceeds `limit`. Computes one row of the table at a time, and only the cells within `limit`
+/// of the diagonal: all others exceed it.
 std::optional<std::size_t> distance(std::string_view a, std::string_view b, std::size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return std::nullopt;
   const std::size_t far = limit + 1;

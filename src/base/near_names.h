@@ -14,9 +14,9 @@ class NearNames {
  public:
   explicit NearNames(std::string_view wanted) : wanted_(wanted) {}
 
-  /// Adds `name` if it is similar. Names of more than 256 bytes never are. Cost: O(length * allowed edits).
+  /// Adds `name` if it is similar. Ignores names of more than 256 bytes. Cost: O(length * allowed edits).
   void consider(std::string_view name);
-  /// `; near names: "a", "b"`, or an empty string if no name is near.
+  /// Returns `; near names: "a", "b"`, or an empty string if no name is near.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -41,7 +41,7 @@ os::File open_file(const std::filesystem::path& path, os::Access access) {
   std::error_code failed;
   os::File file = os::open(path, access, failed);
   if (!failed) return file;
-  // Only opening for writing fails here; a folder that is open for reading is refused by `examine`.
+  // Opening a folder fails here only for writing; `examine` refuses a folder that is open for reading.
   if (os::reason_of(failed) == os::Reason::is_folder) {
     throw Error(Code::io_not_a_file, "is a folder; name a file", {}, path);
   }
@@ -182,7 +182,7 @@ Error being_edited(const std::filesystem::path& path) {
 os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
                                std::error_code& failed) {
   using namespace std::chrono_literals;
-  constexpr auto step = 10ms;  // flock can wait only without a limit
+  constexpr auto step = 10ms;  // flock cannot wait with a time limit
   for (auto patience = 1000ms; patience > 0ms; patience -= step) {
     const os::Locking locking = os::try_lock(file, lock, failed);
     if (locking != os::Locking::busy) return locking;
@@ -198,8 +198,8 @@ os::File lock_for_replacing(const std::filesystem::path& path) {
     std::error_code failed;
     os::File file = os::open(path, os::Access::read, failed);
     if (os::reason_of(failed) == os::Reason::not_found) continue;  // it was removed meanwhile
-    // A file that may not be read may not be edited either, so it needs no lock. Without a descriptor or with a fault
-    // of the disk there may be an edit at work, which would be lost.
+    // A file that may not be read may not be edited either, so it needs no lock. After other errors (no free
+    // descriptor, a fault of the disk) an edit may be in progress, and it would be lost.
     if (os::reason_of(failed) == os::Reason::permission) break;
     if (failed) throw system_error(failed, "cannot lock", path);
     // NFS without a lock daemon and some FUSE file systems have no locks. Replacing a file must still work there.
@@ -212,7 +212,7 @@ os::File lock_for_replacing(const std::filesystem::path& path) {
 void renew_lock(os::File& lock, const std::filesystem::path& path) {
   if (lock.valid() && leads_to(path, lock)) return;
   os::File now = lock_for_replacing(path);
-  if (now.valid()) lock = std::move(now);  // nothing is there if the folder was moved, with the locked file
+  if (now.valid()) lock = std::move(now);  // invalid if the folder was moved with the locked file
 }
 
 }  // namespace onnxar::base

@@ -1,4 +1,4 @@
-// Writes new files and additions to files, which appear whole or not at all.
+// Writes new files and additions to files atomically.
 #include "base/output_file.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct ExtendedFile {
 // handler must not allocate. 16 places suffice for programs that edit a few archives at a time.
 std::array<ExtendedFile, 16> files;
 std::atomic<bool> abandoned = false;
-// The threads inside an ExtendingWrite; 0: a free place. A thread_local flag would not do, because its first use in a
+// The threads inside an ExtendingWrite; 0 marks a free place. Not a thread_local flag, because its first use in a
 // handler may allocate.
 std::array<std::atomic<std::uintptr_t>, 64> writing;
 static_assert(std::atomic<os::Handle>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -51,18 +51,18 @@ void change_one(std::uintptr_t from, std::uintptr_t to) noexcept {
 
 void end_write() noexcept { change_one(os::current_thread(), 0); }
 
-/// Notes that the file is to be cut back to `size` if a signal ends the process.
+/// Records that the file must be cut back to `size` if a signal ends the process.
 void note_extended_file(os::Handle file, std::uint64_t size) noexcept {
   for (ExtendedFile& place : files) {
     os::Handle expected = ExtendedFile::free_place;
     if (!place.file.compare_exchange_strong(expected, ExtendedFile::being_filled)) continue;
-    place.size = size;  // before the handle, which tells a handler that the place is in use
+    place.size = size;  // before the handle, which marks the place as used
     place.file = file;
     return;
   }
 }
 
-/// Has no effect on a file that was not noted. REQUIRES: the handle is still open.
+/// Removes the record of a file. Has no effect if there is none. REQUIRES: the handle is still open.
 void forget_extended_file(os::Handle file) noexcept {
   for (ExtendedFile& place : files) {
     os::Handle expected = file;
@@ -70,7 +70,7 @@ void forget_extended_file(os::Handle file) noexcept {
   }
 }
 
-/// The error for bytes, of a mapping as a rule, that the system could not read.
+/// Returns the error for bytes, usually of a mapping, that the system could not read.
 Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
   std::string_view name = mapped_file_at(first.data());
   if (name.empty()) name = mapped_file_at(second.data());
@@ -83,8 +83,8 @@ Error shortened_input(Bytes first, Bytes second, const fs::path& target) {
 void cut_back_extended_files() noexcept {
   abandoned = true;
   if (std::ranges::none_of(files, is_noted)) return;
-  // Another thread may be about to write, which would extend the file again. It is listed before it asks
-  // `is_abandoned`, so it either stops or is waited for. The write that this handler interrupted does not go on.
+  // Another thread may be about to write, which would extend the file again. It registers before it calls
+  // `is_abandoned`, so it either stops or is waited for. The write that this handler interrupted does not continue.
   end_write();
   const auto writes = [] { return std::ranges::any_of(writing, [](const auto& thread) { return thread != 0; }); };
   for (int waited = 0; writes() && waited < 2000; ++waited) os::pause(1);
@@ -125,7 +125,7 @@ OutputFile OutputFile::create_nameless(const fs::path& folder) {
   file.name_.emplace(OutputTarget{file.target_, Folder::open(file.target_), "onnxar"});
   file.file_ = file.name_->create();
   file.name_->vanish();
-  os::allow_holes(file.file_);  // the file of a spool is as long as all that it may have to hold
+  os::allow_holes(file.file_);  // a spool's file has the size of everything that it may have to hold
   return file;
 }
 
@@ -152,13 +152,14 @@ void OutputFile::discard() noexcept {
     forget_extended_file(file_);
   }
   old_size_.reset();
-  file_ = os::File();  // first, since removing a hidden name may need a descriptor
+  file_ = os::File();  // first, because removing a hidden name may need a descriptor
   name_.reset();
 }
 
 // --- Writing ---------------------------------------------------------------------------------------------------------
 
-/// Called at the first change, not at the beginning: cutting a file that did not grow would still change its time.
+/// Records the extension. Called at the first change, not at the beginning: truncating a file that did not grow would
+/// still change its time.
 void OutputFile::begin_extension() noexcept {
   if (!old_size_ || begun_) return;
   begun_ = true;
@@ -176,8 +177,8 @@ void OutputFile::reserve(std::uint64_t size) {
       os::set_aside(file_, begin, size - begin, old_size_ ? os::FileSize::stays : os::FileSize::grows);
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::disk_full && !old_size_ && os::can_share_blocks(file_)) {
-    // Shared blocks may need far less room; if not, writing finds the disk full. set_size gives partly reserved room
-    // back.
+    // Shared blocks may need far less room; if not, writing reports the full disk. set_size releases partly reserved
+    // room.
     return set_size(0);
   }
   if (reason == os::Reason::disk_full || reason == os::Reason::too_large) {
@@ -247,7 +248,7 @@ void OutputFile::sync() {
 
 void OutputFile::prepare(Sync sync) {
   if (prepared_) return;
-  if (existing_ == Existing::replace) name_->keep_mode(file_);  // before the sync, which makes the mode durable, too
+  if (existing_ == Existing::replace) name_->keep_mode(file_);  // before the sync, which also makes the mode durable
   expect_written(sync);
   prepared_ = true;
 }
@@ -277,7 +278,7 @@ void OutputFile::publish(Sync sync) {
   published_ = true;
   file_ = os::File();
   lock_ = os::File();
-  if (sync == Sync::full) sync_name();  // the name is durable only when its folder is
+  if (sync == Sync::full) sync_name();  // the name is durable only after its folder was synced
 }
 
 /// Waits until the disk has the name. After an error, a new file has no name, as after every other error.

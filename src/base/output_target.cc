@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Errors: io.permission, io.failed.
+/// True if the name is a symbolic link. Throws io.permission and io.failed.
 bool is_link(const Folder& folder, os::Handle here, const std::string& name) {
   std::error_code failed;
   const os::FileStatus status = os::status_in(here, os::path_of(name), failed);
@@ -27,7 +27,7 @@ bool is_link(const Folder& folder, os::Handle here, const std::string& name) {
   return status.kind == os::FileKind::link;
 }
 
-/// The target that the link of this name holds; empty if it is not a link. Errors: io.permission.
+/// Returns the target of the link with this name; nothing if it is not a link. Throws io.permission.
 std::optional<fs::path> link_target(const Folder& folder, const std::string& name) {
   const FolderHandle here = folder.handle();
   if (!is_link(folder, here, name)) return std::nullopt;
@@ -62,7 +62,7 @@ void check(const os::FileStatus& status, const std::error_code& failed, const fs
 
 std::string hidden_name(const std::string& target) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  constexpr std::size_t most = 200;  // with the 12 bytes that are added, below the 255 that file systems allow
+  constexpr std::size_t most = 200;  // with 12 added bytes, below the 255 that file systems allow
   std::random_device random;
   // Some file systems refuse a name that ends within a character.
   std::string name = concat(".", utf8_prefix(target, most), ".");
@@ -123,10 +123,11 @@ os::File OutputName::create() {
   throw system_error(failed, "cannot write into the folder", target_.folder->path());
 }
 
-/// `create` makes something of a name, and returns why it failed.
+/// Calls `create` with random hidden names until it succeeds. `create` makes a file or link of a name, and returns why
+/// it failed.
 template <typename Create>
 void OutputName::hide_with(const Create& create) {
-  constexpr int attempts = 100;  // random names collide only if an adversary guesses them
+  constexpr int attempts = 100;  // random names collide only if an attacker guesses them
   std::error_code failed;
   for (int i = 0; i < attempts; ++i) {
     std::string name = hidden_name(target_.name);
@@ -177,7 +178,7 @@ void OutputName::vanish() noexcept {
 }
 
 void OutputName::keep_mode(os::Handle file) const {
-  // Not ignored: the new file could be open to users to whom the old one was not.
+  // Not ignored: users who could not read the old file might be able to read the new one.
   if (const std::error_code failed = os::keep_mode(file, target_.folder->handle(), os::path_of(target_.name))) {
     throw system_error(failed, "cannot keep the permissions", target_.path);
   }

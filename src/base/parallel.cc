@@ -12,8 +12,8 @@
 namespace onnxar::base {
 namespace {
 
-/// Hands out numbers in ascending order. All calls below a failed number have therefore begun before it, so timing does
-/// not decide which of several failures is rethrown.
+/// Hands out numbers in ascending order. All calls with smaller numbers have therefore begun before a failed call, so
+/// timing does not determine which of several failures is rethrown.
 class Queue {
  public:
   Queue(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}
@@ -53,7 +53,7 @@ class Queue {
   std::exception_ptr failure_;
 };
 
-/// Whether the system gave one more thread.
+/// Starts one more thread. Returns false if the system refuses it.
 bool add_thread(std::vector<JoinedThread>& threads, Queue& queue) {
   try {
     threads.emplace_back([&queue] { queue.run(); });

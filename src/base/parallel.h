@@ -11,7 +11,7 @@
 
 namespace onnxar::base {
 
-// A thread that the destructor joins. std::jthread would do, but libc++ 19 has it only with a special flag.
+// Joins a thread in the destructor, like std::jthread, which libc++ 19 has only with a special flag.
 
 class JoinedThread {
  public:
@@ -25,7 +25,7 @@ class JoinedThread {
   JoinedThread& operator=(const JoinedThread&) = delete;
   ~JoinedThread() { join(); }
 
-  /// Waits for the end of the thread, unless that was done before.
+  /// Waits for the end of the thread, unless it was joined before.
   void join() {
     if (thread_.joinable()) thread_.join();
   }
@@ -34,19 +34,19 @@ class JoinedThread {
   std::thread thread_;
 };
 
-/// Work on at least this many bytes is worth a further thread, which costs about 30 us to start.
+/// The number of bytes from which another thread is worthwhile; starting a thread takes about 30 us.
 inline constexpr std::size_t worth_a_thread = 2U << 20U;
 
-/// The number of threads that `threads` asks for: 0 means one per core. At least one.
+/// Returns the number of threads that `threads` asks for, at least 1; 0 means one per core.
 std::size_t allowed_threads(std::size_t threads) noexcept;
 
-/// The number of threads for work on `bytes` bytes: what `threads` asks for; if that is 0, no more than the work is
-/// worth. At least one.
+/// Returns the number of threads for work on `bytes` bytes, at least 1: what `threads` asks for or, if that is 0, no
+/// more than the work is worth.
 std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept;
 
-/// Calls `work` with 0 to count - 1, each once, on up to `threads` threads (0: as many as there are cores), the
-/// caller's among them, and returns when all are done. After an exception no more calls begin; the exception of the
-/// smallest number is rethrown. If the system refuses a thread, the others do its work.
+/// Calls `work` once with each number from 0 to count - 1, on up to `threads` threads (0: as many as there are cores),
+/// including the caller's, and returns when all calls have ended. After an exception, begins no more calls, and
+/// rethrows the exception of the smallest number. If the system refuses a thread, the others do its work.
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace onnxar::base

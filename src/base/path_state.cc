@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those that cannot be examined have an empty status, at all times.
+/// Returns the states of the folders on the way to a file. Folders that cannot be examined have an empty status, now
+/// and later.
 std::vector<os::FileStatus> folders_of(const fs::path& file) {
   std::vector<os::FileStatus> found;
   for (fs::path folder = file; folder.has_relative_path();) {
@@ -24,7 +25,8 @@ std::vector<os::FileStatus> folders_of(const fs::path& file) {
   return found;
 }
 
-/// A rename of a folder changes one of its times; a change of the names in it, both.
+/// True if the folder was not renamed. A rename changes only one of its times; a change of the names in it changes
+/// both.
 bool is_in_place(const os::FileStatus& before, const os::FileStatus& now) {
   return now.identity == before.identity && (now.changed == before.changed || now.changed == now.modified);
 }

@@ -1,4 +1,4 @@
-// Notices that a file was changed or replaced, even if the old file was put back.
+// Detects that a file was changed or replaced, even if the old file was put back.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,18 @@
 
 namespace onnxar::base {
 
-/// The file that a path leads to, and the folders on the way. Replacing the file and putting it back changes the times
-/// of the file, or those of a folder that was renamed. Immutable. Threads: any.
+/// Records the state of the file that a path leads to, and of the folders on the way. Replacing the file and putting it
+/// back changes the times of the file, or those of a renamed folder. Immutable. Threads: any.
 class PathState {
  public:
-  /// Errors: io.*, as for opening the file.
+  /// Records the present state. Throws the io.* errors of opening the file.
   explicit PathState(const std::filesystem::path& path);
 
-  /// The path without links.
+  /// Returns the path without links.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] const os::FileStatus& status() const noexcept { return status_; }
-  /// True if the path still leads to the file, unchanged, through the same folders, and none was renamed. Names
-  /// that others make in these folders do not count.
+  /// True if the path still leads to the unchanged file through the same folders, and no folder was renamed. Ignores
+  /// names that others make in these folders.
   [[nodiscard]] bool holds() const;
   /// Throws io.changed unless `holds`.
   void expect_same() const;
@@ -27,7 +27,7 @@ class PathState {
  private:
   std::filesystem::path path_;
   os::FileStatus status_;
-  std::vector<os::FileStatus> folders_;  // from the innermost one on
+  std::vector<os::FileStatus> folders_;  // the innermost folder first
 };
 
 }  // namespace onnxar::base

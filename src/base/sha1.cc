@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<std::uint64_t> summed = 0;
 
-/// The four functions and constants of the standard, each for 20 of the 80 rounds.
+/// Implements the four functions and constants of the standard, each for 20 of the 80 rounds.
 template <std::size_t round>
 constexpr std::uint32_t mixed(std::uint32_t b, std::uint32_t c, std::uint32_t d) noexcept {
   // "Choose" and "majority" are written with one operation fewer than in the standard.
@@ -24,7 +24,7 @@ constexpr std::uint32_t mixed(std::uint32_t b, std::uint32_t c, std::uint32_t d)
   return (b ^ c ^ d) + 0xca62c1d6;
 }
 
-/// The 80 rounds of one block. The message schedule keeps only the 16 words that later rounds still need.
+/// Computes the 80 rounds of one block. The message schedule keeps only the 16 words that later rounds still need.
 class Rounds {
  public:
   // The first 16 rounds fill the words before any round reads them, so setting them to zero would be wasted work.
@@ -46,8 +46,8 @@ class Rounds {
                words_[(round + 13) % 16] ^ words_[(round + 8) % 16] ^ words_[(round + 2) % 16] ^ words_[round % 16], 1);
   }
 
-  /// Instead of moving the five variables by one place in each round, each round names them one place further on, so
-  /// that they stay in registers. After 80 rounds, a multiple of five, each is at its own place again.
+  /// Computes one round. Instead of moving the five variables by one place in each round, each round names them one
+  /// place further on, so they stay in registers. After 80 rounds, a multiple of five, each is back in its own place.
   template <std::size_t round>
   void step() noexcept {
     const std::uint32_t a = at<round, 0>();

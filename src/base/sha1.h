@@ -10,18 +10,18 @@
 
 namespace onnxar::base {
 
-/// SHA-1 of bytes that come in pieces, for the checksums of ONNX's external data: they detect accidental damage, not
-/// attacks. Not synchronised. Cost: 0.5 to 1 GB/s.
+/// Computes SHA-1 for the checksums of ONNX's external data, which detect accidental damage, not attacks. Not
+/// synchronised. Cost: 0.5 to 1 GB/s.
 class Sha1 {
  public:
   Sha1() noexcept;
 
   void update(Bytes bytes) noexcept;
-  /// The digest as 40 lower-case hexadecimal digits. The object cannot be used afterwards.
+  /// Returns the digest as 40 lower-case hexadecimal digits. The object cannot be used afterwards.
   [[nodiscard]] std::string hex() && { return std::move(hash_).hex(5); }
 
-  /// The number of bytes that this process has passed to `update` so far. Tests use it to prove that bytes shared by
-  /// many tensors are summed once. Threads: any.
+  /// Returns the number of bytes that this process has passed to `update` so far. Tests use it to prove that bytes
+  /// shared by many tensors are summed once. Threads: any.
   static std::uint64_t bytes_summed() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Computes SHA-256 (FIPS 180-4), with instructions of the processor where it has them.
+// Computes SHA-256 (FIPS 180-4), with instructions of the processor if it has them.
 #include "base/sha256.h"
 
 #include <array>
@@ -34,7 +34,7 @@ alignas(16) constexpr std::array<std::uint32_t, rounds> constants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// The message schedule of a block: its 16 words, and 48 more that depend on them.
+/// Returns the message schedule of a block: its 16 words, and 48 more that depend on them.
 std::array<std::uint32_t, rounds> schedule(const std::byte* block) noexcept {
   std::array<std::uint32_t, rounds> w{};
   for (std::size_t i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
@@ -63,8 +63,8 @@ void add_blocks_plainly(State& state, const std::byte* block, std::size_t count)
   }
 }
 
-// Both processors keep the 16 words of the schedule that later rounds need in four vectors, and do four rounds for each
-// vector. The loops over the vectors are unrolled, so that they stay in registers.
+// Both kinds of processors keep the 16 words of the schedule that later rounds need in four vectors, and compute four
+// rounds per vector. The loops over the vectors are unrolled, so that the vectors stay in registers.
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -105,7 +105,7 @@ __attribute__((target("sha,ssse3"))) void add_blocks_by_instructions(State& stat
   state = {a, b, c, d, e, f, g, h};
 }
 
-/// Bits of the processor's answers, as Intel's manual numbers them (volume 2, CPUID).
+/// True if the processor reports the instructions. Bits are numbered as in Intel's manual (volume 2, CPUID).
 bool ask_for_instructions() noexcept {
   constexpr unsigned ssse3 = 1U << 9U;  // leaf 1, ecx
   constexpr unsigned sha = 1U << 29U;   // leaf 7, ebx
@@ -160,7 +160,7 @@ bool ask_for_instructions() noexcept { return false; }
 }  // namespace
 
 bool has_sha256_instructions() noexcept {
-  static const bool has = ask_for_instructions();  // asking takes microseconds in a virtual machine
+  static const bool has = ask_for_instructions();  // CPUID takes microseconds in a virtual machine
   return has;
 }
 

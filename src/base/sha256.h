@@ -9,19 +9,19 @@
 
 namespace onnxar::base {
 
-/// Whether this CPU has instructions for SHA-256: x86-64 since Goldmont, Ice Lake and Zen; most 64-bit ARM.
+/// True if this CPU has instructions for SHA-256: x86-64 since Goldmont, Ice Lake and Zen; most 64-bit ARM.
 bool has_sha256_instructions() noexcept;
 
-/// SHA-256 of bytes that come in pieces, for digests of archives (spec/digest.md). Not synchronised. Cost: 1 to 2 GB/s
-/// with the CPU's instructions, otherwise 0.2 to 0.5 GB/s. One digest cannot use several threads: each block depends on
-/// the one before it.
+/// Computes SHA-256 for digests of archives (spec/digest.md). Not synchronised. Cost: 1 to 2 GB/s with the CPU's
+/// instructions, otherwise 0.2 to 0.5 GB/s. One digest cannot use several threads: each block depends on the one before
+/// it.
 class Sha256 {
  public:
-  /// REQUIRES: `by_instructions` only if the CPU has them.
+  /// Begins a digest. REQUIRES: `by_instructions` is false if the CPU lacks the instructions.
   explicit Sha256(bool by_instructions = has_sha256_instructions()) noexcept;
 
   void update(Bytes bytes) noexcept { hash_.update(bytes); }
-  /// The digest as 64 lower-case hexadecimal digits. The object cannot be used afterwards.
+  /// Returns the digest as 64 lower-case hexadecimal digits. The object cannot be used afterwards.
   [[nodiscard]] std::string hex() && { return std::move(hash_).hex(8); }
 
  private:

@@ -11,7 +11,7 @@
 namespace onnxar::base {
 namespace {
 
-constexpr std::uint64_t step = 16U << 20U;  // a call per 16 MiB costs nothing, and a bar moves many times a second
+constexpr std::uint64_t step = 16U << 20U;  // cheap enough, and a progress bar still moves many times a second
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void ExactSource::read(const ByteSink& sink) const {
   std::uint64_t left = size_;
   std::exception_ptr failure;
   source_->read([&](Bytes piece) {
-    if (failure) std::rethrow_exception(failure);  // the source swallowed it and went on
+    if (failure) std::rethrow_exception(failure);  // the source swallowed it and continued
     try {
       if (piece.size() > left) refuse("longer");
       sink(piece);
@@ -67,7 +67,7 @@ void Progress::pass(Bytes bytes, const ByteSink& sink) {
 
 void Progress::add(std::uint64_t bytes) {
   done_ += bytes;
-  // The last call has to say that all is done, however few bytes are left of a step.
+  // The last call reports that the work is done, even if fewer bytes than a step are left.
   if (!tell_ || (done_ - told_ < step && done_ != total_)) return;
   told_ = done_;
   tell_(done_, total_);

@@ -1,4 +1,4 @@
-// Sources of bytes: what callers' sources announce, the progress of reading them, and all their bytes at once.
+// Checks what callers' sources announce, reports the progress of reading them, and gathers their bytes.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,19 @@
 
 namespace onnxar::base {
 
-// Sums of sizes that sources announce.
+// Adds sizes that sources announce.
 
-/// The largest sum. It is twice the largest entry of an archive, which leaves room for messages, names and padding, and
-/// keeps offsets below 2^63, which file systems require.
+/// The largest sum: twice the largest entry of an archive. That leaves room for messages, names and padding, and keeps
+/// offsets below 2^63, as file systems require.
 inline constexpr std::uint64_t largest_sum = 1ULL << 61U;
 
-/// Returns `total + size`. A source of the caller may announce any size, and a sum that wrapped would pass every later
-/// limit. REQUIRES: limit <= largest_sum. Errors: usage.argument, at `place`: the sum is over `limit`.
+/// Returns `total + size`. A caller's source may announce any size, and a wrapped sum would pass every later limit.
+/// REQUIRES: limit <= largest_sum. Throws usage.argument, at `place`, if the sum exceeds `limit`.
 std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place& place = {},
                             std::uint64_t limit = largest_sum);
 
-/// Gives exactly as many bytes as it announces, or throws. The caller's source may give more or fewer bytes, may
-/// announce a different size at every call, and may swallow an exception of its sink and go on. Such an exception is
+/// Hands out exactly as many bytes as it announces, or throws. A caller's source may hand out more or fewer bytes, may
+/// announce a different size at every call, and may swallow an exception of its sink and continue. Such an exception is
 /// rethrown when the source returns, and no byte reaches the sink after it.
 class ExactSource final : public ByteSource {
  public:
@@ -36,7 +36,8 @@ class ExactSource final : public ByteSource {
   explicit ExactSource(std::shared_ptr<const ByteSource> source, std::string what = "the data", Place place = {});
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
-  /// Errors: io.source_size (more or fewer bytes than announced); what the source or `sink` throws.
+  /// Throws io.source_size if the source hands out more or fewer bytes than announced, and what the source or `sink`
+  /// throws.
   void read(const ByteSink& sink) const override;
   void locate(const std::function<void(const Location&)>& visit) const override { source_->locate(visit); }
 
@@ -54,15 +55,15 @@ class ExactSource final : public ByteSource {
 /// Counts the bytes that are written or read. Not synchronised.
 class Progress {
  public:
-  /// `tell` may be empty, and must outlive this. The work is on `total` bytes.
+  /// `tell` may be empty, and must outlive this object. `total` is the number of bytes of the work.
   Progress(const ProgressCallback& tell, std::uint64_t total) : tell_(tell), total_(total) {}
 
   /// Passes `bytes` to `sink` in pieces, and calls `tell` after each piece.
   void pass(Bytes bytes, const ByteSink& sink);
 
-  /// Counts `bytes` bytes, and calls `tell` if that completes a step or all work.
+  /// Counts `bytes` bytes, and calls `tell` if that completes a step or the work.
   void add(std::uint64_t bytes);
-  /// Calls `tell` for the end of the work, unless it was called for it.
+  /// Calls `tell` for the end of the work, unless that was done before.
   void finish();
 
  private:
@@ -72,13 +73,13 @@ class Progress {
   std::uint64_t told_ = 0;
 };
 
-/// Counts bytes on any thread, and reports them on the thread that made this.
+/// Counts bytes on any thread, and reports them on the thread that created this object.
 class SharedProgress {
  public:
   SharedProgress(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
 
   void add(std::uint64_t bytes);
-  /// As Progress::finish, on the thread that made this.
+  /// Calls Progress::finish. Must be called on the thread that created this object.
   void finish() { progress_.finish(); }
 
  private:
@@ -103,11 +104,11 @@ class CountedSource final : public ByteSource {
   Progress& progress_;
 };
 
-/// Returns a view of the bytes of a source that lie in memory in one piece; nothing if they do not, or if there are
-/// none.
+/// Returns a view of the bytes of a source if they lie in memory in one piece; nothing if they do not, or if the source
+/// is empty.
 std::optional<Bytes> in_one_piece(const ByteSource& source);
 
-/// All bytes of a source, copied. Errors: std::bad_alloc; those of the source.
+/// Returns a copy of all bytes of a source. Throws std::bad_alloc, and what the source throws.
 std::vector<std::byte> gathered(const ByteSource& source);
 
 }  // namespace onnxar::base

@@ -18,7 +18,7 @@ Error two_at_once() {
                  "again with a new writer")};
 }
 
-/// The message of the exception that is being handled. REQUIRES: called in a handler.
+/// Returns the message of the exception that is being handled. REQUIRES: called in a handler.
 std::string current_failure() {
   try {
     throw;
@@ -67,7 +67,7 @@ void Steps::fail() noexcept {
   state_->stage = Stage::failed;
   try {
     state_->failure = current_failure();
-  } catch (...) {  // no memory for the description; that it failed is recorded
+  } catch (...) {  // no memory for the description; the failure is still recorded
     state_->failure.clear();
   }
 }

@@ -1,4 +1,4 @@
-// A sequence of steps that ends permanently with the first failure, even if the caller swallows the exception.
+// Ends a sequence of steps permanently with the first failure, even if the caller swallows the exception.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 namespace onnxar::base {
 
 /// Admits one step at a time, and no step after a failed one: the output is then incomplete, and publishing it could
-/// replace a good file by a broken one.
+/// replace a good file with a broken one.
 ///
-/// A step that begins during a different step has no effect, except that the whole sequence fails: the caller shares
-/// the object between threads, or calls it from a callback. The step at work fails when it ends, or before it publishes
-/// (`close`). Threads: all members may be called at once. A moved-from object may only be assigned to or destroyed.
+/// A step that begins during another step does nothing but make the whole sequence fail: the caller shares the object
+/// between threads, or calls it from a callback. The running step fails when it ends, or before it publishes (`close`).
+/// Threads: all members may be called at once. A moved-from object may only be assigned to or destroyed.
 class Steps {
  public:
   Steps() : state_(std::make_unique<State>()) {}
 
-  /// Calls `action` and returns its result. Messages name no function: each interface has other names. Errors:
-  /// usage.writer_failed, usage.writer_busy, usage.writer_finished; those of `action`, after which no step is admitted.
+  /// Calls `action` and returns its result. Messages do not name functions, because each interface has different names.
+  /// Throws usage.writer_failed, usage.writer_busy, usage.writer_finished, and what `action` throws; after that, no
+  /// step is admitted.
   template <typename Action>
   decltype(auto) take(const Action& action) {
     begin();
@@ -39,8 +40,8 @@ class Steps {
     }
   }
 
-  /// Must be called in the last step before it publishes. No further step is admitted. Errors: usage.writer_busy (a
-  /// different step tried to begin).
+  /// Ends the sequence: no further step is admitted. Must be called in the last step before it publishes. Throws
+  /// usage.writer_busy if another step tried to begin.
   void close();
 
  private:

@@ -15,7 +15,7 @@ namespace onnxar::base {
 namespace {
 
 struct SecondByte {
-  std::size_t length;       // of the whole sequence
+  std::size_t length;       // length of the whole sequence
   unsigned char low, high;  // range of the second byte, which excludes overlong forms and surrogates
 };
 
@@ -57,7 +57,7 @@ char32_t utf8_code_point(std::string_view text) noexcept {
 
 std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept {
   std::size_t end = std::min(most, text.size());
-  // A sequence that `end` cuts begins at one of the three bytes before it.
+  // A sequence that `end` splits begins at one of the three bytes before it.
   for (std::size_t begin = end - std::min<std::size_t>(end, 3); begin < end; ++begin) {
     if (begin + utf8_sequence_length(text.substr(begin)) > end) end = begin;
   }

@@ -10,30 +10,30 @@
 
 namespace onnxar::base {
 
-// Strict UTF-8: no overlong forms, no surrogates, no code points above U+10FFFF (Unicode 15, table 3-7).
+// Decodes strict UTF-8: no overlong forms, no surrogates, no code points above U+10FFFF (Unicode 15, table 3-7).
 
-/// The length (1 to 4) of the well-formed sequence at the front of `text`; 0 if it does not begin with one.
+/// Returns the length (1 to 4) of the well-formed sequence at the front of `text`; 0 if it does not begin with one.
 std::size_t utf8_sequence_length(std::string_view text) noexcept;
 
-/// The code point at the front of `text`; 0 if the sequence is not well-formed.
+/// Returns the code point at the front of `text`; 0 if the sequence is not well-formed.
 char32_t utf8_code_point(std::string_view text) noexcept;
 
-/// The first `most` bytes, or up to 3 fewer so that no character is cut.
+/// Returns the first `most` bytes, or up to 3 fewer so that no character is cut.
 std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept;
 
-/// Whether `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
-/// bytes in UTF-8, and some terminals obey them as well.
+/// True if `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
+/// bytes in UTF-8; some terminals obey them too.
 bool begins_with_control(std::string_view text) noexcept;
 
 bool is_utf8(std::string_view text) noexcept;
 
-// Tests on eight ASCII characters at once, in a 64-bit word.
+// Tests eight ASCII characters at once, in a 64-bit word.
 
 constexpr std::uint64_t every_byte(std::uint64_t byte) noexcept { return byte * 0x0101010101010101ULL; }
 
 /// Returns a word in which the top bit is set for exactly the bytes from `first` to `last`; bytes from 0x80 on never
-/// match. For a byte below 0x80, adding 0x80 - first sets its top bit from `first` on, and adding 0x7f - last beyond
-/// `last`. The sums stay below 0x100, so no byte carries into the next one.
+/// match. For a byte below 0x80, adding 0x80 - first sets the top bit if the byte is at least `first`, and adding 0x7f
+/// - last sets it if the byte is above `last`. The sums stay below 0x100, so no byte carries into the next one.
 constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, unsigned char last) noexcept {
   const std::uint64_t low_bits = word & every_byte(0x7f);
   const std::uint64_t from_first = low_bits + every_byte(0x80U - first);
@@ -41,24 +41,24 @@ constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, u
   return (from_first ^ beyond_last) & ~word & every_byte(0x80);
 }
 
-/// Returns the word with its capital letters made small.
+/// Returns the word with ASCII capitals in lower case.
 constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
-  // 0x80 >> 2 is 0x20, the bit that small letters have and capitals do not.
+  // 0x80 >> 2 is 0x20, the bit that lower-case letters have and capitals do not.
   return word | (bytes_between(word, 'A', 'Z') >> 2U);
 }
 
-/// `0x40`
+/// Returns the number as `0x40`.
 std::string hex(std::uint64_t value);
 
-/// `1.50 GiB (1610612736 bytes)`; below 1 KiB only the bytes.
+/// Returns `1.50 GiB (1610612736 bytes)`; below 1 KiB only the bytes.
 std::string human_size(std::uint64_t bytes);
 
-/// The number of bytes of a name that a message shows. A hostile name must not fill the screen, and a million messages
-/// with it must not fill the memory.
+/// The maximum number of bytes of a name that a message shows. A hostile name must not fill the screen, and a million
+/// messages must not fill the memory.
 inline constexpr std::size_t longest_quoted = 200;
 
-/// A name from a file, in quotes and escaped for a message. A name longer than `longest_quoted` is cut, and its length
-/// is added: `"abc..." (1000 bytes)`.
+/// Returns a name from a file, in quotes and escaped for a message. Truncates a name longer than `longest_quoted` and
+/// adds its length: `"abc..." (1000 bytes)`.
 std::string quoted(std::string_view name);
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -68,10 +68,10 @@ constexpr bool is_letter(char c) noexcept { return is_capital(c) || (c >= 'a' &&
 constexpr char folded(char c) noexcept { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 /// Returns the text with each ASCII capital in lower case.
 std::string folded_copy(std::string_view text);
-/// An ASCII letter, a digit or an underscore.
+/// True for an ASCII letter, a digit or an underscore.
 constexpr bool is_identifier_character(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
 
-/// Parses a plain decimal number below 2^64: digits only, without sign, blanks or leading zeros.
+/// Parses a decimal number below 2^64: digits only, without sign, blanks or leading zeros.
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;
 
 void append(std::string& line, std::string_view text);

@@ -1,4 +1,4 @@
-// Finds the data of a model in the archive that has it.
+// Finds the data of a model in the archive that contains the model.
 #include "convert/archive_source.h"
 
 #include <memory>
@@ -27,12 +27,12 @@ GraphBytes ArchiveSource::graph_of(const ArchiveEntry& entry) const {
                             entry.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
   const std::string name(entry.name);
   if (options().verify_data && was_appended) {
-    // An undo may cut off an appended graph, and an edit may then write a different one in its place. Verifying the
-    // mapping and then reading it would see two states, so a copy is made and that copy is verified.
+    // An undo may cut off an appended graph, and an edit may then write a different one there. Verifying the mapping
+    // and then reading it could see two states, so a copy is made and verified.
     const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive_, entry)));
     return {copy->bytes(), copy, nullptr, name, archive_.locate(entry).offset};
   }
-  const Bytes bytes = archive_.bytes(entry);  // first: of an archive by ranges, this also reads what `locate` needs
+  const Bytes bytes = archive_.bytes(entry);  // first: with ranges, this also fetches what `locate` needs
   if (options().verify_data) archive_.verify(entry);
   return {bytes, archive_.owner(), ArchiveAccess::origin(archive_), name, archive_.locate(entry).offset};
 }
@@ -44,7 +44,7 @@ void ArchiveSource::prove_link(const onnx::TensorSite& site) {
 
 Error ArchiveSource::with_place(const Error& error) const {
   const Error placed = ModelSource::with_place(error);
-  // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file was
+  // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file has
   // changed since.
   const bool is_own = error.path().empty() && error.entry().empty();
   return is_own && base::lies_in(model(), archive_.file()) ? with_model_change(placed, archive_) : placed;
@@ -70,7 +70,7 @@ bool ArchiveSource::is_one_of_several() const {
 }
 
 SourceCompanions ArchiveSource::companions() {
-  // The graphs that were left alone still tell weights from entries that nothing uses.
+  // The ignored graphs are still needed to distinguish weights from unused entries.
   if (is_one_of_several()) {
     for (const ArchiveEntry& graph : all_graphs(archive_)) note_as_far_as_read(uses_, archive_, graph, options());
   }

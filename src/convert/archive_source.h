@@ -1,4 +1,4 @@
-// Finds the data of a model in the archive that has it.
+// Finds the data of a model in the archive that contains the model.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace onnxar {
 
-/// Links lead to entries of the archive.
+/// Resolves links to entries of the archive.
 class ArchiveSource final : public ModelSource {
  public:
-  /// Selects the model, which may be a graph (Archive::graph). Errors: as Archive::model; zip.data.crc of the model,
-  /// with LoadOptions::verify_data.
+  /// Selects the model, which may be a graph (Archive::graph). Throws what Archive::model throws; with
+  /// LoadOptions::verify_data also zip.data.crc if the model's CRC-32 is wrong.
   ArchiveSource(Archive archive, const LoadOptions& options);
 
   [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
@@ -36,7 +36,7 @@ class ArchiveSource final : public ModelSource {
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
   [[nodiscard]] onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const override;
-  /// Whether the user chose one graph, so that the others are left alone.
+  /// True if the user chose one graph, so that the others are ignored.
   [[nodiscard]] bool is_one_of_several() const;
   [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;
 
@@ -45,7 +45,7 @@ class ArchiveSource final : public ModelSource {
   EntryUses uses_;
 };
 
-/// The archive that has the model of `source`; null if the model is not in an archive.
+/// Returns the archive that contains the model of `source`; null if the model is not in an archive.
 const Archive* archive_of(const ModelSource& source);
 
 }  // namespace onnxar

@@ -31,7 +31,7 @@ void check_data(const Archive& archive, const CheckOptions& options, std::vector
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
   base::SharedProgress verified(options.progress, bytes_of_entries(archive));
-  // One thread reads an archive by ranges from front to back, so that it can read ahead.
+  // An archive that is read in ranges is read by one thread from front to back, so that reading ahead works.
   const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
   const std::size_t threads = by_ranges ? 1 : base::threads_for(archive.file().size(), options.load.threads);
   base::parallel_for(archive.size(), threads, [&](std::size_t i) {
@@ -49,19 +49,19 @@ void check_data(const Archive& archive, const CheckOptions& options, std::vector
   for (auto& [index, finding] : found) findings.push_back(std::move(finding));
 }
 
-/// Whether the local header of the model is sound. If not, the check of the container has reported it already.
+/// True if the local header of the model is valid. If it is not, the check of the container has already reported it.
 bool model_is_readable(const Archive& archive) {
   try {
     static_cast<void>(archive.model());
     return true;
   } catch (const Error& error) {
-    if (ArchiveAccess::ranges(archive) != nullptr && kind(error.code()) != Kind::format) throw;  // not read at all
+    if (ArchiveAccess::ranges(archive) != nullptr && kind(error.code()) != Kind::format) throw;  // the read failed
     return false;
   }
 }
 
-/// Checks a model that is not an archive, and warns if it is named like one. Our verbs look at the content, so they
-/// read it, but programs that only read archives refuse it.
+/// Checks a model that is not an archive, and warns if it is named like one. This library decides by the content and
+/// can read it, but programs that only read archives refuse it.
 void check_plain_model(FileSource& source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_graphs(source, options, findings);
@@ -77,7 +77,7 @@ void check_plain_model(FileSource& source, const std::filesystem::path& path, co
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
   if (options.data) check_data(archive, options, findings);
-  // The findings of the container stay: a model that cannot be read must not hide them.
+  // Keeps the findings of the container: a model that cannot be read must not hide them.
   if (!model_is_readable(archive)) return;
   const auto source = source_of(std::move(archive), options.load);
   check_graphs(*source, options, findings);
@@ -107,9 +107,9 @@ void make_strict(std::vector<Finding>& findings) {
 std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
   CheckOptions once = options;
   once.load.graph.clear();        // all graphs are checked
-  once.load.verify_data = false;  // check_data compares the CRC of each entry: loading need not do it again
+  once.load.verify_data = false;  // check_data compares the CRC of each entry, so loading need not
   std::vector<Finding> findings;
-  std::shared_ptr<const base::MappedFile> file;  // null: read by ranges
+  std::shared_ptr<const base::MappedFile> file;  // null: read in ranges
   try {
     if (auto archive = open_by_ranges(path, once.load.open_ranges)) {
       check_archive(std::move(*archive), once, findings);
@@ -121,7 +121,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
     if (kind(error.code()) != Kind::format) throw;
     findings.push_back(error.finding());
   }
-  // Readers take no lock, so apparent damage may come from an edit in progress.
+  // Readers take no lock, so an edit in progress may look like damage.
   if (!passed(findings) && file && file->is_changed()) throw changed_while_read(path);
   // Last, because the decision about a change depends on real errors, not on warnings that became errors.
   if (options.strict) make_strict(findings);

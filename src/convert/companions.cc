@@ -1,4 +1,4 @@
-// Counts, names and opens the side files and further graphs that are saved with a model.
+// Names and measures the side files and graphs that are saved with a model, and limits their folders.
 #include "convert/companions.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void check_folders(const std::vector<SideFile>& files, const std::filesystem::pa
   std::uint64_t folders = 0;
   std::string_view before,
       beyond;                                  // `beyond` needs the first folder over the limit
-  for (const std::string_view name : names) {  // sorted neighbours: common folders count once
+  for (const std::string_view name : names) {  // names are sorted, so common folders count once
     const auto [end, ignored] = std::ranges::mismatch(name, before);
     folders += static_cast<std::uint64_t>(std::count(end, name.end(), '/'));
     before = name;

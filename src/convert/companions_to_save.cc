@@ -1,4 +1,4 @@
-// Gathers the side files and further graphs that are saved with a model, renames them, and checks their names.
+// Gathers the side files and graphs that are saved with a model, renames them, and checks their names.
 #include "convert/companions_to_save.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 namespace onnxar {
 namespace {
 
-/// Files by name, in the order in which their names were added first.
+/// Holds files by name, in the order in which their names were first added.
 class NamedFiles {
  public:
   explicit NamedFiles(std::vector<SideFile> files) : files_(std::move(files)) {
@@ -58,7 +58,7 @@ class NamedFiles {
   base::KeyedMap<std::string, std::size_t> places_;
 };
 
-/// The archives whose models are packed, also by links to them.
+/// Returns the archives whose models are packed, directly or by links.
 std::vector<const Archive*> archives_of(const LoadedModel& model) {
   std::vector<const Archive*> archives;
   const auto add = [&archives](const auto& source) {
@@ -72,14 +72,15 @@ std::vector<const Archive*> archives_of(const LoadedModel& model) {
   return archives;
 }
 
-/// The bytes of a source: a view if they lie in memory, or else a copy.
+/// Returns the bytes of a source: a view if they lie in memory, or else a copy.
 ByteSpan in_memory(const ByteSource& source) {
   const auto whole = base::in_one_piece(source);
   return whole ? ByteSpan::borrow(*whole, nullptr) : gathered(source);
 }
 
-/// The bytes of a graph without the name that it has if it was the model of a family: in an archive only the model has
-/// one (G4). The source itself if there is nothing to remove, or if the graph cannot be read: its writer says why.
+/// Returns the bytes of a graph without the name that it has if it was the model of a family: in an archive only the
+/// model has one (G4). Returns the source itself if there is nothing to remove, or if the graph cannot be read: its
+/// writer reports why.
 std::shared_ptr<const ByteSource> without_name(std::shared_ptr<const ByteSource> graph) {
   const auto bytes = std::make_shared<const ByteSpan>(in_memory(*graph));
   const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
@@ -102,7 +103,8 @@ class Gathering {
     for (const LoadedGraph& graph : model.graphs) own_.insert(graph.name);
   }
 
-  /// Adds the entries of the archive at `path`. A file that is not a zip has no side files, so it adds nothing.
+  /// Adds the entries of the archive at `path`. Adds nothing if the file is not a zip, because it then has no side
+  /// files.
   void add_of(const std::filesystem::path& path) {
     const base::MappedFile file = base::MappedFile::open(path);
     if (!looks_like_zip(file.bytes())) return;
@@ -116,7 +118,8 @@ class Gathering {
     }
   }
 
-  /// Adds a file, or puts it in place of one of the same name that was not added by this. Errors: usage.argument.
+  /// Adds a file, or replaces the file of the same name. Throws usage.argument if a file added before or a packed model
+  /// has the name.
   void add(const AddedFile& added) {
     if (!added_.insert(added.name).second) {
       throw Error(Code::usage_argument, "two files are added under this name; give one of them another name",
@@ -144,12 +147,12 @@ class Gathering {
 
  private:
   void add_of(std::shared_ptr<const Archive> archive) {
-    // Entry kinds follow from all graphs, but only the weights of graphs that are copied are needed.
-    EntryUses uses(*archive);  // of the graphs that are copied
+    // Entry kinds depend on all graphs, but only the weights of copied graphs are needed.
+    EntryUses uses(*archive);  // uses by the copied graphs
     EntryUses all(*archive);
     companions_.weights_by_content.emplace(*archive);
     for (const ArchiveEntry& graph : all_graphs(*archive)) {
-      archive->verify(graph);  // its links decide which entries are copied
+      archive->verify(graph);  // its links determine which entries are copied
       walk_graph(*archive, graph, {}, [&](const onnx::TensorSite& site) {
         all.note(site);
         if (goes_along(graph.name)) uses.note(site);
@@ -168,7 +171,7 @@ class Gathering {
     companions_.archive = std::move(archive);
   }
 
-  /// Notes the entries of the input that an added graph names. The keys of weights may be others in the output.
+  /// Notes the entries of the input that an added graph names. The weights may have other keys in the output.
   void note_links(const AddedFile& added, const ByteSource& graph) {
     const ByteSpan bytes = in_memory(graph);
     std::ranges::move(files_beside(added, bytes.bytes()), std::back_inserter(companions_.files_beside));
@@ -191,14 +194,14 @@ class Gathering {
     }
   }
 
-  /// Whether a graph is copied: the model is a different one, and its own graphs take precedence.
+  /// True if a graph is copied. The output has a different model, whose own graphs take precedence.
   [[nodiscard]] bool goes_along(std::string_view graph) const {
     return graph != model_entry_name && !own_.contains(graph);
   }
 
   static SideFile file_of(const std::shared_ptr<const Archive>& archive, const ArchiveEntry& entry) {
     auto source = std::make_shared<EntrySource>(*archive, entry);
-    // The source keeps the archive mapped: it is read only when the output is written.
+    // The source keeps the archive mapped, because it is read only when the output is written.
     return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
   }
 
@@ -208,7 +211,7 @@ class Gathering {
     return graph;
   }
 
-  /// The new archive has a different model, and may have a different graph of this name.
+  /// Refuses a link to a graph: the new archive has a different model, and may have a different graph of this name.
   [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
     throw Error(Code::onnx_external_missing,
                 "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive "
@@ -224,8 +227,8 @@ class Gathering {
   base::KeyedSet<std::string> added_;  // names of added files
 };
 
-/// The new name of a file. The name decides whether an entry is a graph, whose links count, so a rename must not turn a
-/// graph into a side file, or the reverse.
+/// Returns the new name of a file. Names identify graphs, whose links count, so a rename must not turn a graph into a
+/// side file or the reverse.
 std::string renamed(Renames& renames, const std::string& name) {
   std::string to(renames(name));
   if (is_graph_name(name) == is_graph_name(to)) return to;
@@ -235,8 +238,8 @@ std::string renamed(Renames& renames, const std::string& name) {
               {name, std::nullopt});
 }
 
-/// Gives side files and graphs their new names. Errors: usage.argument (no file has the name; a side file would become
-/// a graph, or a graph a side file).
+/// Gives side files and graphs their new names. Throws usage.argument if no file has an old name, or if a side file
+/// would become a graph or a graph a side file.
 void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& renames) {
   if (renames.empty()) return;
   Renames names_to_give(renames);
@@ -246,15 +249,15 @@ void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& rena
   names_to_give.expect_all_met("side file or graph");
 }
 
-/// Refuses names that the writer would refuse only after it has written all weights. The model's own name among several
-/// is that of a file too.
+/// Refuses names that the writer would refuse only after it has written all weights. Includes the model's own name
+/// among several models.
 void check_names(const LoadedModel& model, const ArchiveCompanions& companions) {
   std::vector<std::string_view> names = companions.names();
   std::vector<std::string> own;
   if (model.is_family)
     for (const std::string& name : model_names_of(model.skeleton)) own.push_back(graph_file_name(name));
   names.insert(names.end(), own.begin(), own.end());
-  // Names of weights come first and are those of an archive, so they were proved when it was opened.
+  // Names of weights come first. They are names in an archive, so opening it proved them.
   check_entry_names(names, companions.weights.size());
 }
 
@@ -263,7 +266,7 @@ void check_names(const LoadedModel& model, const ArchiveCompanions& companions) 
 ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
                                      const std::filesystem::path& output) {
   Gathering gathering(model);
-  // In this order, single files take precedence over those of the other archive.
+  // In this order, single files take precedence over files of the other archive.
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
   ArchiveCompanions companions = std::move(gathering).result();
@@ -271,7 +274,7 @@ ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions
   base::annotated(in_output, [&] {
     rename(companions, options.rename);
     companions.remarks = add_variants(companions, model, options.variants);
-    // After renaming, which may be what makes a name possible.
+    // Checks after renaming, which may make a name valid.
     if (options.format == Format::archive) check_names(model, companions);
   });
   return companions;
@@ -286,7 +289,7 @@ SideFile added_file(const AddedFile& added) {
   }
   SideFile side_file{added.name, added.source};
   if (!added.source) {
-    // Opened now, so that a missing file ends the verb before its output is opened.
+    // Opens the file now, so that a missing file is reported before the output is opened.
     side_file.source = whole_file(
         [path = added.path] { return std::make_shared<const base::MappedFile>(base::MappedFile::open(path)); });
   }

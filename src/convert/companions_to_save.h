@@ -9,16 +9,16 @@
 
 namespace onnxar {
 
-/// The side files and graphs of `model`, then those of the archive at `options.side_files_of` whose names they do not
-/// have, with the weights that these graphs name; then `options.add`, each in place of one of the same name; all under
-/// the names that `options.rename` gives them. Errors: those of opening and reading the files; usage.argument (a side
-/// file named like a tensor's key, a name to be replaced that no file has, a side file that would become a graph by its
-/// new name, or a graph that would no longer be one); for archives zip.name.*, archive.name.reserved. Errors about new
-/// names have the path `output`. The manifest gets `options.variants`.
+/// Returns the side files and graphs of `model`; then those of the archive at `options.side_files_of` with other names,
+/// and the weights that these graphs name; then `options.add`, each replacing a file of the same name. Applies
+/// `options.rename` to all, and adds `options.variants` to the manifest. Throws what opening and reading the files
+/// throws; usage.argument if a side file is named like a tensor's key, if no file has a name to be renamed, or if a new
+/// name would turn a side file into a graph or a graph into a side file; for archives also zip.name.* and
+/// archive.name.reserved. Errors about new names have the path `output`.
 ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
                                      const std::filesystem::path& output);
 
-/// Maps a file that is added, unless its bytes are given. Errors: usage.argument (its name is that of a tensor's key);
+/// Maps an added file, unless its bytes are in memory. Throws usage.argument if it is named like a tensor's key, and
 /// io.*.
 SideFile added_file(const AddedFile& added);
 

@@ -24,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Data that has to be inflated goes to the disk of the output, which needs room for it anyway. A dry run keeps the
-/// default folder, since the output's may be read-only.
+/// Makes inflated data go to the disk of the output, which needs room for it anyway. A dry run keeps the default
+/// folder, because the output's folder may be read-only.
 LoadOptions with_folder(const LoadOptions& load, const fs::path& output, const SaveOptions& save) {
   LoadOptions options = load;
   if (options.temporary_dir.empty() && !save.output.dry_run)
@@ -37,12 +37,12 @@ ConvertReport convert_input(const fs::path& input, const fs::path& output, const
                             const LoadOptions& load) {
   const os::File lock = lock_output(output, save.output);
   const LoadOptions options = with_folder(load, output, save);
-  // In a folder, a graph has its own name, and a model that of its file.
+  // In a folder, a graph has its own name, and a model has the name of its file.
   const fs::path name = load.graph.empty() ? input : os::path_of(graph_file_name(load.graph));
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, name);
 }
 
-/// The paths of the data files that the links of all models led to.
+/// Returns the paths of the data files to which the links of all models led.
 base::KeyedSet<std::string> data_files_of(const LoadedModel& model) {
   base::KeyedSet<std::string> names;
   const auto add = [&names](const ModelSource& source) {
@@ -60,7 +60,7 @@ std::string without_suffix(std::string name) {
   return name;
 }
 
-/// Calls `action`. If it finds that a file of the folder is not a model, the error says how to pack the folder anyway.
+/// Calls `action`. If a file of the folder is not a model, adds advice on packing the folder anyway to the error.
 template <typename Action>
 auto with_advice_on_models(const ModelFolder& folder, const Action& action) {
   try {
@@ -75,8 +75,8 @@ auto with_advice_on_models(const ModelFolder& folder, const Action& action) {
   }
 }
 
-/// Loads all models of a folder, and its other files as side files, except those that hold data of the models and the
-/// one at `output`. Errors: as `load_family` and ModelFolder.
+/// Loads all models of a folder, and its other files as side files, except the models' data files and the file at
+/// `output`. Throws what `load_family` and ModelFolder throw.
 LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, const LoadOptions& options,
                         const fs::path& output) {
   LoadedModel model = with_advice_on_models(folder, [&] {
@@ -109,7 +109,7 @@ ConvertReport pack_folder(const fs::path& path, const fs::path& output, const Sa
   return save_model(load_folder(folder, save, with_folder(load, output, save), output), output, others);
 }
 
-/// Makes one of several models the first one, by its name.
+/// Moves the model of this name to the front.
 void put_first(std::vector<FamilyMember>& members, const std::string& first, const fs::path& output) {
   if (first.empty()) return;
   const auto found = std::ranges::find(members, without_suffix(first), &FamilyMember::name);
@@ -143,7 +143,8 @@ void expect_archive(const SaveOptions& save, const fs::path& output) {
   throw Error(Code::usage_argument, "`pack` writes archives; for other formats use `unpack`", {}, output);
 }
 
-/// The default of SaveOptions is Format::archive, which only `pack` can mean.
+/// Returns the options for a plain model: replaces Format::archive, the default of SaveOptions, which only `pack` can
+/// mean.
 SaveOptions as_plain_model(const SaveOptions& save) {
   SaveOptions plain = save;
   if (plain.format == Format::archive) plain.format = Format::onnx_inline;
@@ -159,7 +160,7 @@ ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOpti
     throw Error(Code::usage_argument, "is one file, and `first` and `exclude` are for a folder or several models", {},
                 input);
   }
-  // A variant has a name, so the model needs one.
+  // A variant has a name, so the model needs one too.
   if (!save.variants.empty() && load.graph.empty()) return pack(std::vector{ModelFile{input}}, output, save, load);
   return convert_input(input, output, save, load);
 }

@@ -1,4 +1,4 @@
-// Refuses names of files that entries of an archive cannot have, and proposes names that they could have.
+// Refuses names of files that entries of an archive cannot have, and proposes valid names.
 #include "convert/entry_names.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_listed = 20;
 constexpr std::size_t longest_part = 200;  // bytes; leaves room for a number
 
-/// Splits off the extension, with its dot, which says what a file is.
+/// Splits off the extension with its dot, because it identifies the kind of the file.
 std::pair<std::string_view, std::string_view> split(std::string_view name) {
   constexpr std::size_t longest_extension = 20;
   const std::size_t dot = name.rfind('.');
@@ -31,7 +31,7 @@ std::pair<std::string_view, std::string_view> split(std::string_view name) {
   return has_one ? std::pair(name.substr(0, dot), name.substr(dot)) : std::pair(name, std::string_view());
 }
 
-/// A part of a name with each character that is not allowed as `_`.
+/// Returns a part of a name with `_` instead of each character that is not allowed.
 std::string repaired_part(std::string_view part) {
   std::string repaired;
   for (std::size_t at = 0; at < part.size();) {
@@ -47,7 +47,7 @@ std::string repaired_part(std::string_view part) {
   return zip::name_fault(repaired) ? "_" + repaired : repaired;  // a device of Windows
 }
 
-/// A name like `name` that breaks no rule on its own.
+/// Returns a name like `name` that breaks no rule on its own.
 std::string repaired_name(std::string_view name) {
   std::string repaired;
   for (const auto part : std::views::split(name, '/'))
@@ -57,7 +57,7 @@ std::string repaired_name(std::string_view name) {
   return repaired + (is_key(repaired) ? ".txt" : "");
 }
 
-/// The names of an archive that is planned, and the faults of those that it cannot have.
+/// Collects the names of a planned archive, and the faults of names that it cannot have.
 class PlannedNames {
  public:
   explicit PlannedNames(std::span<const std::string_view> names)
@@ -75,7 +75,7 @@ class PlannedNames {
     }
   }
 
-  /// Refuses all names that were added and are not possible.
+  /// Throws if any added name is not valid.
   void expect_none() {
     if (faults_.empty()) return;
     const Error first = faults_.front();
@@ -84,7 +84,7 @@ class PlannedNames {
     for (std::size_t i = 0; i < listed; ++i) {
       const std::string& name = faults_[i].entry();
       if (i != 0) message += base::concat("; nor can ", base::quoted(name), " be a name: ", faults_[i].message());
-      if (name.find('=') != std::string::npos) continue;  // the text of a rename cannot have it: OLD ends there
+      if (name.find('=') != std::string::npos) continue;  // a rename cannot express it: OLD ends at the first `=`
       if (const auto other = free_name(name, faults_[i].code()))
         proposals += base::concat(proposals.empty() ? "" : ", ", escaped(name), "=", *other);
     }
@@ -104,12 +104,12 @@ class PlannedNames {
     written_.add(static_cast<std::uint32_t>(index), [this](std::uint32_t i) { return names_[i]; });
   }
 
-  /// A name that no other one clashes with; it counts as taken from now on.
+  /// Returns a valid name like `name` that does not clash with any other, and reserves it; nothing if it finds none.
   std::optional<std::string> free_name(const std::string& name, Code fault) {
     constexpr int attempts = 100;
     const std::string repaired = repaired_name(name);
     const auto [stem, extension] = split(repaired);
-    // If a file has the name of its folder, the folder gets the number.
+    // If a file has the name of the folder, the folder gets the number.
     const std::size_t slash = fault == Code::zip_name_prefix ? repaired.find('/') : std::string::npos;
     for (int i = 1; i <= attempts; ++i) {
       proposed_.push_back(i == 1 ? repaired
@@ -128,7 +128,7 @@ class PlannedNames {
   }
 
   std::vector<std::string_view> names_;
-  std::deque<std::string> proposed_;  // what further `names_` refer to
+  std::deque<std::string> proposed_;  // the storage of proposed names in `names_`
   zip::WrittenNames written_;
   std::vector<Error> faults_;
 };

@@ -15,8 +15,8 @@
 namespace onnxar {
 namespace {
 
-/// The last entry whose local header begins at `offset` or before. Entries are in the order of the file, and the first
-/// one begins at 0, so there always is one.
+/// Returns the last entry whose local header begins at `offset` or before. Entries are in the order of the file, and
+/// the first begins at 0, so one always exists.
 std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
   const auto entries = archive.entries();
   const auto after = std::ranges::upper_bound(entries, offset, {}, &ArchiveEntry::header_offset);
@@ -29,7 +29,7 @@ Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, 
   const bool is_whole = part.size() == entry.size;
   if (!verifies(archive))
     return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
-  // A slice cannot be compared with the CRC-32 of its entry alone; SlicedEntries verifies the entry once for all
+  // A slice alone cannot be compared with the CRC-32 of its entry; SlicedEntries verifies the entry once for all
   // slices.
   auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
   if (ArchiveAccess::ranges(archive) == nullptr)
@@ -51,7 +51,7 @@ std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, c
 EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
                        const onnx::ExternalSlice& slice) {
   const auto length = slice.length ? slice.length : site.tensor.expected_size();
-  // An offset before the archive becomes 0, the first local header, which is refused below: it is not data.
+  // An offset before the archive becomes 0, the first local header, which is refused below because it is not data.
   const std::uint64_t offset = slice.offset >= at ? slice.offset - at : 0;
   const std::size_t index = entry_at_or_before(archive, offset);
   if (length && index < count) {

@@ -17,21 +17,22 @@
 
 namespace onnxar {
 
-/// Makes payloads of one archive, which must outlive them. Threads: one at a time; the sources that it makes may be
-/// read on any number at once.
+/// Makes payloads of one archive, which must outlive them. Not synchronised, but any number of threads may read the
+/// sources.
 class EntryPayloads {
  public:
   explicit EntryPayloads(const LoadOptions& options)
       : verify_(options.verify_data), threads_(options.threads), slices_(options.temporary_dir) {}
 
-  /// The payload of `part`, which lies in `entry`. With LoadOptions::verify_data, reading it compares the CRC-32 of the
-  /// entry. Errors: as Archive::bytes.
+  /// Returns the payload of `part`, which lies in `entry`. With LoadOptions::verify_data, reading it compares the
+  /// CRC-32 of the entry. Throws what Archive::bytes throws.
   [[nodiscard]] Resolved part(const Archive& archive, const ArchiveEntry& entry, Bytes part);
-  /// A source of all bytes of `entry`, verified in the same way. Errors: as Archive::bytes.
+  /// Returns a source of all bytes of `entry`, verified in the same way. Throws what Archive::bytes throws.
   [[nodiscard]] std::shared_ptr<const ByteSource> whole(const Archive& archive, const ArchiveEntry& entry) const;
 
  private:
-  /// Bytes that are read by ranges come through a source, and that verifies them.
+  /// True if payloads verify their bytes. Bytes that are read in ranges always come through a source, which verifies
+  /// them.
   [[nodiscard]] bool verifies(const Archive& archive) const;
 
   bool verify_;
@@ -40,8 +41,8 @@ class EntryPayloads {
 };
 
 /// Finds the part of an entry that a link to the archive's own file names. The archive begins at `at` in that file, and
-/// the part must lie in one of the first `count` entries. Errors: onnx.external_data.out_of_range; as Archive::bytes.
-/// Cost: O(log entries).
+/// the part must lie in one of the first `count` entries. Throws onnx.external_data.out_of_range, and what
+/// Archive::bytes throws. Cost: O(log entries).
 EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
                        const onnx::ExternalSlice& slice);
 

@@ -33,10 +33,10 @@ fs::path real_folder_of(const fs::path& file) {
 
 std::optional<std::string> location_fault(std::string_view location) {
   if (location.empty()) return "is empty";
-  // A system call would take the name to end there, and open a different file.
+  // A system call would end the name there and open a different file.
   if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
   const fs::path path = os::path_of(location);
-  // Locations in foreign zips go through the same rules, and there no file system enforces them.
+  // The same rules apply to locations in foreign zips, where no file system enforces them.
   if (path.has_root_path()) return "is an absolute path; data must lie in the model's folder";
   if (std::ranges::find(path, fs::path("..")) != path.end())
     return "goes up with `..`; data must lie in the model's folder";
@@ -63,8 +63,8 @@ Error ExternalFiles::missing(const Wanted& wanted, std::string_view fault) const
           {Hint::data_folder}};
 }
 
-/// Opens the file by one call that never leaves the folder. Checking the path first would race with a symbolic link
-/// that is put there in between, and a downloaded model must not read `/etc/passwd` as a weight. Links may also lead
+/// Opens the file with one call that never leaves the folder. Checking the path first would be a race with a process
+/// that puts a symbolic link there, and a downloaded model must not read `/etc/passwd` as a weight. Links may also lead
 /// into the folder of the model's own file, because caches of downloaded models link single files into a folder.
 ExternalFiles::Mapping ExternalFiles::open_in(const std::string& folder, const Wanted& wanted) {
   const fs::path name = os::path_of(folder) / os::path_of(wanted.location), path = root_ / name;
@@ -118,14 +118,14 @@ ExternalFiles::Mapping ExternalFiles::open(const Wanted& wanted) {
 }
 
 ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset, std::string_view what) {
-  // Thousands of tensors name one data file, which is opened and mapped once.
+  // Thousands of tensors may name one data file. It is opened and mapped once.
   const auto known = by_location_.find(location);
   if (known != by_location_.end()) return known->second;
   return keep(location, open({location, Place{"", offset}, what}));
 }
 
 ExternalFiles::Mapping ExternalFiles::keep(const std::string& location, Mapping file) {
-  // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
+  // Different names of one file share a mapping. Extents compare addresses, so equal slices are written once.
   file = files_->try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
   by_location_.emplace(location, file);
   return file;

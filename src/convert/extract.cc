@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::concat;
 
-/// Selects tensors, by their numbers in the order of the walk. The walk is repeated rather than its sites kept: a site
-/// holds views that are valid only during the visit.
+/// Selects tensors by their numbers in the order of the walk. Repeats the walk instead of keeping its sites, because a
+/// site holds views that are valid only during the visit.
 class Selection {
  public:
   Selection(const ModelSource& source, std::string_view which, const LoadOptions& load)
@@ -41,12 +41,12 @@ class Selection {
     walk([&](const onnx::TensorSite& site) { consider(site, number++); });
   }
 
-  /// Whether `which` is a pattern.
+  /// True if `which` is a pattern.
   [[nodiscard]] bool is_pattern() const { return exact() == nullptr; }
-  /// Returns whether `which` is a pattern that matches strings and other tensors.
+  /// True if `which` is a pattern that matches strings and other tensors.
   [[nodiscard]] bool skips_strings() const { return is_pattern() && !only_strings_; }
 
-  /// Errors: usage.no_such_tensor, usage.ambiguous_tensor.
+  /// Returns the numbers of the selected tensors. Throws usage.no_such_tensor and usage.ambiguous_tensor.
   [[nodiscard]] const std::vector<std::size_t>& chosen() const {
     if (const auto* one = exact()) {
       if (one->size() > 1) refuse_ambiguous(*one);
@@ -75,11 +75,11 @@ class Selection {
     return archive_of(source_) != nullptr && site.tensor.is_external() && site.tensor.external.location == which_;
   }
 
-  /// The tensors that have `which` as their name (initializers of the main graph, else others), else as their key, else
-  /// as their site, else as the output of their Constant node; null if there are none.
+  /// Returns the tensors that have `which` as their name (initializers of the main graph, else others), else as their
+  /// key, else as their site, else as the output of their Constant node; null if there are no such tensors.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // matches every tensor without a name
-    // Names come first, as users know them. A site always exists, so every tensor can be named by something.
+    // Names come first, because users know them. Every tensor has a site, so every tensor can be named.
     for (const auto* list : {&initializers_, &by_name_, &by_key_, &by_site_, &by_output_}) {
       if (!list->empty()) return list;
     }
@@ -114,10 +114,10 @@ class Selection {
   std::optional<base::Glob> pattern_;  // empty if `which` has no wildcard
   const LoadOptions& load_;
   std::vector<std::size_t> initializers_, by_name_, by_key_, by_output_, by_site_, by_pattern_;
-  bool only_strings_ = true;  // of by_pattern_
+  bool only_strings_ = true;  // true if all of by_pattern_ are strings
 };
 
-/// Plans the files of all tensors, writes them one after the other, and publishes them together.
+/// Plans the files of all tensors, writes them one by one, and publishes them together.
 class Extractor {
  public:
   Extractor(ModelSource& source, const fs::path& output, bool to_folder, bool skips_strings,
@@ -129,8 +129,8 @@ class Extractor {
         options_(options),
         files_(options.output, existing_of(options.output)) {}
 
-  /// Gives an initializer of the main graph its file name. Called for all tensors before `add`, so that such a tensor,
-  /// and no other one of its name, has the plain name.
+  /// Reserves the file name of an initializer of the main graph. Called for all tensors before `add`, so that such a
+  /// tensor gets the plain name, and not another tensor of the same name.
   void claim(const onnx::TensorSite& site) {
     if (to_folder_ && site.is_main_initializer()) claimed_.push_back(file_name_of(info_of(site)));
   }
@@ -164,14 +164,14 @@ class Extractor {
     throw source_.with_tensor(error, site);
   }
 
-  /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
+  /// Writes the added tensors. Throws onnx.model.expansion before anything is written.
   void write() {
-    // A hostile model may name the same bytes in a million tensors, or have a million empty ones; each would become a
-    // file. Every file counts as the header of an array at least, also without one.
+    // A hostile model may name the same bytes in a million tensors, or have a million empty ones, and each would become
+    // a file. Every file therefore counts at least the size of an array header, even without one.
     constexpr std::uint64_t least = 128;
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
     for (const ExtractedTensor& row : extracted_) expansion.add(std::max(row.file_bytes, least));
-    // Before a dry run ends, so that it reports a target that cannot be written.
+    // Checks the targets even in a dry run, so that a target that cannot be written is reported.
     check_targets();
     if (options_.output.dry_run) return;
     if (to_folder_) enter_folder();
@@ -179,7 +179,8 @@ class Extractor {
     for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i], progress);
   }
 
-  /// Called when all files are complete: a tensor that cannot be read leaves no file of the others.
+  /// Publishes all files. Called when all are complete, so that a tensor that cannot be read leaves no files of other
+  /// tensors.
   std::vector<ExtractedTensor> publish() && {
     files_.publish();
     std::ranges::move(skipped_, std::back_inserter(extracted_));
@@ -188,10 +189,10 @@ class Extractor {
 
  private:
   [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
-  /// The path of the output folder, without a slash at its end.
+  /// Returns the path of the output folder, without a slash at its end.
   [[nodiscard]] fs::path folder() const { return output_.has_filename() ? output_ : output_.parent_path(); }
 
-  /// Makes the checks that are possible before the first file is opened. Errors: as base::find_target.
+  /// Makes the checks that are possible before the first file is opened. Throws what base::find_target throws.
   void check_targets() const {
     for (const ExtractedTensor& row : extracted_) {
       if (base::are_same(row.path, source_.path())) {
@@ -203,7 +204,7 @@ class Extractor {
       static_cast<void>(base::find_target(output_, existing()));
       return;
     }
-    if (!base::status_if_there(folder())) {  // it will be made: its parent must be there
+    if (!base::status_if_there(folder())) {  // it will be made: its parent must exist
       static_cast<void>(base::Folder::open(base::folder_of(folder())));
       return;
     }
@@ -220,7 +221,7 @@ class Extractor {
     return concat(keys_.make(tensor.label()), options_.raw ? ".bin" : npy_suffix);
   }
 
-  /// The name of the file in the folder; empty if the output is a file.
+  /// Returns the name of the file in the folder; empty if the output is a file.
   std::string name_for(const onnx::TensorSite& site) {
     if (!to_folder_) return {};
     return site.is_main_initializer() ? claimed_[next_claimed_++] : file_name_of(info_of(site));
@@ -239,10 +240,10 @@ class Extractor {
     if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
-      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // R8: bytes beyond it have no meaning
+      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // R8: surplus bytes have no meaning
       return std::make_shared<base::MappedSource>(raw.first(base::in_memory(size)), source_.graph().file);
     }
-    // A tensor without elements needs no field of data.
+    // A tensor without elements needs no data field.
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {
       throw Error(Code::onnx_tensor_no_data, "the model has no data for this tensor", {"", tensor.range.begin});

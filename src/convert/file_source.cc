@@ -27,13 +27,13 @@ Resolved FileSource::find(const onnx::TensorSite& site, const onnx::ExternalSlic
   return {onnxar::payload_of(std::move(part.bytes), part.file), part.is_whole};
 }
 
-/// A model in memory has no files that data beside a link could be compared with.
+/// Allows data beside a link only if there are files to compare it with; a model in memory has none.
 onnx::ExternalSlice FileSource::link_of(const onnx::TensorView& tensor) const {
   return files_ ? exported_link(tensor) : proved_link(tensor);
 }
 
 const Archive* FileSource::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {
-  // The marker names one archive, so one mapping serves all tensors. Other locations are data files.
+  // The marker names one archive, so one mapping serves all tensors. Other locations name data files.
   if (marker_.of(location) == nullptr) return nullptr;
   if (!linked_) {
     const std::string& folder = marker_.of(location)->folder;

@@ -1,4 +1,4 @@
-// Finds the data files beside added graphs, whose names entries of the archive may have too.
+// Finds data files beside added graphs whose names are also names of entries of the archive.
 #include "convert/files_beside.h"
 
 #include <algorithm>

@@ -27,17 +27,17 @@ bool is_stand_in(const onnx::TensorSite& site) {
   return tensor.raw_data && !tensor.is_external() && as_text(tensor.raw_data->of(site.model)) == stand_in;
 }
 
-/// The model with a link in place of each stand-in, so that later steps see an ordinary model with external data. In
-/// models of PyTorch's older exporter a short text stands in for a tensor's data, which is in an entry or file with the
-/// tensor's name. `size_of` returns the size of that; nothing if it does not exist. Errors: wire.*, onnx.*, counted
-/// from the model's first byte; those of `size_of`.
+/// Returns the model with a link instead of each stand-in, so that later steps see an ordinary model with external
+/// data. PyTorch's older exporter wrote a short text instead of a tensor's data, which is in an entry or file with the
+/// tensor's name. `size_of` returns the size of that entry or file; nothing if it does not exist. Throws wire.* and
+/// onnx.*, with offsets from the model's first byte, and what `size_of` throws.
 std::vector<std::byte> link_stand_ins(Bytes model,
                                       const std::function<std::optional<std::uint64_t>(std::string_view)>& size_of,
                                       const LoadOptions& options) {
   const auto link = [&](const onnx::TensorSite& site) {
     if (!is_stand_in(site)) return onnx::TensorEdit::keep();
     const auto size = size_of(site.tensor.name);
-    // Ten bytes of real data may happen to be this text.
+    // Ten bytes of real data may be this text by chance.
     if (!size && site.tensor.expected_size() == stand_in.size()) return onnx::TensorEdit::keep();
     // Missing data is an error when the link is resolved. Until then the link has the length that the shape requires.
     const std::uint64_t length = size.value_or(site.tensor.expected_size().value_or(0));
@@ -52,21 +52,21 @@ std::vector<std::byte> link_stand_ins(Bytes model,
   return rope.flat();
 }
 
-/// The entry name for a location: normalised as a file system does it, as exporters write `./a` and `a//b`.
+/// Returns the entry name for a location, normalised as in a file system, because exporters write `./a` and `a//b`.
 std::string entry_name(std::string_view location) {
   return os::slashed_text_of(os::path_of(location).lexically_normal());
 }
 
-/// Links lead to entries beside the model, in its folder of the zip file.
+/// Resolves links to entries in the model's folder of the zip file.
 class ForeignZipSource final : public ModelSource {
  public:
-  /// Opens the zip file at `path`. Errors: io.*, zip.*, archive.model.missing; wire.*, onnx.* of a model that PyTorch
-  /// wrote.
+  /// Opens the zip file at `path`. Throws io.*, zip.* and archive.model.missing, and wire.* and onnx.* for a model that
+  /// PyTorch wrote.
   ForeignZipSource(const std::filesystem::path& path, const LoadOptions& options)
       : ModelSource(options, path),
         zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)),
         found_(zip_->find_model()) {
-    // Kept: selecting the model again must not inflate it and link its stand-ins once more.
+    // Kept, so that selecting the model again does not inflate it and link its stand-ins again.
     main_ = graph_of(found_.index);
     set_graph(main_);
     if (found_.dialect == Dialect::pytorch) link_stand_ins();
@@ -76,7 +76,7 @@ class ForeignZipSource final : public ModelSource {
                 concat("the input is not an archive; it was read as ", to_string(found_.dialect))});
   }
 
-  /// The entries `NAME.onnx` beside the model.
+  /// Returns the entries `NAME.onnx` beside the model.
   [[nodiscard]] std::vector<std::string> graphs() const override {
     std::vector<std::string> names;
     const auto entries = zip_->directory().entries();
@@ -90,14 +90,14 @@ class ForeignZipSource final : public ModelSource {
 
   void select(const std::string& graph) override { set_graph(graph.empty() ? main_ : graph_of(*index_of(graph))); }
 
-  /// Remarks on each entry that is left out because its name could be a tensor's key.
+  /// Returns the companions, with a remark on each entry that is omitted because its name could be a tensor's key.
   [[nodiscard]] SourceCompanions companions() override {
     SourceCompanions found;
     const auto entries = zip_->directory().entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (is_left_out(entries[i]) || used_.contains(i) || i == found_.index) continue;
       const std::string name(entries[i].name.substr(found_.folder.size()));
-      if (is_graph_name(name)) continue;  // loading splits it as a further graph
+      if (is_graph_name(name)) continue;  // loading splits it as a graph
       if (is_key(name)) {
         found.remarks.push_back(
             {Severity::warning,
@@ -129,8 +129,8 @@ class ForeignZipSource final : public ModelSource {
         base::in_memory(slice.offset),
         base::in_memory(onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin)));
     used_.insert(*index);
-    // Not said to be whole: the zip's own CRC-32 verifies the bytes, and a checksum is of the data file that was
-    // zipped.
+    // Not marked as whole: the zip's own CRC-32 verifies the bytes, and a checksum would be that of the data file that
+    // was zipped.
     return {this->part(*index, part, whole.size())};
   }
 
@@ -142,7 +142,7 @@ class ForeignZipSource final : public ModelSource {
     return graph;
   }
 
-  /// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
+  /// Finds entries in `__MACOSX/` too (F36): an entry that the model refers to is not omitted.
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view location) const {
     return zip_->directory().find(found_.folder + entry_name(location));
   }
@@ -152,13 +152,13 @@ class ForeignZipSource final : public ModelSource {
     if (options().verify_data && part.size() == size_of_entry) {
       return payload_at(part, zip_, zip_->source(index, options().threads));
     }
-    // Slices are read apart from each other, so their entry is verified here, before any of them is used.
+    // Slices are read independently, so their entry is verified here, before any of them is used.
     if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
     return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
   }
 
-  /// An entry is inflated when it is first read, so that a dry run inflates only the model. Before that, its place
-  /// holds zeros, and has no view.
+  /// Returns a payload whose entry is inflated when it is first read, so that a dry run inflates only the model. Until
+  /// then the spool holds zeros, so the payload has no view of it.
   [[nodiscard]] Payload inflated(std::size_t index, Bytes part) const {
     Payload produced{zip_->inflated_source(index, part)};
     produced.place = part;
@@ -183,7 +183,7 @@ class ForeignZipSource final : public ModelSource {
 
   std::shared_ptr<UnpackedZip> zip_;  // shared with payloads
   ForeignModel found_;                // the entry of the model
-  GraphBytes main_;                   // the model, also while a further graph is selected
+  GraphBytes main_;                   // the model, even while another graph is selected
   std::set<std::size_t> used_;        // entries with payloads
   std::set<std::size_t> verified_;    // entries of slices, each verified once
 };
@@ -199,7 +199,7 @@ std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& mo
   ExternalFiles files(model, options.external_data_dir);
   const auto size_of = [&files](std::string_view name) -> std::optional<std::uint64_t> {
     try {
-      // The stand-in's text may be real data, so a missing file, or a name that is not a path, is not an error here.
+      // The stand-in's text may be real data, so a missing file or an invalid path is not an error here.
       return files.resolve({std::string(name), 0, std::nullopt}, std::nullopt, 0).bytes.size();
     } catch (const Error& error) {
       if (error.code() == Code::onnx_external_missing || error.code() == Code::onnx_external_bad_location) return {};

@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names that hubs of models, and libraries that load from them, expect.
+// The file names that model hubs, and libraries that load from them, expect.
 constexpr const char* hub_model_name = "model.onnx";
 constexpr const char* hub_data_name = "model.onnx_data";
 
@@ -58,7 +58,7 @@ void write(FileSet& files, base::OutputTarget target, const ByteSource& bytes, c
   files.write(std::move(target), bytes.size(), [&bytes](base::BufferedOutput& out) { out.append(bytes); });
 }
 
-/// Writes a link beside its archive. The faults of the target are found in a dry run, too.
+/// Writes a link beside its archive. A dry run finds the faults of the target too.
 LinkReport add_link(FileSet& files, const Linking& linking, const fs::path& output, const OutputOptions& options) {
   base::OutputTarget target = base::find_target(output, existing_of(options));
   check_place(target.path, linking);
@@ -66,7 +66,7 @@ LinkReport add_link(FileSet& files, const Linking& linking, const fs::path& outp
   return linking.report(output);
 }
 
-/// The judgement; false for a model as text, which is refused without a parser: links are binary.
+/// Returns the result of the call; false for a model as text that cannot be parsed, because links are binary.
 template <typename Judge>
 bool unless_text(const Judge& judge) {
   try {
@@ -79,8 +79,8 @@ bool unless_text(const Judge& judge) {
 
 using States = std::map<fs::path, base::PathState>;
 
-/// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
-/// which must exist. Adds what these archives are now.
+/// Returns true if a tensor is linked to an archive. Checks every tensor, because each may name a different archive,
+/// which must exist. Adds the present state of these archives.
 bool is_link(ModelSource& source, States& archives) {
   auto* const file = dynamic_cast<FileSource*>(&source);
   const bool has_files = file != nullptr && file->files() != nullptr;
@@ -101,21 +101,22 @@ bool is_link(ModelSource& source, States& archives) {
   return linked;
 }
 
-/// `open` makes the source of the model.
+/// Returns true if the model is a link. Opens it with `open`, calls `use` if it is set, and throws io.changed if a link
+/// or its files changed meanwhile.
 template <typename Open>
 bool verify_around(const Open& open, const std::function<void()>& use, States files) {
   const auto look = [&](States& found) { return unless_text([&] { return is_link(*open(), found); }); };
   const bool linked = look(files);
   if (!use) return linked;
   use();
-  // Again, as the archive may have been replaced before its state was taken.
+  // Checks again, because the archive may have been replaced before its state was recorded.
   States after;
   if (!look(after) && !linked) return false;
   for (const auto& [path, state] : files) state.expect_same();
   return true;
 }
 
-/// Sets the bytes of all tensors. Of an archive by ranges they are read, in one call.
+/// Sets the bytes of all tensors. If the archive is read in ranges, fetches them in one call.
 void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
   if (ArchiveAccess::ranges(archive) != nullptr) {
     std::vector<ArchiveEntry> entries;
@@ -172,7 +173,7 @@ LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const L
   };
   base::OutputTarget model = writable(hub_model_name);
   FileSet files(options.output, existing_of(options.output));
-  // The archive first: a reader that finds the link finds it, too.
+  // Writes the archive first, so that a reader that finds the link also finds the archive.
   if (!is_there) write(files, writable(hub_data_name), CopiedArchive(linking.archive()), options.output);
   write(files, model, linking.model(), options.output);
   files.publish();
@@ -194,7 +195,7 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   const std::unique_ptr<ArchiveSource> source = source_of(ArchiveAccess::view(archive, archive.model_entry()), {});
   Expansion expansion(source->input_size(), LoadOptions().max_expansion, Hint::use_link);
   RuntimeModel made;
-  made.owner = archive.owner();  // not that of the model, which may be a verified copy
+  made.owner = archive.owner();  // not the owner of the model, which may be a verified copy
   std::vector<EntryPart> parts;
   onnx::DuplicateNames duplicates;
   base::KeyedSet<std::string_view> taken;
@@ -202,8 +203,8 @@ RuntimeModel make_runtime_model(const Archive& archive) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source->payload_of(site);
     if (payload.size() != 0 && duplicates.has(site)) refuse_duplicate(site, source->path(), Hint::use_link);
-    // Only initializers of the main graph have names that a runtime takes data by, unless theirs are empty. ONNX
-    // Runtime (seen in 1.23 to 1.32) refuses data by a name that no node takes.
+    // A runtime accepts data only for initializers of the main graph with names. ONNX Runtime (seen in 1.23 to 1.32)
+    // refuses data for a name that no node uses.
     if (!site.is_main_initializer() || site.tensor.name.empty() || payload.size() == 0 ||
         !taken.contains(site.tensor.name)) {
       expansion.add(payload);
@@ -216,7 +217,7 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   try {
     taken = onnx::taken_names(source->model());
     const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {}, {link_key_prefix, {}});
-    // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
+    // Inline data may exceed the limit of protobuf: it includes all data that cannot be passed to a runtime by name.
     check_model_size(model.size(), source->path(), Hint::use_link);
     made.model = model.flat();
   } catch (const Error& error) {

@@ -26,7 +26,7 @@ using base::JsonValue;
 constexpr std::string_view options_key = "session_options";
 constexpr Code bad_config = Code::usage_argument;
 
-/// New texts for ranges of one text.
+/// Replaces ranges of one text.
 class JsonEdits {
  public:
   JsonEdits(std::string name, const std::string& text) : name_(std::move(name)), text_(text) {}
@@ -64,7 +64,7 @@ class JsonEdits {
 
   [[nodiscard]] std::string result() const {
     std::string text;
-    std::size_t kept = 0;  // up to here `text` has what is before
+    std::size_t kept = 0;  // the end of the text that was copied
     for (const auto& [begin, edit] : edits_) {
       text.append(text_, kept, begin - kept).append(edit.second);
       kept = edit.first;
@@ -79,11 +79,11 @@ class JsonEdits {
 
   std::string name_;
   const std::string& text_;
-  std::map<std::size_t, std::pair<std::size_t, std::string>> edits_;  // by the first byte: the end, and the new text
+  std::map<std::size_t, std::pair<std::size_t, std::string>> edits_;  // first byte -> end and new text
 };
 
-/// Sets the folder in each object with session options of a configuration. Models without such an object have those of
-/// the decoder. Configurations have four levels; more are not looked at.
+/// Sets the folder in each object with session options of a configuration. Models without such an object use the
+/// options of the decoder. Configurations have four levels; deeper ones are ignored.
 void set_folders(JsonEdits& edits, const std::string& text, const JsonValue& value, const std::string& folder,
                  int levels) {
   if (levels == 0) return;

@@ -45,7 +45,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path of `target` from the real folder `from`. Errors: usage.argument (another drive of Windows).
+/// Returns the path of `target` relative to the real folder `from`. Throws usage.argument if they are on different
+/// drives of Windows.
 fs::path path_from(const fs::path& from, const fs::path& target) {
   fs::path path = target.lexically_relative(from);
   if (!path.empty()) return path;
@@ -53,7 +54,7 @@ fs::path path_from(const fs::path& from, const fs::path& target) {
               from);
 }
 
-/// Returns whether a file in this folder can share blocks with the archive.
+/// Returns true if a file in this folder can share blocks with the archive.
 bool can_share(const fs::path& folder, const Archive& archive) {
   constexpr std::size_t block = 4096;
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
@@ -61,7 +62,8 @@ bool can_share(const fs::path& folder, const Archive& archive) {
   return base::OutputFile::create_nameless(folder).share_at(0, archive.file().first(block), *origin);
 }
 
-/// Folders of the tree are named by their path with `/` at the end; the folder itself by the empty name.
+/// Writes a tree of links. Folders of the tree are named by their path with `/` at the end; the root has the empty
+/// name.
 class FolderLinks {
  public:
   FolderLinks(const fs::path& archive, const fs::path& folder, const LinkOptions& options, ArchivePlace place)
@@ -107,16 +109,16 @@ class FolderLinks {
  private:
   [[nodiscard]] fs::path archive_name() const { return linking_.path().filename(); }
   [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
-  /// The real path of a folder of the tree.
+  /// Returns the real path of a folder of the tree.
   [[nodiscard]] fs::path real(const std::string& folder) const {
     return (root_ / os::path_of(folder)).lexically_normal();
   }
-  /// Returns whether links in this folder have the archive beside them.
+  /// Returns true if links in this folder have the archive beside them.
   [[nodiscard]] bool has_archive(const std::string& folder) const {
     return copies_.contains(folder) || base::are_same(real(folder), home_) || (moves_to_ && real(folder) == home_);
   }
 
-  /// A link has one offset for the archive's file and for copies of it.
+  /// Refuses an archive that is a part of a file: a link has one offset for the archive's file and for copies of it.
   void refuse_part(const fs::path& archive) const {
     if (options_.offset == 0 && !options_.length) return;
     throw Error(Code::usage_argument,
@@ -174,7 +176,7 @@ class FolderLinks {
     check_folders(all, output);
   }
 
-  /// Decides where the archive is, and in which folders copies of it are.
+  /// Decides where the archive will be, and which folders get copies of it.
   void put_archive(const fs::path& given, ArchivePlace place) {
     home_ = linking_.folder();
     if (place == ArchivePlace::installed) return expect_package(given);
@@ -203,7 +205,7 @@ class FolderLinks {
     }
   }
 
-  /// Names the link files beside the archive, and finds all faults of the paths that will be written.
+  /// Chooses the names of the link files beside the archive, and finds all faults of the paths that will be written.
   void claim_all() {
     for (const auto& [graph, path] : graphs_) claim(path);
     for (const SideFile& file : files_) claim(file.name);
@@ -218,7 +220,7 @@ class FolderLinks {
     }
   }
 
-  /// The archive, a copy, or a link to it is in this folder.
+  /// Claims the archive's name in a folder that gets the archive, a copy of it, or a link to it.
   void claim_archive(const std::string& folder) {
     const std::string name = folder + os::text_of(archive_name());
     if (!base::are_same(real(folder), home_)) return claim(name);
@@ -250,20 +252,20 @@ class FolderLinks {
     if (existing() == base::Existing::refuse && fs::exists(base::link_status(path))) throw base::already_exists(path);
   }
 
-  /// `unet/model.onnx` of `pipe.onnxar` is `pipe.unet--model.onnx`.
+  /// Names the link of a graph: `unet/model.onnx` of `pipe.onnxar` is `pipe.unet--model.onnx`.
   void name_link_beside(const std::string& path) {
     std::string name = os::text_of(linking_.path().stem()) + ".";
     for (const char c : std::string_view(path).substr(0, path.size() - graph_suffix.size()))
       c == '/' ? name += "--" : name += c;
     std::string free = name;
-    // In the folder itself, a graph or a side file may have the name.
+    // In the root of the tree, a graph or a side file may have the name.
     base::KeyedSet<std::string>& claimed = moves_to_ || root_ == home_ ? claimed_ : claimed_beside_;
     const auto whole = [&free] { return free + std::string(graph_suffix); };
     for (int i = 2; !claimed.insert(base::folded_copy(whole())).second; ++i) free = base::concat(name, "-", i);
     beside_.emplace(path, home_ / os::path_of(whole()));
   }
 
-  /// The path of the archive's folder from a folder of the tree, with `/`; `.` if they are one.
+  /// Returns the path of the archive's folder relative to a folder of the tree, with `/`; `.` if they are the same.
   [[nodiscard]] std::string way_to_archive(const std::string& folder) const {
     return os::slashed_text_of(path_from(real(folder), home_));
   }
@@ -299,7 +301,7 @@ class FolderLinks {
     }
   }
 
-  /// Returns whether the link of this graph is without the archive beside it.
+  /// Returns true if the archive is not beside the link of this graph.
   [[nodiscard]] bool is_linked_afar(const std::string& path) const {
     return graph_paths_.contains(path) && !has_archive(std::string(folder_of_name(path)));
   }
@@ -362,21 +364,21 @@ class FolderLinks {
 
   LinkOptions options_;
   Linking linking_;
-  std::vector<std::pair<std::string, std::string>> graphs_;  // as Linking::graphs
+  std::vector<std::pair<std::string, std::string>> graphs_;  // as Linking::graphs returns them
   std::vector<SideFile> files_;
   Package package_;
   std::set<std::string> declared_;  // folders of the package's variants, without `/` at the end
-  std::set<std::string> folders_;   // of the graphs
+  std::set<std::string> folders_;   // folders of the graphs
   std::set<std::string> graph_paths_, file_names_;
-  fs::path shown_;  // the output, as the caller names it
+  fs::path shown_;  // the output as the caller named it
   fs::path root_;   // the real path of the output, which may be new
   bool is_new_ = false;
   fs::path home_;                                         // the real folder of the archive, after it was moved
-  std::optional<std::string> moves_to_;                   // the folder in the tree
-  std::set<std::string> copies_;                          // the folders in the tree
+  std::optional<std::string> moves_to_;                   // the folder of the tree
+  std::set<std::string> copies_;                          // the folders of the tree
   std::map<std::string, fs::path> beside_;                // link files beside the archive, by the paths of their graphs
   std::set<std::string> linked_;                          // folders with a symbolic link to the archive
-  base::KeyedSet<std::string> claimed_, claimed_beside_;  // in small letters
+  base::KeyedSet<std::string> claimed_, claimed_beside_;  // in lower case
   FolderLinkReport report_;
 };
 

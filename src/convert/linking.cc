@@ -22,11 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
+/// The size from which data is linked. Smaller data stays inline: the fields of a link take about as many bytes, and
+/// ONNX Runtime copies small data.
 constexpr std::size_t smallest_linked = 128;
 
-/// Opens the file, or the part of it that the range names. Local headers are read at once: the links need the place of
-/// every entry's data and none of the data.
+/// Opens the file, or the part of it that the range names. Reads all local headers first: links need the offset of
+/// every entry's data, but none of the data.
 Archive open_archive(const fs::path& path, const LinkOptions& range) {
   const auto open = [&] {
     if (range.offset == 0 && !range.length) return Archive::open(path);
@@ -62,7 +63,7 @@ Linking::Linking(const fs::path& archive, const LinkOptions& options, const std:
       selected_(graph),
       source_(source_of(open_archive(path_, options), {.graph = graph})),
       expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
-  // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
+  // Uses the name of the real file: the link must be in its folder, and symbolic links may have other names.
   name_ = copy ? std::string(*copy) : archive_name();
   if (!copy) refuse_unlinkable(path_);
   refuse_own_name(this->archive(), copy ? os::path_of(name_) : path_);
@@ -107,7 +108,7 @@ onnx::TensorEdit Linking::edit(const onnx::TensorSite& site) {
   Payload payload = source_->payload_of(site);
   const Bytes bytes = payload.bytes();
   if (bytes.size() < smallest_linked || !followed_.follows(site)) {
-    expansion_.add(payload);  // a million attributes may name one entry, and each gets a copy
+    expansion_.add(payload);  // a million attributes may name one entry; each gets a copy
     return onnx::TensorEdit::put_inline(std::move(payload.source));
   }
   ++tensors_;
@@ -119,7 +120,8 @@ onnx::TensorEdit Linking::edit(const onnx::TensorSite& site) {
   return onnx::TensorEdit::link_to(std::move(link));
 }
 
-/// A link changes nothing: ONNX Runtime takes data of less than 128 bytes in the model as it takes external data.
+/// Warns of a name that is defined twice. The link does not change what a runtime does: ONNX Runtime treats data of
+/// less than 128 bytes in the model like external data.
 void Linking::remark_duplicate(const onnx::TensorSite& site) {
   remarks_.push_back(
       {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),

@@ -1,4 +1,4 @@
-// Makes links to one archive: the model and its graphs, with locations in the archive's file.
+// Makes links to one archive: rewrites the model and its graphs with locations in the archive's file.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@
 
 namespace onnxar {
 
-/// The bytes of an archive, to copy it. Compares the CRC-32s of the entries while they are read. The archive must
-/// outlive it. Errors: zip.data.crc, io.changed when read.
+/// Hands out the bytes of an archive for copying it. Compares the CRC-32s of the entries while they are read. The
+/// archive must outlive it. Reading throws zip.data.crc and io.changed.
 class CopiedArchive final : public ByteSource {
  public:
   explicit CopiedArchive(const Archive& archive) : archive_(archive) {}
@@ -37,21 +37,22 @@ class CopiedArchive final : public ByteSource {
   const Archive& archive_;
 };
 
-/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges of the archive's
+/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges name of the archive's
 /// file. What holds for all graphs is read once. Not synchronised.
 class Linking {
  public:
-  /// Opens the archive and its graph `graph`, which is to be selected first. The link is to the archive in its own
-  /// file, or to a copy of the archive as a file named `copy`. Errors: as `make_link`.
+  /// Opens the archive and selects its graph `graph`. Links lead to the archive in its own file, or to a copy of the
+  /// archive in a file named `copy`. Throws what `make_link` throws.
   Linking(const std::filesystem::path& archive, const LinkOptions& options, const std::string& graph,
           std::optional<std::string_view> copy = std::nullopt, LinkForm form = LinkForm::link);
 
-  /// Makes the link of this graph, which takes the place of the one before. An empty name means the model. The link
-  /// says that the archive is in `folder`, a path from the link's own folder; if that is empty, beside the link.
+  /// Makes the link of this graph, which replaces the previous one. An empty name means the model. The link states that
+  /// the archive is in `folder`, a path relative to the link's folder, or beside the link if `folder` is empty.
   void select(const std::string& graph, std::string folder = {});
 
-  /// The graph, as `select` takes it, and the path of its file in a folder of models: of the model, which comes first,
-  /// its name among the graphs, or else the stem of the archive. Errors: usage.argument (a graph has that name).
+  /// Returns, for each graph, the name that `select` takes and the path of its file in a folder of models. The model
+  /// comes first; its file has its name among the graphs or, without one, the stem of the archive. Throws
+  /// usage.argument if a graph has that name.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> graphs() const;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
@@ -75,14 +76,14 @@ class Linking {
   std::string selected_;
   std::unique_ptr<ArchiveSource> source_;
   std::string name_;                  // of the archive's file
-  std::optional<LinkMarker> marker_;  // the metadata that every link gets, if it does
+  std::optional<LinkMarker> marker_;  // the metadata that every link gets, if any
   FollowedLinks followed_;
   onnx::DuplicateNames duplicates_;
   std::vector<Finding> remarks_;
-  Expansion expansion_;  // of all links together
+  Expansion expansion_;  // covers all links together
   onnx::Rope model_;
   std::uint64_t tensors_ = 0;
-  std::uint64_t nested_ = 0;  // of these, not initializers of the main graph
+  std::uint64_t nested_ = 0;  // those that are not initializers of the main graph
 };
 
 }  // namespace onnxar

@@ -26,7 +26,7 @@ std::uint32_t directory_crc32_of(const Archive& archive) {
   return base::crc32(0, ArchiveAccess::directory(archive).headers());
 }
 
-/// The metadata entries of a marker, with their faults (K6).
+/// Reads the metadata entries of a marker, and refuses their faults (K6).
 class MarkerEntries {
  public:
   explicit MarkerEntries(std::vector<onnx::MetadataEntry> entries) : entries_(std::move(entries)) {}
@@ -44,16 +44,16 @@ class MarkerEntries {
     return *number;
   }
 
-  /// The archive's folder. Without the key it is the link's own.
+  /// Returns the archive's folder; without the key, the link's own folder.
   [[nodiscard]] std::string folder() const {
     const auto value = find(folder_key);
-    // An absolute path could name another machine, which Windows would log in to.
+    // An absolute path could name another machine, to which Windows would log in.
     if (value && (value->empty() || value->find('\0') != std::string_view::npos || os::path_of(*value).has_root_path()))
       refuse(folder_key, *value);
     return std::string(value.value_or(""));
   }
 
-  /// Where the archive begins in the file. Without the key that is 0.
+  /// Returns the offset of the archive in the file; 0 without the key.
   [[nodiscard]] std::uint64_t offset() const {
     const auto value = find(offset_key);
     if (!value) return 0;
@@ -67,7 +67,7 @@ class MarkerEntries {
     std::optional<std::string_view> found;
     for (const onnx::MetadataEntry& each : entries_) {
       if (each.entry.key != key) continue;
-      // K6: two values would leave it to the reader which state of the archive the link means.
+      // K6: with two values, readers could disagree on the archive's state that the link means.
       if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
       found = each.entry.value;
     }
@@ -115,7 +115,7 @@ std::optional<LinkMarker> LinkMarker::read(Bytes model) {
                     entries.folder()};
 }
 
-/// Takes damaged markers, too: the names alone decide whether a location means a file (K8).
+/// Accepts damaged markers too, because only the names decide if a location means a file (K8).
 std::set<std::string> LinkMarker::archives(Bytes model) {
   std::set<std::string> names;
   for (const onnx::MetadataEntry& each : marker_entries(model)) {
@@ -130,7 +130,7 @@ std::string LinkMarker::fields() const {
     onnx::append_string_entry(out, onnx::model_field::metadata_props, key, value);
   };
   add(archive_key, archive);
-  // Left out at 0, which readers assume without the key: most links are to whole files.
+  // Omitted if 0, which readers assume without the key: most links are to whole files.
   if (offset != 0) add(offset_key, std::to_string(offset));
   add(size_key, std::to_string(size));
   add(model_key, std::to_string(model_crc32));
@@ -142,7 +142,7 @@ std::string LinkMarker::fields() const {
 Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                          const base::FileOrigin* origin) const {
   // Edits append, so the state is a prefix of the present archive. Its own directory proves it, and its two CRC-32s
-  // tell it from a different archive with the same size.
+  // distinguish it from a different archive of the same size.
   const auto state = base::slice(file, offset, size);
   try {
     if (state) {
@@ -176,7 +176,7 @@ void refuse_unlinkable(const std::filesystem::path& file) {
 
 template <typename Action>
 auto ModelMarker::keeping_errors(const Action& action) {
-  if (error_) throw Error(*error_);  // its place was added already, so it is the same for every tensor
+  if (error_) throw Error(*error_);  // its place was already added, so it is the same for every tensor
   try {
     return action();
   } catch (const Error& error) {
@@ -187,7 +187,7 @@ auto ModelMarker::keeping_errors(const Action& action) {
 
 const LinkMarker* ModelMarker::of(std::string_view archive) {
   return keeping_errors([&]() -> const LinkMarker* {
-    // Read once, at the first link: the metadata would otherwise be searched for each tensor.
+    // Reads the marker once, at the first link: the metadata would otherwise be searched for each tensor.
     if (!is_read_) marker_ = LinkMarker::read(source_.model());
     is_read_ = true;
     return marker_ && marker_->archive == archive ? &*marker_ : nullptr;

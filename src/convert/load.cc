@@ -1,4 +1,4 @@
-// Loads a model: splits it and its further graphs into skeletons and payloads.
+// Loads a model: splits it and its graphs into skeletons and payloads.
 #include "convert/load.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Loading {
     model.max_expansion = options.max_expansion;
   }
 
-  /// Splits the selected graph as the model. Remarks on a file name it `name`.
+  /// Splits the selected graph as the model. Remarks call a file `name`.
   void add_model(ModelSource& source, const std::string& name) {
     LoadedGraph graph = split(source, name);
     model_.skeleton = std::move(graph.skeleton);
@@ -44,7 +44,7 @@ class Loading {
     skeleton_bytes_ += model_.skeleton.size();
   }
 
-  /// Splits the selected graph as a further one.
+  /// Splits the selected graph as a graph of the model.
   void add_graph(ModelSource& source, const std::string& name) { take(split(source, name), source); }
 
   void add_graphs_of(ModelSource& source) {
@@ -62,7 +62,7 @@ class Loading {
     if (!names.empty()) source.select({});
   }
 
-  /// Takes over side files, and the names of entries that are left out. REQUIRES: every link of every graph was seen.
+  /// Adds side files, and the names of omitted entries. REQUIRES: every link of every graph was resolved.
   void add_companions_of(ModelSource& source) {
     SourceCompanions found = source.companions();
     for (SideFile& file : found.side_files) add_side_file(std::move(file), source);
@@ -85,7 +85,7 @@ class Loading {
   }
 
   void take(LoadedGraph graph, const ModelSource& source) {
-    // The limit is on the sum, as a hostile archive may have thousands of graphs that are each just below it.
+    // Limits the sum, because a hostile archive may have thousands of graphs that are each just below the limit.
     skeleton_bytes_ += graph.skeleton.size();
     if (skeleton_bytes_ > options_.max_skeleton_size) {
       throw Error(Code::onnx_model_too_large,
@@ -96,7 +96,7 @@ class Loading {
     model_.graphs.push_back(std::move(graph));
   }
 
-  /// Several models may have the same file, such as a tokenizer.
+  /// Adds a side file, unless an equal one exists: several models may have the same file, such as a tokenizer.
   void add_side_file(SideFile file, const ModelSource& source) {
     const auto [place, added] = side_files_.try_emplace(file.name, model_.side_files.size());
     if (added) return model_.side_files.push_back(std::move(file));
@@ -110,7 +110,7 @@ class Loading {
   const ExternalPolicy& policy_;
   const LoadOptions& options_;
   std::uint64_t skeleton_bytes_ = 0;
-  base::KeyedMap<std::string, std::size_t> side_files_;  // places in the model's list
+  base::KeyedMap<std::string, std::size_t> side_files_;  // indices in the model's list
 };
 
 /// Refuses names that the graphs of one archive cannot have.
@@ -132,12 +132,12 @@ class FamilyNames {
   }
 
  private:
-  base::KeyedMap<std::string, std::filesystem::path> paths_;  // by name in small letters
+  base::KeyedMap<std::string, std::filesystem::path> paths_;  // by name in lower case
 };
 
 std::string file_name_of(const FamilyMember& member) { return member.name + std::string(graph_suffix); }
 
-/// Puts the name among the graphs into the skeleton, in place of another.
+/// Sets the name among the graphs in the skeleton, and removes any other.
 void set_name(LoadedModel& model, const std::string& name) {
   onnx::MetadataEdit edit;
   edit.drop_key = model_name_key;
@@ -208,7 +208,7 @@ void split_model(LoadedModel& model, std::unique_ptr<ModelSource> source, const 
 void set_skeleton(LoadedModel& model, const std::shared_ptr<const std::vector<std::byte>>& bytes,
                   const ExternalPolicy& policy, const LoadOptions& options) {
   model.skeleton = split_graph(model, nullptr, {*bytes, bytes}, policy, options).skeleton;
-  model.without_data = {};  // `bytes` are not an input that the caller knows
+  model.without_data = {};  // `bytes` are not the caller's input
 }
 
 }  // namespace onnxar

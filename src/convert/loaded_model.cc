@@ -14,7 +14,8 @@
 namespace onnxar {
 namespace {
 
-/// Payloads that the model was given in memory have no file, so they count as input themselves.
+/// Returns the size of a model's input. Payloads that the model received in memory have no file, so they count as input
+/// themselves.
 std::uint64_t input_of(const LoadedModel& model) {
   std::vector<Bytes> places;
   for (const Payload& payload : model.payloads) places.push_back(payload.region());
@@ -52,7 +53,7 @@ bool ExternalPolicy::is_external(const onnx::TensorSite& site, std::uint64_t siz
   switch (site.kind) {
     case onnx::SiteKind::initializer: return true;
     case onnx::SiteKind::attribute: return attributes_;
-    case onnx::SiteKind::sparse_indices: return false;  // runtimes read them while they build the graph
+    case onnx::SiteKind::sparse_indices: return false;  // read by runtimes while they build the graph
     case onnx::SiteKind::sparse_values:
     case onnx::SiteKind::function_default:
     case onnx::SiteKind::training: return all_sites_;
@@ -61,7 +62,7 @@ bool ExternalPolicy::is_external(const onnx::TensorSite& site, std::uint64_t siz
 }
 
 std::uint64_t new_model_id() {
-  // All numbers have 19 digits. Otherwise the sizes of links, and of the messages around them, would depend on chance.
+  // All numbers have 19 digits. Otherwise the sizes of links, and of the messages around them, would be random.
   std::random_device random;
   return std::uniform_int_distribution<std::uint64_t>(1'000'000'000'000'000'000U, 9'999'999'999'999'999'999U)(random);
 }

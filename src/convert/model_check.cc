@@ -1,4 +1,4 @@
-// Finds what is wrong in a model and its further graphs: tensors, links, and unused entries.
+// Finds faults in a model and its graphs: tensors, links, and unused entries.
 #include "convert/model_check.h"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ using base::concat;
 /// R5: below this size, tools expect data inside the model.
 constexpr std::uint64_t small_external_below = 1024;
 
-/// A data file that cannot be read, the index of the finding that says so, and how many tensors name the file.
+/// Describes a data file that cannot be read: the index of its finding, and the number of tensors that name the file.
 struct BrokenFile {
   std::size_t finding = 0;
   std::uint64_t uses = 0;
 };
 
-/// Checks every tensor of the model and of the further graphs, then how all of them together use the archive.
+/// Checks every tensor of the model and of the other graphs, then how all of them together use the archive.
 class ModelCheck {
  public:
   ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
@@ -49,7 +49,7 @@ class ModelCheck {
         data_(options.data),
         findings_(findings) {}
 
-  /// Returns whether the model could be read to its end.
+  /// Returns true if the model could be read to its end.
   bool run() {
     const bool is_readable = check_selected([this] { return name_fault(); });
     count_uses_of_broken_files();
@@ -58,21 +58,21 @@ class ModelCheck {
       ++graph_;
       all_are_readable = check_graph(graph) && all_are_readable;
     }
-    if (graph_ != 0) source_.select({});  // places of later findings count from the model again
-    // A graph that cannot be read may refer to any entry and any slice: nothing can be called unused then.
+    if (graph_ != 0) source_.select({});  // places of later findings are relative to the model again
+    // A graph that cannot be read may refer to any entry and any slice, so no entry can be called unused.
     if (!all_are_readable) return is_readable;
     std::ranges::move(slices_.overlaps(), std::back_inserter(findings_));
     if (archive_ != nullptr) check_unused(*archive_);
     return is_readable;
   }
 
-  /// Checks the model without further graphs and unused entries.
+  /// Checks the model without other graphs and unused entries.
   void run_model_alone() {
     check_selected([this] { return name_fault(); });
   }
 
  private:
-  /// Returns whether the selected graph could be read to its end. Only then is `metadata_fault` called.
+  /// Returns true if the selected graph could be read to its end. Calls `metadata_fault` only then.
   template <typename MetadataCheck>
   bool check_selected(const MetadataCheck& metadata_fault) {
     try {
@@ -180,7 +180,7 @@ class ModelCheck {
     if (archive_ != nullptr && archive_->find(beside)) throw shadow_error(beside, location, site.tensor.range.begin);
   }
 
-  /// Many tensors may name one entry, so its SHA-1 is computed once.
+  /// Verifies the checksum of a link. Many tensors may name one entry, so its SHA-1 is computed once.
   void verify_checksum(const Resolved& resolved, const onnx::TensorSite& site) {
     const auto claim = source_.claim_of(resolved, site);
     if (!claim) return;
@@ -189,7 +189,7 @@ class ModelCheck {
     if (sum != claim->checksum) throw claim->error(source_.path());
   }
 
-  /// An entry that a link names counts as used even if the link is broken in another way.
+  /// Notes the entry that a link names. It counts as used even if the link is broken in another way.
   void note_use(const onnx::TensorSite& site) {
     if (archive_ == nullptr || !site.tensor.external.location) return;
     if (const auto entry = archive_->find(*site.tensor.external.location)) used_.push_back(entry->index);
@@ -209,7 +209,7 @@ class ModelCheck {
     if (kind(error.code()) == Kind::format) {
       findings_.push_back(error.finding());
     } else {
-      // A finding has no path: that of a data file goes into the text.
+      // A finding has no path, so the text contains the data file's path.
       add(Severity::error, error.code(), site, error.line(""), error.advice());
     }
   }
@@ -238,7 +238,7 @@ class ModelCheck {
       add(Severity::warning, Code::onnx_external_unknown_key, site,
           concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
     }
-    if (site.tensor.raw_data || site.tensor.typed_data) {  // of a `.onnx` file; an archive was refused
+    if (site.tensor.raw_data || site.tensor.typed_data) {  // only in a `.onnx` file; an archive was refused
       add(Severity::warning, Code::onnx_external_data_beside, site,
           "the model also holds the link's data, which onnx's checker refuses; `pack` drops it");
     }
@@ -260,7 +260,8 @@ class ModelCheck {
     add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", shared));
   }
 
-  /// The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
+  /// Adds a remark if the data is not aligned. Checks the address, because a runtime gets the address. Mappings begin
+  /// at pages, so addresses show offsets.
   void remark_alignment(const onnx::TensorSite& site, Bytes bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
     if (address % default_alignment == 0) return;
@@ -278,7 +279,7 @@ class ModelCheck {
         findings_, [](const Finding& finding) { return finding.code == Code::archive_tail_superseded; });
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
-      // Entries with other names are side files and graphs, which no tensor has to name.
+      // Entries with other names are side files and graphs, which need not be named by a tensor.
       if (!is_key(entry.name) || std::ranges::binary_search(used_, i)) continue;
       // R4: a note after an edit, which leaves entries unused
       findings_.push_back({edited ? Severity::note : Severity::warning,
@@ -299,13 +300,13 @@ class ModelCheck {
   std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
-  std::map<std::string, BrokenFile> broken_files_;  // by location, of a model that is not in an archive
-  std::size_t graph_ = 0;                           // number of the graph that is checked: 0 for the model
+  std::map<std::string, BrokenFile> broken_files_;  // by location, for a model that is not in an archive
+  std::size_t graph_ = 0;                           // number of the checked graph: 0 for the model
   std::string graph_name_;                          // empty for the model
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   SliceUses slices_;
-  std::map<Extent, std::string> checksums_;  // of whole files and entries
+  std::map<Extent, std::string> checksums_;  // checksums of whole files and entries
 };
 
 }  // namespace
@@ -315,7 +316,7 @@ std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& 
   const auto [known, added] = uses_.try_emplace(Extent(slice), Use{tensor, place, graph});
   Use& use = known->second;
   if (added) return {};
-  // The last graph is enough to know: graphs are checked one after the other.
+  // Only the last graph must be compared, because graphs are checked one by one.
   if (use.graph == graph) return use.tensor;
   use.tensor = tensor;
   use.graph = graph;
@@ -323,8 +324,8 @@ std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& 
 }
 
 std::vector<Finding> SliceUses::overlaps() const {
-  // In order of address, each slice is compared only with the earlier one that reaches farthest. That finds every slice
-  // that overlaps an earlier one, and keeps the work linear; comparing all pairs would be quadratic.
+  // In order of address, each slice is compared only with the earlier slice that ends last. That finds every slice that
+  // overlaps an earlier one in linear time; comparing all pairs would be quadratic.
   std::vector<Finding> found;
   std::uintptr_t farthest = 0;
   const Use* before = nullptr;

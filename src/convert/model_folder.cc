@@ -28,12 +28,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The model that exporters write alone, and where repositories for Hugging Face have it.
+/// The name that exporters give to a single model, and its path in Hugging Face repositories.
 constexpr std::array<std::string_view, 2> usual_models = {"model.onnx", "onnx/model.onnx"};
 
 bool is_in_root(const std::string& name) { return name.find('/') == std::string::npos; }
 
-/// Opens a file of the folder by a path that does not leave it. `blobs` is the folder that a model's own file is in.
+/// Opens a file of the folder by a path that does not leave it. `blobs` is the folder of a model's own file.
 std::shared_ptr<const base::MappedFile> map_beneath(const fs::path& folder, const fs::path& blobs,
                                                     const std::string& name) {
   std::error_code failed;
@@ -56,7 +56,7 @@ std::shared_ptr<const base::MappedFile> map_beneath(const fs::path& folder, cons
   throw Error(error.code(), error.message(), {}, path, advice);
 }
 
-/// Collects the files of a folder and of those below it, in any order.
+/// Collects the files of a folder and of the folders below it, in any order.
 class FolderWalk {
  public:
   FolderWalk(fs::path root, const std::vector<std::string>& patterns) : root_(std::move(root)) {
@@ -102,7 +102,7 @@ class FolderWalk {
     std::string name = folder.empty() ? own : base::concat(folder, "/", own);
     if (own.starts_with('.')) return hidden.push_back(std::move(name));
     if (is_excluded(name)) return excluded.push_back(std::move(name));
-    std::error_code ignored;  // what cannot be examined is refused when it is opened
+    std::error_code ignored;  // opening refuses files that cannot be examined
     if (!entry.is_directory(ignored)) return files.push_back(std::move(name));
     if (!entry.is_symlink(ignored)) return folders_.push_back(std::move(name));
     throw Error(Code::usage_argument, "is a link to a folder, which is not followed; replace it by a copy", {},
@@ -146,7 +146,7 @@ std::string ModelFolder::first_variant() const {
 }
 
 void ModelFolder::note_data_folders() {
-  constexpr std::size_t most = 16;  // for one model: each is looked into for each data file
+  constexpr std::size_t most = 16;  // for one model: each folder is searched for each data file
   for (const FolderFile& model : models_) {
     const std::size_t slash = model.name.rfind('/');
     data_folders_[model.name] = {slash == std::string::npos ? std::string() : model.name.substr(0, slash)};

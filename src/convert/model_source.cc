@@ -16,7 +16,7 @@
 namespace onnxar {
 namespace {
 
-/// Bytes in memory, with a share in their owner and the origin of their mapping.
+/// Hands out bytes in memory. Shares their ownership, and holds the origin of their mapping.
 class HeldSource final : public ByteSource {
  public:
   HeldSource(ByteSpan span, const base::FileOrigin* file) : span_(std::move(span)), file_(file) {}
@@ -32,7 +32,8 @@ class HeldSource final : public ByteSource {
   const base::FileOrigin* file_;
 };
 
-/// Errors of inner layers count from the model's first byte and name neither a file nor an entry.
+/// True if the error has a place. Errors of inner layers are relative to the model's first byte, and name neither a
+/// file nor an entry.
 bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
 
 bool has_bytes(const ByteSource& source, Bytes expected) {
@@ -44,7 +45,7 @@ bool has_typed_bytes(const onnx::TensorSite& site, const ByteSource& linked) {
   return typed && has_bytes(linked, base::gathered(*typed));
 }
 
-/// Proves that values in the message, which some versions of onnx leave beside the link, are the link's data.
+/// Proves that values in the message, which some versions of onnx leave beside the link, equal the link's data.
 void prove_same_beside(const onnx::TensorSite& site, const ByteSource& linked) {
   const onnx::TensorView& tensor = site.tensor;
   const bool has_raw = tensor.raw_data && tensor.raw_data->size() != 0;
@@ -77,8 +78,8 @@ std::string checksum_of(const ByteSource& source) {
   return std::move(sum).hex();
 }
 
-/// The sum is known only after the last piece, when the sink has all bytes. Outputs get their names after that, so a
-/// difference leaves no file.
+/// Compares the sum after the last piece, when the sink has all bytes. Outputs get their names later, so a difference
+/// leaves no file.
 void ChecksumSource::read(const ByteSink& sink) const {
   base::Sha1 sum;
   source_->read([&](Bytes piece) {
@@ -90,7 +91,7 @@ void ChecksumSource::read(const ByteSink& sink) const {
 
 void ChecksumSource::locate(const std::function<void(const Location&)>& visit) const {
   source_->locate([&visit](Location run) {
-    run.verified = true;  // a consumer that takes the bytes from where they lie would skip the comparison
+    run.verified = true;  // a consumer that reads the bytes where they lie would skip the comparison
     visit(run);
   });
 }
@@ -103,7 +104,7 @@ ByteSpan Payload::share() const {
 Payload payload_of(ByteSpan bytes, const base::FileOrigin* file) {
   auto held = std::make_shared<const HeldSource>(std::move(bytes), file);
   const ByteSpan* const span = &held->span();
-  // `span` shares the control block of `source`: a model may have 100 000 payloads, and each takes one allocation.
+  // `span` shares the control block of `source`, so each of possibly 100 000 payloads takes only one allocation.
   return {held, std::shared_ptr<const ByteSpan>(held, span)};
 }
 
@@ -112,8 +113,7 @@ Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_pt
 }
 
 Extent::Extent(const Payload& payload) : Extent(payload.region()) {
-  // Empty data may have any address, or one that larger data has as well. So it is identified by its source, as
-  // decoded data is.
+  // Empty data may have any address, even that of larger data. So it is identified by its source, like decoded data.
   if (size_ == 0) begin_ = reinterpret_cast<std::uintptr_t>(payload.source.get());
 }
 
@@ -168,7 +168,7 @@ Payload ModelSource::payload_of(const onnx::TensorSite& site) {
 }
 
 std::optional<ChecksumClaim> ModelSource::claim_of(const Resolved& resolved, const onnx::TensorSite& site) const {
-  // M22: a checksum is that of a whole file or entry, so it says nothing about a slice.
+  // M22: a checksum covers a whole file or entry, so it does not apply to a slice.
   if (!site.tensor.external.checksum || !resolved.is_whole) return std::nullopt;
   auto checksum = parse_checksum(*site.tensor.external.checksum);
   if (!checksum) return std::nullopt;

@@ -1,5 +1,5 @@
-// The data of tensors, and the interface to a source of a model: the bytes of its graphs, and the data that its links
-// name.
+// Defines the data of tensors, and the interface of a model's source: the bytes of its graphs, and the data that its
+// links name.
 #pragma once
 
 #include <compare>
@@ -23,22 +23,22 @@
 
 namespace onnxar {
 
-// The `checksum` of external data: SHA-1 of the whole file that the location names, 40 hexadecimal digits
+// Handles the `checksum` of external data: SHA-1 of the whole file that the location names, 40 hexadecimal digits
 // (onnx.proto, TensorProto.external_data).
 
 inline constexpr std::size_t checksum_length = 40;
 
-/// The checksum in lower case; nothing if `text` does not have 40 hexadecimal digits.
+/// Returns the checksum in lower case; nothing if `text` does not have 40 hexadecimal digits.
 std::optional<std::string> parse_checksum(std::string_view text);
 
-/// Words the fault of a text that is not a checksum.
+/// Returns the message for a text that is not a checksum.
 std::string no_checksum(std::string_view text);
 
-/// The checksum of all bytes of a source, in lower case. Cost: reads the source.
+/// Returns the checksum of all bytes of a source, in lower case. Cost: reads the source.
 std::string checksum_of(const ByteSource& source);
 
 /// Passes on the bytes of a source and sums them. If the sum differs from `checksum`, `read` throws `mismatch` as an
-/// error of the file at `path` after the last byte. Threads: `read` may be called on any number at once.
+/// error of the file at `path` after the last byte. Threads: any number may call `read` concurrently.
 class ChecksumSource final : public ByteSource {
  public:
   ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Finding mismatch,
@@ -58,28 +58,28 @@ class ChecksumSource final : public ByteSource {
   std::filesystem::path path_;
 };
 
-/// The data of one tensor. Copying shares it.
+/// Refers to the data of one tensor. Copies share it.
 struct Payload {
-  /// Hands out the bytes. Verifies them if they have a CRC-32 or checksum, and LoadOptions::verify_data is set.
+  /// Hands out the bytes. Verifies them if they have a CRC-32 or checksum and LoadOptions::verify_data is set.
   std::shared_ptr<const ByteSource> source;
   /// Where the bytes lie in memory, and their owner; null if reading produces them.
   std::shared_ptr<const ByteSpan> span = nullptr;
-  /// The link that the tensor keeps because its bytes are in the archive that the model goes into; otherwise null.
+  /// The link that the tensor keeps, if its bytes are in the archive into which the model goes; otherwise null.
   std::shared_ptr<const onnx::ExternalLink> kept_link = nullptr;
-  /// Whether other tensors of the input may have these bytes as well. Not if they are decoded from typed fields, or if
-  /// the program gave them.
+  /// True if other tensors of the input may share these bytes. False if they are decoded from typed fields, or if the
+  /// program supplied them.
   bool may_be_shared = true;
-  /// Where produced bytes will lie once they are read, which tells them apart; empty if they are decoded.
+  /// Where produced bytes will lie once they are read, which identifies them; empty if they are decoded.
   Bytes place = {};
 
   [[nodiscard]] std::uint64_t size() const { return source->size(); }
-  /// The bytes in memory; empty if reading produces them.
+  /// Returns the bytes in memory; empty if reading produces them.
   [[nodiscard]] Bytes bytes() const noexcept { return span ? span->bytes() : Bytes(); }
-  /// Where the bytes lie or will lie.
+  /// Returns where the bytes lie or will lie.
   [[nodiscard]] Bytes region() const noexcept { return span ? span->bytes() : place; }
-  /// A view of the bytes that shares their owner.
+  /// Returns a view of the bytes that shares their owner.
   [[nodiscard]] ByteSpan share() const;
-  /// Whether reading produces the bytes, so that they do not lie in memory.
+  /// True if reading produces the bytes, so they do not lie in memory.
   [[nodiscard]] bool is_decoded() const noexcept { return !span; }
 };
 
@@ -91,8 +91,7 @@ Payload payload_of(ByteSpan bytes, const base::FileOrigin* file = nullptr);
 Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_ptr<const ByteSource> source);
 
 /// Identifies data while it is alive. Two payloads with equal extents have the same bytes, so writers write, copy or
-/// sum them once. Bytes in memory, and those that have a place there, are identified by address and size, other data by
-/// its source.
+/// sum them once. Identifies bytes that have a place in memory by address and size, other data by its source.
 class Extent {
  public:
   explicit Extent(Bytes bytes) noexcept : begin_(reinterpret_cast<std::uintptr_t>(bytes.data())), size_(bytes.size()) {}
@@ -111,7 +110,7 @@ class Extent {
 /// Copies all bytes of a source into an owned span.
 ByteSpan gathered(const ByteSource& source);
 
-/// A source with a share in the storage that it views.
+/// Shares the ownership of the storage that a source views.
 class OwnedSource final : public ByteSource {
  public:
   OwnedSource(std::shared_ptr<const ByteSource> source, std::shared_ptr<const void> owner)
@@ -125,15 +124,15 @@ class OwnedSource final : public ByteSource {
   std::shared_ptr<const void> owner_;
 };
 
-// The companions of a model in its source: entries that are not its model, graphs or weights.
+// Describes the companions of a model in its source: entries that are not its model, graphs or weights.
 
-/// An entry that no tensor names, and whose name is not a key: `tokenizer.json`.
+/// Describes an entry that no tensor names, and whose name is not a key: `tokenizer.json`.
 struct SideFile {
   std::string name;
   std::shared_ptr<const ByteSource> source;
 };
 
-/// Side files, and the entries that are not taken over.
+/// Holds side files, and the names of omitted entries.
 struct SourceCompanions {
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< names of other entries that no tensor names, such as old weights
@@ -141,23 +140,23 @@ struct SourceCompanions {
   std::vector<Finding> remarks;
 };
 
-/// The bytes of one graph, and where they lie in the input.
+/// Holds the bytes of one graph, and where they lie in the input.
 struct GraphBytes {
   Bytes bytes;
   std::shared_ptr<const void> owner;       ///< keeps the bytes alive; null if the caller does
   const base::FileOrigin* file = nullptr;  ///< origin of the mapping; null if the bytes are not mapped
-  std::string entry = {};                  ///< the entry that has them; empty: the file itself
+  std::string entry = {};                  ///< the entry that contains them; empty if the file itself does
   /// The offset of the first byte in the file; nothing if the input holds the graph in a different form, such as text.
   std::optional<std::uint64_t> begin = 0;
 };
 
-/// The data that a link names.
+/// Holds the data that a link names.
 struct Resolved {
   Payload payload;
-  bool is_whole = false;  ///< all of a file or entry; a checksum in `external_data` is of that
+  bool is_whole = false;  ///< true if it is a whole file or entry, which a checksum in `external_data` covers
 };
 
-/// The checksum that a link gives for its data.
+/// Holds the checksum that a link states for its data.
 struct ChecksumClaim {
   std::string checksum;
   Finding mismatch;  ///< the fault to report if the data has a different checksum
@@ -167,52 +166,54 @@ struct ChecksumClaim {
 };
 
 /// Finds the data of a model's links: in files (FileSource), in an archive (ArchiveSource), in a zip of another program
-/// (ForeignZipSource), or in the archive that the model goes into (TargetSource). open.h makes them. A source owns the
-/// files that it reads. Payloads share the storage that they view, but payloads that verify entries must not outlive
-/// the source. Not synchronised.
+/// (ForeignZipSource), or in the archive into which the model goes (TargetSource). Functions of open.h make sources. A
+/// source owns the files that it reads. Payloads share the storage that they view, but payloads that verify entries
+/// must not outlive the source. Not synchronised.
 class ModelSource {
  public:
   ModelSource(const ModelSource&) = delete;
   ModelSource& operator=(const ModelSource&) = delete;
   virtual ~ModelSource() = default;
 
-  /// The bytes of the selected graph, which is the model until `select`.
+  /// Returns the bytes of the selected graph, which is the model until `select`.
   [[nodiscard]] Bytes model() const noexcept { return graph_.bytes; }
   [[nodiscard]] const GraphBytes& graph() const noexcept { return graph_; }
-  /// The path of the source's file or folder; empty for bytes in memory.
+  /// Returns the path of the source's file or folder; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// Notes for reports about the kind of the source.
+  /// Returns notes for reports about the kind of the source.
   [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
 
-  /// The names of the further graphs, in the order of the file.
+  /// Returns the names of the graphs other than the model, in the order of the file.
   [[nodiscard]] virtual std::vector<std::string> graphs() const { return {}; }
-  /// Selects one of `graphs()`, or the model again by an empty name: `model`, `graph` and `place` then refer to it.
-  /// Errors: as Archive::bytes; zip.data.crc, with LoadOptions::verify_data.
+  /// Selects one of `graphs()`, or the model if the name is empty: `model`, `graph` and `place` then refer to it.
+  /// Throws what Archive::bytes throws, and zip.data.crc with LoadOptions::verify_data.
   virtual void select(const std::string& graph);
-  /// The companions of the model except its graphs. REQUIRES: every tensor of all graphs was resolved or proved.
+  /// Returns the companions of the model except its graphs. REQUIRES: every tensor of all graphs was resolved or
+  /// proved.
   [[nodiscard]] virtual SourceCompanions companions() { return {}; }
-  /// The number of bytes of all files that were used so far.
+  /// Returns the number of bytes of all files that were used so far.
   [[nodiscard]] virtual std::uint64_t input_size() const = 0;
 
   /// Finds the data of a tensor whose data_location is EXTERNAL. Data in the model beside the link must be the same.
-  /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and its place.
+  /// Throws onnx.external*, onnx.tensor.length, zip.* and io.*, with the tensor's name and place.
   [[nodiscard]] Resolved resolve(const onnx::TensorSite& site);
-  /// As `resolve`. With LoadOptions::verify_data, reading the payload compares the checksum of its link if the link
-  /// names a whole file or entry, and throws onnx.external_data.checksum if it differs. If two links give different
-  /// checksums for the same bytes, one is wrong: the second is refused at once.
+  /// Does what `resolve` does. With LoadOptions::verify_data, if the link names a whole file or entry, reading the
+  /// payload throws onnx.external_data.checksum if the data differs from the link's checksum. If two links state
+  /// different checksums for the same bytes, one is wrong, and the second is refused at once.
   [[nodiscard]] Payload payload_of(const onnx::TensorSite& site);
-  /// The checksum of a link; nothing if it has none, or if the data is not a whole file or entry.
+  /// Returns the checksum of a link; nothing if it has no checksum, or if the data is not a whole file or entry.
   [[nodiscard]] std::optional<ChecksumClaim> claim_of(const Resolved& resolved, const onnx::TensorSite& site) const;
-  /// Proves a link that stays in the model. Errors: those of `resolve` that do not need the data.
+  /// Proves a link that stays in the model. Throws the errors of `resolve` that do not need the data.
   virtual void prove_link(const onnx::TensorSite& site);
 
-  /// The place of a byte of `model()` in the input; without an offset if the input holds the graph in a different form.
+  /// Returns the place of a byte of `model()` in the input; without an offset if the input holds the graph in a
+  /// different form.
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const;
   [[nodiscard]] Place place_of(const onnx::TensorSite& site) const { return place(site.tensor.range.begin); }
   /// Adds the path to `error`, and turns its offset, which counts from the first byte of `model()`, into a place in the
-  /// input. An error that already has a path or an entry stays as it is.
+  /// input. Leaves an error that already has a path or an entry unchanged.
   [[nodiscard]] virtual Error with_place(const Error& error) const;
-  /// As above, and adds the tensor's name to the message.
+  /// Does the same, and adds the tensor's name to the message.
   [[nodiscard]] Error with_tensor(const Error& error, const onnx::TensorSite& site) const;
 
  protected:
@@ -224,10 +225,10 @@ class ModelSource {
   void add_remark(Finding remark) { remarks_.push_back(std::move(remark)); }
 
  private:
-  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` adds the place in
-  /// the input.
+  /// Finds the data of a proved link. Offsets of errors are relative to the model's first byte; `resolve` adds the
+  /// place in the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
-  /// Parses and proves the link. Archives are stricter than other sources. Errors: as exported_link.
+  /// Parses and proves the link. Archives are stricter than other sources. Throws what exported_link throws.
   [[nodiscard]] virtual onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const;
 
   LoadOptions options_;

@@ -23,8 +23,8 @@
 namespace onnxar {
 namespace {
 
-/// The caller puts the data of every tensor into a message of its class. Messages cannot share bytes, so data that
-/// tensors share in the file takes memory once for each of them.
+/// Limits the memory of the caller, who puts the data of every tensor into a message of its own class. Messages cannot
+/// share bytes, so data that tensors share in the file takes memory once for each tensor.
 void check_expansion(const LoadedModel& model) {
   Expansion expansion(model);
   for (const Payload& payload : model.payloads) expansion.add(payload);
@@ -61,7 +61,7 @@ struct ModelReader::Parts {
 ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(detail::own<Parts>()) {
   LoadedModel& model = parts_->model;
   LoadOptions all_data = options;
-  all_data.load_external_data = true;  // a link that stays would have no data
+  all_data.load_external_data = true;  // a remaining link would have no data
   auto source = source_of(std::move(archive), all_data);
   ArchiveSource& in_archive = *source;  // the model keeps it
   model = load_model(std::move(source), ExternalPolicy::everything_inline(), all_data, Companions::left);
@@ -111,7 +111,8 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
   return parts_in(parts_).steps.take([&] {
     if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
-    // The archive's writer checks the length of a source, but the source may also go into a model or a data file.
+    // Checks the length of the source here, because it may go into a model or a data file; only the archive's writer
+    // checks it too.
     std::string what = base::concat("weight ", payloads.size(), " in the order of adding");
     auto exact = std::make_shared<const base::ExactSource>(std::move(weight), what);
     if (exact->size() > zip::largest_entry) {

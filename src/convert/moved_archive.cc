@@ -36,7 +36,7 @@ MovedArchive::~MovedArchive() {
   try {
     static_cast<void>(os::rename_to_free_name(into_->handle(), name_, from_->handle(), name_));
   } catch (const Error&) {
-    return;  // a folder was moved meanwhile: the archive is where it is
+    return;  // a folder was moved meanwhile; the archive stays where it is
   }
 }
 

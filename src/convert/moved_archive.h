@@ -9,17 +9,17 @@
 
 namespace onnxar {
 
-/// The destructor moves the archive back, unless it is kept there. Edits are excluded until then. Readers of the file
-/// are not disturbed. Not synchronised.
+/// Moves an archive; the destructor moves it back, unless `keep` was called. Excludes edits until then. Does not
+/// disturb readers of the file. Not synchronised.
 class MovedArchive {
  public:
-  /// Moves the file. Errors: output.exists; usage.argument (the folder is on another disk); archive.busy; io.*.
+  /// Moves the file. Throws output.exists, archive.busy, io.*, and usage.argument if the folder is on another disk.
   MovedArchive(const std::filesystem::path& path, std::shared_ptr<const base::Folder> into);
   MovedArchive(const MovedArchive&) = delete;
   MovedArchive& operator=(const MovedArchive&) = delete;
   ~MovedArchive();
 
-  /// Keeps it there. With `sync`, waits until the disk has both names. Errors: io.*.
+  /// Keeps the archive in the new folder. With `sync`, waits until the disk has both names. Throws io.*.
   void keep(bool sync);
 
  private:

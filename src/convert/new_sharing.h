@@ -1,4 +1,5 @@
-// Tensors of a new model that begin to share data of an archive: a sign that the model was merged from two archives.
+// Finds tensors of a new model that begin to share data of an archive: a sign that the model was merged from two
+// archives.
 #pragma once
 
 #include <map>
@@ -15,24 +16,24 @@
 
 namespace onnxar {
 
-/// Compares how many tensors take a range of an entry before and after an edit. Archives of similar models have entries
-/// of the same names, so a graph that was merged from two of them takes data of the one for both.
+/// Compares how many tensors use a range of an entry before and after an edit. Archives of similar models have entries
+/// with the same names, so a graph that was merged from two of them uses data of one archive for both.
 class NewSharing {
  public:
-  /// Notes a tensor of the new model that takes data of the archive by the name of its entry.
+  /// Notes a tensor of the new model that links to an entry of the archive.
   void note(const onnx::TensorSite& site, const onnx::ExternalLink& link);
 
-  /// Notes all tensors of a new graph that take data of the archive. Errors: wire.*, onnx.*.
+  /// Notes all tensors of a new graph that use data of the archive. Throws wire.* and onnx.*.
   void note_all(Bytes graph);
 
-  /// Adds a warning (archive.entry.shared) to `remarks` if more tensors take some range than in all graphs of `archive`
-  /// before. Tensors of one name count once. Cost: O(model + graphs) if any range has several tensors.
+  /// Adds a warning (archive.entry.shared) to `remarks` if more tensors use some range than in all graphs of `archive`
+  /// before. Tensors of the same name count once. Cost: O(model + graphs) if any range has several tensors.
   void warn(const Archive& archive, std::vector<Finding>& remarks) const;
 
  private:
   using Range = std::pair<std::string, std::string>;  // the entry and the offset, as in a link
 
-  std::map<Range, std::set<std::string>> names_;  // of the tensors
+  std::map<Range, std::set<std::string>> names_;  // names of the tensors
 };
 
 }  // namespace onnxar

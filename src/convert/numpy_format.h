@@ -10,19 +10,19 @@
 
 namespace onnxar {
 
-/// The end of the name of a file in this format.
+/// The file name extension of this format.
 inline constexpr std::string_view npy_suffix = ".npy";
 
-/// The representation of a data type in a `.npy`.
+/// Describes how a `.npy` represents a data type.
 struct NumpyType {
   std::string descr;         ///< `<f4`; empty if the elements have no known size
   bool as_integers = false;  ///< NumPy lacks the type, so integers hold the bits
 };
-/// The NumPy type for tensors of `type`.
+/// Returns the NumPy type for tensors of `type`.
 NumpyType numpy_type(DataType type);
 
-/// The header of a `.npy`: magic, version and a description, padded to a multiple of 64 bytes.
-/// REQUIRES: at most 1024 dimensions.
+/// Returns the header of a `.npy`: magic, version and a description, padded to a multiple of 64 bytes. REQUIRES: at
+/// most 1024 dimensions.
 std::string numpy_header(const std::string& descr, const std::vector<std::int64_t>& dims);
 
 /// Converts `payload`, raw data of this type, to the form of a `.npy`. Elements of less than 8 bits, `count` of them,

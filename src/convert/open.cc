@@ -1,4 +1,4 @@
-// Opens a model of any form as a source, and decides its form by the content of the file.
+// Opens a model of any form as a source, and determines its form by the content of the file.
 #include "convert/open.h"
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace {
 
 using Mapping = ExternalFiles::Mapping;
 
-/// The graph in `bytes`, parsed if they are text.
+/// Returns the graph in `bytes`, parsed if they are text.
 GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options,
                     const base::FileOrigin* file = nullptr) {
   if (!looks_like_text(bytes)) {
@@ -50,7 +50,8 @@ void expect_archive_for_graph(const LoadOptions& options, const std::filesystem:
               {}, path);
 }
 
-/// A source of a model whose links lead to files, those beside `path` or in LoadOptions::external_data_dir, or nowhere.
+/// Returns the source of a model whose links lead to files beside `path` or in LoadOptions::external_data_dir, or may
+/// not lead to files.
 std::unique_ptr<FileSource> file_source(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options,
                                         FileLinks links) {
   expect_archive_for_graph(options, path);
@@ -59,7 +60,8 @@ std::unique_ptr<FileSource> file_source(GraphBytes graph, const std::filesystem:
   return std::make_unique<FileSource>(std::move(graph), path, options, std::move(files));
 }
 
-/// The model of a folder that PyTorch exported. It has the name of the model entry of an archive.
+/// Returns the path of the model in a folder that PyTorch exported; nothing for other paths. It is named like the model
+/// entry of an archive.
 std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path model = path / model_entry_name;
@@ -67,7 +69,7 @@ std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path
   return std::nullopt;
 }
 
-/// Whether a file is a zip that does not begin as one: other programs may put bytes before it.
+/// True if the file is a zip with other bytes in front of it (a self-extractor, for example).
 bool is_zip_in_disguise(const std::filesystem::path& path) {
   const Mapping file = map_file(path);
   return !looks_like_zip(file->bytes()) && zip::has_end_record(file->bytes());
@@ -84,13 +86,13 @@ std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const st
     expect_archive_for_graph(options, path);
     return open_foreign_zip(path, options);
   } catch (const Error& error) {
-    // Neither reader found a model. The fault as an archive names the entry that is missing.
+    // If neither reader found a model, reports the archive reader's error, because it names the missing entry.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
-    // The fault's advice, if any, says what the file is.
+    // The fault's advice, if any, identifies the kind of the file.
     if (none && fault.advice().hint != Hint::none) throw base::annotate(error, {.advice = fault.advice()});
     if (none) throw with_kind(error, map_file(path)->bytes());
-    // Edits write the end records last. The archive's fault also says whether there is an earlier state to go back to.
+    // Edits write the end records last. The archive's fault also says if an earlier state can be restored.
     if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
     throw;
   }
@@ -118,7 +120,7 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
   }
   try {
     auto source = open_source(path, options);
-    // Local headers are proved at their first use. A fault found that late could no longer make the file a foreign zip.
+    // Local headers are proved at their first use, when it would be too late to open the file as a foreign zip.
     if (const Archive* archive = archive_of(*source)) prove_local_headers(*archive);
     return source;
   } catch (const Error& error) {
@@ -145,7 +147,7 @@ std::unique_ptr<FileSource> source_of(const Mapping& file, const std::filesystem
 
 std::unique_ptr<FileSource> file_source_of(Bytes model, std::shared_ptr<const void> owner, const LoadOptions& options,
                                            FileLinks links) {
-  // Bytes have no folder that locations could count from, and the working folder would be a guess.
+  // Bytes have no folder for relative locations, and the working folder would be a guess.
   if (options.external_data_dir.empty()) links = FileLinks::refused;
   return file_source(graph_in(model, std::move(owner), options), {}, options, links);
 }

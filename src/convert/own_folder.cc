@@ -49,8 +49,8 @@ void expect_folder(const fs::path& path) {
   throw Error(Code::io_not_a_file, "is not a folder; name a folder", {}, path);
 }
 
-/// Refuses a file that is not regular, not ours, or that others can change. Zeros in place of the line are what a crash
-/// of the system can leave of a file of ours.
+/// Refuses a file that is not regular, not ours, or that others can change. Accepts zeros instead of the line, which a
+/// crash of the system can leave in our file.
 void expect_own(os::Handle file, std::uint64_t line_at, const fs::path& path) {
   base::examine(file, {}, path);
   std::error_code failed;
@@ -77,11 +77,11 @@ std::string with_random_end(const std::string& name) {
   return base::concat(name, ".", random(), ".new");
 }
 
-/// Opens the file of a lock, which is made if it is missing.
+/// Opens the file of a lock, and makes it if it is missing.
 os::File open_lock(const OwnFolder& folder, const std::string& name) {
   const fs::path path = folder.path_of(name);
   os::File file = folder.folder()->open_own(name);
-  // Empty: it is new, or its maker is about to write the line, or was killed before.
+  // An empty file is new, or its maker is about to write the line or was killed before that.
   if (base::examine(file, {}, path).status.size != 0) {
     expect_own(file, 0, path);
   } else if (const std::error_code failed = write_text(file, {})) {
@@ -90,7 +90,7 @@ os::File open_lock(const OwnFolder& folder, const std::string& name) {
   return file;
 }
 
-/// True if the name, itself and not the target of a link, is that of the open file.
+/// True if the name, without following links, is that of the open file.
 bool names(const OwnFolder& folder, const std::string& name, os::Handle file) {
   std::error_code failed, unknown;
   const os::FileStatus there = os::status_in(folder.folder()->handle(), os::path_of(name), failed);
@@ -175,7 +175,7 @@ void OwnFolder::remember(const std::string& name, std::string_view text) const {
 
 OwnLock::OwnLock(const OwnFolder& folder, const std::string& name)
     : folder_(folder), name_(name + ".lock"), file_(open_lock(folder, name_)) {
-  alone_.emplace(file_);  // before it is locked: a child would share the lock
+  alone_.emplace(file_);  // before locking: a child would share the lock
   std::error_code failed;
   // Its holder may have removed the file just before.
   if (os::try_lock(file_, os::Lock::exclusive, failed) != os::Locking::done || !names(folder_, name_, file_)) {
@@ -220,7 +220,7 @@ void Workshop::clear(const OwnFolder& inside) {
 
 Workshop::~Workshop() {
   try {
-    if (!is_held()) return;  // in a process that was forked
+    if (!is_held()) return;  // in a forked process
     const OwnFolder inside(path());
     if (!inside.owns(marker)) return;
     clear(inside);

@@ -1,4 +1,4 @@
-// Files of stored models: which of them are ours, who can change them, and which process works on one.
+// Checks which files of stored models are ours and who can change them, and locks the files that a process works on.
 #pragma once
 
 #include <filesystem>
@@ -12,21 +12,21 @@
 
 namespace onnxar {
 
-/// Marks a file as ours: stored models have it at `stored_page`, all others at their beginning. Other files are neither
-/// read nor replaced nor removed.
+/// Marks a file as ours. Stored models have it at `stored_page`, all other files at their beginning. Files without it
+/// are not read, replaced or removed.
 inline constexpr std::string_view own_line = "onnxar stored model 2\n";
 inline constexpr std::uint64_t stored_page = 4096;  // bytes: ONNX Runtime maps ranges of entries, so these are aligned
 
-/// A folder whose names only this user and root can change, and the files of ours in it. Immutable.
+/// Accesses our files in a folder whose names only this user and root can change. Immutable.
 class OwnFolder {
  public:
-  /// Throws io.permission if others can write to the folder, or to the one that it is in, unless that is sticky (/tmp);
-  /// io.not_a_file, io.*.
+  /// Opens the folder. Throws io.permission if others can write to the folder, or to its parent, unless that is sticky
+  /// (/tmp); io.not_a_file, io.*.
   explicit OwnFolder(const std::filesystem::path& folder);
-  /// Makes the folder first, and those that it is in, where they are missing: for this user alone. Throws io.*.
+  /// Makes the folder and its missing parents first, with access for this user only. Throws io.*.
   static OwnFolder make(const std::filesystem::path& folder);
 
-  /// The path without links.
+  /// Returns the path without links.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] std::filesystem::path path_of(const std::string& name) const;
   /// Opens a file of ours for reading; a link is not followed. Returns an invalid file if nothing has the name. Throws
@@ -35,9 +35,9 @@ class OwnFolder {
   /// True if the file is ours, and only this user and root can change it.
   [[nodiscard]] bool owns(const std::string& name, std::uint64_t line_at = 0) const;
 
-  /// Returns the text after the line of a small file of ours; empty if there is none that can be trusted.
+  /// Returns the text after the line of a small file of ours; empty if there is no trusted file.
   [[nodiscard]] std::string recall(const std::string& name) const;
-  /// Writes such a file at once. Does nothing where it cannot: what it has only saves work.
+  /// Writes such a file at once. Ignores failures, because the file only saves work.
   void remember(const std::string& name, std::string_view text) const;
   void remove(const std::string& name) const noexcept { folder_->remove_file(name); }
 
@@ -48,11 +48,11 @@ class OwnFolder {
   std::shared_ptr<const base::Folder> folder_;
 };
 
-/// The lock of a file, for one process at a time: the file `NAME.lock`, which stays unless `remove` is called.
-/// Processes that are forked do not have it.
+/// Locks a file for one process at a time with the file `NAME.lock`, which stays unless `remove` is called. Forked
+/// processes do not hold the lock.
 class OwnLock {
  public:
-  /// Throws archive.busy if another process has it; output.exists if the file is not ours; io.*.
+  /// Takes the lock. Throws archive.busy if another process has it, output.exists if the file is not ours, and io.*.
   OwnLock(const OwnFolder& folder, const std::string& name);
 
   /// False in a process that was forked.
@@ -66,13 +66,13 @@ class OwnLock {
   std::optional<os::NotForChildren> alone_;
 };
 
-/// The folder `NAME.part`, in which ONNX Runtime writes a model, and the lock of NAME. Whatever these two wrote is
-/// removed from it before and after, and nothing else.
+/// Manages the folder `NAME.part`, in which ONNX Runtime writes a model, and the lock of NAME. Before and after,
+/// removes what this library and ONNX Runtime wrote into the folder, and nothing else.
 class Workshop {
  public:
   static constexpr const char *model = "model.onnx", *data = "data", *packed = "packed";
 
-  /// Throws archive.busy; output.exists if something else is at `NAME.part`; io.*.
+  /// Locks NAME and makes the folder. Throws archive.busy, output.exists if something else is at `NAME.part`, and io.*.
   Workshop(const OwnFolder& folder, const std::string& name);
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
@@ -82,7 +82,7 @@ class Workshop {
   static bool is_own(const std::filesystem::path& folder);
   [[nodiscard]] std::filesystem::path path() const { return folder_.path_of(name_); }
   [[nodiscard]] bool is_held() const { return lock_.is_held(); }
-  /// Has the destructor remove the file of the lock, too.
+  /// Makes the destructor remove the lock file too.
   void remove_lock() noexcept { removes_lock_ = true; }
 
  private:

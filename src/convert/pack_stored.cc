@@ -24,14 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The names that a caller of a session sees. ONNX Runtime adds inputs to some models when it stores them: initializers
-/// that it replaced stay inputs, as IR versions before 4 have them.
+/// Holds the names that a caller of a session sees. ONNX Runtime adds inputs to some models when it stores them:
+/// initializers that it replaced remain inputs, as in IR versions before 4.
 struct Interface {
   std::vector<std::string> inputs, optional_inputs, outputs;
   bool operator==(const Interface&) const = default;
 };
 
-/// The last value of a field, as protobuf reads it.
+/// Returns the last value of a field, as protobuf reads it.
 std::optional<onnx::Field> field_in(Bytes model, onnx::Range message, std::uint32_t number) {
   std::optional<onnx::Field> found;
   onnx::Cursor cursor(model, message);
@@ -95,12 +95,12 @@ bool has_ends_of(const fs::path& written, Bytes original) {
 
 void pack_stored(const fs::path& folder, const fs::path& archive, std::string_view about) {
   const base::MappedFile model = base::MappedFile::open(folder / Workshop::model);
-  std::optional<base::MappedFile> data;  // a model without large weights has none
+  std::optional<base::MappedFile> data;  // absent if the model has no large weights
   if (base::status_if_there(folder / Workshop::data)) data = base::MappedFile::open(folder / Workshop::data);
   AlignedData aligned(data_entry, data ? data->bytes() : Bytes());
   const onnx::Rope moved = base::annotated([&] { return base::Annotation{.path = folder / Workshop::model}; },
                                            [&] { return aligned.move(model.bytes()); });
-  // Not synced: the CRC-32s show what a loss of power did.
+  // Not synced: the CRC-32s reveal damage by a loss of power.
   ArchiveWriter writer = ArchiveWriter::create(archive, {.alignment = stored_page, .output = {.sync = false}});
   writer.add(about_entry, as_bytes(about));
   if (aligned.size() != 0) writer.add(data_entry, aligned);

@@ -19,14 +19,15 @@ using base::JsonMember;
 using base::JsonReader;
 using base::JsonValue;
 
-/// The error of a text that is not JSON; it becomes a warning.
+/// The code of the error for a text that is not JSON; it becomes a warning.
 constexpr Code malformed = Code::usage_argument;
 
 constexpr std::size_t most_warnings = 10;
 
 constexpr std::string_view asset_scheme = "sha256:";
 
-/// `path` in `folder`, as a name in the package: without `.` and empty parts. Nothing if it would leave the package.
+/// Returns `path` in `folder` as a name in the package, without `.` and empty parts; nothing if it would leave the
+/// package.
 std::optional<std::string> name_in(std::string_view folder, std::string_view path) {
   if (path.starts_with('/') || path.find('\\') != std::string_view::npos || path.find('\0') != std::string_view::npos)
     return std::nullopt;
@@ -39,7 +40,7 @@ std::optional<std::string> name_in(std::string_view folder, std::string_view pat
   return name;
 }
 
-/// A SHA-256 in hexadecimal digits.
+/// True if the text is a SHA-256 in hexadecimal digits.
 bool is_digest(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
@@ -60,7 +61,7 @@ std::map<std::size_t, std::size_t> ranges_of_members(const std::vector<JsonMembe
                                                      const std::function<bool(const JsonMember&)>& is_removed) {
   std::map<std::size_t, std::size_t> ranges;
   const auto first_kept = std::ranges::find_if_not(members, is_removed);
-  if (first_kept != members.begin()) {  // these have no comma before them
+  if (first_kept != members.begin()) {  // members at the front have no comma before them
     const std::size_t end = first_kept == members.end() ? members.back().value.end : first_kept->begin;
     ranges.emplace(members.front().begin, end);
   }
@@ -74,7 +75,7 @@ std::string without_ranges(std::string text, const std::map<std::size_t, std::si
   return text;
 }
 
-/// Reads the files of one package. A fault of a value leaves out that value.
+/// Reads the files of one package. Skips each faulty value.
 class Package::Reading {
  public:
   Reading(Package& package, const TextOf& text_of) : package_(package), text_of_(text_of) {}
@@ -102,7 +103,7 @@ class Package::Reading {
     package_.warnings_.push_back({Severity::warning, Code::zip_foreign, {at.file, at.value.begin}, std::move(what)});
   }
 
-  /// The text of a file of the package as one value; nothing, with a warning, if it cannot be read.
+  /// Returns the text of a file of the package as one value; nothing, with a warning, if it cannot be read.
   std::optional<At> file(const std::string& name) {
     const auto known = package_.texts_.find(name);
     if (known == package_.texts_.end()) {
@@ -111,7 +112,7 @@ class Package::Reading {
       package_.texts_.emplace(name, text->size() > most_bytes ? std::string() : std::move(*text));
     }
     const std::string& text = package_.texts_.at(name);
-    // Files count each time that they are named: thousands of components may name one.
+    // Counts a file each time it is named, because thousands of components may name one.
     bytes_ += text.size();
     if (text.empty() || bytes_ > most_bytes) {
       warn({name, {}}, concat("the file is empty or too large to be read as part of a model package, which may have ",
@@ -135,14 +136,14 @@ class Package::Reading {
     return {text, malformed, at.value};
   }
 
-  /// The members of an object; none, with a warning, of another value.
+  /// Returns the members of an object; none, with a warning, for any other value.
   std::vector<JsonMember> members_of(const At& at) {
     if (at.value.kind == JsonKind::object) return reader(at).members();
     warn(at, "the value is not an object");
     return {};
   }
 
-  /// As above, each key once: the last one counts, as for ONNX Runtime.
+  /// Returns the members with each key once. The last one counts, as in ONNX Runtime.
   std::vector<JsonMember> distinct_members_of(const At& at) {
     std::vector<JsonMember> members = members_of(at);
     base::KeyedMap<std::string_view, std::size_t> last;
@@ -160,7 +161,8 @@ class Package::Reading {
     return distinct;
   }
 
-  /// The text of a member that is a string; nothing if there is none, with a warning if it is something else.
+  /// Returns the text of a member that is a string; nothing if there is no such member, with a warning if it is not a
+  /// string.
   std::optional<std::string> string_in(const std::vector<JsonMember>& members, std::string_view key, const At& at) {
     const JsonMember* const member = member_named(members, key);
     if (member == nullptr) return std::nullopt;
@@ -169,7 +171,7 @@ class Package::Reading {
     return std::nullopt;
   }
 
-  /// The name of a path in the manifest; nothing, with a warning, if it leaves the package.
+  /// Returns the name of a path in the manifest; nothing, with a warning, if it leaves the package.
   std::optional<std::string> name_of(const std::string& folder, const std::string& path, const At& at) {
     auto name = path.starts_with(asset_scheme) ? name_in_asset(path) : name_in(folder, path);
     if (!name)
@@ -177,7 +179,7 @@ class Package::Reading {
     return name;
   }
 
-  /// `sha256:<digest>/path`
+  /// Returns the name of a path `sha256:<digest>/path` in a shared asset.
   std::optional<std::string> name_in_asset(const std::string& path) {
     const std::size_t slash = std::min(path.find('/'), path.size());
     const std::string asset = path.substr(0, slash), digest = asset.substr(asset_scheme.size());
@@ -211,7 +213,7 @@ class Package::Reading {
     if (body.value.kind == JsonKind::string) {
       const auto path = name_of({}, reader(body).string(), body);
       if (!path) return;
-      // The path is that of a folder with the file, or of the file.
+      // The path names the file, or a folder that contains it.
       const std::string in_folder = concat(*path, path->empty() ? "" : "/", "component.json");
       auto found = file(in_folder);
       if (!found) found = file(*path);
@@ -284,7 +286,7 @@ std::map<std::string, std::string> Package::without_data_folders() const {
     for (const Variant& variant : component.list) {
       if (!variant.session_options || !variant.data_folder) continue;
       const auto& [file, value] = *variant.session_options;
-      // Several variants may name one file, whose ranges are then the same.
+      // If several variants name one file, the ranges are the same.
       removed[file].merge(ranges_of_members(JsonReader(texts_.at(file), malformed, value).members(),
                                             [](const JsonMember& member) { return member.key == data_folder_option; }));
     }

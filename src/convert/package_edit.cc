@@ -27,7 +27,7 @@ constexpr std::string_view provider_suffix = "ExecutionProvider";
   throw Error(Code::usage_argument, message, {entry, std::nullopt});
 }
 
-/// The name that ONNX Runtime gives an execution provider.
+/// Returns the name that ONNX Runtime gives an execution provider.
 std::string provider_named(const std::string& name) {
   using Row = std::pair<std::string_view, std::string_view>;
   static constexpr std::array<Row, 20> rows = {{{"acl", "ACL"},
@@ -82,7 +82,7 @@ bool is_in(std::string_view folder, std::string_view outer) {
   return outer.empty() || folder == outer || (folder.starts_with(outer) && folder[outer.size()] == '/');
 }
 
-/// The texts of a package while it is edited.
+/// Holds the texts of a package while it is edited.
 class PackageText {
  public:
   PackageText(const Package::TextOf& text_of, PackageChanges& changes) : text_of_(text_of), changes_(changes) {}
@@ -109,8 +109,8 @@ class PackageText {
     return JsonReader(*text(object.file), Code::usage_argument, object.value).members();
   }
 
-  /// Sets a member of an object. A new one is put behind the others, in the way in which these are laid out. `write`
-  /// gets the beginning of a line of it, or an empty text if all are on one.
+  /// Sets a member of an object. Adds a new member after the others, in their layout. Passes to `write` the beginning
+  /// of a line of the object, or an empty text if the object is on one line.
   template <typename Write>
   void set(const Package::At& object, std::string_view key, const Write& write) {
     const std::vector<JsonMember> members = members_of(object);
@@ -137,7 +137,8 @@ class PackageText {
   }
 
  private:
-  /// A line break and the white space at the beginning of the line that has `at`; empty if the text is one line.
+  /// Returns a line break and the white space at the beginning of the line that has `at`; empty if the text is one
+  /// line.
   static std::string line_of(const std::string& text, std::size_t at) {
     const std::size_t begin = text.rfind('\n', at);
     if (begin == std::string::npos && text.find('\n') == std::string::npos) return {};
@@ -149,7 +150,7 @@ class PackageText {
   PackageChanges& changes_;
 };
 
-/// Adds variants, or changes those that are there.
+/// Adds variants, or changes existing ones.
 class Adding {
  public:
   Adding(PackageText& text, const GraphVariant& wanted, std::span<const std::string> graphs)
@@ -173,7 +174,7 @@ class Adding {
       for (const Package::Variant& variant : component.list) {
         if (variant.graph != graph_ || is_there) continue;
         update(variant.body);
-        is_there = true;  // the places of the others are no longer valid
+        is_there = true;  // the positions of the others are no longer valid
       }
     }
     if (!is_there) add(package);
@@ -193,8 +194,8 @@ class Adding {
     }
   }
 
-  /// The component with a variant in the graph's folder, or else the one whose name is that of the folder or of one
-  /// around it.
+  /// Returns the component with a variant in the graph's folder, or else the one named like that folder or like a
+  /// folder around it.
   [[nodiscard]] const Package::Component* component_of(const Package& package) const {
     const std::string_view folder = folder_in_package(graph_);
     for (const Package::Component& component : package.components()) {
@@ -209,7 +210,8 @@ class Adding {
     return nullptr;
   }
 
-  /// The graph's path in its component without `.onnx`, and without `/model` at the end: folders of variants have it.
+  /// Returns the graph's path in its component without `.onnx`, and without `/model` at the end: folders of variants
+  /// have it.
   [[nodiscard]] std::string variant_name(const std::string& component) const {
     std::string name = graph_.substr(0, graph_.size() - graph_suffix.size());
     if (name.starts_with(component + "/")) name.erase(0, component.size() + 1);
@@ -258,7 +260,7 @@ class Adding {
 
 /// True if ONNX Runtime chooses `first` wherever it could choose `second`, which comes later.
 bool ties(const Package::Variant& first, const Package::Variant& second) {
-  // Of the CPU, all compatibilities are the same.
+  // For the CPU, all compatibilities are equal.
   const bool is_as_compatible =
       first.compatibility == second.compatibility || first.ep == concat("CPU", provider_suffix);
   return first.ep == second.ep && is_as_compatible &&

@@ -28,8 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Refuses a link to a file that was not loaded, unless the output may keep it: locations count from the model's
-/// folder, so that must not change, and the data file must not be replaced.
+/// Refuses a link to a file that was not loaded, unless the output may keep it: locations are relative to the model's
+/// folder, so that must not change, and the output must not replace the data file.
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, Format format, const fs::path& target) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
@@ -49,19 +49,19 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
   }
 }
 
-// Finding equal payloads.
+// Finds equal payloads.
 
-/// Bytes. Weights of one size differ within fewer.
+/// In bytes. Weights of equal size almost always differ in fewer bytes.
 constexpr std::uint64_t beginning_size = 4096;
 
-/// Bytes. A payload that reading produces is collected in memory for a comparison, up to this size.
+/// In bytes. A payload that reading produces is gathered in memory for a comparison, up to this size.
 constexpr std::uint64_t most_gathered = 16U << 20U;
 
-/// Bytes. Large payloads are summed in pieces of this size, which several threads share.
+/// In bytes. Large payloads are summed in pieces of this size, which are divided among several threads.
 constexpr std::size_t summed_piece = 4U << 20U;
 
-/// The CRC-32 of the first `size` bytes. Without checks of the bytes in memory: they come when the payload is compared
-/// or written.
+/// Returns the CRC-32 of the first `size` bytes. Does not verify bytes in memory: that happens when the payload is
+/// compared or written.
 std::uint32_t sum_of(const Payload& payload, std::uint64_t size, std::size_t threads) {
   std::uint32_t crc = 0;
   const auto add = [&](Bytes piece) {
@@ -74,7 +74,7 @@ std::uint32_t sum_of(const Payload& payload, std::uint64_t size, std::size_t thr
   return crc;
 }
 
-/// Whether two payloads of one size are equal. Reads `payload` through its source, with its checks, because it will not
+/// True if two payloads of one size are equal. Reads `payload` through its source, with its checks, because it will not
 /// be written.
 bool are_equal(const Payload& first, const Payload& payload) {
   if (!first.is_decoded()) return base::has_bytes(*payload.source, first.bytes());
@@ -131,7 +131,8 @@ void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
   if (!site.is_main_initializer()) ++nested_;
-  // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
+  // The key is the place of the bytes: tensors that share data in the input share it in the output, without a
+  // comparison.
   const auto [known, added] = known_.try_emplace(std::pair(group_, Extent(payload)));
   if (added) known->second = add(site, payload);
   return known->second;
@@ -146,7 +147,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
     }
   }
   Placement place = place_(folder_, site, payload);
-  // The output may have equal data already, in an entry that it keeps: a link is enough.
+  // If the output already has equal data in an entry that it keeps, a link is enough.
   if (place.data == Data::written) {
     placed_.push_back({folder_, place.slice, &payload});
   } else {
@@ -170,16 +171,16 @@ void PayloadLayout::add_to(ConvertReport& report) {
 
 onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of, PayloadLayout& layout,
                           std::vector<PlacedGraph>& graphs) {
-  const SaveOptions* options = nullptr;  // of the graph that is rewritten
+  const SaveOptions* options = nullptr;  // options of the graph that is being rewritten
   ExternalPolicy policy;
   Expansion expansion(model);
   const PlacesWithoutData* places = &model.without_data;
   onnx::DuplicateNames duplicates;
   const auto is_external = [&](const onnx::TensorSite& site, const Payload& payload) {
     if (payload.size() == 0 || !duplicates.has(site)) return policy.is_external(site, payload.size());
-    if (!payload.may_be_shared) return false;  // the program gave it, and had it in its message
+    if (!payload.may_be_shared) return false;  // the program supplied it and had it in its message
     if (options->format == Format::onnx_inline) refuse_duplicate(site, layout.output(), Hint::external_data);
-    return true;  // loading leaves what was in the model there
+    return true;  // loading leaves data that was in the model there
   };
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
@@ -196,7 +197,7 @@ onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of,
     layout.count(site, *payload);
     return onnx::TensorEdit::put_inline(payload->source);
   };
-  onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
+  onnx::MetadataEdit metadata;  // the name distinguishes a model from other graphs (G4), which only archives have
   const auto begin = [&](const std::string& graph, std::string_view path) {
     options = &options_of(graph);
     policy = ExternalPolicy::of(*options);
@@ -206,7 +207,7 @@ onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of,
   if (options->format != Format::archive) metadata.drop_key = model_name_key;
   onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
   metadata.drop_key = model_name_key;  // a model that became a graph has the name of its entry
-  // After the model, with the same layout: data that graphs share with the model is placed once.
+  // Graphs come after the model, with the same layout, so that data that they share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
     places = &graph.graph->without_data;
     duplicates = {};

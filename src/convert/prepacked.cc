@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view key_prefix = "prepacked";  // ONNX Runtime compares only this
 
-/// Bytes: ONNX Runtime's own memory is aligned by 256 at most.
+/// In bytes. ONNX Runtime aligns its own memory to at most 256.
 constexpr std::uint64_t least_alignment = 256, large_alignment = 4096, large = 1U << 20U;
 
-/// Gives the new offset of a range, which is an offset and a length.
+/// Returns the new offset of a range, given its offset and length.
 using Relocation = std::function<std::uint64_t(std::uint64_t, std::uint64_t)>;
 
-/// Cuts the text up to the next `separator`, or to its end, off the front of `rest`.
+/// Removes the text up to the next `separator`, or to the end, from the front of `rest`, and returns it.
 std::string_view cut(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(part.size() + 1, rest.size()));
@@ -65,7 +65,7 @@ std::string moved_fields(Bytes model, const onnx::TensorView& tensor, std::uint6
 
 std::string prepacked_fields(Bytes model, const onnx::TensorView& tensor, const Archive& archive, std::uint64_t begin) {
   const auto entry = archive.find(*tensor.external.location);
-  if (!entry) return {};  // a location in the archive's own file
+  if (!entry) return {};  // the location is the archive's own file
   const Bytes data = archive.bytes(*entry);
   begin += static_cast<std::uint64_t>(data.data() - archive.file().data());
   return moved_fields(model, tensor, data.size(),
@@ -90,7 +90,7 @@ onnx::Rope AlignedData::move(Bytes model) {
 std::uint64_t AlignedData::place(std::uint64_t offset, std::uint64_t length, std::uint64_t tensor) {
   const auto [found, is_new] = begins_.try_emplace({offset, length});
   if (!is_new) return found->second;
-  if (length > data_.size() - taken_) {  // which keeps the copy from being larger than the data and its padding
+  if (length > data_.size() - taken_) {  // limits the copy to the size of the data and its padding
     throw Error(Code::onnx_external_out_of_range, "ranges of the data that ONNX Runtime stored overlap", {"", tensor});
   }
   const std::uint64_t begin = base::align_up(size_, length >= large ? large_alignment : least_alignment);

@@ -1,5 +1,5 @@
-// Prepacked weights: copies of a weight in the layout of a kernel, which ONNX Runtime stores in the data file of the
-// weight.
+// Handles prepacked weights: copies of a weight in the layout of a kernel, which ONNX Runtime stores in the weight's
+// data file.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,26 @@
 
 namespace onnxar {
 
-/// The pairs `prepacked_N` of a linked tensor of `model`, as fields of a TensorProto. Their ranges, which count from
-/// the data of the tensor's entry, count in the archive's file afterwards, in which the archive begins at `begin`.
-/// Errors: onnx.external_data.out_of_range (a range is not in the entry), without a place; as Archive::bytes.
+/// Returns the pairs `prepacked_N` of a linked tensor of `model`, as fields of a TensorProto. Converts their ranges,
+/// which are relative to the data of the tensor's entry, to ranges of the archive's file, in which the archive begins
+/// at `begin`. Throws onnx.external_data.out_of_range, without a place, if a range is not in the entry, and what
+/// Archive::bytes throws.
 std::string prepacked_fields(Bytes model, const onnx::TensorView& tensor, const Archive& archive, std::uint64_t begin);
 
-/// The data of a model that ONNX Runtime stored, with each range at a multiple of 256 bytes, or of a page from 1 MiB
-/// on. ONNX Runtime (seen in 1.31) aligns only the latter, but maps all of them, and kernels crash: they read prepacked
-/// weights with instructions that need aligned addresses. Not synchronised.
+/// Aligns the data of a model that ONNX Runtime stored: places each range at a multiple of 256 bytes, or of a page if
+/// it has 1 MiB or more. ONNX Runtime (seen in 1.31) aligns only the large ranges but maps all of them, and kernels
+/// crash, because they read prepacked weights with instructions that need aligned addresses. Not synchronised.
 class AlignedData final : public ByteSource {
  public:
-  /// `data` are the bytes of the data file `location`. Both must outlive this object.
+  /// `data` must be the bytes of the data file `location`. Both must outlive this object.
   AlignedData(std::string_view location, Bytes data) : location_(location), data_(data) {}
 
-  /// The model with all its data, prepacked weights included, in new places; they get them in the order of the model.
-  /// `model` must outlive the result. Errors: wire.*, onnx.* (it is not what ONNX Runtime writes with this data).
+  /// Returns the model with all its data, including prepacked weights, in new places, in the order of the model.
+  /// `model` must outlive the result. Throws wire.* or onnx.* if the model is not what ONNX Runtime writes with this
+  /// data.
   onnx::Rope move(Bytes model);
 
-  /// Of the data that `move` was called for.
+  /// Returns the size of the data after `move`.
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   void read(const ByteSink& sink) const override;
 
@@ -42,8 +44,8 @@ class AlignedData final : public ByteSource {
 
   std::string_view location_;
   Bytes data_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> begins_;  // of ranges: offset, length
-  std::map<std::uint64_t, Bytes> ranges_;                                    // by where they begin
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> begins_;  // offset and length -> new offset
+  std::map<std::uint64_t, Bytes> ranges_;                                    // by their new offsets
   std::uint64_t taken_ = 0;                                                  // sum of the ranges' lengths
   std::uint64_t size_ = 0;
 };

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The number of files that stay open and nameless until they are published. More could exceed the limit of open files,
-/// often 1024 (one that replaces another takes two), so later files are closed and wait under hidden names.
+/// often 1024 (a file that replaces another takes two), so later files are closed and wait under hidden names.
 constexpr std::size_t most_open = 64;
 
 Error in_the_way(const fs::path& path, std::string_view what) {
@@ -30,7 +30,7 @@ Error in_the_way(const fs::path& path, std::string_view what) {
       path};
 }
 
-/// True if there are only folders in the folder, at any depth: a command that was killed leaves such a tree.
+/// True if the folder contains only folders, at any depth: a killed command leaves such a tree.
 bool has_only_folders(const fs::path& folder) {
   std::error_code failed;
   fs::recursive_directory_iterator each(folder, failed);
@@ -41,7 +41,7 @@ bool has_only_folders(const fs::path& folder) {
   return true;
 }
 
-/// Removes the folders in the folder, which has only folders. One that has a file by now stays.
+/// Removes the folders in the folder, which contains only folders. Keeps a folder that has a file by now.
 void remove_folders_in(const std::shared_ptr<const base::Folder>& folder) {
   std::vector<std::string> names;
   std::error_code failed;
@@ -55,7 +55,7 @@ void remove_folders_in(const std::shared_ptr<const base::Folder>& folder) {
   }
 }
 
-/// Refuses a folder that has files, or anything else except folders.
+/// Refuses a folder that contains anything except folders.
 void expect_empty(const base::Folder& folder) {
   if (folder.is_empty() || has_only_folders(folder.path())) return;
   throw Error(Code::output_not_empty,
@@ -64,7 +64,7 @@ void expect_empty(const base::Folder& folder) {
               {}, folder.path());
 }
 
-/// Makes way for files in a folder without files.
+/// Removes the folders in a folder without files, so that files can take their names.
 void clear(const std::shared_ptr<const base::Folder>& folder) {
   if (folder->is_empty()) return;
   expect_empty(*folder);
@@ -107,7 +107,7 @@ void FileTargets::find_folder(const fs::path& path) {
     return expect_empty(*model_.folder);
   }
   model_.folder = base::Folder::open(base::folder_of(path));
-  // The status of the path itself: a link that leads nowhere is in the way, too.
+  // Uses the status of the path itself, because a link that leads nowhere is in the way too.
   if (fs::exists(base::link_status(path))) {
     throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
   }
@@ -132,8 +132,8 @@ void FileTargets::claim(const std::string& name) {
   claim_folded(small);
   if (is_folder_) return expect_possible(os::path_of(name));  // it is new or empty, so no file is in the way
   const fs::file_status status = base::link_status(path);
-  // Only the path of the model is the user's own choice. A link at any other name would lead to a file that the user
-  // did not name.
+  // The user chose only the path of the model. A link at any other name would lead to a file that the user did not
+  // name.
   if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
   base::expect_writable(path, existing_);
 }
@@ -144,7 +144,7 @@ void FileTargets::claim_folded(const std::string& small) {
     folders_claimed_.insert(small.substr(0, slash));
 }
 
-/// Delegates to the other constructor: the object then counts as constructed, so the destructor cleans up if this
+/// Delegates to the other constructor, so that the object counts as constructed and the destructor cleans up if this
 /// throws.
 FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : FileSet(options, targets.existing()) {
   const base::OutputTarget& model = targets.model();
@@ -173,7 +173,7 @@ FileSet::~FileSet() {
     for (std::size_t i = 0; i < published_links_; ++i) links_[i].withdraw();
   }
   links_.clear();
-  // Files go before folders: one that waits under a hidden name would keep its folder from being removed.
+  // Removes files before folders: a file that waits under a hidden name would prevent the removal of its folder.
   files_.clear();
   remove_folders();
   if (above_) above_->remove_folder(made_root_);
@@ -187,9 +187,9 @@ void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::
   root_.folder = base::Folder::open_in(std::move(above), name);
 }
 
-/// Removes the folders that were made in a folder, of which `here` is a descriptor. A folder that is not empty stays.
-/// Moves one descriptor down and up again, since one for each level could exceed the limit of open files. Returns false
-/// if `here` is no longer that folder, because one was moved meanwhile.
+/// Removes the folders that were made in a folder; `here` is a descriptor of it. Keeps a folder that is not empty.
+/// Moves one descriptor down and up, because one per level could exceed the limit of open files. Returns false if
+/// `here` is no longer that folder, because a folder was moved meanwhile.
 bool FileSet::remove_within(const Made& made, os::File& here) {
   for (const auto& [name, within] : made.within) {
     if (!within.within.empty() && within.folder->enter(here)) {
@@ -274,7 +274,7 @@ void FileSet::write(base::OutputFile file, std::uint64_t size, const Fill& fill)
 }
 
 void FileSet::publish() {
-  // `prepare` and `stage` may fail on a full disk, so all files pass them before the first gets its name.
+  // `prepare` and `stage` may fail on a full disk, so they run for all files before the first gets its name.
   for (base::OutputFile& file : files_) file.prepare(sync_of(options_));
   for (base::OutputFile& file : files_) file.stage();
   Folders folders;
@@ -282,7 +282,7 @@ void FileSet::publish() {
   for (base::OutputFile& file : files_) {
     if (&file == &files_.back()) sync_names(folders);
     folders.insert(file.folder());
-    // Its name is synced below. A sync that fails in here would not tell whether the file has its name.
+    // Its name is synced below. If a sync failed in this call, it would be unknown if the file has its name.
     file.publish(base::Sync::none);
     ++published_;
   }
@@ -293,7 +293,7 @@ void FileSet::publish() {
   }
   sync_names(folders);
   if (above_ && options_.sync) above_->sync();
-  // The destructor must not take away what was published.
+  // The destructor must not remove published files.
   published_ = published_links_ = 0;
   root_.within.clear();
   above_ = nullptr;
@@ -305,11 +305,11 @@ void FileSet::add_with_new_names(Folders& folders, const Made& made) {
   for (const auto& [name, within] : made.within) add_with_new_names(folders, within);
 }
 
-/// Waits until the disk has all names in the folders: one sync for each, however many files are in it.
+/// Waits until the disk has all names in the folders. Syncs each folder once, however many files are in it.
 void FileSet::sync_names(Folders& folders) const {
   for (const auto& folder : std::exchange(folders, {})) {
     if (!options_.sync) continue;
-    // After the last name, the message says that all files are in place.
+    // After the last name, the error message says that all files are in place.
     existing_ == base::Existing::replace&& published_ == files_.size() ? folder->sync_replaced() : folder->sync();
   }
 }

@@ -47,17 +47,18 @@
 namespace onnxar {
 namespace {
 
-/// What the new model replaces: the model of the archive, or a further graph.
+/// States what the new model replaces: the model of the archive, or another graph.
 enum class Replaced : std::uint8_t { model, graph };
 
-/// The entries that tensors name before the edit, from one walk of the graphs and the model. Damage in them ends only
-/// their own walk: the edit may be there to replace them. Errors: usage.argument, if a graph that stays has a tensor in
-/// the bytes of the model: the edit would silently give it other data.
+/// Returns the entries that tensors name before the edit, from one walk of the graphs and the model. A damaged graph
+/// ends only its own walk, because the edit may replace it. Throws usage.argument if a graph that stays has a tensor in
+/// the bytes of the model: the edit would silently change its data.
 EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replaced replaced) {
   std::vector<ArchiveEntry> graphs = archive.graphs();
-  // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are asked.
+  // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are
+  // checked.
   std::ranges::stable_partition(graphs, [&files](const ArchiveEntry& graph) { return files.stays(graph.index); });
-  const LoadOptions limits_of_others;  // the caller's are for the new model, and would hide links that others read
+  const LoadOptions limits_of_others;  // the caller's limits are for the new model only
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
     note_as_far_as_read(uses, archive, graph, limits_of_others);
@@ -71,10 +72,10 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replac
 /// Model, archive and options must outlive it. Not synchronised.
 class ReplacePlan {
  public:
-  /// Plans against the first `kept` entries of the archive, which stay where they are: links lead only to them and to
-  /// new entries. Errors: usage.argument (a tensor of a graph that stays is in the bytes of the old model; a link leads
-  /// to an entry that would move); onnx.model.expansion; archive.graph.name; wire.*, onnx.*.
-  /// Cost: O(directory + old model + graphs + new model), and reading data that may equal an entry's.
+  /// Plans links to the first `kept` entries of the archive, which do not move, and to new entries only. Throws
+  /// usage.argument if a tensor of a graph that stays is in the bytes of the old model, or if a link leads to an entry
+  /// that would move; onnx.model.expansion; archive.graph.name; wire.*, onnx.*. Cost: O(directory + old model + graphs
+  /// + new model), and reading data that may equal an entry's.
   ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
               const ReplaceOptions& options, const LoadOptions& load, Replaced replaced)
       : model_(model),
@@ -100,7 +101,7 @@ class ReplacePlan {
   }
 
   [[nodiscard]] const std::vector<SideFile>& new_weights() const noexcept { return new_weights_; }
-  /// The model with every link in its final form. Call it once.
+  /// Returns the model with every link in its final form. Call it once.
   [[nodiscard]] onnx::Rope take_proto() noexcept { return std::move(proto_); }
   /// Moves the remarks to the report, and adds the number of tensors in entries. Call it once.
   void add_to(ReplaceReport& report) {
@@ -111,8 +112,8 @@ class ReplacePlan {
   }
 
  private:
-  /// Adds the entries that data may be linked to. A side file or a graph is not one, even if its bytes are equal: the
-  /// link would make it a weight, which no edit can remove.
+  /// Adds the entries that data may be linked to. Excludes side files and graphs, even if their bytes are equal: a link
+  /// would make them weights, which no edit can remove.
   void add_entries(const EntryUses& uses) {
     for (std::size_t i = 0; i < kept_; ++i) {
       const EntryKind what = uses.kind_of(i);
@@ -120,7 +121,8 @@ class ReplacePlan {
     }
   }
 
-  /// The model's name among the graphs belongs to the archive, so the new model takes it over (G4). A graph has none.
+  /// Returns the edit that gives the new model the old one's name among the graphs, which belongs to the archive (G4).
+  /// A graph has no such name.
   [[nodiscard]] onnx::MetadataEdit kept_name(Replaced replaced) const {
     onnx::MetadataEdit edit;
     edit.drop_key = model_name_key;
@@ -134,7 +136,7 @@ class ReplacePlan {
   onnx::TensorEdit decide(const onnx::TensorSite& site) {
     if (site.tensor.lacks_data()) remarks_.push_back(no_data(site, model_.without_data));
     const Payload* payload = model_.payload_of(site);
-    // Data of a name that its graph defines more than once stays inside or outside the model.
+    // If its graph defines the name more than once, data is not moved into or out of the model.
     const bool is_duplicate = duplicates_.has(site) && (payload == nullptr || payload->size() != 0);
     if (is_duplicate && payload == nullptr) return onnx::TensorEdit::keep();
     const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload, is_duplicate);
@@ -147,25 +149,25 @@ class ReplacePlan {
     return onnx::TensorEdit::put_inline(payload->source);
   }
 
-  /// Data that the policy leaves inline is linked only to an entry that exists already.
+  /// Links data that the policy leaves inline only to an existing entry.
   std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
     if (site.levels.size() >= model_.max_depth) return std::nullopt;  // a link is a message, one level deeper
     const Bytes bytes = tensor.raw_data->of(site.model);
-    // Surplus bytes would be lost in an entry that has only the tensor's.
+    // Surplus bytes would be lost, because an entry has only the tensor's bytes.
     if (tensor.expected_size() != bytes.size() || !movable_.is_external(site, bytes.size())) return std::nullopt;
     return place_of_equal(SpanSource(bytes));
   }
 
   std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload, bool is_duplicate) {
     if (payload.kept_link) return kept_link(site, payload);
-    // Data that the program gives was in its message, as `ModelWriter::save` has it.
+    // Data that the program supplies was in its message, as in `ModelWriter::save`.
     if (is_duplicate && !payload.may_be_shared) return std::nullopt;
-    // First, because what must be inline at any threshold must not follow a tensor that shares its bytes out of the
-    // model.
+    // First, because data that must be inline at any threshold must not leave the model with a tensor that shares its
+    // bytes.
     if (!is_duplicate && !movable_.is_external(site, payload.size())) return std::nullopt;
-    // Tensors that share bytes share the entry, even one below the threshold: then no byte is written twice.
+    // Tensors that share bytes share the entry, even below the threshold, so that no byte is written twice.
     const auto known = known_.find(Extent(payload));
     if (known != known_.end()) return known->second;
     // Slices may overlap, and each is read to be compared: without the limit, a small file could cost quadratic work.
@@ -177,7 +179,7 @@ class ReplacePlan {
     return slice;
   }
 
-  /// The link of a tensor that names an entry of the archive already.
+  /// Returns the link of a tensor that already names an entry of the archive.
   [[nodiscard]] onnx::ExternalLink kept_link(const onnx::TensorSite& site, const Payload& payload) {
     const onnx::ExternalLink& link = *payload.kept_link;
     if (archive_.find(link.location)->index < kept_) {
@@ -215,7 +217,7 @@ class ReplacePlan {
   Expansion read_;       // counts the bytes that are compared with entries
   onnx::DuplicateNames duplicates_;
   NewSharing sharing_;
-  KeyMaker keys_;  // avoids names of removed entries, too: they mean those entries in earlier states of the file
+  KeyMaker keys_;  // also avoids names of removed entries, which exist in earlier states of the file
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<SideFile> new_weights_;
   std::vector<Finding> remarks_;
@@ -224,7 +226,7 @@ class ReplacePlan {
   onnx::Rope proto_;
 };
 
-/// Warns of added graphs that take data of the archive under new names. REQUIRES: they were proved.
+/// Warns of added graphs that use data of the archive under new names. REQUIRES: they were proved.
 void warn_of_sharing(const std::vector<AddedFile>& files, const std::vector<SideFile>& added, const Archive& archive,
                      ReplaceReport& report) {
   NewSharing sharing;
@@ -237,8 +239,8 @@ void warn_of_sharing(const std::vector<AddedFile>& files, const std::vector<Side
   sharing.warn(archive, report.remarks);
 }
 
-/// Appends the new weights, the added files and then the model, and adds the sizes of all to the report. The editor
-/// takes everything back if a step throws. Errors: archive.model.too_large; as ArchiveEditor::add and commit.
+/// Appends the new weights, the added files and then the model, and adds their sizes to the report. The editor reverts
+/// everything if a step throws. Throws archive.model.too_large, and what ArchiveEditor::add and commit throw.
 void append(ArchiveEditor& editor, std::vector<SideFile> entries, const ReplacedFiles& files, const ByteSource& model,
             const ReplaceOptions& options, ReplaceReport& report) {
   entries.insert(entries.end(), files.added().begin(), files.added().end());
@@ -261,7 +263,7 @@ void append(ArchiveEditor& editor, std::vector<SideFile> entries, const Replaced
   editor.commit(model);
 }
 
-/// Notes the entries that are not copied if the new model is given as an archive: side files and graphs.
+/// Notes the entries that are not copied from a new model that is an archive: side files and graphs.
 void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
   const auto note = [&report](const std::string& name, std::string message) {
     report.remarks.push_back({Severity::note, Code::archive_entry_unused, {name, std::nullopt}, std::move(message)});
@@ -286,7 +288,7 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   return editor;
 }
 
-/// The entry of the graph that is replaced; empty for the model.
+/// Returns the entry of the graph that is replaced; empty for the model.
 std::string entry_to_replace(const Archive& archive, const std::string& graph) {
   const auto entry = find_graph(archive, graph);
   if (entry) return entry->name == model_entry_name ? std::string() : std::string(entry->name);
@@ -315,18 +317,18 @@ ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& opt
 
 ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel model, const OpenModel& open_model,
                                const ReplaceOptions& options, const LoadOptions& load) {
-  // The editor comes first: it takes the lock, so that the plan is made from the state that the edit changes.
+  // The editor comes first, because it takes the lock: the plan must be made from the state that the edit changes.
   ArchiveEditor editor = open_editor(path, options);
   const Archive& archive = editor.archive();
-  // Destroyed before the editor, with the views of the archive that it gets: Windows cuts no file that is mapped.
+  // Destroyed before the editor, with its views of the archive: Windows does not truncate a mapped file.
   LoadedModel loaded = std::move(model);
   LoadOptions all_links = load;
-  all_links.load_external_data = true;  // a link that stays as it is would be committed without proof
+  all_links.load_external_data = true;  // an unchanged link would be committed without proof
   split_model(loaded, open_model(archive), replace_policy(options.threshold, options), all_links);
-  // A graph is an entry like an added one, before the model, which stays.
+  // A graph is added like another entry, before the model, which stays.
   const auto planned = std::make_shared<onnx::Rope>();
   const std::string graph = entry_to_replace(archive, options.graph);
-  if (const auto old = archive.find(graph)) archive.verify(*old);  // the new one may be made from it
+  if (const auto old = archive.find(graph)) archive.verify(*old);  // the new graph may be made from it
   ReplaceOptions with_graph = options;
   if (!graph.empty()) with_graph.add.push_back({graph, {}, planned});
   ReplaceReport report;

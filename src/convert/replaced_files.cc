@@ -15,7 +15,7 @@
 namespace onnxar {
 namespace {
 
-/// Refuses options that want two things of one entry.
+/// Refuses options that use one entry twice.
 void expect_one_use(const ReplaceOptions& options, const Archive& archive) {
   std::set<std::string_view> names;
   const auto note = [&](const std::string& name) {
@@ -38,7 +38,7 @@ ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& option
     added_.push_back(added_file(file));
     if (editor.archive().find(file.name)) removed.push_back(file.name);
   }
-  // A graph that cannot be read may name any entry, so the editor removes nothing else before it.
+  // A graph that cannot be read may name any entry, so the editor must remove it before other entries.
   std::ranges::stable_partition(removed, is_graph_name);
   for (const std::string_view name : removed) {
     editor.remove(name);

@@ -1,4 +1,4 @@
-// The side files and graphs that an edit adds and removes.
+// Plans the side files and graphs that an edit adds and removes.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@
 
 namespace onnxar {
 
-/// Plans the files of an edit: marks entries in the editor as removed, and opens the new files. Writes nothing. The
-/// options must outlive it.
+/// Plans the files of an edit: marks entries as removed in the editor, and opens the new files. Writes nothing. The
+/// options must outlive this object.
 class ReplacedFiles {
  public:
-  /// Errors: usage.argument (an entry is named twice); as ArchiveEditor::remove; those of opening the files.
+  /// Throws usage.argument if an entry is named twice, and what ArchiveEditor::remove and opening the files throw.
   ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options);
 
-  /// The files to add: side files before graphs, as in every archive.
+  /// Returns the files to add: side files before graphs, as in every archive.
   [[nodiscard]] const std::vector<SideFile>& added() const noexcept { return added_; }
-  /// True if the entry stays in the archive, perhaps at another offset.
+  /// True if the entry stays in the archive, possibly at another offset.
   [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
 
-  /// Refuses a model whose name among the graphs is the name of an entry that stays or is added (G4). Errors:
-  /// archive.graph.name. Cost: O(fields of ModelProto itself + entries).
+  /// Throws archive.graph.name if the model's name among the graphs is the name of an entry that stays or is added
+  /// (G4). Cost: O(fields of ModelProto itself + entries).
   void expect_free_name_of(Bytes model, const Archive& archive) const;
 
  private:

@@ -1,4 +1,4 @@
-// Writes a loaded model in any format, and as an archive itself.
+// Writes a loaded model in any format. Writes archives itself.
 #include "convert/save.h"
 
 #include <algorithm>
@@ -34,14 +34,14 @@
 namespace onnxar {
 namespace {
 
-/// The checksum for a link, if one is wanted. A dry run does not read the data for it, but takes a placeholder of the
-/// same length: the sizes in its report are exact.
+/// Returns the checksum for a link, if checksums are requested. A dry run does not read the data, but uses a
+/// placeholder of the same length, so that the sizes in its report are exact.
 std::string checksum_for(const Payload& payload, const SaveOptions& options) {
   if (options.checksum == Checksum::none) return {};
   return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
 }
 
-/// All entries except the model, in the order of the archive.
+/// Returns all entries except the model, in the order of the archive.
 std::vector<NewEntry> entries_of(const PayloadLayout& layout, const ArchiveCompanions& companions,
                                  const std::vector<PlacedGraph>& graphs) {
   std::vector<NewEntry> entries;
@@ -55,7 +55,7 @@ std::vector<NewEntry> entries_of(const PayloadLayout& layout, const ArchiveCompa
   return entries;
 }
 
-/// Whether a new entry has the bytes of an old one. They are read only if they do not lie in the same place.
+/// True if a new entry has the bytes of an old one. Reads them only if they do not lie at the same place.
 bool has_data_of(const ByteSource& source, const Archive& archive, const ArchiveEntry& entry) {
   if (source.size() != entry.size) return false;
   const std::byte* const place = ArchiveAccess::place(archive, entry).data();
@@ -64,9 +64,9 @@ bool has_data_of(const ByteSource& source, const Archive& archive, const Archive
   return is_there || base::crc32_of(source) == entry.crc32;
 }
 
-/// Refuses a graph that was made for the archive that is packed, or that has data files beside it, if the output has
-/// other data under a name that the graph uses: it would silently compute with other weights. A name that the output
-/// lacks is refused by its writer.
+/// Refuses an added graph, made for a packed archive or with data files beside it, if the output has other data under a
+/// name that the graph uses: the graph would silently compute with other weights. The writer refuses a name that the
+/// output lacks.
 void check_added_links(const ArchiveCompanions& companions, std::span<const NewEntry> entries,
                        const std::filesystem::path& output) {
   base::KeyedMap<std::string_view, const ByteSource*> by_name;
@@ -91,7 +91,7 @@ void check_added_links(const ArchiveCompanions& companions, std::span<const NewE
   }
 }
 
-/// Proves all graphs before anything is written, as the writer does again from the bytes in the file.
+/// Proves all graphs before anything is written. The writer proves them a second time from the bytes in the file.
 void prove_graphs(std::span<const NewEntry> entries, std::uint64_t model_size, const std::filesystem::path& output) {
   const auto is_graph = [](const NewEntry& entry) { return is_graph_name(entry.name); };
   if (std::ranges::none_of(entries, is_graph)) return;
@@ -126,8 +126,8 @@ void write_planned(ArchiveWriter& writer, std::span<const NewEntry> entries, con
 }
 
 void check_alignment(const SaveOptions& save, const std::filesystem::path& output) {
-  // The archive's writer checks its own limits. In a data file, the granularity of mappings on
-  // Windows, 64 KiB, is the largest alignment of use.
+  // The archive's writer checks its own limits. In a data file, the largest useful alignment is 64 KiB, the granularity
+  // of mappings on Windows.
   constexpr std::uint64_t data_file_maximum = 65536;
   if (save.format != Format::onnx_external) return;
   if (std::has_single_bit(save.alignment) && save.alignment <= data_file_maximum) return;
@@ -150,7 +150,8 @@ void check_archive_options(const SaveOptions& save, const std::filesystem::path&
                              "; nothing is written"),
                 {}, output);
   }
-  // Refused and not ignored, because a caller who asks for side files or checksums would miss them only later.
+  // Refused instead of ignored, because a caller who asks for side files or checksums would notice only later that they
+  // are missing.
   const bool has_side_files =
       !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty() || !save.variants.empty();
   if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
@@ -163,12 +164,12 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
                   const SaveOptions& options, ConvertReport& report) {
   base::annotated([&output] { return base::Annotation{.path = output}; },
                   [&options] { zip::check_alignment(options.alignment); });
-  // A fault of the output is found before the work of planning. ArchiveWriter::create looks again, as planning may read
+  // Finds a fault of the output before planning. ArchiveWriter::create checks the output too, because planning may read
   // many bytes for checksums and the output may change meanwhile.
   static_cast<void>(base::find_target(output, existing_of(options.output)));
   expect_free_model_name(model.skeleton, companions.names(), output, {Hint::unpack_unnamed});
   KeyMaker keys;
-  // Names that are taken already come first: a new key must differ from all of them.
+  // Reserves the existing names first: a new key must differ from all of them.
   for (const std::string_view name : companions.names()) keys.reserve(name);
   for (const std::string& name : model_names_of(model.skeleton)) keys.reserve(name);
   const auto place = [&](const std::string&, const onnx::TensorSite& site,
@@ -194,7 +195,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   layout.add_to(report);
   if (options.output.dry_run) return;
   // Every link was made above for an entry that is added below, except the links of graphs that are written unchanged.
-  // Proving them again would walk the model once more.
+  // Proving the others would walk the model once more.
   const bool verify_model = companions.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
@@ -204,7 +205,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
 std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& path) {
   std::filesystem::path input = path.filename();
   if (const auto name = model_name_of(model.skeleton)) return os::path_of(*name + std::string(graph_suffix));
-  // A graph, a side file or the folder of one may have the name of the input, in other ASCII case, too.
+  // A graph, a side file or a folder of one may have the name of the input, ignoring ASCII case.
   base::KeyedSet<std::string> taken;
   const auto take = [&taken](const std::string& file) {
     taken.insert(base::folded_copy(os::text_of(*os::path_of(file).begin())));
@@ -224,13 +225,13 @@ std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesy
 
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input) {
-  // Options come first: planning may read all data for checksums, and a wrong option must not cost that.
+  // Checks options first: planning may read all data for checksums, and a wrong option must be found before that.
   check_alignment(options, output);
   check_data_files(options, output);
   check_archive_options(options, output);
   ConvertReport report;
   if (auto note = note_of_left_out(model))
-    report.remarks.push_back(std::move(*note));  // first, as it is about data that is lost
+    report.remarks.push_back(std::move(*note));  // first, because it is about lost data
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   report.typed_made_raw = model.typed_made_raw;
   report.reencoded = model.reencoded;

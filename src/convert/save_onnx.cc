@@ -37,8 +37,8 @@ bool is_one_data_file(const SaveOptions& options) {
 void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path = os::path_of(name);
   const bool is_plain = path.filename() == path && name != "." && !location_fault(name) && base::is_utf8(name);
-  // Readers take a location that begins with `#` for the memory of a process, and onnx one with two dots anywhere for a
-  // path out of the folder.
+  // Readers treat a location that begins with `#` as memory of a process, and onnx treats one that contains two dots as
+  // a path out of the folder.
   if (is_plain && !name.starts_with("#") && name.find("..") == std::string::npos) return;
   throw Error(Code::usage_argument,
               base::concat("the data file ", base::quoted(name),
@@ -47,7 +47,7 @@ void check_data_file_name(const std::string& name, const fs::path& output) {
               {}, output);
 }
 
-/// The payloads of each data file, in the order of their offsets.
+/// Maps each data file to its payloads, in the order of their offsets.
 using DataFiles = std::map<std::string, std::vector<const PayloadLayout::Placed*>>;
 
 DataFiles data_files(const PayloadLayout& layout) {
@@ -61,7 +61,7 @@ std::uint64_t end_of(const std::vector<const PayloadLayout::Placed*>& placed) {
   return placed.empty() ? 0 : placed.back()->slice.offset + placed.back()->payload->size();
 }
 
-/// The side files and graphs that are written into the folder of the model.
+/// Holds the side files and graphs that are written into the folder of the model.
 struct FolderCompanions {
   std::vector<SideFile> files;
   std::vector<PlacedGraph> graphs;
@@ -73,8 +73,8 @@ struct FolderCompanions {
   }
 };
 
-/// Selects side files and graphs for the destination: all for a folder, none for a single file. The report counts those
-/// that are left out.
+/// Selects side files and graphs for the destination: all for a folder, none for a single file. Counts the omitted ones
+/// in the report.
 FolderCompanions companions_for(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
   FolderCompanions companions;
   if (destination.is_folder()) companions = {model.side_files, graphs_of(model)};
@@ -109,8 +109,8 @@ void write_all(FileSet& set, const DataFiles& files, const FolderCompanions& com
 
 std::string file_name_of(const std::string& path) { return os::text_of(os::path_of(path).filename()); }
 
-/// The options for a model that is too large for protobuf with its data inside: the data goes to a file beside it. In a
-/// folder `onnx` that is the one where transformers.js looks, which differs for each model; elsewhere the models of a
+/// Returns the options for a model that is too large for protobuf with its data inside: the data goes to a file beside
+/// it. In a folder `onnx`, each model gets the data file that transformers.js looks for; elsewhere the models of a
 /// folder share one, named after the archive's model.
 SaveOptions with_data_file(const SaveOptions& options, const std::string& path, const std::string& model_path) {
   SaveOptions external = options;
@@ -127,8 +127,8 @@ SaveOptions with_data_file(const SaveOptions& options, const std::string& path, 
 /// to other members, so a plan is not copied or moved.
 class OnnxPlan {
  public:
-  /// `target` is the model's file, which has the path `model_path` in a folder that is the destination. The models
-  /// `large` get data files, whatever the options say; the name of the model itself is empty.
+  /// `target` is the model's file; if the destination is a folder, its path in the folder is `model_path`. The models
+  /// `large` get data files, regardless of the options; the name of the model itself is empty.
   OnnxPlan(const LoadedModel& model, FolderCompanions taken, const fs::path& target, std::string model_path,
            SaveOptions options, std::set<std::string> large = {})
       : options_(std::move(options)),
@@ -145,7 +145,7 @@ class OnnxPlan {
     const auto options_of = [this](const std::string& graph) -> const SaveOptions& { return options_for(graph); };
     proto_ = place_payloads(model, options_of, layout_, companions_.graphs);
     files_ = data_files(layout_);
-    // Written even if no payload goes into it: the report names it.
+    // Writes the data file even if no payload goes into it, because the report names it.
     if (files_.empty() && is_one_data_file(options_))
       files_[base::concat(folder_of_name(model_path_), options_for("").data_file)];
   }
@@ -154,7 +154,7 @@ class OnnxPlan {
   ~OnnxPlan() = default;
 
   [[nodiscard]] const FolderCompanions& companions() const noexcept { return companions_; }
-  /// The names of the models that protobuf does not read, as the constructor takes them.
+  /// Returns the names of the models that are too large for protobuf, in the form that the constructor takes.
   [[nodiscard]] std::set<std::string> too_large() const {
     std::set<std::string> names;
     if (!fits_protobuf(proto_.size())) names.emplace();
@@ -163,7 +163,7 @@ class OnnxPlan {
     }
     return names;
   }
-  /// Errors: onnx.model.too_large.
+  /// Throws onnx.model.too_large if a model is too large for protobuf.
   void check_sizes(const fs::path& output) const {
     const Hint advice = is_inline() && large_.empty() ? Hint::external_data : Hint::lower_threshold;
     check_model_size(proto_.size(), output, advice);
@@ -186,7 +186,7 @@ class OnnxPlan {
  private:
   [[nodiscard]] bool is_inline() const noexcept { return options_.format == Format::onnx_inline; }
 
-  /// Gives a tensor's data a file, or the next aligned place in the file of all tensors.
+  /// Assigns a tensor's data a file, or the next aligned place in the file of all tensors.
   PayloadLayout::Placement place(const std::string& folder, const onnx::TensorSite& site, const Payload& payload) {
     const std::uint64_t size = payload.size();
     if (placed_.file_per_tensor) return {{keys_.make(site.tensor.name), 0, size}};
@@ -196,7 +196,7 @@ class OnnxPlan {
     return {{placed_.data_file, offset, size}};
   }
 
-  /// The options for a graph, whose data file may have a name of its own.
+  /// Returns the options for a graph, whose data file may have its own name.
   const SaveOptions& options_for(const std::string& graph) {
     const std::string& path = graph.empty() ? model_path_ : graph;
     placed_ = large_.contains(graph) ? with_data_file(options_, path, model_path_) : options_;
@@ -212,7 +212,7 @@ class OnnxPlan {
   std::set<std::string> large_;
   SaveOptions placed_ = {};  // for the graph whose payloads are placed
   FolderCompanions companions_;
-  std::map<std::string, std::uint64_t> ends_;  // of the last payload in each data file, by its path
+  std::map<std::string, std::uint64_t> ends_;  // end of the last payload in each data file, by its path
   KeyMaker keys_;
   PayloadLayout layout_;
   onnx::Rope proto_;
@@ -227,13 +227,13 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   FileTargets targets(destination, options.output);
   const fs::path& target = targets.model().path;
   auto plan = std::make_unique<OnnxPlan>(model, taken, target, destination.model, options);
-  // Only a complete plan tells the size of an inline model. A folder can take data files too, so models that are too
-  // large are planned a second time; a single file is refused below.
+  // The size of an inline model is known only when the plan is complete. A folder can have data files, so models that
+  // are too large are planned a second time; a single file is refused below.
   std::set<std::string> large = plan->too_large();
   if (options.format == Format::onnx_inline && destination.is_folder() && !large.empty()) {
     plan = std::make_unique<OnnxPlan>(model, taken, target, destination.model, options, std::move(large));
   }
-  // All refusals come before the end of a dry run, so that it fails where a real run would.
+  // All checks run in a dry run too, so that it fails where a real run would.
   plan->check_sizes(destination.path);
   plan->claim(targets);
   plan->add_to(report);
@@ -246,7 +246,7 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
 
 void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report) {
-  SaveOptions complete = options;  // graphs beside the text have their data inside too
+  SaveOptions complete = options;  // graphs beside the text also have their data inside
   complete.format = Format::onnx_inline;
   FileTargets targets(destination, options.output);
   const OnnxPlan plan(model, companions_for(model, destination, report), targets.model().path, destination.model,

@@ -1,4 +1,4 @@
-// Decides for each tensor of a graph whether it becomes a payload, and takes its data out.
+// Decides for each tensor of a graph if it becomes a payload, and moves its data out.
 #include "convert/splitter.h"
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 namespace onnxar {
 namespace {
 
-/// Bytes. A link with its key, offset and length takes up to about 100 bytes; moving less data saves too little.
+/// In bytes. A link with its key, offset and length takes up to about 100 bytes; moving less data saves too little.
 constexpr std::size_t smallest_worth_it = 1024;
 
 /// Compares a tensor of a model in memory with its payload of `size` bytes, because the user may edit the message.
-/// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.
+/// Throws onnx.external.string, onnx.external.data_beside and onnx.tensor.length, with the tensor's name.
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
   const auto added = [&site] { return base::Annotation{.prefix = describe(site), .advice = {Hint::set_payload}}; };
   base::annotated(added, [&] {
@@ -36,8 +36,7 @@ void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
   });
 }
 
-/// Refuses raw data that is too short, even if it stays inline: runtimes would read beyond it. Errors:
-/// onnx.tensor.length.
+/// Throws onnx.tensor.length if raw data is too short, even if it stays inline: runtimes would read beyond it.
 void check_raw_size(const onnx::TensorSite& site) {
   const std::uint64_t size = site.tensor.raw_data->size();
   const std::uint64_t expected = site.tensor.expected_size().value_or(size);
@@ -47,23 +46,22 @@ void check_raw_size(const onnx::TensorSite& site) {
               {"", site.tensor.range.begin});
 }
 
-/// Whether the data of a tensor with raw_data is what type and dims call for. Types that this library does not know
-/// take any size.
+/// True if the raw_data of a tensor has the size that type and dims require. Unknown types accept any size.
 bool has_sound_raw_data(const onnx::TensorView& tensor) {
   if (tensor.typed_data || tensor.type == DataType::string || tensor.type == DataType::undefined) return false;
   const std::uint64_t size = tensor.raw_data->size();
   return size == tensor.expected_size().value_or(size);
 }
 
-/// True if `unpack` gives the tensor and the messages around it the bytes that they have.
+/// True if `unpack` reproduces the bytes of the tensor and of the messages around it.
 bool comes_back(const onnx::TensorSite& site) {
   return site.tensor.restorable && std::ranges::all_of(site.levels, [](const onnx::Level& level) {
            return level.field.length.size() == onnx::varint_size(level.field.value.size());
          });
 }
 
-/// Splits one graph, and adds its payloads and remarks to a model. A link of the graph names a payload that the model
-/// already has, or data that the source finds.
+/// Splits one graph, and adds its payloads and remarks to a model. A link of the graph must name a payload that the
+/// model already has, or data that the source finds.
 class Splitter {
  public:
   /// `source` has selected the graph; without one, a link to a file cannot be resolved. Remarks name GraphBytes::entry.
@@ -72,8 +70,8 @@ class Splitter {
            const LoadOptions& options)
       : model_(model), source_(source), graph_(std::move(graph)), policy_(policy), options_(options) {}
 
-  /// The skeleton of the graph. Errors: as `load_model` and `set_skeleton`, counted from the graph's first byte. Cost:
-  /// O(fields); no payload byte is touched, except values of typed fields.
+  /// Returns the skeleton of the graph. Throws what `load_model` and `set_skeleton` throw, with offsets from the
+  /// graph's first byte. Cost: O(fields); no payload byte is touched, except values of typed fields.
   [[nodiscard]] std::vector<std::byte> run() {
     // Loading replaces links into an archive by payloads, so the marker of the link would be false in the skeleton.
     const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
@@ -84,7 +82,7 @@ class Splitter {
     return rope.flat();
   }
 
-  /// The tensors without data that `run` found.
+  /// Returns the tensors without data that `run` found.
   [[nodiscard]] PlacesWithoutData take_without_data() noexcept { return std::move(without_data_); }
 
  private:
@@ -119,7 +117,7 @@ class Splitter {
     const std::uint64_t size = tensor.raw_data->size();
     const std::uint64_t expected = tensor.expected_size().value_or(size);
     if (!policy_.is_external(site, size)) return split_inline(site);
-    if (size > expected) {  // a link has exactly the size of the dims, so moving would drop the surplus
+    if (size > expected) {  // a link has exactly the size that dims require, so moving would drop the surplus
       remark(site, Code::onnx_tensor_long_raw,
              base::concat(onnx::raw_size_text(tensor, expected), "; it stays in the model"));
       return onnx::TensorEdit::keep();
@@ -139,7 +137,7 @@ class Splitter {
     if (!site.tensor.typed_data || !size || !policy_.is_external(site, *size) || too_deep(site)) {
       return onnx::TensorEdit::keep();
     }
-    // Packed fields of fixed-size elements already hold the raw bytes, so they are linked as they lie.
+    // Packed fields of fixed-size elements already hold the raw bytes, so they are linked unchanged.
     if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) {
       ++model_.typed_made_raw;
       return link_bytes(*raw);
@@ -158,10 +156,10 @@ class Splitter {
     return link(std::move(decoded));
   }
 
-  /// Inline data that stays inline in the output is moved in between if it is large, so that the skeleton stays small.
-  /// Only data that saving can put back byte for byte qualifies, and that is judged alike in the message and as a
-  /// payload: otherwise the size of faulty data, and the order of its fields, would decide whether the model can be
-  /// used.
+  /// Moves large inline data out of the skeleton, so that the skeleton stays small, even if the data becomes inline
+  /// again in the output. Moves only data that saving can restore byte for byte and that is checked in the same way in
+  /// the message and as a payload: otherwise the size of faulty data, and the order of its fields, would determine if
+  /// the model can be used.
   onnx::TensorEdit split_inline(const onnx::TensorSite& site) {
     const Bytes bytes = site.tensor.raw_data->of(site.model);
     if (bytes.size() < options_.threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
@@ -169,7 +167,8 @@ class Splitter {
     return link_bytes(bytes);
   }
 
-  /// A link of a model in memory that does not name one of its payloads may only name data that was not loaded.
+  /// Keeps a link of a model in memory that does not name one of its payloads. Such a link may only name data that was
+  /// not loaded.
   [[nodiscard]] onnx::TensorEdit keep_link_of_message(const onnx::TensorSite& site) const {
     const std::string_view location = site.tensor.external.location.value_or("");
     const Place place{"", site.tensor.range.begin};
@@ -197,7 +196,8 @@ class Splitter {
     return onnx::TensorEdit::link_to(std::move(link));
   }
 
-  /// A link adds a message level below the tensor. At the deepest level the result would exceed `max_depth`.
+  /// True if the tensor is at the deepest level: a link adds a message level below the tensor, so the result would
+  /// exceed `max_depth`.
   [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const {
     return site.levels.size() >= onnx::allowed_depth(options_.max_depth);
   }
@@ -216,7 +216,7 @@ class Splitter {
 
   void remark_duplicate(const onnx::TensorSite& site) {
     const Payload* const payload = model_.payload_of(site);
-    // Data that the program gave was in its message, and goes back there.
+    // Data that the program supplied was in its message, and returns there.
     const bool is_inside = !site.tensor.is_external() || (payload != nullptr && !payload->may_be_shared);
     model_.remarks.push_back(
         {Severity::warning, Code::onnx_graph_duplicate, place_of(site),

@@ -7,10 +7,11 @@
 
 namespace onnxar {
 
-/// Splits one graph, and adds its payloads and remarks to `model`. A link of the graph names a payload that the model
-/// already has, or data that `source`, which has selected the graph, finds; without a source, a link to a file cannot
-/// be resolved. Remarks name GraphBytes::entry. The result has no name. Errors: as `load_model` and `set_skeleton`,
-/// counted from the graph's first byte. Cost: O(fields); no payload byte is touched, except values of typed fields.
+/// Splits one graph, and adds its payloads and remarks to `model`. A link of the graph must name a payload that the
+/// model already has, or data that `source` finds. `source` must have selected the graph; if it is null, links to files
+/// cannot be resolved. Remarks name GraphBytes::entry. The result has no name. Throws what `load_model` and
+/// `set_skeleton` throw, with offsets from the graph's first byte. Cost: O(fields); reads no payload byte, except
+/// values of typed fields.
 LoadedGraph split_graph(LoadedModel& model, ModelSource* source, GraphBytes graph, const ExternalPolicy& policy,
                         const LoadOptions& options);
 

@@ -1,4 +1,4 @@
-// Writes and reads the text of what a stored model was made from.
+// Writes and reads the text that describes what a stored model was made from.
 #include "convert/stored_about.h"
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 namespace onnxar {
 namespace {
 
-/// Its length goes before each text, so that no text can pretend to be two.
+/// Returns a line for a text. Its length precedes it, so that no text can look like two lines.
 std::string line(std::string_view name, std::string_view text) {
   return base::concat(name, " ", text.size(), " ", text, "\n");
 }
@@ -17,7 +17,8 @@ struct Line {
   std::string_view name, text;
 };
 
-/// Takes the first line off `text`. Returns nothing, and leaves the text, if it does not begin with one.
+/// Removes the first line from `text` and returns it. Returns nothing, and leaves the text unchanged, if it does not
+/// begin with a line.
 std::optional<Line> take_line(std::string_view& text) {
   const std::size_t name = text.find(' ');
   const std::size_t size = name == std::string_view::npos ? name : text.find(' ', name + 1);

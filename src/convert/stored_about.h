@@ -1,4 +1,4 @@
-// The text of what a stored model was made from.
+// Describes in text what a stored model was made from.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@ namespace onnxar {
 
 /// Returns a line for each thing that a stored model depends on. Later sessions compare the whole text.
 std::string key_text(const StoredModel::Key& key, std::string_view digest);
-/// Adds what is only for lists: the archive's path.
+/// Returns the text with the archive's path, which only lists use.
 std::string about_text(std::string_view key_text, const std::filesystem::path& archive);
 
-/// The fields for a list.
+/// Holds the fields for a list.
 struct StoredAbout {
   std::string archive, runtime;
-  std::string rest;  ///< after the text of `about_text`
+  std::string rest;  ///< what follows the text of `about_text`
 
-  /// Returns nothing if the text is none of `about_text`.
+  /// Parses a text; returns nothing if `about_text` did not write it.
   static std::optional<StoredAbout> read(std::string_view text);
 };
 

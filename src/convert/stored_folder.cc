@@ -1,4 +1,4 @@
-// Lists the stored models in a folder, and removes them and what killed processes left.
+// Lists the stored models in a folder, and removes them and the files that killed processes left.
 #include "convert/stored_folder.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ bool begins_with_key(std::string_view name) {
   return name.size() > key_size && name[key_size] == '.' && std::ranges::all_of(name.substr(0, key_size), is_digit);
 }
 
-/// The names that begin with a key, whosever they are.
+/// Returns the names that begin with a key, even of files that are not ours.
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code failed;
@@ -79,7 +79,7 @@ std::uint64_t size_of_part(const fs::path& part) {
   return size;
 }
 
-/// Removes all of a key. False if another process works on it.
+/// Removes all files of a key. Returns false if another process works on it.
 bool clear_key(const OwnFolder& folder, const std::string& key, const std::vector<std::string>& names) {
   const std::string file = key + std::string(stored_suffix);
   const auto clear = [&] {
@@ -93,7 +93,7 @@ bool clear_key(const OwnFolder& folder, const std::string& key, const std::vecto
       Workshop workshop(folder, file);
       clear();
       workshop.remove_lock();
-    } else {  // someone else's, which stays
+    } else {  // not ours: stays
       const OwnLock lock(folder, file);
       clear();
       lock.remove();

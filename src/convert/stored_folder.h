@@ -1,4 +1,4 @@
-// A folder of many stored models: names of files, and what killed processes left.
+// Handles a folder of many stored models: file names, and files that killed processes left.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace onnxar {
 
-/// Follow the SHA-256 of what a stored model depends on.
+/// The suffixes of file names, after the SHA-256 of what a stored model depends on.
 inline constexpr std::string_view stored_suffix = ".onnxar", refused_suffix = ".refused";
 
-/// Removes what processes that were killed were writing.
+/// Removes the unfinished files of killed processes.
 void remove_abandoned(const OwnFolder& folder);
 
 }  // namespace onnxar

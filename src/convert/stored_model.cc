@@ -1,4 +1,4 @@
-// Opens, prepares and stores the model that ONNX Runtime optimised, with all that it depends on.
+// Opens, prepares and stores the model that ONNX Runtime optimised, and records everything that it depends on.
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -39,26 +39,27 @@ std::string sha256_of(Bytes bytes) {
   return std::move(hash).hex();
 }
 
-/// Identifies the content: it has the CRC-32s of all entries.
+/// Identifies the content by the directory, which has the CRC-32s of all entries.
 std::string directory_of(const Archive& archive) { return sha256_of(ArchiveAccess::directory(archive).headers()); }
 
-/// How long ago the file was changed, by the clock of this machine.
+/// Returns how long ago the file was changed, by the clock of this machine.
 std::chrono::nanoseconds age_of(const os::FileStatus& status) {
   return std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(status.changed);
 }
 
-/// Within this time, a second change may have the time of the first one: FAT counts in steps of 2 s.
+/// Two changes within this time may have the same time stamp: FAT has a resolution of 2 s.
 constexpr std::chrono::nanoseconds longest_tick = 2s;
 
-/// Waits until a change of the file would have another time, if the file system counts in whole seconds.
+/// Waits until a change of the file would get another time stamp, if the file system stores whole seconds.
 void wait_for_next_tick(const os::FileStatus& status) {
   const std::chrono::nanoseconds left = longest_tick - age_of(status);
   const bool counts_seconds = status.changed % std::chrono::nanoseconds(1s).count() == 0;
   if (counts_seconds && left > 0s && left <= longest_tick) std::this_thread::sleep_for(left);
 }
 
-/// Identifies the file in this run of the system: no program sets the time of change. Empty if the system does not tell
-/// its runs apart, and while the time of change is recent. REQUIRES: the data are read after this call.
+/// Identifies the file in this run of the system: no program sets the time of change. Returns an empty text if the
+/// system does not identify its runs, or while the time of change is recent. REQUIRES: the data is read after this
+/// call.
 std::string state_of(const os::FileStatus& status, const Archive& archive) {
   const std::string boot = os::boot();
   if (boot.empty() || age_of(status) < longest_tick) return {};
@@ -70,7 +71,7 @@ template <typename Action>
 bool succeeds(const Action& action) {
   try {
     return action();
-  } catch (const Error&) {  // a new file replaces it, or `prepare` says why not
+  } catch (const Error&) {  // a new file replaces it, or `prepare` reports why not
     return false;
   }
 }
@@ -101,17 +102,17 @@ struct StoredModel::Parts {
   bool in_folder;
   Key key;
   base::PathState archive;
-  std::string directory;            // of the archive, hashed
+  std::string directory;            // hash of the archive's directory
   std::optional<OwnFolder> folder;  // absent if it cannot be used
-  std::string name;                 // of the file in that folder
-  std::string text;                 // what the stored model depends on; empty until `identify`
+  std::string name;                 // name of the file in that folder
+  std::string text;                 // describes what the stored model depends on; empty until `identify`
   Link link;
-  std::optional<base::PathState> stored;  // the file that the link is to
-  std::unique_ptr<Workshop> workshop;     // while it is made
+  std::optional<base::PathState> stored;  // the file to which the link leads
+  std::unique_ptr<Workshop> workshop;     // set while it is made
 
   [[nodiscard]] fs::path file() const { return folder ? folder->path_of(name) : asked; }
 
-  /// Finds the folder of the file, which only this user and root may change. Errors: io.*.
+  /// Finds the folder of the file, which only this user and root may change. Throws io.*.
   void find_place() {
     folder.reset();
     if (in_folder) {
@@ -123,13 +124,13 @@ struct StoredModel::Parts {
     name = os::text_of(target.filename());
   }
 
-  /// Errors: zip.data.crc.
+  /// Throws zip.data.crc.
   void identify(const Archive& opened) {
     text = key_text(key, digest_of(opened));
     if (in_folder) name = sha256_of(as_bytes(text)) + std::string(stored_suffix);
   }
 
-  /// Takes the archive's digest, or recalls it.
+  /// Computes the archive's digest, or reads a remembered one.
   [[nodiscard]] std::string digest_of(const Archive& opened) const {
     constexpr std::size_t digest_size = 64;
     const std::string of_path = sha256_of(as_bytes(os::text_of(archive.path())));
@@ -142,7 +143,7 @@ struct StoredModel::Parts {
     return digest;
   }
 
-  /// Takes the stored model, if it is of this key. Errors: zip.*, archive.*, onnx.*, wire.*, io.*.
+  /// Opens the stored model if it has this key. Throws zip.*, archive.*, onnx.*, wire.* and io.*.
   bool look() {
     const os::File opened = folder->open(name, stored_page);
     if (!opened.valid()) return false;
@@ -160,7 +161,7 @@ struct StoredModel::Parts {
     return true;
   }
 
-  /// Compares the CRC-32s of the stored model, unless that was done for this state of the file. Errors: zip.data.crc.
+  /// Compares the CRC-32s of the stored model, unless that was done for this state of the file. Throws zip.data.crc.
   void compare(const Archive& there, const base::PathState& now) const {
     const std::string state = state_of(now.status(), there), memo = name + ".seen";
     if (!state.empty() && folder->recall(memo) == state) return;
@@ -168,7 +169,8 @@ struct StoredModel::Parts {
     if (!state.empty() && now.holds()) folder->remember(memo, state);
   }
 
-  /// Refuses what must not be replaced, and what cannot be stored. Errors: output.exists; usage.*; io.*.
+  /// Refuses a file that must not be replaced, and a model that cannot be stored. Throws output.exists, usage.* and
+  /// io.*.
   void expect_storable() const {
     const fs::path path = file();
     if (base::are_same(path, archive.path())) {
@@ -176,13 +178,13 @@ struct StoredModel::Parts {
     }
     const auto status = base::status_if_there(path);
     if (status && status->size != 0)
-      static_cast<void>(folder->open(name, stored_page));  // nothing is lost if it is empty
+      static_cast<void>(folder->open(name, stored_page));  // an empty file may be replaced
     const std::string refused = folder->recall(name + std::string(refused_suffix));
     if (refused.starts_with(text)) {
       const auto about = StoredAbout::read(refused);
       throw Error(Code::usage_argument, about ? about->rest : "was refused before", {}, path);
     }
-    if (!link.remarks.empty()) {  // seen with 1.31: the model as it is stored may take another definition
+    if (!link.remarks.empty()) {  // seen with 1.31: the stored model may use another definition
       throw Error(
           Code::onnx_graph_duplicate,
           "the model defines a name more than once, and what ONNX Runtime stores may compute something else; give "
@@ -220,13 +222,13 @@ fs::path StoredModel::prepare() {
 
 void StoredModel::store() {
   Parts& parts = *parts_;
-  auto workshop = std::move(parts.workshop);  // a failure ends it, too
+  auto workshop = std::move(parts.workshop);  // a failure ends it too
   if (!workshop)
     throw Error(Code::usage_argument, "the model cannot be stored before its file is prepared", {}, parts.file());
   if (!workshop->is_held())
     throw Error(Code::archive_busy, "another process prepared the file; prepare and store it in one process", {},
                 parts.file());
-  verify_archive();  // first: after other errors, the session that wrote the model is as good as the archive
+  verify_archive();  // first: after other errors, the session that wrote the model is as trustworthy as the archive
   const fs::path written = workshop->path() / Workshop::model, packed = workshop->path() / Workshop::packed;
   if (!has_ends_of(written, parts.link.model)) {
     constexpr const char* why = "the model that ONNX Runtime stored has other inputs or outputs than its original";
@@ -238,14 +240,14 @@ void StoredModel::store() {
   fs::permissions(packed, fs::perms::owner_read | fs::perms::owner_write, failed);
   if (!failed) fs::rename(packed, parts.file(), failed);
   if (failed) throw base::system_error(failed, "cannot write", parts.file());
-  workshop.reset();  // before the file is read: a process that is killed from now on leaves nothing
+  workshop.reset();  // before the file is read: a process that is killed later leaves nothing
   if (!parts.look()) throw Error(Code::io_changed, "another process replaced the stored model", {}, parts.file());
 }
 
 void StoredModel::refuse(std::string_view why) {
   const Parts& parts = *parts_;
   if (!parts.folder || parts.text.empty()) return;
-  // Else it may be another model that failed.
+  // Otherwise another model may have failed.
   if (!parts.archive.holds() || (parts.stored && !parts.stored->holds())) return;
   parts.folder->remember(parts.name + std::string(refused_suffix),
                          about_text(parts.text, parts.archive.path()) + std::string(why));

@@ -1,4 +1,5 @@
-// Finds the data of a model that goes into an existing archive: in that archive, or in files beside the model.
+// Finds the data of a model that will be written into an existing archive: in that archive, or in files beside the
+// model.
 #include "convert/target_source.h"
 
 #include <algorithm>
@@ -33,8 +34,8 @@ namespace {
               {"", site.tensor.range.begin}, {}, {Hint::data_beside});
 }
 
-/// Links lead to weights of the target, to ranges of its file or, if the model's files are given, to data files. A
-/// payload in the target carries the link that the model keeps.
+/// Resolves links to weights of the target, to ranges of its file or, if the model has files, to data files. A payload
+/// in the target carries the link that the model keeps.
 class TargetSource final : public ModelSource {
  public:
   /// `target` must outlive this object. Without ExternalFiles of `model`, links to data files are refused.
@@ -54,7 +55,7 @@ class TargetSource final : public ModelSource {
   }
 
   [[nodiscard]] std::optional<Resolved> find_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-    // A location that the marker names is the archive's file, even if an entry has the same name: the bytes differ.
+    // A location that the marker names means the archive's file, even if an entry has the same name: the bytes differ.
     const auto entry = is_link_to(slice.location) ? std::nullopt : target_.find(slice.location);
     // The old model is also an entry, but the edit replaces it.
     if (entry && entry->name != model_entry_name) {
@@ -68,18 +69,19 @@ class TargetSource final : public ModelSource {
       return kept(*entry, part, site.tensor.external.checksum);
     }
     if (!is_target_file(slice.location)) return std::nullopt;
-    // The offsets of a link are of the state that it was made from. One proof is enough, as the target does not change.
+    // The offsets of a link belong to the state that it was made from. One proof is enough, because the target does not
+    // change.
     if (marker_.of(slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
       static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
     }
     const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
     if (!is_weight(in)) refuse_location(target_, site, std::string(in.name));
-    // A marker proves the file that it means. Without one, a file of this name beside the model may be another one.
+    // A marker identifies its file. Without a marker, a file of this name beside the model may be a different one.
     if (marker_.of(slice.location) == nullptr && is_file_beside(slice.location) &&
         !has_bytes_beside(site, slice, part)) {
       refuse_two_meanings(site, in, true);
     }
-    return kept(in, part, std::nullopt);  // a checksum in a link to the file is of the file, and not of the entry
+    return kept(in, part, std::nullopt);  // a checksum in a link to the file covers the file, not the entry
   }
 
   [[nodiscard]] Resolved kept(const ArchiveEntry& entry, Bytes part, std::optional<std::string_view> checksum) const {
@@ -115,11 +117,11 @@ class TargetSource final : public ModelSource {
       }
     }
     const EntryKind kind = uses_->kind_of(entry.index);
-    // A graph that cannot be read may name any entry, and the edit may be there to replace it.
+    // A graph that cannot be read may name any entry, and the edit may replace that graph.
     return kind == EntryKind::weight || (kind == EntryKind::side_file && !is_all_read_);
   }
 
-  /// True if the location is also that of a file beside the model, which ONNX's own readers take.
+  /// True if the location is also that of a file beside the model, which ONNX's own readers read.
   [[nodiscard]] bool is_file_beside(const std::string& location) {
     if (path().empty() && options().external_data_dir.empty()) return false;
     std::error_code failed;
@@ -155,8 +157,8 @@ class TargetSource final : public ModelSource {
   ModelMarker marker_;
   std::optional<ExternalFiles> beside_;           // the files beside the model; opened at their first use
   std::optional<EntryUses> uses_;                 // set at its first use
-  bool is_all_read_ = true;                       // whether every graph was read to its end for `uses_`
-  bool is_state_proved_ = false;                  // whether the marker is of a state of the target
+  bool is_all_read_ = true;                       // true if every graph was read to its end for `uses_`
+  bool is_state_proved_ = false;                  // true if the marker is that of a state of the target
   std::string real_target_name_;                  // set at its first use
   std::optional<std::set<std::string>> link_to_;  // archives that the marker names; set at its first use
 };

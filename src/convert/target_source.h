@@ -1,4 +1,4 @@
-// Opens models that go into an existing archive.
+// Opens models that will be written into an existing archive.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@
 
 namespace onnxar {
 
-/// Opens a model that goes into `target`, which must outlive the source. Links of a model that
-/// is an archive lead to its own entries. Errors: as `open_source`.
+/// Opens a model that will be written into `target`, which must outlive the source. Links of a model that is an archive
+/// lead to its own entries. Throws what `open_source` throws.
 std::unique_ptr<ModelSource> open_source_for(const Archive& target, const std::filesystem::path& path,
                                              FileLinks file_links, const LoadOptions& options);
-/// As `open_source_for`, for a serialised ModelProto; its data files are in `options.external_data_dir`.
+/// Does what `open_source_for` does for a serialised ModelProto. Its data files are in `options.external_data_dir`.
 std::unique_ptr<ModelSource> source_for(const Archive& target, Bytes model, FileLinks file_links,
                                         const LoadOptions& options);
 

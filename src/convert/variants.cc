@@ -1,4 +1,4 @@
-// Gives an archive that is planned the manifest of its variants.
+// Adds the manifest of its variants to a planned archive.
 #include "convert/variants.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace onnxar {
 namespace {
 
-/// The text of a source, up to one byte over the limit of packages.
+/// Returns the text of a source, up to one byte over the limit of packages.
 std::string text_of(const ByteSource& source) {
   std::string text;
   source.read([&text](Bytes piece) { text += as_text(piece).substr(0, Package::most_bytes + 1 - text.size()); });
@@ -31,7 +31,7 @@ std::shared_ptr<const ByteSource> source_of(const std::string& text) {
   return payload_of(ByteSpan::own({bytes.begin(), bytes.end()})).source;
 }
 
-/// The files of an archive as they are after the additions and removals of an edit.
+/// Presents the files of an archive as they will be after the additions and removals of an edit.
 class EditedFiles {
  public:
   EditedFiles(const Archive& archive, ReplaceOptions& options)

@@ -1,4 +1,4 @@
-// Gives an archive that is planned the manifest of its variants.
+// Adds the manifest of its variants to a planned archive.
 #pragma once
 
 #include <string>
@@ -13,13 +13,14 @@
 
 namespace onnxar {
 
-/// Puts variants into the manifest among the side files of a new archive. Returns warnings. Errors: as `with_variants`.
+/// Puts variants into the manifest among the side files of a new archive. Returns warnings. Throws what `with_variants`
+/// throws.
 std::vector<Finding> add_variants(ArchiveCompanions& companions, const LoadedModel& model,
                                   const std::vector<GraphVariant>& variants);
 
-/// The options of an edit with a changed manifest: without the variants of graphs that are removed, and with those that
-/// are to be added. `options.add` has all graphs that are added. Warnings go to `remarks`. Errors: as `with_variants`;
-/// those of reading the manifest.
+/// Returns the options of an edit with a changed manifest: without the variants of removed graphs, and with the
+/// variants to be added. `options.add` must have all added graphs. Adds warnings to `remarks`. Throws what
+/// `with_variants` throws, and what reading the manifest throws.
 ReplaceOptions with_manifest(const Archive& archive, ReplaceOptions options, std::vector<Finding>& remarks);
 
 }  // namespace onnxar
