@@ -15,7 +15,7 @@
 struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
   onnxar_status status = ONNXAR_INTERNAL;
   std::string_view code;  // a literal, in the catalogue or in this file, so that a NUL follows it
-  std::string_view hint;  // likewise
+  std::string_view hint;  // also a literal
   std::string hint_value;
   std::string message;
   std::string line;
@@ -34,8 +34,8 @@ constexpr std::array words_of_hints = {
 #undef ONNXAR_HINT
 };
 
-/// The description for callers when no memory is left for one. All failures share it; onnxar_error_free does not free
-/// it.
+/// Returns the description for callers when no memory is left for one. All failures share it; onnxar_error_free does
+/// not free it.
 onnxar_error& no_memory() noexcept {
   static onnxar_error error = [] {
     onnxar_error made;

@@ -34,7 +34,7 @@ namespace onnxar::c {
 /// Throws usage.argument. Not inline: one call for each check keeps the checks small.
 [[noreturn]] void refuse_null(std::string_view name);
 
-/// Errors: usage.argument with the name, unless the argument is given. Inline, so that static analysis sees that a
+/// Throws usage.argument with the name, unless the argument is given. Inline, so that static analysis sees that a
 /// pointer is not null after the call.
 inline void check_argument(bool given, std::string_view name) {
   if (!given) refuse_null(name);
@@ -47,35 +47,36 @@ void check_given(std::string_view name, const Pointer& pointer, const More&... m
   if constexpr (sizeof...(more) != 0) check_given(more...);
 }
 
-/// Errors: usage.argument, if the caller was compiled against a different ABI. Structs of options may then mean
+/// Throws usage.argument, if the caller was compiled against a different ABI. Structs of options may then mean
 /// something else, so functions call this before they read any other argument.
 void check_abi(std::uint32_t abi);
 
-/// A name with its length, which may be ONNXAR_TERMINATED. Errors: usage.argument (NULL; `argument` is its name).
+/// Returns the text of `length` bytes, which may be ONNXAR_TERMINATED. Throws usage.argument (NULL; `argument` is its
+/// name).
 std::string_view text_of(const char* text, std::size_t length, std::string_view argument);
 
-/// Bytes of the caller; NULL is allowed if `size` is 0. Errors: usage.argument (`argument` is their name).
+/// Returns the caller's bytes; NULL is allowed if `size` is 0. Throws usage.argument (`argument` is their name).
 Bytes bytes_of(const void* data, std::size_t size, std::string_view argument);
 
-/// Absent for ONNXAR_TO_END.
+/// Returns nothing for ONNXAR_TO_END.
 std::optional<std::uint64_t> length_of(std::uint64_t length);
 
-/// A number of threads. Where a std::size_t has 32 bits, larger numbers mean its largest.
+/// Returns the number of threads. Where std::size_t has 32 bits, clamps larger numbers to its maximum.
 std::size_t thread_count(std::uint64_t threads) noexcept;
 
-/// Errors: usage.argument (not one of ONNXAR_PREFETCH_*).
+/// Throws usage.argument (not one of ONNXAR_PREFETCH_*).
 Prefetch prefetch_of(std::int32_t number);
 
 inline onnxar_bytes c_bytes(Bytes bytes) { return {bytes.data(), bytes.size()}; }
 
 // Structs of options, which callers fill in and which may grow in later versions.
 
-/// The part of the caller's struct that this library knows; all zeros for a null pointer. `Struct` begins with
-/// `struct_size`, which tells the version of the header that the caller was compiled against. `first_size` is the size
-/// of the struct in the first version of this ABI.
+/// Returns the part of the caller's struct that this library knows; all zeros for a null pointer. `Struct` begins with
+/// `struct_size`, which identifies the version of the header that the caller was compiled against. `first_size` is the
+/// size of the struct in the first version of this ABI.
 /// - A shorter struct than the library's: the members that it lacks are 0.
 /// - A longer struct: the members that the library lacks must be 0.
-/// Errors: usage.argument.
+/// Throws usage.argument.
 template <typename Struct>
 Struct known_part(const Struct* given, std::size_t first_size) {
   Struct known{};
@@ -106,7 +107,7 @@ Struct known_part(const Struct* given, std::size_t first_size) {
 
 // Errors.
 
-/// The advice in words of C; empty for Hint::none.
+/// Returns the advice in words of C; empty for Hint::none.
 std::string words_of(const Advice& advice);
 /// `message; words`, or `message` alone if there are no words.
 std::string with_advice(const std::string& message, const std::string& words);
@@ -123,8 +124,8 @@ class CallbackFailed : public std::exception {
   const char* what_;
 };
 
-/// The status for the exception that is being handled; its description goes to `error`, unless that is null. Call it in
-/// a handler. Never throws: without memory for the description, `error` says only that.
+/// Returns the status for the exception that is being handled; its description goes to `error`, unless that is null.
+/// Call it in a handler. Never throws: without memory for the description, `error` says only that.
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept;
 
 /// Runs `action` as the body of a C function. Unwinding through frames of C is undefined, so no exception may leave:

@@ -25,11 +25,11 @@ enum class Verb : std::uint32_t {
   extract = 256,
 };
 
-/// The options of a caller, all of which apply to the verb if they are set. Keeps the caller's pointers, so it is valid
+/// The options of a caller. Every option that is set applies to the verb. Keeps the caller's pointers, so it is valid
 /// only during the call.
 class VerbOptions {
  public:
-  /// Errors: usage.argument (the struct's size; a member that the verb does not take).
+  /// Throws usage.argument (the struct's size; a member that the verb does not take).
   VerbOptions(const onnxar_options* given, Verb verb);
 
   [[nodiscard]] LoadOptions load() const;

@@ -45,7 +45,7 @@ onnxar_finding c_finding(const Finding& finding, const std::string& message, con
 
 using Numbers = std::initializer_list<std::pair<int, std::uint64_t>>;  // each with its ONNXAR_REPORT_*
 
-/// A number that a verb does not have stays 0: callers read all reports by the same numbers.
+/// Makes a report. A number that a verb does not have stays 0, because callers read all reports by the same indices.
 onnxar_report made(Numbers numbers, std::vector<Finding> findings = {}) {
   onnxar_report report;
   for (const auto& [which, number] : numbers) report.numbers.at(static_cast<std::size_t>(which)) = number;
@@ -100,7 +100,7 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
   return made({{ONNXAR_REPORT_FILE_BYTES, bytes}, {ONNXAR_REPORT_TENSORS, done.size()}});
 }
 
-/// Writes the findings in words of C.
+/// Describes the findings for callers of C.
 void word_findings(onnxar_report& report) {
   // The texts are made here and kept, because C callers get pointers into the report.
   for (const Finding& finding : report.findings) {
@@ -110,8 +110,8 @@ void word_findings(onnxar_report& report) {
   }
 }
 
-/// The body of a verb: runs it and gives its report to the caller. The report's memory is allocated first: a caller
-/// that is told of a failure may try again, and a second `undo` would cut off a second edit.
+/// Runs a verb and passes its report to the caller. The report's memory is allocated first: a caller that sees a
+/// failure may try again, and a second `undo` would cut off a second edit.
 template <typename Run>
 onnxar_status run_verb(std::uint32_t abi, onnxar_report** report, onnxar_error** error, const Run& run) {
   return guarded(abi, error, [&] {

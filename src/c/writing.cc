@@ -34,7 +34,7 @@ static_assert(sizeof(void*) != 8 || first_writer_options == 40);
 
 onnxar_writer_options checked(const onnxar_writer_options* given) {
   const onnxar_writer_options known = known_part(given, first_writer_options);
-  // A later version may give this padding a meaning, so a caller that leaves it uninitialised is told now.
+  // A later version may give this padding a meaning, so a caller that leaves it uninitialised gets an error now.
   if (known.reserved != 0) {
     throw Error(Code::usage_argument, "`reserved` of the options of a writer is set; set it to 0");
   }
@@ -63,7 +63,7 @@ EditOptions edit_options_of(const onnxar_writer_options& given) {
   return {.output = output_of(given), .verify_model = given.no_verify_model == 0};
 }
 
-/// Calls `action` with the ArchiveWriter or the ArchiveEditor. Errors: usage.argument (NULL).
+/// Calls `action` with the ArchiveWriter or the ArchiveEditor. Throws usage.argument (NULL).
 template <typename Action>
 void use(onnxar_writer* writer, const Action& action) {
   check_argument(writer != nullptr, "writer");

@@ -26,7 +26,7 @@
 namespace onnxar {
 namespace {
 
-// How many multiply-adds a node takes, operator by operator.
+// The multiply-adds of a node, operator by operator.
 
 /// The number of multiply-adds, or the reason why it is unknown.
 using Estimate = std::variant<Size, std::string_view>;
@@ -44,22 +44,22 @@ Estimate estimate_of(const Size& a, const Size& b) {
 
 Size elements_of(const std::optional<Shape>& shape) { return shape ? elements(*shape) : Size(); }
 
-/// The product of all dimensions except the first.
+/// Returns the product of all dimensions except the first.
 Size rest_of(const std::optional<Shape>& shape) {
   return shape && !shape->empty() ? elements(Shape(shape->begin() + 1, shape->end())) : Size();
 }
 
-/// Each output element sums a window of C/group channels.
+/// Counts one window of C/group channels for each output element.
 Counter convolution(int weights) {
   return [weights](const Call& call) { return estimate_of(elements_of(call.result()), rest_of(call.shape(weights))); };
 }
 
-/// Each input element adds to a window of M/group channels.
+/// Counts one window of M/group channels for each input element.
 Estimate transposed_convolution(const Call& call) {
   return estimate_of(elements_of(call.shape(0)), rest_of(call.shape(1)));
 }
 
-/// Each output element is the product of a row and a column.
+/// Counts the product of a row and a column for each output element.
 Estimate matrix_product(const Call& call) {
   const auto& a = call.shape(0);
   return a && !a->empty() ? estimate_of(elements_of(call.result()), a->back()) : no_shapes;
@@ -71,14 +71,14 @@ Estimate gemm(const Call& call) {
   return estimate_of(elements_of(call.result()), (*a)[call.attributes().integer("transA", 0) != 0 ? 0 : 1]);
 }
 
-/// Each step of each sequence multiplies by the weights of the input and of the state.
+/// Counts the weights of the input and of the state for each step of each sequence.
 Estimate recurrent(const Call& call) {
   const auto& x = call.shape(0);
   if (!x || x->size() != 3) return no_shapes;
   return estimate_of((*x)[0] * (*x)[1], elements_of(call.shape(1)) + elements_of(call.shape(2)));
 }
 
-/// The operators that are counted.
+/// Returns the operators that are counted.
 const base::KeyedMap<std::string_view, Counter>& counters() {
   static const base::KeyedMap<std::string_view, Counter> table = {{"Conv", convolution(1)},
                                                                   {"ConvInteger", convolution(1)},
@@ -105,13 +105,13 @@ bool is_uncounted(std::string_view op) {
          op == "STFT";
 }
 
-/// Whether the domain is one of ONNX.
+/// True if the domain is one of ONNX.
 bool is_standard(std::string_view domain) {
   return onnx::is_default_domain(domain) || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
          domain == "ai.onnx.preview.training";
 }
 
-/// Whether the operator's cost is negligible, as it is for all standard operators that are not counted or uncounted.
+/// True if the operator's cost is negligible, as it is for all standard operators that are not counted or uncounted.
 bool is_free(const schema::NodeProto& node) { return is_standard(node.domain()) && !is_uncounted(node.op_type()); }
 
 using base::concat;
@@ -142,7 +142,7 @@ class Costs {
     graph(model_.graph(), "graph", values, nullptr, 0);
   }
 
-  /// What is a number, or not known.
+  /// Returns the parts of the cost that are numbers or unknown.
   [[nodiscard]] CostEstimate estimate() const {
     CostEstimate estimate;
     estimate.multiply_adds = total_;
@@ -155,7 +155,7 @@ class Costs {
     return estimate;
   }
 
-  /// The whole cost. Empty if part of it is not known.
+  /// Returns the whole cost. Empty if part of it is not known.
   [[nodiscard]] std::optional<CostPolynomial> polynomial() const {
     return polynomial_ ? std::optional(open_.with_names(*polynomial_)) : std::nullopt;
   }
@@ -179,7 +179,7 @@ class Costs {
     return budget_.spend(lists + Budget::of_name(names));
   }
 
-  /// Whether a node adds nothing, so that it need not be reported when the budget does not reach it.
+  /// True if a node adds nothing, so that it need not be reported when the budget does not reach it.
   [[nodiscard]] bool counts_nothing(const schema::NodeProto& node) const {
     const auto has_graph = [](const auto& attribute) { return attribute.has_g() || attribute.graphs_size() != 0; };
     return !counters().contains(node.op_type()) && is_free(node) && function_of(node) == nullptr &&
@@ -334,7 +334,7 @@ std::optional<CostPolynomial> polynomial_of(const schema::ModelProto& model, Bud
 
 }  // namespace
 
-/// Two passes: what the first one counts holds for all sizes, also for those that the second one excludes.
+/// Makes two passes, because the result of the first one holds for all sizes, even those that the second one excludes.
 CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget, const Bindings& bindings) {
   OpenDimensions closed(model.graph(), bindings, OpenDimensions::Unbound::unknown);
   Costs costs(model, budget, closed);

@@ -42,7 +42,7 @@ void append(FileMap& map, BlockKind kind, std::uint64_t end, const std::string& 
   if (end > begin) map.blocks.push_back({kind, begin, end - begin, type, name});
 }
 
-/// A file that cannot be asked counts as empty: a summary of a model must not fail on it.
+/// Returns the file's size, or 0 if it cannot be read: a summary of a model must not fail because of that.
 std::uint64_t size_of(const fs::path& path) {
   std::error_code failed;
   const os::FileStatus status = os::status_of(path, failed);
@@ -88,7 +88,7 @@ class FileMapper {
   }
 
   /// Returns the map of the model's file, then those of its data files by name. Sums up their blocks in the storage of
-  /// `inspection`, and lists its graphs. Errors: as `ls`.
+  /// `inspection`, and lists its graphs. Throws what `ls` throws.
   std::vector<FileMap> finish(Inspection& inspection) && {
     StorageSummary& storage = inspection.storage;
     std::vector<FileMap> files;

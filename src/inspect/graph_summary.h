@@ -10,7 +10,7 @@
 
 namespace onnxar {
 
-/// A node in one line: operator, names, attributes, site.
+/// Returns a node in one line: operator, names, attributes, site.
 NodeSummary summary_of(const schema::NodeProto& node, const Site& site);
 
 /// `model` is a parsed skeleton: payloads are not needed. Cost: linear in the size of the message.

@@ -54,7 +54,7 @@ ModelForm form_of(const ModelSource& source) {
   return source.graph().begin ? ModelForm::onnx : ModelForm::textproto;
 }
 
-/// Errors: usage.argument (a name that no input has, a negative size).
+/// Throws usage.argument (a name that no input has, a negative size).
 Bindings bindings_for(const schema::GraphProto& graph, const std::vector<std::pair<std::string, std::int64_t>>& dims) {
   Bindings bindings;
   if (dims.empty()) return bindings;

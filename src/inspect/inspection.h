@@ -219,13 +219,13 @@ struct InspectOptions {
   /// If set, the steps for the estimate of cost beyond those for each byte of the model. Fuzzers set few.
   std::optional<std::uint64_t> cost_steps = {};
   /// Sizes with which the cost is counted: {"batch", 1} for an input's dimension with a name, {"x[0]", 1} for one
-  /// without, and the value of an input that is a single integer, such as a sampling rate. Errors: usage.argument (a
+  /// without, and the value of an input that is a single integer, such as a sampling rate. Throws usage.argument (a
   /// name that no input has).
   std::vector<std::pair<std::string, std::int64_t>> dims = {};
 };
 
-/// A model in any form. A missing data file, a cycle or a dangling input is part of the answer, not an error. Errors:
-/// io.*, zip.*, archive.*, wire.*, onnx.*. Cost: O(model), independent of the size of the weights.
+/// Summarises a model in any form. A missing data file, a cycle or a dangling input is part of the answer, not an
+/// error. Throws io.*, zip.*, archive.*, wire.* or onnx.*. Cost: O(model), independent of the size of the weights.
 [[nodiscard]] Inspection show(const std::filesystem::path& path, const InspectOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

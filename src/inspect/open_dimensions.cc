@@ -93,7 +93,8 @@ std::optional<std::int64_t> OpenDimensions::value(std::string_view input) const 
   return found == bindings_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Each variable, counted from the start of its range, is 0 or more, so only negative terms go below the constant.
+/// Ignores positive terms: each variable, counted from the start of its range, is 0 or more, so only negative terms go
+/// below the constant.
 std::optional<std::int64_t> OpenDimensions::lower_bound(const Polynomial& polynomial) const {
   const auto counted = counted_from(variables_, polynomial);
   if (!counted) return std::nullopt;

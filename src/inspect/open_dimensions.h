@@ -29,14 +29,14 @@ class OpenDimensions {
 
   /// Unknown if no input of the graph has the dimension.
   [[nodiscard]] Size size(std::string_view name) const;
-  /// The bound value of an input that is one integer.
+  /// Returns the bound value of an input that is one integer.
   [[nodiscard]] std::optional<std::int64_t> value(std::string_view input) const;
-  /// The name of a dimension without one: `x[0]`.
+  /// Returns the name of a dimension without one: `x[0]`.
   [[nodiscard]] static std::string name_of(std::string_view input, std::size_t axis);
   [[nodiscard]] bool has_bindings() const noexcept { return !bindings_.empty(); }
   [[nodiscard]] bool has_variables() const noexcept { return !variables_.empty(); }
 
-  /// Whether `size` is proved to be `least` or more.
+  /// True if `size` is proved to be `least` or more.
   [[nodiscard]] bool is_at_least(const Size& size, std::int64_t least) const;
   /// As above. If that is false, narrows the range of a variable so that it becomes true. Returns false if it cannot.
   [[nodiscard]] bool narrow_to(const Size& size, std::int64_t least);

@@ -34,7 +34,7 @@ class Call {
     return index < node_.input_size() ? values_.at(node_.input(index)) : nothing;
   }
   [[nodiscard]] const std::optional<Shape>& shape(int index) const { return input(index).shape; }
-  /// The shape of the first output, after it was inferred.
+  /// Returns the shape of the first output, after it was inferred.
   [[nodiscard]] const std::optional<Shape>& result() const { return values_.at(node_.output(0)).shape; }
   [[nodiscard]] bool has(int index) const { return index < node_.input_size() && !node_.input(index).empty(); }
   [[nodiscard]] int inputs() const { return node_.input_size(); }

@@ -17,8 +17,8 @@ std::span<const std::int64_t> integers_of(const google::protobuf::RepeatedField<
   return {list.data(), static_cast<std::size_t>(list.size())};
 }
 
-/// The `count` elements of a tensor, from raw data of type `T`, whose bits are `Bits`, or from `list`. Empty if there
-/// are more or fewer, or if one is not an integer, or beyond those that `float` has exactly.
+/// Returns the `count` elements of a tensor, from raw data of type `T`, whose bits are `Bits`, or from `list`. Empty if
+/// there are more or fewer, or if one is not an integer, or beyond those that `float` has exactly.
 template <typename T, typename Bits, typename List>
 std::optional<std::vector<Size>> numbers(const schema::TensorProto& tensor, const List& list, std::size_t count) {
   const std::string& raw = tensor.raw_data();
@@ -95,7 +95,7 @@ std::optional<std::vector<std::int64_t>> Attributes::integers(std::string_view n
   return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
-/// A row of the table costs several steps, because it takes more memory than a lookup.
+/// Charges several steps for a row of the table, because it takes more memory than a lookup.
 bool Values::pay_for(std::string_view name, std::uint64_t values) const {
   constexpr std::uint64_t row = 16, each = 8;
   return budget_.spend(row + Budget::of_name(name.size()) + each * values);

@@ -21,7 +21,7 @@ std::optional<Sizes> applied(const Sizes& a, const Sizes& b, const Operation& op
   return results;
 }
 
-/// Whether a value of this rank holds its integers in one row.
+/// True if a value of this rank holds its integers in one row.
 bool is_row(const std::optional<Shape>& shape) { return shape && shape->size() <= 1; }
 
 Rule on_integers(Operation operation) {
@@ -96,7 +96,7 @@ Known size(const Call& call) {
   return {{Shape{}, count.is_known() ? std::optional(Sizes{count}) : std::nullopt}};
 }
 
-/// The one integer of an input.
+/// Returns the one integer of an input.
 Size integer(const Call& call, int index) {
   const auto& values = call.input(index).integers;
   return values && values->size() == 1 ? values->front() : Size();
@@ -117,7 +117,7 @@ Known range(const Call& call) {
   return {value};
 }
 
-/// By sizes or by scales that are integers, along all axes.
+/// Scales by sizes, or by factors that are integers, along all axes.
 Known resize(const Call& call) {
   const auto& x = call.shape(0);
   const bool by_old_rule = !call.has(2) && !call.has(3);  // Upsample, and Resize of operator set 10
@@ -133,7 +133,7 @@ Known resize(const Call& call) {
   return one(shape);
 }
 
-/// The quantised values, their scale and their zero point.
+/// Returns the quantised values, their scale and their zero point.
 Known dynamic_quantization(const Call& call) {
   return {{call.shape(0), std::nullopt}, {Shape{}, std::nullopt}, {Shape{}, std::nullopt}};
 }

@@ -14,9 +14,9 @@ struct Window {
   std::int64_t stride = 1, dilation = 1;
   Size pads = 0;  // the sum of both ends
 
-  /// Whether the numbers describe a window. A kernel of unknown size does not.
+  /// True if the numbers describe a window. A kernel of unknown size does not.
   [[nodiscard]] bool is_sane() const { return kernel.number().value_or(0) >= 1 && stride >= 1 && dilation >= 1; }
-  /// The number of input elements that the window spans.
+  /// Returns the number of input elements that the window spans.
   [[nodiscard]] Size extent() const { return (kernel - 1) * dilation + 1; }
 };
 
@@ -42,7 +42,7 @@ Windows windows_of(const Attributes& layer) {
 
 Size rounded_up(const Size& size, std::int64_t divisor) { return (size + (divisor - 1)).divided_down(divisor); }
 
-/// The number of positions of the window along a dimension of `size` elements.
+/// Returns the number of positions of the window along a dimension of `size` elements.
 Size positions(const Size& size, const Window& window, const Windows& windows) {
   if (window.stride < 1) return {};
   if (windows.auto_pad.starts_with("SAME")) return rounded_up(size, window.stride);
@@ -89,7 +89,8 @@ Known global_pooling(const Call& call) {
   return one(shape);
 }
 
-/// The output size of a transposed convolution along a dimension of `size` elements: the inverse of `positions`.
+/// Returns the output size of a transposed convolution along a dimension of `size` elements: the inverse of
+/// `positions`.
 Size spread(const Size& size, const Window& window, const Windows& windows, std::int64_t output_padding) {
   if (window.stride < 1) return {};
   if (windows.auto_pad.starts_with("SAME")) return size * window.stride;
@@ -149,7 +150,7 @@ Known gemm(const Call& call) {
   return one(Shape{(*a)[turn_a ? 1 : 0], (*b)[turn_b ? 0 : 1]});
 }
 
-/// The outputs of a recurrent layer: all its hidden states, the last one, and the last cell state.
+/// Returns the outputs of a recurrent layer: all its hidden states, the last one, and the last cell state.
 Known states(const Call& call) {
   const auto& x = call.shape(0);  // [time, batch, features]
   const auto& r = call.shape(2);  // [directions, gates * hidden, hidden]

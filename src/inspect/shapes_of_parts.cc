@@ -7,7 +7,7 @@
 namespace onnxar::shape_rules {
 namespace {
 
-/// The values of a matrix of shape `x`, column by column: exporters transpose the pads of Pad.
+/// Returns the values of a matrix of shape `x`, column by column: exporters transpose the pads of Pad.
 std::optional<Sizes> transposed(const std::optional<Sizes>& values, const Shape& x) {
   const auto width = x[1].number();
   const auto count = elements(x).number();
@@ -37,8 +37,8 @@ Known transpose(const Call& call) {
   return {{shape, order == Integers{1, 0} ? transposed(call.input(0).integers, *x) : std::nullopt}};
 }
 
-/// The size of the dimension that is left open by -1. A remainder is ignored: a model where there is one is invalid,
-/// and any estimate will do.
+/// Returns the size of the dimension that is left open by -1. A remainder is ignored: a model where there is one is
+/// invalid, and any estimate will do.
 Size inferred_dim(const Size& total, const Size& others) {
   if (others == 0) return {};
   if (total.number() && others.number()) return *total.number() / *others.number();
@@ -133,7 +133,7 @@ Known concat(const Call& call) {
   return {{shape, integers}};
 }
 
-/// The size of a part, if all have the same size, except that the last ones may have less.
+/// Returns the size of a part, if all have the same size, except that the last ones may have less.
 Size even_part(const Size& whole, std::int64_t parts, std::int64_t index) {
   if (!whole.number()) return whole.divided_exactly(parts);
   const std::int64_t each = *whole.number() / parts + (*whole.number() % parts == 0 ? 0 : 1);
@@ -225,8 +225,8 @@ std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t st
 /// Exporters write numbers beyond this one for "to the end": 10^9, 2^31 - 1, 2^63 - 1.
 constexpr std::int64_t longest_slice = 1 << 16;
 
-/// A bound of a slice, counted from the first element and clamped to `size`. Ranges of sizes are narrowed so that a
-/// polynomial needs no clamp. Unknown if that is not possible.
+/// Returns a bound of a slice, counted from the first element and clamped to `size`. Ranges of sizes are narrowed so
+/// that a polynomial needs no clamp. Unknown if that is not possible.
 Size clamped(const Size& at, const Size& size, OpenDimensions& open) {
   const std::int64_t number = at.number().value_or(0);
   if (number < 0) return open.narrow_to(size + number, 0) ? size + number : Size();

@@ -21,7 +21,7 @@ bool add_term(Polynomial& sum, const Monomial& factors, CheckedInt coefficient) 
   return true;
 }
 
-/// The factors of `whole` without those of `part`. Empty if `part` does not divide it.
+/// Returns the factors of `whole` without those of `part`. Empty if `part` does not divide it.
 std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part) {
   if (!std::ranges::includes(whole, part)) return std::nullopt;
   Monomial rest;

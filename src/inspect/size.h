@@ -66,7 +66,7 @@ class Budget {
     return !spent_;
   }
   [[nodiscard]] bool is_spent() const noexcept { return spent_; }
-  /// The number of steps granted so far.
+  /// Returns the number of steps granted so far.
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
 
   /// Returns the steps for looking up or comparing a name.
@@ -91,7 +91,7 @@ class Size {
   static Size of_variable(std::uint32_t variable) { return Size(Polynomial{{Monomial{variable}, 1}}); }
 
   [[nodiscard]] bool is_known() const noexcept { return number_ != nothing || open_ != nullptr; }
-  /// Whether it is a polynomial that is not constant.
+  /// True if it is a polynomial that is not constant.
   [[nodiscard]] bool is_open() const noexcept { return open_ != nullptr; }
   /// Empty for a polynomial that is not constant, and if unknown.
   [[nodiscard]] std::optional<std::int64_t> number() const noexcept {
@@ -108,7 +108,7 @@ class Size {
   friend Size operator+(const Size& a, const Size& b) { return a.plus(b); }
   friend Size operator-(const Size& a, const Size& b) { return a.minus(b); }
   friend Size operator*(const Size& a, const Size& b) { return a.times(b); }
-  /// Whether both are the same number or polynomial. Polynomials that differ may have the same value.
+  /// True if both are the same number or polynomial. Polynomials that differ may have the same value.
   friend bool operator==(const Size& a, const Size& b) { return a.is_same(b); }
 
  private:

@@ -11,8 +11,8 @@
 
 namespace onnxar {
 
-/// The exact value of each bit pattern of a floating point type of at most 16 bits, indexed by the pattern. Empty for
-/// every other type.
+/// Returns the exact value of each bit pattern of a floating point type of at most 16 bits, indexed by the pattern;
+/// empty for every other type.
 std::vector<float> values_of_narrow_float(DataType type);
 
 /// Compares the raw bytes of `elements` elements of a type. For an unknown type, each byte is an element. Padding bits

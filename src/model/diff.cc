@@ -90,7 +90,7 @@ class Comparison {
 
   Difference run() { return compare(before_.proto(), after_.proto()); }
 
-  /// The names of the graphs that both have, and that differ.
+  /// Returns the names of the graphs that both have, and that differ.
   std::set<std::string> changed_graphs() {
     std::set<std::string> changed;
     for (const auto& [name, before] : graphs_before_) {
@@ -162,7 +162,7 @@ class Comparison {
                   : compare_data(first.bytes(), second.bytes(), info.type, elements);
   }
 
-  /// Whether an error means that the tensor's message has no raw bytes, or a wrong number of them.
+  /// True if an error means that the tensor's message has no raw bytes, or a wrong number of them.
   static bool says_no_raw_bytes(Code code) {
     return code == Code::onnx_tensor_not_converted || code == Code::onnx_tensor_length ||
            code == Code::onnx_tensor_data_beside || code == Code::onnx_tensor_wrong_field ||
@@ -231,7 +231,8 @@ bool names_archive(const std::filesystem::path& path, const LoadOptions& load) {
   return (load.open_ranges && load.open_ranges(path) != nullptr) || is_archive(path);
 }
 
-/// A graph of an archive can be compared with a model of another form, which has one graph.
+/// Returns the options to load `path` with. A graph of an archive can be compared with a model of another form, which
+/// has one graph.
 LoadOptions options_for(const std::filesystem::path& path, const std::filesystem::path& other,
                         const LoadOptions& load) {
   LoadOptions options = load;

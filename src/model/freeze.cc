@@ -42,7 +42,8 @@ using Fits = std::function<void(const std::vector<std::int64_t>&)>;
 /// The tensors of another file, by name.
 struct Weights {
   std::vector<std::string> names;
-  /// Sets the data of a tensor, which has a name and a type, from the tensor of the same name. Errors: as `freeze`.
+  /// Sets the data of a tensor, which has a name and a type, from the tensor of the same name. Throws what `freeze`
+  /// throws.
   std::function<void(Model&, schema::TensorProto&, const Fits&)> fill;
 };
 
@@ -132,7 +133,7 @@ Weights open_weights(const FreezeOptions& options) {
                                                ", but has shape ", found, " in this file"));
 }
 
-/// Compares `dims` with the shape that an input declares. Errors: onnx.weights.shape.
+/// Compares `dims` with the shape that an input declares. Throws onnx.weights.shape.
 void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int64_t>& dims) {
   const auto& type = input.type().tensor_type();
   if (!type.has_shape()) return;

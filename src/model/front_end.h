@@ -28,8 +28,8 @@ struct TextReport {
   std::vector<Finding> remarks;  ///< with data: what text cannot carry (unknown fields, NaNs with a payload, ...)
 };
 
-/// Prints a model in any form to `sink`, in pieces; payloads are never gathered in memory. Errors: as `unpack`;
-/// onnx.model.invalid; usage.argument (an empty sink).
+/// Prints a model in any form to `sink`, in pieces; payloads are never gathered in memory. Throws what `unpack` throws,
+/// onnx.model.invalid or usage.argument (an empty sink).
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
 /// Writes a model as text with all data; side files too if `output` is a folder, as `unpack` does. Of `save`, only the
@@ -45,7 +45,7 @@ struct Dimension {
   std::string name;
 };
 
-/// `[n,3,224,?]`. `name` makes the name of a dimension printable. Errors: usage.argument (an empty `name`).
+/// `[n,3,224,?]`. `name` makes the name of a dimension printable. Throws usage.argument (an empty `name`).
 [[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
                                      const std::function<std::string(const std::string&)>& name);
 
@@ -89,8 +89,8 @@ struct FileChange {
   Change change = Change::changed;
   std::string name;
   std::uint64_t bytes_before = 0, bytes_after = 0;
-  /// Of a changed file: offset of the first byte that differs, or that only one has; the size if only the data that a
-  /// graph names differs.
+  /// For a changed file, the offset of the first byte that differs, or that only one has; the size if only the data
+  /// that a graph names differs.
   std::uint64_t first = 0;
 };
 
@@ -109,10 +109,10 @@ struct Difference {
 /// archives also have side files, further graphs and the model's name (`onnxar.model.name`) compared.
 ///
 /// The files may have any form. Weights stay in their mappings, and bytes that tensors share are compared only once.
-/// `progress` counts the bytes of both. Errors: as Model::load and Model::payload (data that cannot be converted is
-/// compared as it is); onnx.model.expansion (overlapping tensors: more than LoadOptions::max_expansion times the
-/// existing bytes); zip.data.crc (what differs is damaged: CRC-32s of an archive's model, and of what differs, are
-/// compared). Cost: O(fields + bytes).
+/// `progress` counts the bytes of both. Throws what `Model::load` and `Model::payload` throw (data that cannot be
+/// converted is compared as it is), onnx.model.expansion (overlapping tensors: more than LoadOptions::max_expansion
+/// times the existing bytes) or zip.data.crc (what differs is damaged: CRC-32s of an archive's model, and of what
+/// differs, are compared). Cost: O(fields + bytes).
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
                               const LoadOptions& load = {}, const ProgressCallback& progress = {});
 

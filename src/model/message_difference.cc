@@ -41,7 +41,7 @@ bool is_absent(const Message& message, const FieldDescriptor& field) {
   return field.is_repeated() ? reflection.FieldSize(message, &field) == 0 : !reflection.HasField(message, &field);
 }
 
-/// Whether a field has a tensor's data or location, which is compared as data, or its type or shape, which are part of
+/// True if a field has a tensor's data or location, which is compared as data, or its type or shape, which are part of
 /// TensorInfo.
 bool is_of_data(const FieldDescriptor& field) {
   constexpr std::array<std::string_view, 10> names = {"dims",       "data_type",    "float_data",  "int32_data",

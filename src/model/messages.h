@@ -20,13 +20,13 @@
 
 namespace onnxar {
 
-/// Parses a skeleton. Errors: onnx.model.too_large, onnx.model.invalid.
+/// Parses a skeleton. Throws onnx.model.too_large or onnx.model.invalid.
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);
 
-/// Serialises a message, which may lack required fields. Errors: onnx.model.too_large.
+/// Serialises a message, which may lack required fields. Throws onnx.model.too_large.
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message);
 
-/// Whether the tensor's data is outside the message.
+/// True if the tensor's data is outside the message.
 inline bool is_linked(const schema::TensorProto& tensor) {
   return tensor.data_location() == schema::TensorProto::EXTERNAL;
 }
@@ -40,7 +40,7 @@ inline std::span<const std::int64_t> dims_of(const schema::TensorProto& tensor) 
 
 TensorInfo info_of(const schema::TensorProto& tensor, std::string site);
 
-/// The location of a linked tensor's data; empty if the link has none.
+/// Returns the location of a linked tensor's data; empty if the link has none.
 std::string_view location_of(const schema::TensorProto& tensor);
 
 /// Removes the elements for which `keep` is false, and returns their number. Calls `keep` once for each element, in
@@ -58,7 +58,7 @@ std::uint64_t keep_only(google::protobuf::RepeatedPtrField<T>& list, const Keep&
   return static_cast<std::uint64_t>(gone);
 }
 
-/// The message as a `T`; null if it has another type.
+/// Returns the message as a `T`; null if it has another type.
 template <typename T>
 const T* as(const google::protobuf::Message& message) {
   return message.GetDescriptor() == T::descriptor() ? static_cast<const T*>(&message) : nullptr;

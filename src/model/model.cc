@@ -46,7 +46,7 @@ void check_size(const schema::TensorProto& tensor, std::uint64_t size, std::stri
   throw onnx::length_fault(concat(held, " ", size, " bytes"), type_of(tensor), *expected);
 }
 
-/// The message may have been edited since loading, and loading keeps tensors that lack a type.
+/// Returns the message may have been edited since loading, and loading keeps tensors that lack a type.
 ByteSpan fitting(const schema::TensorProto& tensor, const Payload& payload) {
   onnx::prove_type(view_of(tensor_message(tensor)));
   check_size(tensor, payload.size(), "its payload has");

@@ -11,10 +11,10 @@ namespace onnxar {
 /// The table of a model's payloads.
 struct PayloadTable {
   static LoadedModel& of(Model& model);
-  /// Makes a new row of the table the tensor's only data. Errors: as Model::set_payload.
+  /// Makes a new row of the table the tensor's only data. Throws what `Model::set_payload` throws.
   static void set(Model& model, schema::TensorProto& tensor, Payload payload);
   /// As above, with the data of a linked tensor of another model, whose source `model` then keeps. Saving reads it with
-  /// its checks. Errors: also as Model::payload.
+  /// its checks. Also throws what `Model::payload` throws.
   static void share(Model& model, schema::TensorProto& tensor, const Model& other, const schema::TensorProto& linked);
 };
 

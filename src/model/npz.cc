@@ -117,7 +117,7 @@ class Description {
   std::set<std::string> keys_;
 };
 
-/// The offset of the description and its length, which the caller compares with the file's.
+/// Returns the offset of the description and its length, which the caller compares with the file's.
 std::pair<std::size_t, std::size_t> place_of_description(Bytes file) {
   constexpr std::string_view magic = "\x93NUMPY";
   constexpr std::size_t before_length = 8;  // magic and version

@@ -24,12 +24,12 @@ struct NpyArray {
   Bytes data;  ///< a view into the file
 };
 
-/// Parses a `.npy` file. Errors: numpy.array.malformed (it is not a `.npy`, the header does not have NumPy's form, or
-/// the data has another length), numpy.array.unsupported (a version above 3, Fortran order, big-endian numbers, Python
-/// objects or records).
+/// Parses a `.npy` file. Throws numpy.array.malformed (it is not a `.npy`, the header does not have NumPy's form, or
+/// the data has another length) or numpy.array.unsupported (a version above 3, Fortran order, big-endian numbers,
+/// Python objects or records).
 NpyArray parse_npy(Bytes file);
 
-/// Whether elements of NumPy's type `descr` have the bits of elements of `type`. For types that NumPy lacks, unsigned
+/// True if elements of NumPy's type `descr` have the bits of elements of `type`. For types that NumPy lacks, unsigned
 /// integers and plain bytes (`|V2`) are accepted.
 bool is_numpy_form(DataType type, std::string_view descr);
 
@@ -38,13 +38,13 @@ bool is_numpy_form(DataType type, std::string_view descr);
 class NpzFile {
  public:
   /// Opens the file. Names of arrays may be any text. Deflated arrays are inflated to a nameless file in `folder`, and
-  /// may have `max_expansion` times as many bytes as the `.npz`. Errors: io.*, zip.*.
+  /// may have `max_expansion` times as many bytes as the `.npz`. Throws io.* or zip.*.
   static NpzFile open(const std::filesystem::path& path, const std::filesystem::path& folder,
                       std::uint64_t max_expansion);
-  /// Whether the file is a zip that holds only `.npy` files. Errors: io.*.
+  /// True if the file is a zip that holds only `.npy` files. Throws io.*.
   static bool is_one(const std::filesystem::path& path);
 
-  /// The names of the arrays, without `.npy`, in the order of the file.
+  /// Returns the names of the arrays, without `.npy`, in the order of the file.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool contains(const std::string& name) const { return find(name).has_value(); }
 
@@ -53,12 +53,12 @@ class NpzFile {
     std::vector<std::int64_t> dims;
     ByteSpan data;
   };
-  /// Reads the array of this name and compares its CRC-32.
-  /// Errors: usage.no_such_tensor; as parse_npy; zip.data.crc, zip.data.inflate, zip.limit.expansion, io.*.
+  /// Reads the array of this name and compares its CRC-32. Throws usage.no_such_tensor, what `parse_npy` throws,
+  /// zip.data.crc, zip.data.inflate, zip.limit.expansion or io.*.
   [[nodiscard]] Array read(const std::string& name);
 
  private:
-  /// Errors: zip.name.duplicate.
+  /// Throws zip.name.duplicate.
   explicit NpzFile(std::shared_ptr<UnpackedZip> zip);
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;
   [[nodiscard]] Bytes bytes_of(std::size_t index);

@@ -18,9 +18,9 @@ namespace onnxar {
 /// Names that are views of a graph's messages: valid until the graph is changed.
 using NameViews = base::KeyedSet<std::string_view>;
 
-/// The names of a graph's initializers.
+/// Returns the names of a graph's initializers.
 NameViews names_of_initializers(const schema::GraphProto& graph);
-/// The names that a graph defines without nodes: its inputs and initializers.
+/// Returns the names that a graph defines without nodes: its inputs and initializers.
 NameViews names_before_nodes(const schema::GraphProto& graph);
 
 struct Order {

@@ -32,7 +32,7 @@ std::vector<std::vector<std::size_t>> by_extent(const std::vector<Payload>& payl
   return groups;
 }
 
-/// Whether all bytes may be copied from where they lie, in any order. Verified data must be read through its source,
+/// True if all bytes may be copied from where they lie, in any order. Verified data must be read through its source,
 /// which compares a CRC-32 or checksum of all bytes in order; decoded data does not lie anywhere.
 bool is_plain(const Payload& payload) {
   std::uint64_t plain = 0;
@@ -50,9 +50,9 @@ const std::byte* end_of(Bytes bytes) { return bytes.data() + bytes.size(); }
 
 // --- prefetching ----------------------------------------------------------------------------------------------------
 
-/// The payloads' bytes in ascending order. Joins close neighbours with the same owner, because 100 000 system calls for
-/// 100 000 tensors take too long. Spans with a common owner lie in one mapping, so the gap between them is mapped as
-/// well.
+/// Returns the payloads' bytes in ascending order. Joins close neighbours with the same owner, because 100 000 system
+/// calls for 100 000 tensors take too long. Spans with a common owner lie in one mapping, so the gap between them is
+/// mapped as well.
 std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   constexpr std::ptrdiff_t most_between = 64 << 10;
   std::vector<const ByteSpan*> spans;

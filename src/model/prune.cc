@@ -25,10 +25,10 @@ using base::concat;
 /// Domain, name and overload, as overloads of a name are different functions: identifies a function, or what a node
 /// calls.
 using FunctionKey = std::array<std::string, 3>;
-/// Whether inputs of a graph may be removed. Callers pass the inputs of a subgraph by position, so those are kept.
+/// States if inputs of a graph may be removed. Callers pass the inputs of a subgraph by position, so those are kept.
 enum class Inputs : bool { kept, dropped_with_initializers };
 
-/// Returns the names of initializers and inputs. Errors: onnx.graph.duplicate. An input may have the name of an
+/// Returns the names of initializers and inputs. Throws onnx.graph.duplicate. An input may have the name of an
 /// initializer, which is then its default value.
 Names names_given(const schema::GraphProto& graph, const std::string& site) {
   Names names;
@@ -83,7 +83,7 @@ class GraphPruner {
   explicit GraphPruner(FreezeReport& report) : report_(report) {}
 
   /// Removes everything from a graph that its outputs do not need. Returns the names that it uses from outer graphs.
-  /// Errors: onnx.graph.*, onnx.tensor.no_data.
+  /// Throws onnx.graph.* or onnx.tensor.no_data.
   Wanted prune(schema::GraphProto& graph, const std::string& site, Inputs inputs) {
     Scope scope(*graph.mutable_node(), names_given(graph, site), site,
                 [this](schema::NodeProto& node, const std::string& at) { return enter(node, at); });
@@ -185,7 +185,7 @@ std::string site_of_function(int index) { return concat("functions[", index, "]"
 /// The functions that a model calls, directly or through other functions.
 class CalledFunctions {
  public:
-  /// `model` and `report` must outlive this object. Errors: onnx.graph.duplicate.
+  /// `model` and `report` must outlive this object. Throws onnx.graph.duplicate.
   CalledFunctions(schema::ModelProto& model, FreezeReport& report) : model_(model), report_(report) {
     for (int i = 0; i < model.functions_size(); ++i) {
       const auto& function = model.functions(i);
@@ -200,8 +200,8 @@ class CalledFunctions {
     callees_.resize(numbers_.size());
   }
 
-  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others.
-  /// Errors: onnx.graph.*, onnx.tensor.no_data.
+  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others. Throws
+  /// onnx.graph.* or onnx.tensor.no_data.
   void prune(const std::set<FunctionKey>& calls) {
     std::vector<int> waiting = numbers_of(calls);
     for (std::size_t next = 0; next < waiting.size(); ++next) {
@@ -280,7 +280,8 @@ class CalledFunctions {
 
 }  // namespace
 
-/// A tensor without elements needs no data. A product of dimensions that overflows counts as elements.
+/// True if the tensor has elements. A tensor without elements needs no data. A product of dimensions that overflows
+/// counts as elements.
 bool is_open(const schema::TensorProto& tensor) {
   if (is_linked(tensor)) return false;
   const auto elements = payload_size(DataType::uint8, dims_of(tensor));

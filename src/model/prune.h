@@ -6,10 +6,10 @@
 
 namespace onnxar {
 
-/// Whether a tensor has elements but the model has no data for them.
+/// True if a tensor has elements but the model has no data for them.
 bool is_open(const schema::TensorProto& tensor);
 
-/// Removes what the outputs of the graph do not need, and counts it. Errors: onnx.graph.*, onnx.tensor.no_data; the
+/// Removes what the outputs of the graph do not need, and counts it. Throws onnx.graph.* or onnx.tensor.no_data. The
 /// model may then be partly changed.
 void prune(schema::ModelProto& model, FreezeReport& report);
 

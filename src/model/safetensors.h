@@ -19,8 +19,8 @@ struct SafeTensor {
 };
 
 /// Reads the header of a whole file. Strict: each tensor has the three members of the format, its data has the length
-/// that type and dims require, and all data together covers the file after the header without holes or overlaps.
-/// Errors: safetensors.malformed, at the offset; safetensors.type (a type that ONNX lacks). Cost: O(header).
+/// that type and dims require, and all data together covers the file after the header without holes or overlaps. Throws
+/// safetensors.malformed, at the offset, or safetensors.type (a type that ONNX lacks). Cost: O(header).
 std::map<std::string, SafeTensor> parse_safetensors(Bytes file);
 
 }  // namespace onnxar

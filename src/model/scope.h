@@ -31,11 +31,11 @@ class Scope {
   using Enter = std::function<Wanted(schema::NodeProto&, const std::string& site)>;
 
   /// `given` are the names that the graph or function defines without a node: inputs, initializers. `nodes` must
-  /// outlive this object. Errors: onnx.graph.duplicate.
+  /// outlive this object. Throws onnx.graph.duplicate.
   Scope(Nodes& nodes, Names given, std::string site, Enter enter);
 
   /// Marks the node that defines `name` as needed, and all nodes that it depends on. `user` is the site that uses the
-  /// name. Names that are not defined here are added to `wanted`. Errors: onnx.graph.cycle; those of `enter`.
+  /// name. Names that are not defined here are added to `wanted`. Throws onnx.graph.cycle or what `enter` throws.
   void need(const std::string& name, const std::string& user);
 
   [[nodiscard]] bool needs(const std::string& name) const;
@@ -43,10 +43,10 @@ class Scope {
   /// Removes the other nodes, and returns their number. Do not call `need` afterwards.
   std::uint64_t prune();
 
-  /// The used names among the given ones.
+  /// Returns the used names among the given ones.
   [[nodiscard]] const Names& used() const noexcept { return used_; }
   [[nodiscard]] const Wanted& wanted() const noexcept { return wanted_; }
-  /// The names of all remaining values. Call it after `prune`.
+  /// Returns the names of all remaining values. Call it after `prune`.
   [[nodiscard]] Names values() const;
 
  private:

@@ -11,14 +11,14 @@
 
 namespace onnxar {
 
-/// Returns the differences, sorted by name. `changed_graphs` are the further graphs of both that differ: their bytes do
-/// not tell, as they may name other data. Errors: as Archive::open; zip.local.*, zip.padding.*; wire.*. Cost: O(models)
-/// + O(bytes of side files).
+/// Returns the differences, sorted by name. `changed_graphs` are the further graphs of both that differ: comparing
+/// their bytes is not enough, because they may refer to other data. Throws what `Archive::open` throws, zip.local.*,
+/// zip.padding.* or wire.*. Cost: O(models) + O(bytes of side files).
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load, const std::set<std::string>& changed_graphs);
 
-/// Compares the CRC-32s of the archive's model, and of the entries whose data or bytes are different in the two models:
-/// damage is no difference. Errors: zip.data.crc, io.changed; as `compare_side_files`.
+/// Compares the CRC-32s of the archive's model, and of the entries whose data or bytes differ between the two models,
+/// so that damage is not reported as a difference. Throws zip.data.crc, io.changed or what `compare_side_files` throws.
 void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load, const Difference& found);
 
 }  // namespace onnxar

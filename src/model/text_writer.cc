@@ -65,7 +65,7 @@ class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
   std::uint64_t handed_out_ = 0;
 };
 
-/// The bytes as a string of the text format holds them.
+/// Returns the bytes as a string of the text format holds them.
 std::string escaped_bytes(Bytes bytes) {
   const std::string quoted = TextFormat::FieldValuePrinter().PrintBytes(std::string(as_text(bytes)));
   return quoted.substr(1, quoted.size() - 2);
@@ -196,8 +196,8 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
 /// The text of a model. Payloads are read while they are printed. Every read yields the same text.
 class TextSource final : public ByteSource {
  public:
-  /// `model` must outlive this object. Payloads of at least `threshold` bytes are large. Errors: onnx.model.invalid;
-  /// usage.not_loaded (data to be printed is in a file that was not loaded); onnx.model.expansion.
+  /// `model` must outlive this object. Payloads of at least `threshold` bytes are large. Throws onnx.model.invalid,
+  /// usage.not_loaded (data to be printed is in a file that was not loaded) or onnx.model.expansion.
   TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
       : model_(model), large_(large), threshold_(threshold) {
     parse(proto_, model.skeleton, model.max_depth);
@@ -247,9 +247,9 @@ class TextSource final : public ByteSource {
     stream.flush();
   }
 
-  /// The number of tensors whose data is left out.
+  /// Returns the number of tensors whose data is left out.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
-  /// The losses of the text; empty if large data is left out.
+  /// Returns the losses of the text; empty if large data is left out.
   [[nodiscard]] const std::vector<Finding>& losses() const noexcept { return losses_; }
 
  private:

@@ -9,7 +9,8 @@
 
 namespace onnxar {
 
-/// Writes `model` as a text file. If `output` is a folder, the file is named after `input`. Errors: as `unpack`.
+/// Writes `model` as a text file. If `output` is a folder, the file is named after `input`. Throws what `unpack`
+/// throws.
 ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                         const std::filesystem::path& input = {});
 

@@ -25,9 +25,9 @@ class Site {
 
   /// Returns `graph.node[3].attr.value`. The text is made on demand, because most visits do not need it.
   [[nodiscard]] std::string text() const { return onnx::path_of(levels_, root_); }
-  /// The number of enclosing subgraphs.
+  /// Returns the number of enclosing subgraphs.
   [[nodiscard]] std::size_t subgraphs() const noexcept { return subgraphs_; }
-  /// Whether the position is in the default value of a function's attribute.
+  /// True if the position is in the default value of a function's attribute.
   [[nodiscard]] bool in_default() const;
 
  private:

@@ -28,8 +28,8 @@ using VisitRedefinition = std::function<void(std::string_view name, const Level&
 enum class Definitions : std::uint8_t { all, constant };
 
 /// Visits every definition after the first of each name of one graph or function, in wire order. Graphs within it are
-/// not entered. An output without a name defines nothing; initializers without one define the same name. Errors:
-/// wire.*. Cost: O(fields of the graph, its nodes and its initializers).
+/// not entered. An output without a name defines nothing; initializers without one define the same name. Throws wire.*.
+/// Cost: O(fields of the graph, its nodes and its initializers).
 void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit,
                         Definitions which = Definitions::all);
 

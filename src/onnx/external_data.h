@@ -19,7 +19,7 @@ struct StringEntry {
   std::string_view key, value;
 };
 
-/// Reads the message at `range`. Errors: wire.*.
+/// Reads the message at `range`. Throws wire.*.
 StringEntry read_string_entry(Bytes model, Range range);
 /// Appends a pair as the field `number`.
 void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value);
@@ -30,8 +30,8 @@ struct MetadataEntry {
   Range whole;  ///< of the field
 };
 
-/// The metadata_props of the serialised ModelProto whose key begins with `prefix`. Damaged pairs are skipped.
-/// Errors: wire.* (in the fields of ModelProto). Cost: O(fields of ModelProto itself).
+/// Returns the metadata_props of the serialised ModelProto whose key begins with `prefix`. Damaged pairs are skipped.
+/// Throws wire.* (in the fields of ModelProto). Cost: O(fields of ModelProto itself).
 std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix);
 
 /// The pairs as a model has them, not yet checked.
@@ -39,9 +39,9 @@ struct ExternalData {
   std::optional<std::string_view> location, offset, length, checksum;
   std::optional<std::string_view> unknown_key;  ///< the first key other than these four
 
-  /// Adds one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
+  /// Adds one StringStringEntryProto. Throws wire.* or onnx.external_data.duplicate_key.
   void add(Bytes model, Range entry);
-  /// Adds a pair that was read already, from `offset_of_pair` of the model. Errors: onnx.external_data.duplicate_key.
+  /// Adds a pair that was read already, from `offset_of_pair` of the model. Throws onnx.external_data.duplicate_key.
   void add(std::string_view key, std::string_view value, std::uint64_t offset_of_pair);
 };
 
@@ -63,17 +63,17 @@ struct ExternalLink {
 };
 
 /// Converts the pairs to a slice. Offsets and lengths are plain decimal numbers without sign, blanks or leading zeros.
-/// Errors: onnx.external_data.no_location, .bad_offset, .bad_length, .marker, at `offset_of_tensor`.
+/// Throws onnx.external_data.no_location, .bad_offset, .bad_length or .marker, at `offset_of_tensor`.
 ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor);
 
-/// The length of the slice in the `size` bytes that its location names: the stated length, or else `expected`, the size
-/// that type and dimensions give, or else all bytes from the offset on (M12). For the message, `holder` names the kind
-/// of the location, `entry` or `data file`, and `hint` ends it. Errors: onnx.external_data.out_of_range, at
+/// Returns the length of the slice in the `size` bytes that its location names: the stated length, or else `expected`,
+/// the size that type and dimensions give, or else all bytes from the offset on (M12). For the message, `holder` names
+/// the kind of the location, `entry` or `data file`, and `hint` ends it. Throws onnx.external_data.out_of_range, at
 /// `offset_of_tensor`.
 std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t size,
                         std::string_view holder, std::uint64_t offset_of_tensor, std::string_view hint = {});
 
-/// Refuses a `location` that `holder` (`the archive`) does not have. Errors: onnx.external_data.missing, at
+/// Refuses a `location` that `holder` (`the archive`) does not have. Throws onnx.external_data.missing, at
 /// `offset_of_tensor`.
 [[noreturn]] void refuse_missing(std::string_view location, std::string_view holder, std::uint64_t offset_of_tensor);
 
@@ -81,11 +81,12 @@ std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t>
 /// it is empty, `checksum`, in this order, then `more` and data_location = EXTERNAL.
 std::string external_data_fields(const ExternalLink& link);
 
-/// The location of a payload of a loaded model, `#onnxar:<id of the model>:<index>`. It is never written to a file.
+/// Returns the location of a payload of a loaded model, `#onnxar:<id of the model>:<index>`. It is never written to a
+/// file.
 std::string memory_location(std::uint64_t model_id, std::size_t index);
-/// Whether it names a payload of any loaded model.
+/// True if it names a payload of any loaded model.
 bool is_memory_location(std::string_view location) noexcept;
-/// The index, if `location` names a payload of model `model_id`.
+/// Returns the index, if `location` names a payload of model `model_id`.
 std::optional<std::size_t> parse_memory_location(std::string_view location, std::uint64_t model_id) noexcept;
 
 }  // namespace onnxar::onnx

@@ -11,8 +11,8 @@
 namespace onnxar::onnx {
 namespace {
 
-/// The position for a new field `number`: after the last field with a smaller number, so that fields stay in ascending
-/// order.
+/// Returns the position for a new field `number`: after the last field with a smaller number, so that fields stay in
+/// ascending order.
 std::uint64_t place_for(Bytes model, Range message, std::uint32_t number) {
   std::uint64_t place = message.begin;
   Cursor cursor(model, message);
@@ -22,7 +22,7 @@ std::uint64_t place_for(Bytes model, Range message, std::uint32_t number) {
   return place;
 }
 
-/// The position for the fields of a link: also after a data_location of DEFAULT, since the last one counts.
+/// Returns the position for the fields of a link: also after a data_location of DEFAULT, since the last one counts.
 std::uint64_t place_for_link(Bytes model, Range tensor) {
   std::uint64_t place = place_for(model, tensor, tensor_field::external_data);
   Cursor cursor(model, tensor);
@@ -75,7 +75,7 @@ class Rewriter {
     Splice::Frame frame;
   };
 
-  /// The frame of the tensor. Frames that it shares with the last edited tensor are reused.
+  /// Returns the frame of the tensor. Frames that it shares with the last edited tensor are reused.
   Splice::Frame enter(std::span<const Level> levels) {
     std::size_t depth = 0;
     while (depth < entered_.size() && depth < levels.size() &&

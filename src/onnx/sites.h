@@ -30,7 +30,7 @@ constexpr std::string_view canonical_domain(std::string_view domain) noexcept {
   return is_default_domain(domain) ? std::string_view() : domain;
 }
 
-/// The domain for output: the default domain has its name.
+/// Returns the domain for output: the default domain has its name.
 constexpr std::string_view domain_name(std::string_view domain) noexcept {
   return is_default_domain(domain) ? default_domain : domain;
 }
@@ -51,7 +51,8 @@ void append_step(std::string& site, std::string_view step);
 /// `name_for_path` if it is an attribute.
 void append_step(std::string& site, std::string_view label, std::optional<std::uint64_t> index, std::string_view name);
 
-/// An attribute's name for a site. Empty if it is not an identifier or is too long; the site then has its number.
+/// Returns an attribute's name for a site. Empty if it is not an identifier or is too long; the site then has its
+/// number.
 std::string_view name_for_path(std::string_view attribute) noexcept;
 
 /// The kind of a tensor's place. Kinds are distinguished where the rules for moving data out differ (W8).
@@ -76,16 +77,17 @@ struct Level {
   std::string_view name;  ///< of an attribute, by name_for_path
 };
 
-/// The text of a site: `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`.
+/// Returns the text of a site: `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`.
 /// Attributes have their name if it is an identifier. At most `longest_site` bytes. The levels are below the site
 /// `root`, unless it is empty.
 std::string path_of(std::span<const Level> levels, const std::string& root = {});
 
 /// Returns the last string field `number` of the message. Empty if it has none or is damaged, which a walk reports.
 std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept;
-/// The operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that field.
+/// Returns the operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that
+/// field.
 std::string_view op_type_of(Bytes model, Range node) noexcept;
-/// The domain of its operator; empty in the same cases.
+/// Returns the domain of its operator; empty in the same cases.
 std::string_view domain_of(Bytes model, Range node) noexcept;
 /// True if it is a Constant node of the default domain.
 bool is_constant(Bytes model, Range node) noexcept;
@@ -98,30 +100,30 @@ struct TensorSite {
   Bytes model;
 
   [[nodiscard]] std::string path() const { return path_of(levels); }
-  /// Whether it is in a graph that an attribute of a node holds, such as a branch of an If.
+  /// True if it is in a graph that an attribute of a node holds, such as a branch of an If.
   [[nodiscard]] bool is_in_subgraph() const noexcept;
-  /// Whether it is an initializer of the model's graph itself.
+  /// True if it is an initializer of the model's graph itself.
   [[nodiscard]] bool is_main_initializer() const noexcept;
   /// Returns the output of the Constant node that has the tensor as its value; empty if no such node has it. Cost:
   /// O(fields of the node), so a walk that asks each tensor stays linear.
   [[nodiscard]] std::string_view constant_output() const noexcept;
 };
 
-/// What LoadOptions::max_depth allows. Walks and protobuf's parsers recurse, half a KiB a level, and some systems give
-/// threads a stack of 512 KiB.
+/// Limits of a walk: the depth is LoadOptions::max_depth. Walks and protobuf's parsers recurse, half a KiB a level, and
+/// some systems give threads a stack of 512 KiB.
 constexpr std::size_t allowed_depth(std::size_t max_depth) noexcept { return std::min<std::size_t>(max_depth, 500); }
 
 struct WalkLimits {
   std::size_t depth = most_nested_messages;  ///< of nested messages (M6), by `allowed_depth`
 };
 
-/// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data.
-/// Errors: wire.*, onnx.model.invalid (no graph), those of `read_tensor`; offsets count from the model's first byte.
-/// Cost: O(number of fields).
+/// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data. Throws
+/// wire.*, onnx.model.invalid (no graph) or what `read_tensor` throws; offsets in errors count from the model's first
+/// byte. Cost: O(number of fields).
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits = {});
 
 /// Visits every graph and function of the model before what is in it, with the levels from the model's child down to
-/// it. Errors: as `walk_tensors`, except those of tensors.
+/// it. Throws what `walk_tensors` throws, except errors of tensors.
 void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit, const WalkLimits& limits = {});
 
 }  // namespace onnxar::onnx

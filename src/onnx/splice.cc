@@ -12,7 +12,7 @@
 namespace onnxar::onnx {
 namespace {
 
-/// The width of a padded varint, which is kept; 1 for a varint of the shortest form, which may grow or shrink.
+/// Returns the width of a padded varint, which is kept; 1 for a varint of the shortest form, which may grow or shrink.
 std::size_t width_to_keep(Range length, std::uint64_t old_size) {
   return base::in_memory(length.size() > varint_size(old_size) ? length.size() : 1);
 }

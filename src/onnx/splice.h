@@ -20,7 +20,7 @@ class Rope final : public ByteSource {
   void append(Bytes view);
   /// The rope owns the text.
   void append(std::string text);
-  /// Asks the source for its size once. Errors: usage.argument (base::add_announced).
+  /// Asks the source for its size once. Throws usage.argument (base::add_announced).
   void append(std::shared_ptr<const ByteSource> source);
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
@@ -59,7 +59,7 @@ class Splice {
 
   /// Enters the embedded message in `field` of `parent`. Frames must be entered in wire order.
   Frame enter(Frame parent, const Field& field);
-  /// Replaces `range`, which lies in `frame`, by `text` followed by `source` (null: none). Errors: usage.argument
+  /// Replaces `range`, which lies in `frame`, by `text` followed by `source` (null: none). Throws usage.argument
   /// (base::add_announced).
   void replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source = nullptr);
 

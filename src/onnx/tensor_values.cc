@@ -32,7 +32,7 @@ std::string_view name_of(std::uint32_t field) {
 
 bool has_raw_values(const TensorView& tensor) { return tensor.raw_data && tensor.raw_data->size() != 0; }
 
-/// The lowest typed field that holds values. REQUIRES: tensor.typed_fields != 0.
+/// Returns the lowest typed field that holds values. REQUIRES: tensor.typed_fields != 0.
 std::uint32_t first_field(const TensorView& tensor) {
   return static_cast<std::uint32_t>(std::countr_zero(tensor.typed_fields));
 }
@@ -85,7 +85,7 @@ void prove_raw_size(const TensorView& tensor) {
   refuse(Code::onnx_tensor_length, tensor, raw_size_text(tensor, expected));  // M18
 }
 
-/// The number of values in the typed field. REQUIRES: its packed runs end with a whole value.
+/// Returns the number of values in the typed field. REQUIRES: its packed runs end with a whole value.
 std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t number) {
   std::uint64_t count = 0;
   Cursor cursor(model, tensor.range);
@@ -106,7 +106,8 @@ std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t 
   return count;
 }
 
-/// The number of typed values of a tensor, and the number that type and dimensions call for. Empty for an unknown type.
+/// Returns the number of typed values of a tensor, and the number that type and dimensions call for. Empty for an
+/// unknown type.
 std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
   const auto own = typed_field_of(tensor.type);
   if (!own) return std::nullopt;

@@ -10,27 +10,28 @@
 
 namespace onnxar::onnx {
 
-/// Proves that the tensor has a type. Errors, at the tensor's offset: onnx.tensor.no_type (M19).
+/// Proves that the tensor has a type. Throws, at the tensor's offset, onnx.tensor.no_type (M19).
 void prove_type(const TensorView& tensor);
 
 /// Makes all checks of a tensor with inline data that do not read values: they are in one field, which is the field of
-/// their type; raw data is long enough; a tensor without elements has no values. Errors, at the tensor's offset:
-/// onnx.tensor.data_beside (M20), .wrong_field (M21), .length (M18). Cost: O(1).
+/// their type; raw data is long enough; a tensor without elements has no values. Throws, at the tensor's offset,
+/// onnx.tensor.data_beside (M20), .wrong_field (M21) or .length (M18). Cost: O(1).
 void prove_value_fields(const TensorView& tensor);
 
 /// Calls `prove_value_fields`, and proves that typed data has at least as many values as type and dimensions call for.
-/// Errors: as `prove_value_fields`. Cost: O(bytes of the typed data) if it consists of varints.
+/// Throws what `prove_value_fields` throws. Cost: O(bytes of the typed data) if it consists of varints.
 void prove_values(Bytes model, const TensorView& tensor);
 
-/// The sentence about raw_data with fewer bytes than `required` (M18), or more (R8). REQUIRES: tensor.raw_data has a
-/// value.
+/// Returns the sentence about raw_data with fewer bytes than `required` (M18), or more (R8). REQUIRES: tensor.raw_data
+/// has a value.
 std::string raw_size_text(const TensorView& tensor, std::uint64_t required);
 
 /// The number of values that typed data holds, and the number that type and dimensions call for.
 struct Surplus {
   std::uint64_t held, wanted;
 };
-/// The numbers, if typed data holds more values than type and dimensions call for. REQUIRES: `prove_values` passed.
+/// Returns the numbers, if typed data holds more values than type and dimensions call for. REQUIRES: `prove_values`
+/// passed.
 std::optional<Surplus> surplus_values(Bytes model, const TensorView& tensor);
 
 }  // namespace onnxar::onnx

@@ -52,7 +52,7 @@ void note_form(TensorView& tensor, const Field& field, std::uint32_t last_number
   tensor.restorable = tensor.restorable && as_we_write_it;
 }
 
-/// Whether the field is a value of `type`, or a packed run of such values that is not empty.
+/// True if the field is a value of `type`, or a packed run of such values that is not empty.
 bool is_run(const Field& field, Type type) noexcept {
   return field.type == type || (field.type == Type::length_delimited && field.value.size() != 0);
 }

@@ -30,13 +30,13 @@ Error length_fault(std::string_view held, DataType type, std::uint64_t required,
 
 // A field whose wire type differs from the schema's is an unknown field, as in protobuf: it is kept and ignored.
 
-/// Whether the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
+/// True if the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
 bool is_typed_data_field(const Field& field) noexcept;
-/// Whether the field holds a tensor's data or its location. All these fields are removed when the data moves, including
+/// True if the field holds a tensor's data or its location. All these fields are removed when the data moves, including
 /// empty runs of values, which are not data. A data_location of DEFAULT, as PyTorch writes it, is not one: it stays, so
 /// that the model comes back with it. The EXTERNAL of a link follows it, and the last one counts.
 bool moves_with_data(const Field& field) noexcept;
-/// The value of data_location, if this is that field and the schema has the value.
+/// Returns the value of data_location, if this is that field and the schema has the value.
 std::optional<std::uint64_t> data_location_of(const Field& field) noexcept;
 
 /// A TensorProto, as positions and views in the model's bytes. If a field occurs more than once, the last occurrence
@@ -51,7 +51,7 @@ struct TensorView {
   /// The typed fields with values: bit n is set for field n. 0 if the message was not read from the wire.
   std::uint32_t typed_fields = 0;
   bool segment = false;
-  /// Whether removing raw_data and inserting it again gives the same bytes: fields are in ascending order, raw_data
+  /// True if removing raw_data and inserting it again gives the same bytes: fields are in ascending order, raw_data
   /// occurs once, with a length of the shortest form, and no field links to data outside.
   bool restorable = true;
   std::uint64_t data_location = location_default;
@@ -59,12 +59,13 @@ struct TensorView {
 
   [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
   [[nodiscard]] bool has_elements() const noexcept { return std::ranges::find(dims, 0) == dims.end(); }
-  /// The bytes that type and dimensions call for (M18). Absent for strings, and for elements of an unknown type.
+  /// Returns the bytes that type and dimensions call for (M18). Absent for strings, and for elements of an unknown
+  /// type.
   [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept {
     if (!has_elements() && type != DataType::string) return 0;
     return payload_size(type, dims);
   }
-  /// Whether it has elements but no values: weights that are filled in later, or a model in text form without its data
+  /// True if it has elements but no values: weights that are filled in later, or a model in text form without its data
   /// (R11).
   [[nodiscard]] bool lacks_data() const noexcept {
     return !is_external() && (!raw_data || raw_data->size() == 0) && !typed_data && has_elements();
@@ -76,17 +77,17 @@ struct Depth {
   std::size_t levels = 0;
   std::size_t most = most_nested_messages;
 
-  /// Refuses an embedded message in `field` if this one is at the greatest depth (M6). Errors: wire.depth.
+  /// Refuses an embedded message in `field` if this one is at the greatest depth (M6). Throws wire.depth.
   void check_room(const Field& field) const;
 };
 
-/// Adds one dimension, which was read at `offset`. Errors: onnx.tensor.dims (it is negative, or the tensor has too
+/// Adds one dimension, which was read at `offset`. Throws onnx.tensor.dims (it is negative, or the tensor has too
 /// many).
 void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset);
-/// Refuses a shape whose number of elements or bytes does not fit in 64 bits (M17). Errors: onnx.tensor.dims.
+/// Refuses a shape whose number of elements or bytes does not fit in 64 bits (M17). Throws onnx.tensor.dims.
 void check_product(const TensorView& tensor);
 
-/// Reads the TensorProto at `range`. Errors: wire.*, onnx.tensor.dims, onnx.external_data.duplicate_key.
+/// Reads the TensorProto at `range`. Throws wire.*, onnx.tensor.dims or onnx.external_data.duplicate_key.
 TensorView read_tensor(Bytes model, Range range, const Depth& depth = {});
 
 }  // namespace onnxar::onnx

@@ -78,7 +78,7 @@ bool visit_runs(Bytes model, Range tensor, const Encoding& encoding, Visit visit
   return true;
 }
 
-/// Whether no other typed field has values. Given two, readers differ in which they take, so neither is converted.
+/// True if no other typed field has values. Given two, readers differ in which they take, so neither is converted.
 bool is_only_field(const TensorView& tensor, std::uint32_t number) {
   return (tensor.typed_fields & ~(1U << number)) == 0;
 }
@@ -110,7 +110,7 @@ class TypedSource final : public ByteSource {
     if (!buffer.empty()) sink(buffer);
   }
 
-  /// The number of values whose raw bytes are `size()` bytes.
+  /// Returns the number of values whose raw bytes are `size()` bytes.
   [[nodiscard]] std::uint64_t values(const TensorView& tensor) const {
     return encoding_.bits == 0 ? size_ / encoding_.width : payload_size(DataType::uint8, tensor.dims).value_or(0);
   }
@@ -159,7 +159,7 @@ class TypedSource final : public ByteSource {
   std::uint64_t size_;
 };
 
-/// Whether every run is whole, every value is in range, and their number is the one that the shape calls for (W9).
+/// True if every run is whole, every value is in range, and their number is the one that the shape calls for (W9).
 bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& encoding, const TypedSource& source) {
   std::uint64_t count = 0;
   bool in_range = true;
@@ -179,7 +179,7 @@ bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& enc
   return whole && count == source.values(tensor);
 }
 
-/// The bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
+/// Returns the bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
 std::optional<Range> raw_run(Bytes model, Range tensor, const Encoding& encoding) {
   if (encoding.type == Type::varint) return std::nullopt;
   std::optional<Range> run;

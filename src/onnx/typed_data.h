@@ -12,15 +12,15 @@
 
 namespace onnxar::onnx {
 
-/// The raw bytes of a tensor with typed data, if it converts exactly: all values are in the field of the data type,
-/// their number is the one that the dimensions call for, and each is in the range of the type (W9). Null otherwise.
-/// REQUIRES: `tensor` was read from `model` (`read_tensor`), here and below.
+/// Returns the raw bytes of a tensor with typed data, if it converts exactly: all values are in the field of the data
+/// type, their number is the one that the dimensions call for, and each is in the range of the type (W9). Null
+/// otherwise. REQUIRES: `tensor` was read from `model` (`read_tensor`), here and below.
 ///
 /// The source is a view of `model` if the wire already holds raw bytes (one packed run of fixed-width values).
 /// Otherwise it decodes piece by piece while it is read. Cost: O(values) for this check, and again for each read.
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
 
-/// The raw bytes as a view of `model`, if they are one packed run of fixed-width values; empty otherwise.
+/// Returns the raw bytes as a view of `model`, if they are one packed run of fixed-width values; empty otherwise.
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
 
 /// The typed field of a data type, and the number of raw bytes of one value: 0 where each value is an element whose raw
@@ -29,15 +29,15 @@ struct TypedField {
   std::uint32_t number;
   std::size_t width;
 };
-/// The typed field of `type`; empty for an unknown type.
+/// Returns the typed field of `type`; empty for an unknown type.
 std::optional<TypedField> typed_field_of(DataType type);
 
-/// Throws the reason why `typed_data_source` is null. Errors: onnx.tensor.strings, onnx.tensor.not_converted, at the
-/// tensor's offset.
+/// Throws the reason why `typed_data_source` is null: onnx.tensor.strings or onnx.tensor.not_converted, at the tensor's
+/// offset.
 [[noreturn]] void refuse_conversion(const TensorView& tensor);
 
-/// Proves every value of packed runs, as protobuf's parsers do. Errors: wire.truncated (a run ends in the middle of a
-/// value), wire.varint. Cost: O(values).
+/// Proves every value of packed runs, as protobuf's parsers do. Throws wire.truncated (a run ends in the middle of a
+/// value) or wire.varint. Cost: O(values).
 void prove_typed_data(Bytes model, const TensorView& tensor);
 
 }  // namespace onnxar::onnx

@@ -35,7 +35,7 @@ struct Field {
   std::uint64_t number_value = 0;  ///< of a varint or fixed field
 };
 
-/// Reads the varint at `position` and moves `position` past it. `end` limits the message. Errors: wire.truncated,
+/// Reads the varint at `position` and moves `position` past it. `end` limits the message. Throws wire.truncated or
 /// wire.varint.
 std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end);
 
@@ -45,7 +45,7 @@ class Cursor {
   /// Begins at the first field of the message at `range` of `buffer`. REQUIRES: `range` is within `buffer`.
   Cursor(Bytes buffer, Range range) noexcept : buffer_(buffer), position_(range.begin), end_(range.end) {}
 
-  /// Reads the next field into `field`; false at the end. Errors: wire.truncated, wire.varint, wire.tag, wire.type.
+  /// Reads the next field into `field`; false at the end. Throws wire.truncated, wire.varint, wire.tag or wire.type.
   bool next(Field& field);
 
  private:
@@ -56,7 +56,7 @@ class Cursor {
 
 // Writes protobuf's wire format.
 
-/// The number of bytes in the shortest varint of `value`.
+/// Returns the number of bytes in the shortest varint of `value`.
 std::size_t varint_size(std::uint64_t value) noexcept;
 
 void append_varint(std::string& out, std::uint64_t value);

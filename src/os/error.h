@@ -30,7 +30,7 @@ enum class Reason : std::uint8_t {
   other,
 };
 
-/// The reason in `failed`, which may also come from std::filesystem.
+/// Returns the reason in `failed`, which may also come from std::filesystem.
 Reason reason_of(const std::error_code& failed) noexcept;
 
 }  // namespace onnxar::os

@@ -83,7 +83,7 @@ FileStatus status_of(Handle file, std::error_code& failed) noexcept;
 FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
 /// As above, without following a link at the end of the path.
 FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
-/// The absolute path without links, `.` and `..`. It must exist.
+/// Returns the absolute path without links, `.` and `..`. It must exist.
 std::filesystem::path real_path(const std::filesystem::path& path, std::error_code& failed);
 
 /// Reads from `offset` on without moving the file's position. Returns the number of bytes read. It may be less than
@@ -110,7 +110,7 @@ enum class FileSize : std::uint8_t { grows, stays };
 
 /// Reserves blocks on the disk for this part of the file.
 std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept;
-/// Whether files on the file system of `file` can share blocks.
+/// True if files on the file system of `file` can share blocks.
 bool can_share_blocks(Handle file) noexcept;
 /// Makes a part of `file` share the blocks of a part of `source` until either is written to. Reason::outside if the
 /// files are on different volumes.

@@ -23,11 +23,11 @@ File open_beneath(Handle folder, const std::filesystem::path& relative, Links li
 /// Opens a folder beneath `folder` for looking up names in it. Follows no link.
 File open_folder_beneath(Handle folder, const std::filesystem::path& relative, std::error_code& failed) noexcept;
 
-/// The status of the name in the folder; a link is not followed.
+/// Returns the status of the name in the folder; a link is not followed.
 FileStatus status_in(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
-/// The target that the link of this name holds.
+/// Returns the target that the link of this name holds.
 std::filesystem::path read_link(Handle folder, const std::filesystem::path& name, std::error_code& failed);
-/// Whether the system would follow the link of this name. It does not follow a link that a different user made in a
+/// True if the system would follow the link of this name. It does not follow a link that a different user made in a
 /// sticky, world-writable folder: such a link can be a trap.
 bool may_follow_link(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
 
@@ -45,9 +45,9 @@ File open_existing(Handle folder, const std::filesystem::path& name, std::error_
 
 /// Why bytes that are written to a file, or were found in it, may be someone else's.
 enum class Ownership : std::uint8_t { own, not_regular, other_owner, other_writers, several_names };
-/// The first reason that applies to an open file; `own` if it is a regular file with one name, this user or root owns
-/// it, and no other user may write to it. Access control lists are not read, nor owners on Windows, where files inherit
-/// the permissions of their folder.
+/// Returns the first reason that applies to an open file; `own` if it is a regular file with one name, this user or
+/// root owns it, and no other user may write to it. Access control lists are not read, nor owners on Windows, where
+/// files inherit the permissions of their folder.
 Ownership ownership_of(Handle file, std::error_code& failed) noexcept;
 
 /// Gives a file of `create_unseen` its name. Reason::exists if something has this name.

@@ -10,15 +10,15 @@
 
 namespace onnxar::os {
 
-/// The variables of the environment whose names begin with `prefix`, as `NAME=value`, sorted.
+/// Returns the variables of the environment whose names begin with `prefix`, as `NAME=value`, sorted.
 std::vector<std::string> variables(std::string_view prefix);
 
 /// Describes the system and its processors. What kernels may ask a processor for is in lines of Linux's /proc/cpuinfo;
 /// where that lists no features, as for other processors than those of x86 and ARM, the names of both are all that is
 /// known.
 std::string machine();
-/// The lines of `cpuinfo` that tell processors and their features from each other, each once and sorted. Empty without
-/// features.
+/// Returns the lines of `cpuinfo` that tell processors and their features from each other, each once and sorted. Empty
+/// without features.
 std::string processors_in(const std::string& cpuinfo);
 
 /// Identifies the time since the system was started; empty if the system does not tell.

@@ -7,17 +7,17 @@
 
 namespace onnxar::os {
 
-/// The path with this text. POSIX: the same bytes, whatever they are. Windows: UTF-16; bytes that are not UTF-8 become
-/// U+FFFD. A std::filesystem::path that is made of a std::string directly takes it for text in a different encoding
-/// on Windows, so only ASCII may be.
+/// Returns the path with this text. POSIX: the same bytes, whatever they are. Windows: UTF-16; bytes that are not UTF-8
+/// become U+FFFD. A std::filesystem::path that is made of a std::string directly takes it for text in a different
+/// encoding on Windows, so only ASCII may be.
 std::filesystem::path path_of(std::string_view text);
-/// The text of a path, the reverse of `path_of`.
+/// Returns the text of a path, the reverse of `path_of`.
 std::string text_of(const std::filesystem::path& path);
 
 /// As `text_of`, with `/` between the parts, as names in models and archives have it.
 std::string slashed_text_of(const std::filesystem::path& path);
 
-/// Whether Windows takes a file of this name, in any folder, for a device: CON, PRN, AUX, NUL, COM0 to COM9, LPT0 to
+/// True if Windows takes a file of this name, in any folder, for a device: CON, PRN, AUX, NUL, COM0 to COM9, LPT0 to
 /// LPT9, also with a superscript digit, CONIN$ and CONOUT$; in any case, with any extension, and with spaces after the
 /// device's name. `part` is one part of a path, in UTF-8.
 bool is_device_name(std::string_view part) noexcept;

@@ -14,8 +14,8 @@ void pause(std::uint32_t milliseconds) noexcept;
 /// Identifies the calling thread; never 0. Safe in signal handlers.
 std::uintptr_t current_thread() noexcept;
 
-/// The programs that have the file open, each as its name and number, where the system tells and where that matters: on
-/// Windows, a mapped file cannot be changed. Else none.
+/// Returns the programs that have the file open, each as its name and number, where the system tells and where that
+/// matters: on Windows, a mapped file cannot be changed. Else none.
 std::vector<std::string> programs_with(const std::filesystem::path& file);
 
 /// Loads the system's shared library of this name and version of its ABI, for the rest of the process:
@@ -27,7 +27,7 @@ void* load_library(const std::string& name, int version, std::string& why);
 void* symbol_of(void* library, const char* name) noexcept;
 
 #if defined(__aarch64__)
-/// Whether the processor has PMULL and PMULL2 for 64-bit numbers, and the instructions for SHA-256: two optional parts
+/// True if the processor has PMULL and PMULL2 for 64-bit numbers, and the instructions for SHA-256: two optional parts
 /// of ARMv8.
 bool has_pmull() noexcept;
 bool has_sha256() noexcept;

@@ -26,7 +26,7 @@ curl::Result set(const Url& url, Part part, const char* text, unsigned flags = 0
   return curl::functions().url_set(url.get(), part, text, flags);
 }
 
-/// The address, whose secrets move from the URL into members.
+/// Returns the address, whose secrets move from the URL into members.
 Address address_of(const Url& url) {
   Address address;
   address.name = part_of(url, Part::user, curl::urldecode);
@@ -67,8 +67,8 @@ bool is_bucket(std::string_view name) {
   return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-/// The path of a key, in the only form whose signature counts: libcurl signs a path as it is, and stores write it down
-/// anew, with capital digits.
+/// Returns the path of a key, in the only form whose signature counts: libcurl signs a path as it is, and stores encode
+/// it again, with capital hexadecimal digits.
 std::string encoded(std::string_view path) {
   constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/";
   constexpr std::string_view digits = "0123456789ABCDEF";

@@ -21,11 +21,12 @@ struct Address {
   [[nodiscard]] bool is_encrypted() const { return url.starts_with("https:"); }
 };
 
-/// Errors: remote.address.
+/// Throws remote.address.
 Address parse_address(std::string_view text, const RemoteOptions& options);
 
-/// The address that a redirect from `from` leads to; `location` may be relative. It has no name and no password, unless
-/// it is on the same site, whose it then has. Errors: remote.answer (not HTTP or HTTPS; HTTP after HTTPS).
+/// Returns the address that a redirect from `from` leads to; `location` may be relative. It has no name and no
+/// password, unless it is on the same site; it then keeps those of the site. Throws remote.answer (not HTTP or HTTPS;
+/// HTTP after HTTPS).
 Address redirected(const Address& from, const std::string& location);
 
 }  // namespace onnxar

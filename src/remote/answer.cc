@@ -38,7 +38,7 @@ bool take(std::string_view& text, std::string_view expected) {
   return true;
 }
 
-/// The boundary in a Content-Type, or nothing.
+/// Returns the boundary in a Content-Type, or nothing.
 std::string boundary_in(std::string_view type) {
   constexpr std::string_view key = "boundary=";
   const std::size_t at = base::folded_copy(type).find(key);

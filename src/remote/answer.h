@@ -12,7 +12,7 @@
 
 namespace onnxar {
 
-/// Whether the text has an ASCII control character, which could end the field of a request that it is in.
+/// True if the text has an ASCII control character, which could end the field of a request that it is in.
 bool has_control(std::string_view text) noexcept;
 
 /// The field Content-Range: `bytes 0-99/1000`.
@@ -33,10 +33,10 @@ struct Version {
   std::string last_modified = {};  ///< as it was sent
   std::optional<std::uint64_t> size = {};
 
-  /// What If-Range is sent with: a strong ETag, else the time; empty if there is neither, or a character that would
-  /// end the field.
+  /// Returns the value of If-Range: a strong ETag, or else the time; empty if there is neither, or a character that
+  /// would end the field.
   [[nodiscard]] std::string for_if_range() const;
-  /// Whether an answer may be of this version: nothing that both tell differs.
+  /// True if an answer may be of this version: no value that both state differs.
   [[nodiscard]] bool agrees(const Version& other) const;
 };
 
@@ -56,7 +56,7 @@ struct Answer {
   /// Lines after the head are ignored.
   void add_line(std::string_view line);
   [[nodiscard]] std::optional<ContentRange> range() const;
-  /// Whether the body is a part of the file, or all of it.
+  /// True if the body is a part of the file, or all of it.
   [[nodiscard]] bool has_bytes() const noexcept { return status == 200 || status == 206; }
 };
 

@@ -21,18 +21,19 @@ namespace onnxar {
 /// the bytes are still in memory. Threads: one calls.
 class ArrivedEntries {
  public:
-  /// `directory` is that of the file on the server, and `part` what of it is here; the pieces that it has count as
-  /// arrived. Both must outlive this. With `threads` of 1, or if the system gives none, only `finish` verifies; 0: as
-  /// many as there are cores. REQUIRES: `part` has the size of the file. Errors: as MappedFile::map.
+  /// `directory` is the directory of the file on the server, and `part` the pieces of it that have arrived. Both must
+  /// outlive this. With `threads` of 1, or if the system gives none, only `finish` verifies; 0: as many as there are
+  /// cores. REQUIRES: `part` has the size of the file. Throws what `MappedFile::map` throws.
   ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads);
   ArrivedEntries(const ArrivedEntries&) = delete;
   ArrivedEntries& operator=(const ArrivedEntries&) = delete;
   ~ArrivedEntries() { stop(); }
 
-  /// Tells that a piece came. Errors: those of an entry that was found wrong: zip.data.crc; as Archive::locate.
+  /// Reports that a piece arrived. Throws the error of an entry that was found wrong: zip.data.crc or what
+  /// `Archive::locate` throws.
   void add(std::uint64_t piece);
-  /// Verifies what came and was not verified yet, with all threads. Returns whether each entry was verified. Errors: as
-  /// `add`.
+  /// Verifies what arrived and was not verified yet, with all threads. Returns whether each entry was verified. Throws
+  /// what `add` throws.
   std::vector<bool> finish();
 
  private:

@@ -247,7 +247,7 @@ void HttpFile::fetch_whole(const Receive& receive) const {
 
 void HttpFile::run(std::deque<Request>& requests, const Done& done) const { Transfers(*this, requests, done).run(); }
 
-/// Decides how a request that is not complete goes on. Errors: as open_remote.
+/// Decides how a request that is not complete goes on. Throws what `open_remote` throws.
 void HttpFile::settle(Request& request, Request::Outcome outcome) const {
   switch (outcome) {
     case Request::Outcome::again: return try_again(request, false);

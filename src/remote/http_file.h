@@ -14,24 +14,24 @@
 
 namespace onnxar {
 
-/// Whether a server that sends whole files only is refused when the file is opened.
+/// States if opening refuses a server that can only send the whole file.
 enum class WholeFiles : std::uint8_t { refused, allowed };
 
 /// Runs requests on connections that stay open. Threads: one at a time.
 class HttpFile final : public RandomAccess {
  public:
-  /// Asks for the end of the file. Errors: as open_remote.
+  /// Asks for the end of the file. Throws what `open_remote` throws.
   HttpFile(std::string_view address, const RemoteOptions& options, WholeFiles whole = WholeFiles::refused);
 
   [[nodiscard]] std::uint64_t size() const override { return version_.size.value_or(0); }
   [[nodiscard]] std::filesystem::path name() const override { return address_.shown; }
   void read(std::span<const RangeTarget> ranges) const override;
 
-  /// Whether the server sends ranges. If not, only `fetch_whole` gives bytes.
+  /// True if the server sends ranges. If not, only `fetch_whole` reads bytes.
   [[nodiscard]] bool has_ranges() const noexcept { return has_ranges_; }
   [[nodiscard]] const Version& version() const noexcept { return version_; }
-  /// Hands over the bytes of the ranges, each as one request, some at the same time. Errors: as `read`, and exceptions
-  /// of `receive`.
+  /// Hands over the bytes of the ranges, each as one request, some at the same time. Throws what `read` and `receive`
+  /// throw.
   void fetch(std::span<const base::ByteRange> ranges, const Receive& receive) const;
   /// Hands over the whole file in one request, from its begin again after a failure.
   void fetch_whole(const Receive& receive) const;

@@ -117,7 +117,7 @@ class Functions {
 
  public:
   explicit Functions(void* library) noexcept : library_(library) {}
-  /// Whether the library has all of them. If not, those that it lacks are null.
+  /// True if the library has all functions. If not, the missing ones are null.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
 
   VersionInfo* (*version_info)(int age) = find("curl_version_info");
@@ -144,7 +144,7 @@ class Functions {
   void (*url_cleanup)(Url* url) = find("curl_url_cleanup");
 };
 
-/// Loads libcurl 7.74 or later at the first call. Errors: remote.no_libcurl. Safe to call from several threads.
+/// Loads libcurl 7.74 or later at the first call. Throws remote.no_libcurl. Safe to call from several threads.
 const Functions& functions();
 
 struct Release {
@@ -155,11 +155,11 @@ struct Release {
   void operator()(char* text) const noexcept { functions().free(text); }
 };
 
-/// What a function of libcurl made.
+/// An object that a function of libcurl made.
 template <typename T>
 using Owned = std::unique_ptr<T, Release>;
 
-/// Takes ownership. Errors: std::bad_alloc, if it is null.
+/// Takes ownership. Throws std::bad_alloc, if it is null.
 template <typename T>
 Owned<T> owned(T* made) {
   if (made == nullptr) throw std::bad_alloc();

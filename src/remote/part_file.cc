@@ -103,7 +103,7 @@ PartFile::PartFile(base::OutputTarget place, const std::string& version, std::ui
   if (os::reason_of(full) == os::Reason::disk_full) throw base::system_error(full, "no room for", target());
 }
 
-/// Whether the file still has this name, and not by a link.
+/// True if the file still has this name, and not by a link.
 bool PartFile::has_name(os::Handle file, const std::string& suffix) const {
   std::error_code failed;
   const os::FileStatus named = os::status_in(target_.folder->handle(), os::path_of(name_of(suffix)), failed);

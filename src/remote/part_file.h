@@ -26,8 +26,8 @@ inline constexpr std::uint64_t piece_size = 8U << 20U;
 /// Joins ranges that nearly touch, and cuts large ones. Leaves out what is from `end` on.
 std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end);
 
-/// The pieces as those of one request each, in their order: at most 100, and together at most `piece_size` bytes unless
-/// it is one.
+/// Returns the pieces as those of one request each, in their order: at most 100, and together at most `piece_size`
+/// bytes unless it is one.
 std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteRange> pieces);
 
 /// The hidden files `.NAME.part` and `.NAME.part.list` beside an output. They stay when the process ends, even if it is
@@ -38,7 +38,7 @@ class PartFile {
  public:
   /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` tells the file, too, and has no
   /// line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
-  /// Errors: archive.busy (another object has them open); io.disk_full; as Folder::open_own.
+  /// Throws archive.busy (another object has them open), io.disk_full or what `Folder::open_own` throws.
   PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
 
   [[nodiscard]] bool has(std::uint64_t piece) const { return pieces_.contains(piece); }
@@ -52,8 +52,8 @@ class PartFile {
   void complete(std::uint64_t piece);
   /// Cuts the file to `size`, for a file whose size was not known before.
   void set_size(std::uint64_t size) const;
-  /// Gives the file the output's name. `lock` is that on the file it replaces. Errors: output.exists; archive.busy
-  /// (that one is being edited); io.changed (another process took the place of the hidden file); io.*.
+  /// Gives the file the output's name. `lock` is that on the file it replaces. Throws output.exists, archive.busy (that
+  /// one is being edited), io.changed (another process took the place of the hidden file) or io.*.
   void publish(base::Existing existing, base::Sync sync, os::File lock = {});
   /// Removes both files, if they are still those that were opened.
   void discard() noexcept;

@@ -35,8 +35,8 @@ std::string version_of(const HttpFile& file) {
   return version.empty() ? version : base::concat(version, " ", os::text_of(file.name()));
 }
 
-/// The pieces that are missing, those that touch joined to runs: a request costs a round trip, in which its connection
-/// is idle. Each connection gets two runs or more, so that all of them end at about the same time.
+/// Returns the pieces that are missing, those that touch joined to runs: a request costs a round trip, in which its
+/// connection is idle. Each connection gets two runs or more, so that all of them end at about the same time.
 std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t size, std::size_t connections) {
   constexpr std::uint64_t most_pieces = 16;
   const std::uint64_t pieces = (size - part.bytes()) / piece_size;
@@ -111,7 +111,8 @@ void prove(const PartFile& part, const zip::Directory* directory, std::vector<bo
   report.file_bytes = archive.file().size();  // a server may not have told it
 }
 
-/// The directory of the archive on the server. Memory for the whole file is not kept: its addresses may be scarce.
+/// Returns the directory of the archive on the server. Memory for the whole file is not kept: its addresses may be
+/// scarce.
 zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
   try {
     const base::RangedMemory memory(file);
@@ -137,7 +138,7 @@ void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, Part
   prove(part, directory, std::move(verified), options.output.threads, report);
 }
 
-/// The first of these variables that is set and not empty.
+/// Returns the first of these variables that is set and not empty.
 std::string environment(std::initializer_list<const char*> names) {
   for (const char* const name : names) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets variables

@@ -31,7 +31,7 @@ void set(curl::Easy* handle, Option option, T value) {
   }
 }
 
-/// A failure that another try may not have.
+/// Returns a failure that another try may not have.
 bool may_pass(Result result) {
   switch (result) {
     case Result::couldnt_resolve_host:
@@ -182,7 +182,7 @@ bool Request::guarded(const Take& take) noexcept try {
   return false;
 }
 
-/// The error for an answer that contradicts the request or itself.
+/// Returns the error for an answer that contradicts the request or itself.
 Error Request::wrong(const std::string& what) const { return {Code::remote_answer, what, {}, address_.shown}; }
 
 void Request::take_head(std::string_view line) {
@@ -274,7 +274,7 @@ void Request::deliver_parts() {
   }
 }
 
-/// Whether all bytes of the end have come.
+/// True if all bytes of the end have come.
 bool Request::is_complete_end() const {
   if (answer_.status == 200) return body_.size() == answer_.length;
   return answer_.range() && body_.size() == answer_.range()->length();

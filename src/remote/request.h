@@ -24,7 +24,7 @@ namespace onnxar {
 /// Takes bytes of the file. Those of a range come in their order.
 using Receive = std::function<void(std::uint64_t offset, Bytes bytes)>;
 
-/// What a request asks for.
+/// The bytes that a request asks for.
 enum class Wanted : std::uint8_t {
   end,     ///< the last bytes of a file whose size is not known yet
   range,   ///< one range
@@ -54,8 +54,8 @@ class Request {
     too_many,    ///< the server does not send several ranges at once: `missing` are to be asked for one by one
     no_ranges,   ///< the server sends the whole file instead
   };
-  /// Errors: io.changed, remote.answer; remote.unreachable for a failure that does not pass; exceptions of `receive`.
-  /// A try that is broken off as too slow ends with curl::Result::operation_timedout.
+  /// Throws io.changed, remote.answer, remote.unreachable if another try would fail too, or what `receive` throws. A
+  /// try that is broken off as too slow ends with curl::Result::operation_timedout.
   Outcome finish(curl::Result result);
 
   [[nodiscard]] Wanted wanted() const noexcept { return wanted_; }
@@ -65,11 +65,11 @@ class Request {
   [[nodiscard]] const std::vector<base::ByteRange>& missing() const noexcept { return ranges_; }
   /// Of Wanted::end: the bytes, which end with the file.
   [[nodiscard]] std::vector<std::byte>& body() noexcept { return body_; }
-  /// The words of libcurl for the last failure.
+  /// Returns the words of libcurl for the last failure.
   [[nodiscard]] std::string failure() const;
-  /// The bytes of the last try, with those of the answer's head.
+  /// Returns the bytes of the last try, with those of the answer's head.
   [[nodiscard]] std::uint64_t arrived() const noexcept { return received_ + head_; }
-  /// Whether the last try gave enough bytes that the next one counts as the first.
+  /// True if the last try gave enough bytes that the next one counts as the first.
   [[nodiscard]] bool has_progress() const noexcept { return progress_; }
 
   std::size_t tries = 0;                               ///< that failed one after the other

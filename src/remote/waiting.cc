@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The host, and its port unless it is the usual one.
+/// Returns the host, and its port unless it is the usual one.
 std::string host_of(const Address& address) {
   const std::string_view port = address.is_encrypted() ? ":443" : ":80";
   std::string_view host = address.site;

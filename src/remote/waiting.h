@@ -46,8 +46,8 @@ class Waiting {
   Waiting& operator=(const Waiting&) = delete;
   ~Waiting();
 
-  /// Notes that `bytes` came in `time` from all servers. `address` is that of one that is waited for. Errors: those of
-  /// the callback.
+  /// Records that all servers together sent `bytes` bytes in `time`. `address` is the address of a server that the call
+  /// waits for. Throws what the callback throws.
   void pass(StallClock::Duration time, std::uint64_t bytes, const Address& address);
 
  private:

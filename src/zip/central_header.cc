@@ -76,7 +76,7 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
   entry.header_offset = wide.header_offset;
 }
 
-/// The alignment that the directory repeats from the local header; 0 if it does not repeat it.
+/// Returns the alignment that the directory repeats from the local header; 0 if it does not repeat it.
 std::uint16_t repeated_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
   if (!extra.padding) return 0;
   const auto alignment =

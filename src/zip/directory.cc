@@ -24,7 +24,7 @@ using base::hex;
 Place at_header(const DirectoryEntry& entry) { return {std::string(entry.name), entry.header_offset}; }
 Place in_directory(const DirectoryEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
 
-/// Whether local header, name and data fit before `next` if the header has no extra fields. The sum is checked, because
+/// True if local header, name and data fit before `next` if the header has no extra fields. The sum is checked, because
 /// `size` comes from the file and was not compared with anything yet.
 bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
   const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size());
@@ -116,7 +116,7 @@ void Directory::index_names() {
       [this](std::uint32_t i) { return entries_[i].central_offset; });
 }
 
-/// The length of a local header without more extra fields than archives need, within the entry's room.
+/// Returns the length of a local header without more extra fields than archives need, within the entry's room.
 std::uint64_t Directory::usual_length(std::size_t index) const noexcept {
   const DirectoryEntry& entry = entries_[index];
   const std::uint64_t usual =
@@ -162,7 +162,7 @@ bool Directory::is_followed_by_tail(Bytes file, std::size_t index) const {
   return data_offset(file, index) + entries_[index].size != limit_of(index);
 }
 
-/// Whether the shortcut of P5a took the data to begin on a page. If it begins at a multiple of 64 before that, a
+/// True if the shortcut of P5a took the data to begin on a page. If it begins at a multiple of 64 before that, a
 /// superseded tail of just that length follows, which opening did not see. Places that are 64 bytes apart hide none:
 /// directory and end record have more.
 bool Directory::may_hide_tail(std::size_t index) const noexcept {

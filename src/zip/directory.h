@@ -31,7 +31,7 @@ class Directory {
   /// Proves the end records, every directory header, the names and their uniqueness, the order of the entries, and that
   /// they do not overlap. The local header of an entry is not read if its data, at one of the offsets that
   /// `is_usual_place` accepts, ends where the next entry begins. Otherwise the header is read, and a superseded tail
-  /// must fill the gap. Errors: zip.*. Cost: O(directory); four allocations, and one more after an edit; two reads of
+  /// must fill the gap. Throws zip.*. Cost: O(directory); four allocations, and one more after an edit; two reads of
   /// local headers at most per superseded tail.
   ///
   /// `need`, unless it is empty, is called before bytes of `file` are read, and no others are read: twice if the local
@@ -45,36 +45,35 @@ class Directory {
   [[nodiscard]] std::span<const DirectoryEntry> entries() const noexcept { return entries_; }
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-  /// Whether the file has zip64 end records, and whether it does not need them.
+  /// True if the file has zip64 end records; `unneeded_zip64` is true if it has them without needing them.
   [[nodiscard]] bool zip64() const noexcept { return zip64_; }
   [[nodiscard]] bool unneeded_zip64() const noexcept { return unneeded_zip64_; }
-  /// The bytes of all headers.
+  /// Returns the bytes of all headers.
   [[nodiscard]] Bytes headers() const noexcept { return {bytes_.get(), size_}; }
-  /// The index of the first entry that an edit appended, or the number of entries if no edit did. Entries before it
-  /// were in the file when it was first written: no edit changes or cuts them. `undo` can cut off the others, and a
-  /// later edit can then write different bytes in their place.
-  /// Takes an entry whose local header is broken for one that an edit follows. Cost: the first call reads the local
-  /// headers of large entries (at most those before the result); later ones O(1). REQUIRES: `file` is at hand as a
-  /// whole.
+  /// Returns the index of the first entry that an edit appended, or the number of entries if no edit did. Entries
+  /// before it were in the file when it was first written: no edit changes or cuts them. `undo` can cut off the others,
+  /// and a later edit can then write different bytes in their place. Takes an entry whose local header is broken for
+  /// one that an edit follows. Cost: the first call reads the local headers of large entries (at most those before the
+  /// result); later ones O(1). REQUIRES: `file` is in memory as a whole.
   [[nodiscard]] std::size_t first_appended(Bytes file) const;
-  /// The offset at which entry `index` must end: the next local header, or the directory.
+  /// Returns the offset at which entry `index` must end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
   /// Calls `need` for the bytes that proving these local headers takes, and for the ends of superseded tails: twice if
   /// a header is longer than usual, else once.
   void need_headers(Bytes file, const Need& need, std::span<const std::size_t> indices) const;
-  /// Proves the local header of an entry, even if it was proved before. Errors: as read_local_header.
+  /// Proves the local header of an entry, even if it was proved before. Throws what `read_local_header` throws.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
-  /// What the local header of an entry states. The first call for an entry proves it; later ones read nothing, because
-  /// the bytes may have changed. Errors: as read_local_header.
+  /// Returns what the local header of an entry states. The first call for an entry proves it; later ones read nothing,
+  /// because the bytes may have changed. Throws what `read_local_header` throws.
   [[nodiscard]] LocalEntry local(Bytes file, std::size_t index) const;
-  /// The length of an entry's local header, with name and extra fields, if the data is at an offset that usual writers
-  /// choose (P5a); 0 otherwise.
+  /// Returns the length of an entry's local header, with name and extra fields, if the data is at an offset that usual
+  /// writers choose (P5a); 0 otherwise.
   [[nodiscard]] std::size_t regular_header_size(std::size_t index) const noexcept;
   /// Proves the local header of such an entry from the header's bytes, for callers that have read only these. Does not
   /// report faults: the first use of the entry reports them.
   void prove_regular(Bytes header, std::size_t index) const;
-  /// The offset of the data. No allocation unless it throws. Errors: as `local`.
+  /// Returns the offset of the data. No allocation unless it throws. Throws what `local` throws.
   [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const {
     return local(file, index).data_offset;
   }
@@ -98,7 +97,7 @@ class Directory {
   std::size_t size_ = 0;
   std::vector<DirectoryEntry> entries_;
   NameIndex index_;
-  /// What each proved local header states (`keep`); 0 if it is not proved yet. Data never begins at 0, because the
+  /// The contents of each proved local header (`keep`); 0 if it is not proved yet. Data never begins at 0, because the
   /// first header does. One more has the result of `first_appended`, 0 before the first call.
   mutable std::unique_ptr<std::atomic<std::uint64_t>[]> proofs_;
   KnownZeros* zeros_ = nullptr;

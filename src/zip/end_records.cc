@@ -20,7 +20,7 @@ namespace {
 using base::concat;
 using base::hex;
 
-/// The lowest offset at which an end record can begin, if its comment ends with the file.
+/// Returns the lowest offset at which an end record can begin, if its comment ends with the file.
 std::uint64_t first_place_of_end_record(Bytes file) {
   constexpr std::uint64_t farthest = end_record_size + comment_maximum;
   return file.size() > farthest ? file.size() - farthest : 0;
@@ -32,8 +32,8 @@ struct PlacedEnd {
   EndRecord record;
 };
 
-/// The last end record before the last 22 bytes. It is used for the error message only: archives are never read from
-/// it.
+/// Returns the last end record before the last 22 bytes. It is used for the error message only: archives are never read
+/// from it.
 std::optional<PlacedEnd> find_stray_end_record(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   for (std::uint64_t at = file.size() - end_record_size; at-- > stop;) {
@@ -142,8 +142,8 @@ EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_
   return {wide.entries, wide.directory_offset, wide.directory_size, true, !needed};
 }
 
-/// The end of a file without a zip64 locator. In a foreign zip (F7), 0xFFFF then is the number of entries and not a
-/// sentinel.
+/// Returns the end of a file without a zip64 locator. In a foreign zip (F7), 0xFFFF then is the number of entries and
+/// not a sentinel.
 EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
   const bool count_is_sentinel = rules == Rules::archive && end.entries == sentinel16;
   if (count_is_sentinel || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {  // E5
@@ -181,7 +181,7 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   return found;
 }
 
-/// All end records whose comments end with the file, from the last to the first.
+/// Returns all end records whose comments end with the file, from the last to the first.
 std::vector<PlacedEnd> find_end_records(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   std::vector<PlacedEnd> found;
@@ -216,7 +216,7 @@ void refuse_cut_comment(Bytes file) {
               {"", at});
 }
 
-/// The size that the local header states; nothing if it is in a zip64 field that is missing or malformed.
+/// Returns the size that the local header states; nothing if it is in a zip64 field that is missing or malformed.
 std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes extra) {
   if (header.compressed_size != sentinel32) return header.compressed_size;
   try {

@@ -35,7 +35,7 @@ void check_overlap(const ForeignEntry& before, const ForeignEntry& entry) {
               {std::string(before.name), before.header_offset});
 }
 
-/// Whether the file keeps the rules of an archive's zip: only a state before an edit lies between entries.
+/// True if the file keeps the rules of an archive's zip: only a state before an edit lies between entries.
 bool is_strict(Bytes file, const Limits& limits) {
   try {
     const Directory directory = Directory::read(file, limits);

@@ -22,13 +22,13 @@ namespace onnxar::zip {
 /// file. Move-only. Threads: const members may run concurrently.
 class ForeignDirectory {
  public:
-  /// Reads the directory and every local header. Errors: zip.*. Cost: O(entries log entries).
+  /// Reads the directory and every local header. Throws zip.*. Cost: O(entries log entries).
   static ForeignDirectory read(Bytes file, const Limits& limits);
 
   [[nodiscard]] std::span<const ForeignEntry> entries() const noexcept { return entries_; }
   /// Finds a file by its exact name. Folders are not found, and with Limits::any_names nothing is.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
-  /// The offset of the directory in the file.
+  /// Returns the offset of the directory in the file.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
  private:
@@ -54,11 +54,11 @@ class ForeignDirectory {
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
                                               const base::FileOrigin* origin = nullptr);
 
-/// Hands out the data of `entry`, inflated, and compares the CRC-32 at the end.
-/// Errors: zip.data.inflate, zip.data.crc, and exceptions of `sink`.
+/// Hands out the data of `entry`, inflated, and compares the CRC-32 at the end. Throws zip.data.inflate, zip.data.crc,
+/// or what `sink` throws.
 void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink);
 
-/// Compares `crc` with the CRC-32 that the directory states. Errors: zip.data.crc.
+/// Compares `crc` with the CRC-32 that the directory states. Throws zip.data.crc.
 void expect_crc(const ForeignEntry& entry, std::uint32_t crc);
 
 }  // namespace onnxar::zip

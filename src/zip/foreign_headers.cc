@@ -212,8 +212,8 @@ std::uint64_t recorded_alignment_of(const KnownFields& fields) {
   return is_valid_alignment(alignment) ? alignment : 0;
 }
 
-/// The length of the descriptor at the front of `rest`; nothing unless it agrees with the directory. Its form is not
-/// recorded anywhere, so all four forms are tried: with or without a signature, with 64-bit or 32-bit sizes.
+/// Returns the length of the descriptor at the front of `rest`; nothing unless it agrees with the directory. Its form
+/// is not recorded anywhere, so all four forms are tried: with or without a signature, with 64-bit or 32-bit sizes.
 std::optional<std::uint64_t> descriptor_length(Bytes rest, const ForeignEntry& entry) {
   constexpr std::size_t crc_size = sizeof(std::uint32_t);
   for (const std::uint64_t head : {sizeof descriptor_signature, std::size_t{0}}) {

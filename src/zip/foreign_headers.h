@@ -34,15 +34,15 @@ struct ForeignHeader {
 };
 
 /// Reads the directory header at the front of `directory`, which begins at `offset` in the file. The name is a view
-/// into `directory`; with `any_names` it need not be a path. Errors: zip.directory.header, zip.name.*,
-/// zip.entry.encrypted, .flags, .method, .disk, .attributes, .version, .sizes, zip.extra.*, zip.zip64.extra,
+/// into `directory`; with `any_names` it need not be a path. Throws zip.directory.header, zip.name.*,
+/// zip.entry.encrypted, .flags, .method, .disk, .attributes, .version, .sizes, zip.extra.*, zip.zip64.extra or
 /// zip.data.inflate (a size that the data cannot have).
 ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset, bool any_names = false);
 
 /// Compares the local header with the entry, and sets where the data begins and ends. Header, data and descriptor must
 /// end at or before `limit`, where the directory begins. Values that a streaming writer left at 0 must be in the data
-/// descriptor.
-/// Errors: zip.entry.bounds, .encrypted, .flags, .version, .descriptor, zip.local.*, zip.extra.*, zip.zip64.extra.
+/// descriptor. Throws zip.entry.bounds, .encrypted, .flags, .version, .descriptor, zip.local.*, zip.extra.* or
+/// zip.zip64.extra.
 void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry);
 
 }  // namespace onnxar::zip

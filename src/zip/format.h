@@ -84,7 +84,7 @@ inline constexpr std::uint64_t local_header_maximum = 65535;     // with name an
 inline constexpr std::uint64_t name_maximum = 1024;
 inline constexpr std::uint64_t name_part_maximum = 255;  // bytes, the limit of common file systems
 
-/// Whether this library knows all features that an entry of this "version needed to extract" may have.
+/// True if this library knows all features that an entry of this "version needed to extract" may have.
 constexpr bool is_known_version(std::uint16_t version) noexcept {
   return version >= version_plain && version <= version_zip64;
 }

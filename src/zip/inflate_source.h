@@ -11,7 +11,7 @@
 
 namespace onnxar::zip {
 
-/// Whether `compressed` bytes of deflate can inflate to `size` bytes. Allows rejecting a false size before inflating.
+/// True if `compressed` bytes of deflate can inflate to `size` bytes. Allows rejecting a false size before inflating.
 bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept;
 
 /// Inflates `compressed` to exactly `size` bytes. Memory: a buffer and zlib's window of 32 KiB, independent of `size`.
@@ -23,7 +23,7 @@ class InflateSource final : public ByteSource {
       : compressed_(compressed), size_(size), place_(std::move(place)) {}
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
-  /// Errors: zip.data.inflate (the stream is damaged, cut short, followed by other bytes, or inflates to another size).
+  /// Throws zip.data.inflate (the stream is damaged, cut short, followed by other bytes, or inflates to another size).
   void read(const ByteSink& sink) const override;
 
  private:

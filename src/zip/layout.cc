@@ -18,8 +18,8 @@ std::uint32_t low32(std::uint64_t value) noexcept {
   return value >= sentinel32 ? sentinel32 : static_cast<std::uint32_t>(value);
 }
 
-/// The size of the directory's zip64 field without id and size. W3: the field holds only values that do not fit in 32
-/// bits, in this order (APPNOTE 4.5.3). Both sizes are equal, so both fit or neither does.
+/// Returns the size of the directory's zip64 field without id and size. W3: the field holds only values that do not fit
+/// in 32 bits, in this order (APPNOTE 4.5.3). Both sizes are equal, so both fit or neither does.
 std::uint64_t central_zip64_payload(const Placement& placement) noexcept {
   const std::uint64_t sizes = placement.size >= sentinel32 ? 2 * zip64_value_size : 0;
   return sizes + (placement.header_offset >= sentinel32 ? zip64_value_size : 0);

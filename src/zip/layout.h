@@ -13,13 +13,13 @@
 
 namespace onnxar::zip {
 
-/// The alignment of an entry of `size` bytes in an archive whose alignment is `asked_for` (W6). Large entries begin on
-/// a page, so that each can be mapped, locked and advised separately.
+/// Returns the alignment of an entry of `size` bytes in an archive whose alignment is `asked_for` (W6). Large entries
+/// begin on a page, so that each can be mapped, locked and advised separately.
 std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexcept;
 
-/// Whether `alignment` is a power of two from 64 to 32768.
+/// True if `alignment` is a power of two from 64 to 32768.
 bool is_valid_alignment(std::uint64_t alignment) noexcept;
-/// Checks that `alignment` is valid. Errors: usage.argument.
+/// Checks that `alignment` is valid. Throws usage.argument.
 void check_alignment(std::uint64_t alignment);
 
 /// The maximum size of one entry. It keeps offsets below 2^63, which file systems and `place` require.
@@ -31,7 +31,7 @@ struct Placement {
   std::uint64_t data_offset = 0;
   std::uint64_t size = 0;
   std::uint64_t alignment = 0;
-  bool zip64 = false;  ///< whether the local header carries a zip64 extra field
+  bool zip64 = false;  ///< true if the local header carries a zip64 extra field
 
   [[nodiscard]] std::uint64_t end() const noexcept { return data_offset + size; }
 };
@@ -40,13 +40,13 @@ struct Placement {
 /// record that aligns the data. REQUIRES: `offset` and `size` are below 2^62.
 Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment) noexcept;
 
-/// Whether the data of the entry at `header_offset` begins at an offset that usual writers choose: the one that this
+/// True if the data of the entry at `header_offset` begins at an offset that usual writers choose: the one that this
 /// library chooses for an alignment of 64, or the first multiple of 64, with or without a padding record. This is the
 /// shortcut P5a of the specification: it lets opening an archive skip the local headers.
 bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std::size_t name_size,
                     std::uint64_t size) noexcept;
 
-/// Whether sizes or offsets need a zip64 field.
+/// True if sizes or offsets need a zip64 field.
 bool needs_zip64_local(std::uint64_t size) noexcept;
 bool needs_zip64_central(const Placement& placement) noexcept;
 
@@ -54,7 +54,7 @@ bool needs_zip64_central(const Placement& placement) noexcept;
 struct KeptDirectory {
   Bytes headers;  ///< of the entries that stay, unchanged
   std::uint64_t entries = 0;
-  /// Whether the previous state has zip64 end records. The new state then has them too (X6): otherwise a reader that
+  /// True if the previous state has zip64 end records. The new state then has them too (X6): otherwise a reader that
   /// searches for them would find the superseded ones.
   bool zip64_end = false;
 };
@@ -62,12 +62,12 @@ struct KeptDirectory {
 struct Limits {
   std::uint64_t entries = 1ULL << 20U;
   std::uint64_t directory_size = 256ULL << 20U;
-  /// Whether names are only labels, as in a `.npz`: no file gets one, so they need not be paths, nor differ by more
+  /// True if names are only labels, as in a `.npz`: no file gets one, so they need not be paths, nor differ by more
   /// than case. For foreign zips.
   bool any_names = false;
 };
 
-/// Refuses what is beyond the limits. The size of a directory is that of its headers, without the end records. Errors:
+/// Refuses what is beyond the limits. The size of a directory is that of its headers, without the end records. Throws
 /// zip.limit.*, at `place`.
 void expect_within(const Limits& limits, std::uint64_t entries, std::uint64_t directory_size, const Place& place);
 
@@ -78,8 +78,8 @@ struct SizedEntry {
   std::uint64_t alignment = 0;  ///< of its data, at least; a large entry gets more (entry_alignment)
 };
 
-/// The size of a file with these entries, the first at `begin`, followed by directory and end records.
-/// Errors: usage.argument (more than `largest_entry` bytes); zip.limit.*, as Writer::add.
+/// Returns the size of a file with these entries, the first at `begin`, followed by directory and end records. Throws
+/// usage.argument (more than `largest_entry` bytes), zip.limit.* or what `Writer::add` throws.
 std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin = 0, const KeptDirectory& kept = {},
                         const Limits& limits = {});
 /// As above, for entries with one alignment.
@@ -94,9 +94,9 @@ struct PlacedEntry {
   std::uint32_t crc32 = 0;
 };
 
-/// The local file header with name and extra fields: the bytes from header_offset to data_offset.
+/// Returns the local file header with name and extra fields: the bytes from header_offset to data_offset.
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry);
-/// The central directory: the kept headers, then those of `entries`.
+/// Returns the central directory: the kept headers, then those of `entries`.
 std::vector<std::byte> directory_headers(std::span<const PlacedEntry> entries, const KeptDirectory& kept = {});
 /// Appends the end record of a directory of `size` bytes at `offset`, after zip64 record and locator if the values need
 /// them or if `zip64` is true.

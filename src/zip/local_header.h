@@ -21,7 +21,7 @@ struct LocalEntry {
 /// 64 KiB of padding: the work of checking all states is linear in the file only if each padding is compared once.
 class KnownZeros {
  public:
-  /// Whether all bytes of `padding`, a view of the file, are zero.
+  /// True if all bytes of `padding`, a view of the file, are zero.
   [[nodiscard]] bool are_zeros(Bytes padding);
   /// How many bytes were compared so far, without those of short padding.
   [[nodiscard]] std::uint64_t compared() const noexcept { return compared_; }
@@ -35,19 +35,19 @@ class KnownZeros {
   std::uint64_t compared_ = 0;
 };
 
-/// Whether the superseded model, directory and end record of an edit may follow the entry's data, and whether that
-/// state may have zip64 end records.
+/// States if the superseded model, directory and end record of an edit may follow the entry's data, and if that state
+/// may have zip64 end records.
 enum class Tail : std::uint8_t { forbidden, without_zip64, allowed };
 
 /// Proves the local header of `entry`, its padding, and that only a superseded tail lies between the data and `limit`,
 /// where the next local header or the directory begins. REQUIRES: limit <= file.size(), and header, name and data end
-/// at or before `limit` if the local header has no extra fields. `zeros` may be null. Errors: zip.local.*,
-/// zip.padding.*, zip.extra.*, zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds.
+/// at or before `limit` if the local header has no extra fields. `zeros` may be null. Throws zip.local.*,
+/// zip.padding.*, zip.extra.*, zip.zip64.extra, zip.entry.version, .gap, .overlap or .bounds.
 LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail,
                              KnownZeros* zeros = nullptr);
 
-/// Proves the header without the data. `room` begins with the header and holds all of it. Errors: as above, except
-/// zip.entry.gap, .overlap and .bounds.
+/// Proves the header without the data. `room` begins with the header and holds all of it. Throws what the function
+/// above throws, except zip.entry.gap, .overlap and .bounds.
 LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry, KnownZeros* zeros = nullptr);
 
 }  // namespace onnxar::zip

@@ -59,7 +59,7 @@ constexpr bool begins_some_device(char c) noexcept {
   return small == 'a' || small == 'c' || small == 'l' || small == 'n' || small == 'p';
 }
 
-/// Whether the part may be at fault, told from its ends: those of most names may not.
+/// True if the part may break a rule, judging by its first and last characters. Most names do not need a closer look.
 bool is_suspicious(std::string_view part) noexcept {
   if (part.empty() || part.size() > name_part_maximum) return true;
   if (part.front() == '.' || part.back() == '.' || part.back() == ' ') return true;

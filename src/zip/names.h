@@ -22,17 +22,19 @@ struct NameFault {
   std::string_view message;
 };
 
-/// The first rule that `name` breaks on its own, in the order of the specification (N1, N2, N14, N6, N8, N9, N15, N16,
-/// N17). Allowed names are portable ASCII: every reader and every file system accepts them without a change. They have
-/// 1 to 1024 characters from 0x20 to 0x7E except \ : * ? " < > | ;. The parts between slashes are not empty, "." or
-/// "..", have at most 255 bytes, do not end in a dot or space, and are not device names of Windows. No allocation.
+/// Returns the first rule that `name` breaks on its own, in the order of the specification (N1, N2, N14, N6, N8, N9,
+/// N15, N16, N17). Allowed names are portable ASCII: every reader and every file system accepts them without a change.
+/// They have 1 to 1024 characters from 0x20 to 0x7E except \ : * ? " < > | ;. The parts between slashes are not empty,
+/// "." or "..", have at most 255 bytes, do not end in a dot or space, and are not device names of Windows. No
+/// allocation.
 std::optional<NameFault> name_fault(std::string_view name) noexcept;
-/// Checks `name` by the rules of `name_fault`. Errors: zip.name.*, at `place`.
+/// Checks `name` by the rules of `name_fault`. Throws zip.name.*, at `place`.
 void check_name(std::string_view name, const Place& place);
 
-/// The first fault for which `name` is refused even in a foreign zip, because other readers see a different entry or
-/// none: the name is empty or too long, is not UTF-8, contains a control character or a backslash, is an absolute path,
-/// or has a part that is empty, "." or "..". Names that only break other rules can be replaced. No allocation.
+/// Returns the first fault for which `name` is refused even in a foreign zip, because other readers see a different
+/// entry or none: the name is empty or too long, is not UTF-8, contains a control character or a backslash, is an
+/// absolute path, or has a part that is empty, "." or "..". Names that only break other rules can be replaced. No
+/// allocation.
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept;
 
 /// `name` without the parts that some readers drop: drives at the front (`c:`, bsdtar), a version at the end (`;1`,
@@ -40,7 +42,7 @@ std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept;
 /// Names that `name_fault` allows do not change.
 std::string name_without_omissions(std::string_view name);
 
-/// Whether two names are equal after base::folded, under which the names in a zip must differ (N11).
+/// True if two names are equal after base::folded, under which the names in a zip must differ (N11).
 bool equal_folded(std::string_view a, std::string_view b) noexcept;
 
 // Finds entries by name, and detects names that clash.
@@ -142,7 +144,7 @@ class NameIndex {
 
 // Detects names that clash with each other.
 
-/// The error of a name that is `taken`, or differs from it only in case.
+/// Returns the error of a name that is `taken`, or differs from it only in case.
 inline Error name_clash(std::string_view taken, Place place) {
   if (taken == place.entry)
     return {Code::zip_name_duplicate, "two entries have this name", std::move(place)};  // N10, F21
@@ -153,8 +155,8 @@ inline Error name_clash(std::string_view taken, Place place) {
 }
 
 /// Indexes `count` names: `name_of` returns the name of an index, `offset_of` the offset of its directory header.
-/// Refuses names that are equal, that differ only in case, or that are a folder of another name. Errors:
-/// zip.name.duplicate, zip.name.folded, zip.name.prefix. Cost: one allocation.
+/// Refuses names that are equal, that differ only in case, or that are a folder of another name. Throws
+/// zip.name.duplicate, zip.name.folded or zip.name.prefix. Cost: one allocation.
 template <typename NameOf, typename OffsetOf>
 NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetOf& offset_of) {
   NameIndex index(count);
@@ -189,7 +191,7 @@ class WrittenNames {
     note_folders(name_of(index));
   }
 
-  /// Adds a new name. Errors: zip.name.* (it breaks a rule, or clashes with a name before it).
+  /// Adds a new name. Throws zip.name.* (it breaks a rule, or clashes with a name before it).
   template <typename NameOf>
   void add(std::uint32_t index, const NameOf& name_of) {
     const std::string_view name = name_of(index);
@@ -217,7 +219,7 @@ class WrittenNames {
 };
 
 /// Proves names as a writer that adds them does, before anything is written. The first `kept` are those of an open
-/// archive. Errors: zip.name.*. Cost: O(names).
+/// archive. Throws zip.name.*. Cost: O(names).
 void prove_new_names(std::span<const std::string_view> names, std::size_t kept);
 
 }  // namespace onnxar::zip

@@ -37,7 +37,7 @@ void visit_fields(CentralFileHeader& header, Visitor& visit) {
   visit(header.relative_offset_of_local_header);
 }
 
-/// What both end records state of the directory, in fields of different widths.
+/// The values that both end records state about the directory, in fields of different widths.
 template <typename Record, typename Visitor>
 void visit_directory_fields(Record& record, Visitor& visit) {
   visit(record.number_of_this_disk);

@@ -24,7 +24,7 @@ void append_record(std::vector<std::byte>& out, const EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64Locator& locator);
 
-/// Whether `bytes` begin with the signature of a zip record. The rest of the record may be missing, so a truncated zip
+/// True if `bytes` begin with the signature of a zip record. The rest of the record may be missing, so a truncated zip
 /// file qualifies, and so does a zip file without entries. A protobuf message never does: the third byte would be the
 /// tag of field 0.
 bool begins_with_record(Bytes bytes) noexcept;

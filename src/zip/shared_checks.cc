@@ -33,7 +33,7 @@ constexpr std::size_t value_size = zip64_value_size;
 constexpr std::size_t all_values_size = 3 * value_size;
 constexpr std::size_t disk_number_size = sizeof(std::uint32_t);
 
-/// Whether a field of `size` bytes holds values in addition to those that the header's sentinels refer to (F7). Go's
+/// True if a field of `size` bytes holds values in addition to those that the header's sentinels refer to (F7). Go's
 /// archive/zip wrote all three values and the disk number up to version 1.26.
 bool gives_all_values(std::size_t size, std::size_t sentinels, Rules rules) {
   if (size == all_values_size || size == all_values_size + disk_number_size) return true;

@@ -40,17 +40,17 @@ Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::ui
 std::string known_versions();
 
 /// Returns the length, with name, extra fields and comment, of the directory header that was parsed from the front of
-/// `directory`, which begins at `offset` in the file. Errors: zip.directory.header (the header is missing or cut).
+/// `directory`, which begins at `offset` in the file. Throws zip.directory.header (the header is missing or cut).
 std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset);
 
 /// Checks that no bytes follow the last of `count` headers. `rest` is the remainder of the directory, which begins at
-/// `offset` in the file. Errors: zip.directory.count.
+/// `offset` in the file. Throws zip.directory.count.
 void check_directory_end(Bytes rest, std::uint64_t count, std::uint64_t offset);
 
-/// Checks that the entry is on the only disk. Errors: zip.entry.disk.
+/// Checks that the entry is on the only disk. Throws zip.entry.disk.
 void check_disk(std::uint32_t disk_number_start, const HeaderContext& refuse);
 
-/// Checks that both sizes of a stored entry are equal. Errors: zip.entry.sizes.
+/// Checks that both sizes of a stored entry are equal. Throws zip.entry.sizes.
 void check_stored_sizes(std::uint64_t size, std::uint64_t compressed_size, const HeaderContext& refuse);
 
 /// A local header with its name and extra fields, all of which lie in the file.
@@ -61,14 +61,14 @@ struct LocalParts {
   Bytes extra = {};
 };
 
-/// Reads the local header at the front of `room`, which ends where the next record begins.
-/// Errors: zip.local.header (the header is missing or cut).
+/// Reads the local header at the front of `room`, which ends where the next record begins. Throws zip.local.header (the
+/// header is missing or cut).
 LocalParts read_local_parts(Bytes room, const HeaderContext& refuse);
 
-/// Checks that the local header and the directory state the same name. Errors: zip.local.name.
+/// Checks that the local header and the directory state the same name. Throws zip.local.name.
 void check_local_name(const LocalParts& local, const HeaderContext& refuse);
 
-/// Refuses a local header whose sizes are sentinels without a zip64 field. Errors: zip.zip64.extra.
+/// Refuses a local header whose sizes are sentinels without a zip64 field. Throws zip.zip64.extra.
 [[noreturn]] void refuse_missing_local_zip64(const HeaderContext& refuse);
 
 // Extra fields (APPNOTE 4.5.1): id, size, payload, one after another.
@@ -88,11 +88,11 @@ struct ExtraField {
   Bytes payload;
 };
 
-/// Takes the field at the front of `extra`. Errors: zip.extra.malformed.
+/// Takes the field at the front of `extra`. Throws zip.extra.malformed.
 ExtraField take_extra_field(Bytes& extra, const HeaderContext& refuse);
 
-/// Reads all of `extra`, the extra fields of one header.
-/// Errors: zip.extra.malformed, .unknown, .duplicate. No allocation unless it throws.
+/// Reads all of `extra`, the extra fields of one header. Throws zip.extra.malformed, .unknown or .duplicate. No
+/// allocation unless it throws.
 ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse);
 
 /// Returns the alignment at the front of a padding record with this id, or nothing if the format does not allow it.
@@ -105,13 +105,13 @@ struct WideFields {
   std::uint64_t size = 0;
   std::uint64_t compressed_size = 0;
   std::uint64_t header_offset = 0;
-  bool needed = false;  ///< whether some value of the zip64 field does not fit in 32 bits
+  bool needed = false;  ///< true if some value of the zip64 field does not fit in 32 bits
 };
 
 /// Returns the 64-bit values. `zip64` is the payload of the zip64 field: the values for which the header has a
 /// sentinel, in order. Some writers always store all three values, or these and the disk number. Such a field is
-/// accepted if it agrees with the header. In a foreign zip the field may end after any of the values. Errors:
-/// zip.zip64.extra, zip.entry.disk.
+/// accepted if it agrees with the header. In a foreign zip the field may end after any of the values. Throws
+/// zip.zip64.extra or zip.entry.disk.
 WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
                             const HeaderContext& refuse);
 

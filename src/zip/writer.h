@@ -32,36 +32,36 @@ class Writer {
   Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
          const Limits& limits);
 
-  /// Writes an entry and returns its CRC-32. A large entry gets more than `alignment` (entry_alignment). Errors:
+  /// Writes an entry and returns its CRC-32. A large entry gets more than `alignment` (entry_alignment). Throws
   /// zip.name.* (the name breaks a rule or clashes), zip.limit.* (one entry too many), usage.argument (more than
-  /// `largest_entry` bytes), io.source_size (the source returned a different number of bytes than its size), io.*.
+  /// `largest_entry` bytes), io.source_size (the source returned a different number of bytes than its size) or io.*.
   std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
-  /// As `add`, in pieces that come one after another: `begin` writes the header, `write` the next bytes, and `end` the
-  /// CRC-32. Between them only `write` may be called. Errors: as `add`.
+  /// Writes an entry in pieces that come one after another: `begin` writes the header, `write` the next bytes, and
+  /// `end` the CRC-32. Between them only `write` may be called. Throws what `add` throws.
   void begin(std::string_view name, std::uint64_t alignment, std::uint64_t size);
   void write(Bytes bytes);
   std::uint32_t end();
 
   /// Writes the directory and end records. The file is then complete, but not published. With Sync::full, all other
   /// bytes are on the disk before the end record is written, which makes the new state valid (X3). Calls `before_valid`
-  /// then, unless it is empty: the last moment to refuse, as what others may have read is not cut off (X1). Errors:
-  /// io.*; those of `before_valid`.
+  /// just before that, unless it is empty: the last moment to refuse, because bytes that others may have read are not
+  /// cut off (X1). Throws io.* or what `before_valid` throws.
   base::OutputFile finish(base::Sync before_end = base::Sync::none, const std::function<void()>& before_valid = {}) &&;
 
   void reserve(std::uint64_t size) { output_.reserve(size); }
-  /// The number of entries that were added.
+  /// Returns the number of entries that were added.
   [[nodiscard]] std::size_t added() const noexcept { return entries_.size(); }
-  /// The name of an added entry. REQUIRES: index < added().
+  /// Returns the name of an added entry. REQUIRES: index < added().
   [[nodiscard]] std::string_view added_name(std::size_t index) const { return entries_[index].name; }
-  /// Maps the data of an added entry from the file. REQUIRES: index < added(). Errors: io.*.
+  /// Maps the data of an added entry from the file. REQUIRES: index < added(). Throws io.*.
   [[nodiscard]] base::MappedFile map_added(std::size_t index);
-  /// All kept and added entries with their sizes, sorted by name. The names are views that live as long as the writer.
-  /// Cost: O(entries * log(entries)).
+  /// Returns all kept and added entries with their sizes, sorted by name. The names are views that live as long as the
+  /// writer. Cost: O(entries * log(entries)).
   [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> sorted_sizes() const;
 
  private:
   [[noreturn]] void refuse_size(std::string_view how) const;
-  /// The name with this index; `added` for the index after the last entry.
+  /// Returns the name with this index; `added` for the index after the last entry.
   [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
 
   base::BufferedOutput output_;

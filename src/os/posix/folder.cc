@@ -115,7 +115,7 @@ File open_with_openat2(Handle folder, const fs::path& relative, int flags, Links
   return opened_by(open, failed);
 }
 
-/// Whether openat2 is missing, as before Linux 5.6. Sandboxes refuse unknown calls with EPERM; kernels refuse unknown
+/// True if openat2 is missing, as before Linux 5.6. Sandboxes refuse unknown calls with EPERM; kernels refuse unknown
 /// flags with EINVAL.
 bool is_missing(const std::error_code& failed) noexcept {
   return failed.value() == ENOSYS || failed.value() == EPERM || failed.value() == EINVAL;
@@ -134,7 +134,8 @@ File open_within(Handle folder, const fs::path& relative, int flags, Links links
   return is_missing(failed) ? open_part_by_part(folder, relative, flags, failed) : std::move(file);
 }
 
-/// The path under which linkat finds an open file. AT_EMPTY_PATH does not need /proc, but requires CAP_DAC_READ_SEARCH.
+/// Returns the path under which linkat finds an open file. AT_EMPTY_PATH does not need /proc, but requires
+/// CAP_DAC_READ_SEARCH.
 std::array<char, 32> name_in_proc(Handle file) noexcept {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "/proc/self/fd/%d", descriptor_of(file));

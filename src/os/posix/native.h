@@ -19,7 +19,7 @@ inline int descriptor_of(Handle handle) noexcept { return static_cast<int>(handl
 
 inline std::error_code error_of(int number) noexcept { return {number, std::system_category()}; }
 
-/// The outcome of a system call that has just returned: errno unless it is `done`.
+/// Returns the outcome of a system call that has just returned: errno unless it is `done`.
 inline std::error_code outcome(bool done) noexcept { return done ? std::error_code() : error_of(errno); }
 
 /// Calls again until no signal interrupts it. For calls that a signal may interrupt and that have no effect then: local

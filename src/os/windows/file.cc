@@ -42,7 +42,7 @@ void unlock(Handle file) noexcept {
   ::UnlockFileEx(native_of(file), 0, 1, 0, &byte);
 }
 
-/// The system counts from 1601, in steps of 100 ns.
+/// Converts the system's time, which counts from 1601 in steps of 100 ns.
 std::int64_t nanoseconds_of(LARGE_INTEGER time) noexcept {
   constexpr std::int64_t from_1601_to_1970 = 116'444'736'000'000'000;
   return (time.QuadPart - from_1601_to_1970) * 100;

@@ -27,14 +27,14 @@ File folder_at(const std::wstring& path, std::error_code& failed) noexcept {
   return failed ? File() : std::move(folder);
 }
 
-/// The system's names relative to a folder have no `..`. The folder can have moved until this one is open, so callers
-/// compare identities, as they do after every step.
+/// Opens the parent of a folder by its path, because names relative to a folder cannot contain `..`. The folder can
+/// have moved until this one is open, so callers compare identities, as they do after every step.
 File parent_of(Handle folder, std::error_code& failed) noexcept {
   const fs::path here = final_path(folder, failed);
   return failed ? File() : folder_at(here.parent_path().native(), failed);
 }
 
-/// A link where a folder or file is expected.
+/// Refuses a link where a folder or file is expected.
 File refuse_link(File file, Links links, std::error_code& failed) noexcept {
   if (failed || !is_link(file, failed)) return file;
   failed = error_of(links == Links::follow ? ERROR_NOT_SAME_DEVICE : ERROR_CANT_RESOLVE_FILENAME);
@@ -112,7 +112,7 @@ std::error_code rename(Handle file, Handle folder, const std::wstring& name, int
                                            static_cast<FILE_INFORMATION_CLASS>(kind)));
 }
 
-/// The handle with which a file is renamed or removed.
+/// Returns the handle with which a file is renamed or removed.
 File open_to_rename(Handle folder, const std::wstring& name, std::error_code& failed) noexcept {
   return open_in(folder, name, {DELETE, FILE_OPEN, 0}, failed);
 }
@@ -140,7 +140,7 @@ std::error_code rename_after_moving_away(Handle file, Handle folder, const std::
   return failed;
 }
 
-/// Whether a list of a folder's names has one besides the folder and its parent.
+/// True if a list of a folder's names has one besides the folder and its parent.
 bool names_a_file(std::span<const std::byte> list) noexcept {
   while (true) {
     const auto* entry = reinterpret_cast<const FILE_ID_BOTH_DIR_INFO*>(list.data());

@@ -36,10 +36,10 @@ inline HANDLE native_of(Handle handle) noexcept {
 
 inline std::error_code error_of(DWORD number) noexcept { return {static_cast<int>(number), std::system_category()}; }
 
-/// The outcome of a call that has just returned: GetLastError unless it is `done`.
+/// Returns the outcome of a call that has just returned: GetLastError unless it is `done`.
 inline std::error_code outcome(bool done) noexcept { return done ? std::error_code() : error_of(::GetLastError()); }
 
-/// The outcome of a call of the system's native interface.
+/// Returns the outcome of a call of the system's native interface.
 std::error_code outcome_of(NTSTATUS status) noexcept;
 
 /// Takes ownership of the handle that a call has just returned.
@@ -48,8 +48,8 @@ File file_of(HANDLE handle, std::error_code& failed) noexcept;
 /// Everybody may read, write, rename and remove what this process has open, as on other systems.
 constexpr DWORD share_all = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
-/// The absolute path in the form without a limit of 260 characters, in which the system reads no device names and
-/// removes no dots and spaces.
+/// Returns the absolute path in the form without a limit of 260 characters, in which the system reads no device names
+/// and removes no dots and spaces.
 std::wstring long_path(const std::filesystem::path& path);
 
 /// Opens what the path leads to, a folder as well.
@@ -67,14 +67,14 @@ File open_in(Handle folder, std::wstring_view name, const Opening& opening, std:
 /// Opens what the handle is of a second time, wherever it is now.
 File open_again(Handle handle, const Opening& opening, std::error_code& failed) noexcept;
 
-/// Whether a file can have this name. Programs cannot open a file by a name that means a device (NUL, COM1.txt), a
+/// True if a file can have this name. Programs cannot open a file by a name that means a device (NUL, COM1.txt), a
 /// stream of a different file (`a:b`), or a name without the dots and spaces at its end.
 bool is_plain_name(std::wstring_view name) noexcept;
 
-/// Whether the handle is of a symbolic link or a junction. Other reparse points, such as deduplicated files, are files.
+/// True if the handle is of a symbolic link or a junction. Other reparse points, such as deduplicated files, are files.
 bool is_link(Handle file, std::error_code& failed) noexcept;
 
-/// The path of what the handle is of, without links; with the prefix of `long_path`.
+/// Returns the path of what the handle is of, without links; with the prefix of `long_path`.
 std::wstring final_path(Handle file, std::error_code& failed);
 
 }  // namespace onnxar::os
