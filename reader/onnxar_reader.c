@@ -1,8 +1,8 @@
 /* onnxar_reader: see onnxar_reader.h. Copyright 2026 The onnxar authors. SPDX-License-Identifier: Apache-2.0
  *
- * The order is that of the specification: the end of the file, names, the directory, places, local headers, the wire
- * format, tensors, stage check. Each refusal names its rule, such as "E3", by which the table below finds the code and
- * the words. Functions return 1, or 0 after a refusal, unless their comments say otherwise. */
+ * The code follows the order of the specification: the end of the file, names, the directory, places, local headers,
+ * the wire format, tensors, stage check. Each refusal names its rule, such as "E3"; the table below maps it to the code
+ * and the words. Functions return 1, or 0 after a refusal, unless their comments say otherwise. */
 #if !defined(OAR_NO_STDIO) && !defined(OAR_NO_MMAP) && (defined(__unix__) || defined(__APPLE__))
 #define OAR_MMAP
 #ifndef _POSIX_C_SOURCE
@@ -127,10 +127,10 @@ struct entry {
   const byte* header;    /* in the directory */
   uint64_t offset, size; /* of the local header; of the data */
   uint32_t hash;         /* of the name without case */
-  uint16_t proof;        /* 0: not used yet; else how far from the local header the data is */
+  uint16_t proof;        /* 0: not used yet; else the distance from the local header to the data */
   uint16_t alignment;    /* as the directory states it; or 0 */
 };
-/* What the end records state. */
+/* The values of the end records. */
 struct end {
   uint64_t count, size, offset; /* of the entries; of the directory */
   int has_zip64;
@@ -167,11 +167,11 @@ static const byte* name_of(const struct entry* entry) { return entry->header + H
 static size_t length_of(const struct entry* entry) { return u16(entry->header + 28); }
 static uint32_t crc_of(const struct entry* entry) { return u32(entry->header + 16); }
 static int is_last(reader* r, size_t index) { return index + 1 == r->count; }
-/* Where the next local header is, or the directory after the last entry. */
+/* Returns the offset of the next local header, or of the directory after the last entry. */
 static uint64_t following(reader* r, size_t index) {
   return is_last(r, index) ? r->end.offset : r->entries[index + 1].offset;
 }
-/* Where the data is of an entry that was used. */
+/* Returns the offset of the data of an entry that was used. */
 static uint64_t data_of(reader* r, size_t index) { return r->entries[index].offset + LOAD_PROOF(&r->entries[index]); }
 
 static int fail(fault* e, const char* code, const char* sentence) {
@@ -208,7 +208,7 @@ static void drop(reader* r, void* block) {
   if (block && r->options.release) r->options.release(r->options.allocator_context, block);
   if (!r->options.release) free(block);
 }
-/* Zeros; NULL after a failure. `count` is of things in a file, so the product does not overflow. */
+/* Returns zeroed memory; NULL after a failure. `count` counts things in a file, so the product does not overflow. */
 static void* take(reader* r, uint64_t count, size_t width, fault* e) {
   const uint64_t size = count == 0 ? width : count * width;
   const onnxar_reader_options* own = &r->options;
@@ -219,7 +219,7 @@ static void* take(reader* r, uint64_t count, size_t width, fault* e) {
   fail(e, "no_memory", "there is not enough memory");
   return NULL;
 }
-/* Copies bytes of the file. They are copied from memory, too: what was checked does not change before it is used. */
+/* Copies bytes of the file, also from memory, so that checked bytes cannot change before they are used. */
 static int copy_in(reader* r, uint64_t offset, size_t length, void* room, fault* e) {
   if (length == 0) return 1;
   if (r->memory) memcpy(room, r->memory + (size_t)offset, length);
@@ -228,7 +228,7 @@ static int copy_in(reader* r, uint64_t offset, size_t length, void* room, fault*
   if (e) e->offset = offset;
   return 0;
 }
-/* The same into new memory, which the caller drops. NULL after a failure. */
+/* Copies them into new memory, which the caller frees. Returns NULL after a failure. */
 static byte* copy_of(reader* r, uint64_t offset, uint64_t length, fault* e) {
   byte* block = (byte*)take(r, length, 1, e);
   if (!block || copy_in(r, offset, (size_t)length, block, e)) return block;
@@ -258,7 +258,7 @@ static int read_zip64_end(const byte* record, uint64_t at, struct end* end, faul
   }
   return 1;
 }
-/* Steps 1 to 10, of the first `size` bytes of the file. */
+/* Steps 1 to 10, for the first `size` bytes of the file. */
 static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
   enum { ALL = END_SIZE + LOCATOR_SIZE + ZIP64_END_SIZE };
   byte room[ALL];
@@ -283,7 +283,7 @@ static int read_end(reader* r, uint64_t size, struct end* end, fault* e) {
   if (end->offset > ends_at || ends_at - end->offset != end->size) return refuse(e, "E8", NULL, at);
   return 1;
 }
-/* Words E1 better where an end record is near the end: as E2, or as E3 if its comment ends with the file. */
+/* Replaces E1 by E2 if an end record is near the end, or by E3 if its comment ends with the file. */
 static void word_missing_end(reader* r, fault* e) {
   const uint64_t size = r->source.size, most = END_SIZE + 0xFFFF;
   const size_t length = (size_t)(size < most ? size : most);
@@ -311,7 +311,7 @@ static int is_same_text(const byte* a, const byte* b, size_t length) {
   while (length > 0 && folded(a[length - 1]) == folded(b[length - 1])) --length;
   return length == 0;
 }
-/* FNV-1a of the bytes without case. Names may be chosen to share a hash: their order keeps the search short. */
+/* Returns FNV-1a of the lower-case bytes. Names may be chosen to share a hash, so buckets are sorted. */
 static uint32_t hash_step(uint32_t hash, byte c) { return (hash ^ folded(c)) * 0x01000193u; }
 static uint32_t hash_of(const byte* name, size_t length) {
   uint32_t hash = 0x811C9DC5u;
@@ -333,14 +333,14 @@ static int is_device(const byte* part, size_t length) {
   }
   return 0;
 }
-/* The first of N9, N15, N16 and N17 that a part breaks, as an index; 4 if it breaks none. */
+/* Returns the first of N9, N15, N16 and N17 that a part breaks, as an index; 4 if it breaks none. */
 static int broken_by_part(const byte* part, size_t length) {
   if (length == 0 || (part[0] == '.' && (length == 1 || (length == 2 && part[1] == '.')))) return 0;
   if (length > 255) return 1;
   if (part[length - 1] == '.' || part[length - 1] == ' ') return 2;
   return is_device(part, length) ? 3 : 4;
 }
-/* Step 17: each rule is looked at in all parts before the next. The rule that is broken, or NULL. */
+/* Step 17: checks each rule in all parts before the next rule. Returns the broken rule, or NULL. */
 static const char* broken_by_name(const byte* name, size_t length) {
   static const char* const ids[] = {"N9", "N15", "N16", "N17", NULL};
   int first = 4, broken;
@@ -364,7 +364,7 @@ static int is_reserved(const byte* name, size_t length) {
   return length >= 3 && name[0] == '_' && name[1] == '_' && name[2] >= 'A' && name[2] <= 'Z';
 }
 enum { ZIP64_ID = 1, PADDING_ID = 0xD935, ALIGNMENT_ID = 0xA11E };
-/* A header with its extra fields. Of a local one only the front is known, and peek reads what else is needed. */
+/* A header with its extra fields. Only the front of a local one is in memory; peek reads the rest if needed. */
 struct header {
   reader* r;
   fault* e;
@@ -374,13 +374,13 @@ struct header {
   uint32_t padding_id, alignment;
   byte room[28];
 };
-/* NULL if they cannot be read. */
+/* Returns NULL if the bytes cannot be read. */
 static const byte* peek(struct header* header, size_t at, size_t count) {
   if (at + count <= header->known) return header->bytes + at;
   return copy_in(header->r, header->offset + at, count, header->room, header->e) ? header->room : NULL;
 }
-/* Steps 24 to 26 and 49 to 51; `ids` are the rules D10 to D12 or L4 to L6. The rule that is broken, "" if the source
- * fails, or NULL. No number is read twice: it could change between a check and its use. */
+/* Steps 24 to 26 and 49 to 51; `ids` are D10 to D12 or L4 to L6. Returns the broken rule, "" if the source fails, or
+ * NULL. Reads no number twice: it could change between a check and its use. */
 static const char* read_extras(struct header* header, size_t at, size_t end, const char* const ids[3]) {
   for (size_t size; at < end; at += size) {
     const byte* found = peek(header, at, end - at < 4 ? 0 : 4);
@@ -409,8 +409,8 @@ static const char* read_extras(struct header* header, size_t at, size_t end, con
 static int is_alignment(uint32_t id, uint32_t number) {
   return number >= 64 && number <= (id == ALIGNMENT_ID ? 16384u : 32768u) && (number & (number - 1)) == 0;
 }
-/* D13: size, compressed size and offset as header and zip64 field state them. The field has the values of the sentinels
- * alone, or all three after which only sentinels precede other values. */
+/* D13: size, compressed size and offset as header and zip64 field state them. The field has only the values of the
+ * sentinels; or all three, and in the header all sentinels precede the other values. */
 static int read_wide(const byte* header, const struct header* extras, uint64_t values[3]) {
   const uint32_t own[3] = {u32(header + 24), u32(header + 20), u32(header + 42)};
   const byte* at = extras->zip64;
@@ -431,7 +431,7 @@ static int read_wide(const byte* header, const struct header* extras, uint64_t v
   }
   return 1;
 }
-/* Steps 18 to 23. The rule that is broken, or NULL. */
+/* Steps 18 to 23. Returns the broken rule, or NULL. */
 static const char* broken_by_fields(const byte* header) {
   const uint32_t flags = u16(header + 8), attributes = u32(header + 38);
   const uint32_t file_type = attributes >> 16 & 0xF000;
@@ -445,7 +445,7 @@ static const char* broken_by_fields(const byte* header) {
   if ((header[5] != 0 && header[5] != 3) || (u16(header + 36) & ~1u) != 0) return "D9";
   return (file_type != 0 && file_type != 0x8000) || attributes & (1u << 3 | 1u << 4 | 1u << 10) ? "D9" : NULL;
 }
-/* Steps 24 to 30. The rule that is broken, or NULL. */
+/* Steps 24 to 30. Returns the broken rule, or NULL. */
 static const char* broken_by_extras(struct entry* entry) {
   static const char* const ids[] = {"D10", "D11", "D12"};
   const size_t begin = HEADER_SIZE + length_of(entry), end = begin + u16(entry->header + 30);
@@ -464,7 +464,7 @@ static const char* broken_by_extras(struct entry* entry) {
   entry->alignment = (uint16_t)extras.alignment;
   return NULL;
 }
-/* Steps 15 to 30 of the header at `at`, of which `left` bytes are in the directory. */
+/* Steps 15 to 30 of the header at `at`; `left` bytes of the directory remain from there. */
 static int read_header(reader* r, struct entry* entry, const byte* at, size_t left, fault* e) {
   const char* broken;
   entry->header = at;
@@ -524,7 +524,7 @@ static int compare_entries(reader* r, uint32_t a, uint32_t b) {
 static int has_name(const struct entry* entry, const byte* name, size_t length) {
   return length_of(entry) == length && memcmp(name_of(entry), name, length) == 0;
 }
-/* The entry that has this name without case, or NULL. */
+/* Returns the entry with this name, ignoring case, or NULL. */
 static const struct entry* find_folded(reader* r, const byte* name, size_t length, uint32_t hash) {
   size_t low = r->buckets[bucket_of(r, hash)], high = r->buckets[bucket_of(r, hash) + 1];
   while (low < high) {
@@ -551,7 +551,7 @@ static void sort_names(reader* r, uint32_t* items, size_t count, uint32_t* spare
   for (size_t i = 0, a = 0, b = half; a < half; ++i)
     items[i] = b == count || compare_entries(r, spare[a], items[b]) <= 0 ? spare[a++] : items[b++];
 }
-/* Steps 36 and 37: the first entry whose name was there before is refused. */
+/* Steps 36 and 37: refuses the first entry that has the name of an earlier one. */
 static int index_names(onnxar_reader* r, fault* e) {
   size_t last, worst = 0;
   for (r->bucket_bits = 1; (uint64_t)1 << r->bucket_bits < r->count;) ++r->bucket_bits;
@@ -591,13 +591,13 @@ static int check_folders(reader* r, fault* e) {
 }
 
 /* --- What is left to check ---------------------------------------------------------------------------------------- */
-/* Without `zeros`, a state of the file ends at `at`; else so many bytes from there on have to be zero, the padding of a
+/* If `zeros` is 0, a state of the file ends at `at`; else that many bytes from `at` on must be zero: the padding of a
  * state's local header. The state is in the tail after the entry `tail`, or in a tail of a state in that tail. */
 struct cut {
   uint64_t at;
   size_t zeros, tail;
 };
-/* Cuts as a heap: the largest is first, and of equal ones the one of the first tail. */
+/* Cuts as a heap: the largest is first; among equal ones, the one of the first tail. */
 struct cuts {
   struct cut* items;
   size_t count, room;
@@ -635,7 +635,7 @@ static struct cut pop_cut(struct cuts* heap) {
 }
 
 /* --- Local headers (L, P5) ---------------------------------------------------------------------------------------- */
-/* Steps 52 and 53. The rule that is broken, or NULL. */
+/* Steps 52 and 53. Returns the broken rule, or NULL. */
 static const char* broken_by_sizes(const struct entry* entry, const struct header* local) {
   const uint32_t packed = u32(local->bytes + 18), size = u32(local->bytes + 22);
   if (!local->zip64) {
@@ -649,14 +649,14 @@ static const char* broken_by_sizes(const struct entry* entry, const struct heade
 static int are_zeros(const byte* at, size_t length) {
   return length == 0 || (*at == 0 && memcmp(at, at + 1, length - 1) == 0);
 }
-/* L10 of so many bytes from `at` on. `entry` may be NULL. */
+/* Checks L10 for this many bytes from `at` on. `entry` may be NULL. */
 static int check_zeros(reader* r, uint64_t at, size_t length, const struct entry* entry, fault* e) {
   byte* block = copy_of(r, at, length, e);
   const int result = block && (are_zeros(block, length) || refuse(e, "L10", entry, entry ? entry->offset : at));
   drop(r, block);
   return result;
 }
-/* Steps 54 to 58, without zeros that are not all known. The rule that is broken, or NULL. */
+/* Steps 54 to 58, except zeros that are not all in memory. Returns the broken rule, or NULL. */
 static const char* broken_by_padding(const struct entry* entry, const struct header* local, size_t length) {
   const size_t zeros = local->padding + 2, end = local->padding + local->padding_size;
   const uint32_t alignment = local->padding != 0 ? local->alignment : 64;
@@ -666,8 +666,8 @@ static const char* broken_by_padding(const struct entry* entry, const struct hea
   if (entry->alignment != 0 && (local->padding_id != ALIGNMENT_ID || entry->alignment != alignment)) return "L14";
   return zeros < end && end <= local->known && !are_zeros(local->bytes + zeros, end - zeros) ? "L10" : NULL;
 }
-/* Steps 46 to 58 of a local header of which at least the name is known. The rule that is broken, "" if the source
- * fails, or NULL. */
+/* Steps 46 to 58 of a local header. At least its name is in memory. Returns the broken rule, "" if the source fails,
+ * or NULL. */
 static const char* broken_by_local(const struct entry* entry, struct header* header, size_t length) {
   static const char* const ids[] = {"L4", "L5", "L6"};
   const byte* local = header->bytes;
@@ -680,7 +680,7 @@ static const char* broken_by_local(const struct entry* entry, struct header* hea
   if (!broken) broken = broken_by_sizes(entry, header);
   return broken ? broken : broken_by_padding(entry, header, length);
 }
-/* Those zeros. The ones of superseded states wait, so that states which share them have them read once. */
+/* Checks those zeros. For superseded states it is deferred, so that zeros that states share are read once. */
 static int check_rest(const struct entry* entry, const struct header* local) {
   const size_t zeros = local->padding + 2, end = local->padding + local->padding_size;
   reader* r = local->r;
@@ -701,8 +701,8 @@ static int check_gap(reader* r, size_t index, uint64_t data_end, fault* e) {
   }
   return refuse(e, "P5", &r->entries[index], data_end);
 }
-/* Stage use, steps 45 to 60, unless it was done before; after it, data_of may be called. Local header and name end
- * before what follows (check_places), so they can be read, and with them as many as usual extra fields need. */
+/* Stage use, steps 45 to 60, unless done before. Afterwards data_of may be called. Local header and name end before the
+ * next header (check_places), so both can be read, together with the bytes that usual extra fields need. */
 static int prove(reader* r, size_t index, fault* e) {
   enum { USUAL_EXTRAS = 96 };
   struct entry* entry = &r->entries[index];
@@ -734,7 +734,7 @@ static int prove_all(reader* r, fault* e) {
 /* Sums of this wrap around only for sizes near 2^64, where no wrapped sum can be the offset of what follows. */
 static uint64_t aligned(uint64_t offset, uint64_t alignment) { return (offset + alignment - 1) & ~(alignment - 1); }
 
-/* Steps 39 and 40: where P5a does not hold, the local header is proved now. */
+/* Steps 39 and 40: checks the local header now if P5a does not hold. */
 static int prove_unusual(reader* r, fault* e) {
   for (size_t i = 0; i < r->count; ++i) {
     const struct entry* entry = &r->entries[i];
@@ -770,7 +770,7 @@ static void drop_state(onnxar_reader* r) {
 }
 
 /* --- The wire format (M2 to M5) ----------------------------------------------------------------------------------- */
-/* A number, and `*at` after it. The rule that is broken, or NULL. */
+/* Reads a number and moves `*at` past it. Returns the broken rule, or NULL. */
 static const char* read_varint(const byte** at, const byte* end, uint64_t* value) {
   const byte* now = *at;
   for (*value = 0; now - *at < 10; ++now) {
@@ -783,7 +783,7 @@ static const char* read_varint(const byte** at, const byte* end, uint64_t* value
   }
   return "M3";
 }
-/* The field at `*at`, and `*at` after it: steps a to d. The rule that is broken at `*blamed`, or NULL. */
+/* Reads the field at `*at` and moves `*at` past it: steps a to d. Returns the rule broken at `*blamed`, or NULL. */
 static const char* read_field(const byte** at, const byte* end, field* out, const byte** blamed) {
   const byte* now = *at;
   uint64_t tag = 0;
@@ -817,7 +817,7 @@ static int begins(struct text text, const char* with) {
 }
 static int is_text(struct text text, const char* other) { return text.length == strlen(other) && begins(text, other); }
 
-/* A StringStringEntryProto. The rule that is broken at `*blamed`, or NULL. */
+/* Reads a StringStringEntryProto. Returns the rule broken at `*blamed`, or NULL. */
 static const char* read_pair(const field* message, struct text pair[2], const byte** blamed) {
   const byte *at = message->data, *end = at + message->length;
   memset(pair, 0, 2 * sizeof *pair);
@@ -833,7 +833,7 @@ static const char* read_pair(const field* message, struct text pair[2], const by
   return NULL;
 }
 enum { MODEL, TRAINING, FUNCTION, GRAPH, NODE, ATTRIBUTE, SPARSE, TENSOR };
-/* The fields that lead to tensors. `slot` numbers those of one message; `site` is what begins with the field, or -1. */
+/* The fields that lead to tensors. `slot` counts in one message; `site` is the site that the field begins, or -1. */
 static const struct step {
   int parent, child, is_repeated, slot, site;
   uint32_t number;
@@ -951,7 +951,7 @@ static int add_field(walker* w, const field* part, const byte* tag) {
   if (part->wire_type == 0 && part->number == DATA_LOCATION && low <= 1) w->is_linked = low == 1;
   return part->number == DIMS && (part->wire_type == 0 || part->wire_type == 2) ? read_run(w, part, tag) : 1;
 }
-/* The product, with UINT64_MAX for all that is larger, and whether it is. */
+/* Computes the product, UINT64_MAX if it is larger. Returns whether it overflowed. */
 static int multiply(uint64_t* product, uint64_t by) {
   const int is_larger = by != 0 && *product > UINT64_MAX / by;
   *product = is_larger ? UINT64_MAX : *product * by;
@@ -1004,7 +1004,7 @@ static int read_tensor(walker* w, const field* message) {
   }
   return count_elements(w) && count_runs(w, message->data, end);
 }
-/* Step l. The rule that is broken, or NULL. */
+/* Step l. Returns the broken rule, or NULL. */
 static const char* judge_inline(walker* w, int held) {
   const uint32_t type = w->type, field_of_type = types[type].field, bits = types[type].bits;
   const int is_typed = w->out.field != 0 && field_of_type != 0;
@@ -1017,7 +1017,7 @@ static const char* judge_inline(walker* w, int held) {
   if (w->raw.at && w->has_bytes && w->raw.length < w->bytes) return "M18";
   return is_typed && w->out.values < needed ? "M18" : NULL;
 }
-/* A plain decimal number below 2^64. */
+/* Reads a plain decimal number below 2^64. */
 static int read_decimal(struct text text, uint64_t* value) {
   int is_good = text.length > 0 && text.length <= 20 && (text.at[0] != '0' || text.length == 1);
   *value = 0;
@@ -1028,7 +1028,7 @@ static int read_decimal(struct text text, uint64_t* value) {
   }
   return is_good;
 }
-/* Step k up to M18. The rule that is broken, or NULL. */
+/* Step k up to M18. Returns the broken rule, or NULL. */
 static const char* judge_link(walker* w, int held, uint64_t* offset, uint64_t* length) {
   const struct text* location = &w->keys[LOCATION];
   if (w->out.data_type == 0) return "M19";
@@ -1040,7 +1040,7 @@ static const char* judge_link(walker* w, int held, uint64_t* offset, uint64_t* l
   if (w->keys[LENGTH].at && !read_decimal(w->keys[LENGTH], length)) return "M12";
   return w->has_bytes && *length != w->bytes ? "M18" : NULL;
 }
-/* Bytes of an entry that was used. 0 if they are out of range (M13). */
+/* Finds bytes of an entry that was used. Returns 0 if they are out of range (M13). */
 static int place_range(reader* r, size_t index, uint64_t offset, uint64_t length, onnxar_reader_range* range) {
   const uint64_t size = r->entries[index].size;
   if (offset > size || length > size - offset) return 0;
@@ -1049,12 +1049,12 @@ static int place_range(reader* r, size_t index, uint64_t offset, uint64_t length
   range->data = r->memory ? r->memory + (size_t)range->offset : NULL;
   return 1;
 }
-/* Adds to a breach of M9 which name no entry has. */
+/* Adds the name that no entry has to a breach of M9. */
 static void name_location(fault* e, const char* broken, struct text location) {
   const size_t length = location.length < sizeof e->location ? location.length : sizeof e->location - 1;
   if (e && strcmp(broken, "M9") == 0) memcpy(e->location, location.at, length);
 }
-/* Step k from M9 on. The rule that is broken, "" if the entry's local header was refused, or NULL. */
+/* Step k from M9 on. Returns the broken rule, "" if the entry's local header was refused, or NULL. */
 static const char* find_data(reader* r, struct text location, uint64_t offset, const uint64_t* length,
                              onnxar_reader_range* range, size_t* index, fault* e) {
   uint64_t rest;
@@ -1092,14 +1092,14 @@ static int judge_tensor(walker* w) {
   if (broken) name_location(&w->error, broken, w->keys[LOCATION]);
   return !broken;
 }
-/* The step by which the field of a message leads on, or NULL. */
+/* Returns the step that the field of a message leads to, or NULL. */
 static const struct step* step_of(int message, const field* part) {
   for (size_t i = 0; i < sizeof steps / sizeof *steps && part->wire_type == 2; ++i)
     if (steps[i].parent == message && steps[i].number == part->number) return &steps[i];
   return NULL;
 }
-/* Step e of a field that leads on: sets the frame below. Training info and defaults of functions count for all that is
- * beneath them, except the indices of sparse tensors. */
+/* Step e of a field that leads on: sets the frame below. All messages in training info and in defaults of functions get
+ * that site, except the indices of sparse tensors. */
 static int enter(walker* w, const struct step* step, const field* part, const byte* tag) {
   struct frame *parent = &w->frames[w->depth], *child = parent + 1;
   const uint32_t index = parent->counts[step->slot]++;
@@ -1116,7 +1116,7 @@ static int enter(walker* w, const struct step* step, const field* part, const by
   child->site = step->site > parent->site || step->site == OAR_SPARSE_INDICES ? step->site : parent->site;
   return 1;
 }
-/* 1: a tensor; 0: the end of the model; -1: a refusal. */
+/* Returns 1: a tensor; 0: the end of the model; -1: a refusal. */
 static int walk_on(walker* w) {
   while (w->depth >= 0) {
     const struct frame* frame = &w->frames[w->depth];
@@ -1222,7 +1222,7 @@ size_t onnxar_reader_copy_values(const onnxar_reader_tensor* tensor, void* buffe
   }
   return copied;
 }
-/* Text that is cut where its room ends; `length` is that of all text. */
+/* Text that is truncated to its buffer; `length` is the length of the whole text. */
 struct writer {
   char* at;
   size_t room, length;
@@ -1251,7 +1251,7 @@ size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, siz
   put(&out, '\0');
   return out.length - 1;
 }
-/* After `lead`, with `?` for what is not printable, and a quotation mark; nothing for an empty text. */
+/* Appends `lead`, the text with `?` for unprintable bytes, and a quotation mark; nothing for an empty text. */
 static void put_quoted(struct writer* out, const char* lead, const char* text, size_t length) {
   if (length == 0) return;
   put_text(out, lead);
@@ -1271,7 +1271,7 @@ const char* onnxar_reader_message(const fault* e, char* buffer, size_t size) {
   return buffer;
 }
 struct crc {
-  uint32_t value, after[8][256]; /* what a byte makes of the register, and then so many zeros */
+  uint32_t value, after[8][256]; /* the register after a byte and this many zeros */
 };
 static void crc_begin(struct crc* crc) {
   for (uint32_t i = 0; i < 256; ++i) {
@@ -1322,7 +1322,7 @@ static int push_tails(reader* r, struct cuts* heap, const size_t* tail, fault* e
   }
   return 1;
 }
-/* A state is not bound by the user's limits. */
+/* Opens a state. The user's limits do not apply to it. */
 static int check_state(reader* r, struct cut cut, struct cuts* heap, fault* e) {
   onnxar_reader state = *r;
   int result;
@@ -1338,8 +1338,8 @@ static int check_state(reader* r, struct cut cut, struct cuts* heap, fault* e) {
   drop_state(&state);
   return result;
 }
-/* Step 61. Goes from the end of the file to its front, so that it comes to each state and to each run of zeros once;
- * the first tail with a broken state counts, of at most eight that are found: each may cost as much as the file. */
+/* Step 61. Goes from the end of the file to its front, and so visits each state and each run of zeros once. Stops
+ * after eight broken ones, because each may cost as much as the file, and reports the one in the first tail. */
 static int check_tails(reader* r, fault* e) {
   struct cuts heap = {NULL, 0, 0};
   struct cut before = {UINT64_MAX, 0, 0};
@@ -1358,7 +1358,7 @@ static int check_tails(reader* r, fault* e) {
   if (!result || broken == r->count) return result;
   return refuse(e, "T2", &r->entries[broken], data_of(r, broken) + r->entries[broken].size);
 }
-/* The model could be added to the archive as the graph of this name. */
+/* True if the model could be added to the archive as the graph of this name. */
 static int is_free(reader* r, struct text own) {
   byte name[LONGEST_NAME];
   const size_t length = own.length + sizeof GRAPH_ENDING - 1;
@@ -1386,7 +1386,7 @@ static int is_shadowed(walker* w) {
   length += folder;
   return find(w->r, name, length) != OAR_NOT_FOUND;
 }
-/* G4 of the model, or G3 of a graph, after its walk came to the end. Damaged pairs are passed over. */
+/* Checks G4 of the model, or G3 of a graph, after its walk came to the end. Skips damaged pairs. */
 static int check_metadata(walker* w) {
   const byte *at = w->begin, *end = w->frames[0].end, *blamed, *named = NULL;
   struct text own = {NULL, 0}, pair[2];
@@ -1502,7 +1502,7 @@ static int finish_opening(onnxar_reader* r, const void* memory, onnxar_reader** 
   onnxar_reader_close(r);
   return -1;
 }
-/* `missing` says what the caller did not give; or it is NULL. */
+/* `missing` names the argument that the caller did not pass, or is NULL. */
 static int open_source(const onnxar_reader_source* source, const void* memory, const char* missing,
                        const onnxar_reader_options* options, onnxar_reader** archive, fault* e) {
   onnxar_reader* r = missing ? NULL : new_reader(options, e);
@@ -1535,7 +1535,7 @@ static int fail_by_system(fault* e, int number) {
 
 #ifdef OAR_MMAP
 static int load_file(onnxar_reader* r, const char* path, fault* e) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's other end is not waited for */
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a pipe's other end */
   struct stat status;
   int number = file >= 0 && fstat(file, &status) == 0 ? 0 : errno;
   if (number == 0 && !S_ISREG(status.st_mode)) number = EISDIR;

@@ -18,8 +18,8 @@ namespace onnxar::os {
 /// every system.
 enum class Handle : std::intptr_t { none = -1 };
 
-/// Wraps a native handle without taking ownership. Each system defines the one of its handles: POSIX that of a
-/// descriptor, whose negative values give `none`; Windows that of a HANDLE, of which null gives `none`.
+/// Wraps a native handle without taking ownership. POSIX defines the first function: a negative descriptor becomes
+/// `none`. Windows defines the second: a null HANDLE becomes `none`.
 Handle handle_of(int descriptor) noexcept;
 Handle handle_of(void* native) noexcept;
 

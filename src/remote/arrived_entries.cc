@@ -99,7 +99,7 @@ void ArrivedEntries::work() noexcept {
   }
 }
 
-/// Proves the local header anew: opening proved what the server gave then.
+/// Proves the local header again: opening proved the bytes that the server sent at that time.
 Bytes ArrivedEntries::data_of(std::size_t index) const {
   const std::uint64_t offset = directory_.prove_local(file_.bytes(), index).data_offset;
   return base::section(file_.bytes(), offset, directory_.entries()[index].size);

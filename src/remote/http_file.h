@@ -1,4 +1,4 @@
-// A file on a server, read by ranges over HTTP.
+// A file on a server, read in ranges over HTTP.
 #pragma once
 
 #include <deque>

@@ -108,7 +108,7 @@ void prove(const PartFile& part, const zip::Directory* directory, std::vector<bo
     if (!verified[i]) archive.verify(archive.entry(i));
   });
   report.entries = archive.size();
-  report.file_bytes = archive.file().size();  // a server may not have told it
+  report.file_bytes = archive.file().size();  // the server may not have sent it
 }
 
 /// Returns the directory of the archive on the server. Memory for the whole file is not kept: its addresses may be
@@ -189,7 +189,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   try {
     fetch_and_prove(*file, directory ? &*directory : nullptr, part, options, report);
   } catch (const Error& error) {
-    if (kind(error.code()) == Kind::format) part.discard();  // the next download begins anew
+    if (kind(error.code()) == Kind::format) part.discard();  // the next download starts from the beginning
     throw error.with_path(part.target());
   }
   part.publish(existing, sync_of(options.output), std::move(lock));

@@ -31,7 +31,7 @@ void set(curl::Easy* handle, Option option, T value) {
   }
 }
 
-/// Returns a failure that another try may not have.
+/// True if another try may succeed.
 bool may_pass(Result result) {
   switch (result) {
     case Result::couldnt_resolve_host:

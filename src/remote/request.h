@@ -32,8 +32,8 @@ enum class Wanted : std::uint8_t {
   whole,   ///< the file, from a server that sends no ranges
 };
 
-/// The state of a request over all its tries. What a try tells of the file is compared with `expected`. REQUIRES: it
-/// stays in its place while a handle of libcurl works on it.
+/// The state of a request over all its tries. The version of the file that each try reports is compared with
+/// `expected`. REQUIRES: the object is not moved while a handle of libcurl uses it.
 class Request {
  public:
   Request(Wanted wanted, std::vector<base::ByteRange> ranges, const Receive& receive)

@@ -11,9 +11,9 @@
 
 namespace onnxar {
 
-// Tells when a transfer is too slow.
+// Detects transfers that are too slow.
 
-/// Measures for how long a transfer has got less than 1 KiB/s. The time begins anew whenever the bytes since its begin
+/// Measures for how long a transfer has got less than 1 KiB/s. The time starts again whenever the bytes since its start
 /// reach that speed, so a burst before a silence does not count for the silence.
 class StallClock {
  public:
@@ -53,7 +53,7 @@ class Waiting {
  private:
   const WaitingCallback& tell_;
   StallClock clock_;
-  std::string host_;  // that was told; empty if none is
+  std::string host_;  // the host that was reported; empty if none was
 };
 
 }  // namespace onnxar

@@ -136,7 +136,7 @@ std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset,
 /// the end of an archive, or if its directory begins before `data_end`, in the entry's data.
 std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
   const Bytes state = file.first(base::in_memory(limit));
-  // Without an end record in its place, read_end would search for others, to name them in an error.
+  // If no end record is there, read_end would search for others, to name them in an error.
   if (!parse_end_record(state.last(std::min<std::size_t>(state.size(), end_record_size)))) return std::nullopt;
   try {
     const EndOfArchive end = read_end(state);

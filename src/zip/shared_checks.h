@@ -53,7 +53,7 @@ void check_disk(std::uint32_t disk_number_start, const HeaderContext& refuse);
 /// Checks that both sizes of a stored entry are equal. Throws zip.entry.sizes.
 void check_stored_sizes(std::uint64_t size, std::uint64_t compressed_size, const HeaderContext& refuse);
 
-/// A local header with its name and extra fields, all of which lie in the file.
+/// A local header with its name and extra fields. All of them lie in the file.
 struct LocalParts {
   std::optional<LocalFileHeader> header;  ///< always set; an optional, so that the parser fills it in place
   std::uint64_t length = 0;               ///< with name and extra fields
@@ -99,7 +99,7 @@ ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext&
 /// REQUIRES: the record has 2 bytes or more.
 std::optional<std::uint64_t> recorded_alignment(std::uint16_t padding_id, Bytes padding) noexcept;
 
-// Reads the sizes and the offset of a directory header, some of which may be in its zip64 field (APPNOTE 4.5.3).
+// Reads the sizes and the offset of a directory header; some may be in its zip64 field (APPNOTE 4.5.3).
 
 struct WideFields {
   std::uint64_t size = 0;

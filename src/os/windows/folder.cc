@@ -55,7 +55,7 @@ File open_part_by_part(Handle folder, const fs::path& relative, const Opening& l
     const bool last = std::next(part) == relative.end();
     const Handle at = here.valid() ? here.get() : folder;
     here = refuse_link(open_in(at, part->native(), last ? last_opening : as_folder, failed), links, failed);
-    // A name that no file can have, such as that of a device, is not in the folder.
+    // A name that no file can have, such as a device's name, is not in the folder.
     if (reason_of(failed) == Reason::bad_name) failed = error_of(ERROR_FILE_NOT_FOUND);
     if (failed) return {};
   }
@@ -289,7 +289,7 @@ std::error_code make_folder(Handle folder, const fs::path& name, Users /*users*/
   return failed;
 }
 
-// A handle may list what the folder had when it was first listed. So the folder is opened anew.
+// A handle may list the names that the folder had when it was first listed, so the folder is opened again.
 bool is_empty(Handle folder, std::error_code& failed) noexcept {
   const File again = open_again(folder, as_folder, failed);
   alignas(FILE_ID_BOTH_DIR_INFO) std::array<std::byte, 16384> list{};
