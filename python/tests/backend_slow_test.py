@@ -1,7 +1,7 @@
-"""Every backend test model of onnx that ONNX Runtime runs inline also runs from an archive, and gives the same outputs.
+"""Every backend test model of onnx that ONNX Runtime runs inline also runs from an archive, with the same outputs.
 
-Those that ONNX Runtime does not run, or runs to other outputs than the test data has, stand in backend_left_out.txt
-with the reason, and no other. `backend_slow_test.py --write` writes that file; `--all` runs each model from a cache and frozen, too.
+Models that ONNX Runtime does not run, or whose outputs differ from the test data, are listed in backend_left_out.txt
+with the reason, and no others. `backend_slow_test.py --write` writes that file; `--all` runs each model from a cache and frozen, too.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Backend(FolderTest):
         return [outputs_of(session, inputs) for inputs, _ in case.data], report.tensors_outside
 
     def run_cached(self, case: Case) -> tuple[list[list[Any]], bool]:
-        """Runs the archive that `run_archive` made; tells whether the cache was used."""
+        """Runs the archive that `run_archive` made. Returns true if the cache was used."""
         with tempfile.TemporaryDirectory(dir=self.folder) as cache:
             chosen = options(onnxar.onnxruntime.SessionOptions)
             session = onnxar.onnxruntime.InferenceSession(self.folder / "model.onnxar", chosen, ["CPUExecutionProvider"], cache=cache)

@@ -1,4 +1,4 @@
-"""What sessions with a cache compute, and what memory they take."""
+"""Tests the results of sessions with a cache, and the memory that they use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WEIGHTS = 16
 
 
 class Models(FolderTest):
-    """Bits of every model of the interoperability matrix, and of onnx's tests that need attention. backend_slow_test has the rest."""
+    """Results, bit by bit, of every model of the interoperability matrix, and of onnx's tests that need attention. backend_slow_test has the rest."""
 
     def session(self, model: onnx.ModelProto, **named: Any) -> InferenceSession:
         path = self.folder / "m.onnxar"
@@ -123,7 +123,7 @@ class Memory(FolderTest):
         self.assertGreater(usual, WEIGHTS << 22)
 
     def grown(self, how: str, cache: pathlib.Path) -> int:
-        """Bytes of private memory of a new process, beyond those before it made a session."""
+        """Returns the private memory of a new process in bytes, without the memory that it had before it made a session."""
         words = [sys.executable, "-B", "-c", MEASURED, self.folder / "m.onnxar", cache if how == "cached" else ""]
         return int(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 

@@ -1,4 +1,4 @@
-"""Errors are also the exceptions of Python that they are, and speak Python."""
+"""Errors are also instances of Python's exceptions, and their hints use the words of Python."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Errors(ArchiveTest):
             self.assertNotEqual(words, "")
 
     def test_messages_have_no_words_of_cpp(self):
-        """The library's messages reach users of Python as they are; what C++ calls something belongs into hints."""
+        """The library's messages reach users of Python as they are; terms of C++ belong in hints."""
         said = []
         for source in (ROOT / "src").rglob("*.cc"):
             if source.parent.name not in ("c", "model"):

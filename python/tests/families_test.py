@@ -41,7 +41,7 @@ class Families(FamilyTest):
 
     # The data may be raw or typed.
     def test_large_tensors_are_compared_to_their_end(self) -> None:
-        table = weights(9 << 18, seed=9)[1:]  # nearly 9 MiB, of which digests are made in parts
+        table = weights(9 << 18, seed=9)[1:]  # nearly 9 MiB, whose digests are made in parts
         middle, end = table.copy(), table.copy()
         middle[5 << 18] += 1
         end[-1] += 1

@@ -1,4 +1,4 @@
-"""`onnxar.open(..., verify=...)`: no way to an entry gives a byte before the entry was compared with its digest."""
+"""`onnxar.open(..., verify=...)`: no function returns a byte of an entry before it compared the entry with its digest."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ WAYS = {
     "numpy.load_file": lambda a, out: onnxar.numpy.load_file(a),
     "onnxruntime.InferenceSession": lambda a, out: onnxar.onnxruntime.InferenceSession(a, providers=CPU),
 }
-# Ways that open the path again, and so refuse an archive that is verified.
+# Functions that open the path again, and so refuse a verified archive.
 BY_PATH = {
     "edit": lambda a, out: onnxar.edit(a),
     "extract": lambda a, out: onnxar.extract(a, "w", out),
@@ -74,7 +74,7 @@ BY_PATH = {
     "undo": lambda a, out: onnxar.undo(a),
     "check": lambda a, out: onnxar.check(a),
 }
-# Ways to what only the message of the graph tells.
+# Ways to information that is only in the message of the graph.
 OF_GRAPH = {
     "Archive.graph": lambda a, out: a.graph("b"),
     "Archive.entries": lambda a, out: a.entries(),
@@ -82,7 +82,7 @@ OF_GRAPH = {
     "Archive.entries_of_graphs": lambda a, out: a.entries_of_graphs(),
     "ls": lambda a, out: onnxar.ls(a),
 }
-# What tells of the directory and of the model, which opening verifies; and Mapping's methods, which call the ones above.
+# Functions about the directory and the model, which opening verifies; and Mapping's methods, which call the ones above.
 OTHERS = {
     "Archive.model", "Archive.metadata", "Archive.info", "Archive.graphs", "Archive.path", "Archive.closed", "Archive.close",
     "Archive.keys", "Archive.check", "put", "register", "verify_link",

@@ -17,7 +17,7 @@ GRAPH, FILE = "b.onnx", "t.json"
 
 
 class Known:
-    """What `verify` may be: digests that the caller trusts."""
+    """An argument for `verify`: digests that the caller trusts."""
 
     def __init__(self, entries: dict[str, bytes]) -> None:
         self.known = {name: hashlib.sha256(data).digest() for name, data in entries.items()}
@@ -52,7 +52,7 @@ class GuardedTest(FolderTest):
         return path or self.path
 
     def changed(self, name: str) -> dict[str, bytes]:
-        """The entries, of which one has other bytes that are as valid."""
+        """Returns the entries with different, equally valid bytes in one of them."""
         data = self.entries[name]
         if name in (MODEL, GRAPH):
             model = onnx.ModelProto.FromString(data)

@@ -1,4 +1,4 @@
-"""Tests what onnx_ir holds of a model, and where the data of its tensors comes from."""
+"""Tests how onnx_ir represents a model, and where the data of its tensors comes from."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Losses(FolderTest):
 
 
 def lines_of(message: object, site: str = "") -> set[str]:
-    """Returns each scalar of a message with the path to it. Repeated messages are known by what is in them, not by their order."""
+    """Returns each scalar of a message with the path to it. Repeated messages are identified by their content, not by their order."""
     found = set()
     for field, value in message.ListFields():
         several = hasattr(value, "extend")
@@ -213,7 +213,7 @@ def twice(messages, **fields) -> None:
 
 
 class Dropped(FolderTest):
-    """onnx_ir keeps the last of several elements with one key, and what is said of values that the graph has."""
+    """onnx_ir keeps the last of several elements with one key, and information only about values of the graph."""
 
     LEFT_OUT = {
         "all but the last of metadata_props named 'k' in the model": lambda model: twice(model.metadata_props, key="k"),

@@ -1,4 +1,4 @@
-"""What a text means: a tensor's name, its entry or its site, the same in reading, writing and extracting."""
+"""A text means a tensor's name, its entry or its site, and the same for reading, writing and extracting."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ X = np.ones((1, 16), np.float32)
 
 
 def model_of(seed: int) -> onnx.ModelProto:
-    """A product with a weight of its own, and a sum with a table that all have."""
+    """Returns a model that multiplies by its own weight, and adds a table that all models share."""
     stored = [numpy_helper.from_array(weights(16, 300, seed=seed), "w"), numpy_helper.from_array(weights(300, seed=99), "table")]
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Add", ["m", "table"], ["y"])]
     value = helper.make_tensor_value_info
@@ -82,7 +82,7 @@ class FoldersTest(FolderTest):
             self.assertEqual([each for each in onnxar.check(path, data=True) if each.severity == "error"], [])
 
     def shares_blocks(self) -> bool:
-        """Whether this file system can: then links that need the archive get a copy."""
+        """True if this file system can share blocks. Links that need the archive then get a copy."""
         return any(path.stat().st_size == self.archive.stat().st_size for path in self.out.rglob("*.onnxar") if not path.is_symlink())
 
 

@@ -1,4 +1,4 @@
-"""Graphs that are merged from two archives compute with the weights of both, or a warning says that some are missing."""
+"""Graphs merged from two archives compute with the weights of both, or a warning says that some are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion, tables, names of outputs, and messages, as a person in a notebook meets them."""
+"""Completion, tables, names of outputs, and messages, as a user of a notebook sees them."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class RuntimeTest(ArchiveTest):
         return session.run(None, {"x": self.x})
 
     def assert_same(self, session: ort.InferenceSession, options: ort.SessionOptions | None = None) -> None:
-        """Bit for bit what the inline model gives."""
+        """Expects the results of the inline model, bit for bit."""
         inline = ort.InferenceSession(self.model.SerializeToString(), options or quiet(), providers=CPU)
         for ours, theirs in zip(self.outputs(session), self.outputs(inline), strict=True):
             self.assertEqual((ours.dtype, ours.shape, ours.tobytes()), (theirs.dtype, theirs.shape, theirs.tobytes()))

@@ -1,4 +1,4 @@
-"""Operations on whole files: the verbs of the command line."""
+"""Tests operations on whole files: the verbs of the command line."""
 
 from __future__ import annotations
 

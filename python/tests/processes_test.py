@@ -1,4 +1,4 @@
-"""Archives and sessions in other processes and at the end of this one, and archives in a part of a file."""
+"""Archives and sessions in other processes and at the exit of this one, and archives in a part of a file."""
 
 from __future__ import annotations
 

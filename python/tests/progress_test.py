@@ -31,7 +31,7 @@ class ProgressTest(FolderTest):
         onnxar.numpy.save_file({"w": np.ones(BIG, np.float32), "b": np.zeros(BIG, np.float32)}, self.path)
 
     def calls(self):
-        """Every function that reports, by name."""
+        """Returns every function that reports progress, by name."""
         path, out, model = self.path, self.out, onnxar.load(self.path)
 
         def edit(**options):
@@ -108,7 +108,7 @@ class Progress(ProgressTest):
 
     # The command may have published the file by then.
     def test_exception_in_progress_ends_the_freeze_command(self):
-        # The command goes on until its report is read: on a busy machine it may have ended by then. Killed while it renames, it leaves a hidden file.
+        # The command continues until its report is read, so on a busy machine it may have ended by then. If it is killed while it renames, a hidden file remains.
         names = self.names()
         with self.assertRaises(ZeroDivisionError):
             self.calls()["freeze"](progress=stop)

@@ -234,7 +234,7 @@ class Refusals(RangesTest):
 
 
 class Functions(RangesTest):
-    """What the verbs of the command do with addresses, by functions."""
+    """Functions for the command's verbs, called with addresses."""
 
     def test_output_equals_that_of_the_local_file(self):
         for source, to in ((ADDRESS, self.folder / "far"), (self.path, self.folder / "near")):

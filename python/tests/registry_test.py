@@ -1,4 +1,4 @@
-"""Which functions of onnx `register` reaches, what their arguments mean, and the lines that use the others on archives."""
+"""The functions of onnx that `register` extends, their arguments, and the code that uses the others with archives."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Registry(ArchiveTest):
                 self.assertNotIn("secret", "".join(traceback.format_exception(raised.exception)), call)
 
     def test_shapes_of_large_archive_go_to_a_link(self):
-        """A plain model of it could not be read. float16 of ONNX Runtime and of onnxconverter_common ask for one."""
+        """Refuses to write a plain model, because it could not be read. float16 of ONNX Runtime and onnxconverter_common ask for one."""
         onnxar.save(matmul_model(), self.path, overwrite=True)
         with unittest.mock.patch.object(onnx.checker, "MAXIMUM_PROTOBUF", 1000):
             onnx.shape_inference.infer_shapes_path(self.path, self.folder / "made.onnx")

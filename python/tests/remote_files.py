@@ -31,7 +31,7 @@ class Other(MemoryFileSystem):
 
 
 class Versionless(Other):
-    """Does not tell when a file was made."""
+    """Does not state when a file was made."""
 
     protocol = "versionless"
     store: dict = {}

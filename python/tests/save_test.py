@@ -1,4 +1,4 @@
-"""Saving and loading models of onnx, of onnx_ir and of files: all ways give the same archive."""
+"""Saving and loading models of onnx, of onnx_ir and of files: all ways make the same archive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from onnxar import _proto
 
 
 def by_position(path: pathlib.Path) -> dict[str, bytes]:
-    """The data of initializers of 1024 bytes and more, as a reader finds it that looks at no key of external_data."""
+    """Returns the data of initializers of 1024 bytes and more, as a reader finds it that ignores the keys of external_data."""
     found = {}
     with onnxar.open(path) as archive:
         for tensor in onnx.ModelProto.FromString(archive.model()).graph.initializer:
@@ -160,7 +160,7 @@ class Cancelling(FolderTest):
 
 
 def ir_model(*makers, dtype=onnx_ir.DataType.FLOAT, shape=(512,)) -> onnx_ir.Model:
-    """A model whose weights are made when they are asked for."""
+    """A model whose weights are computed on demand."""
     values = []
     for index, make in enumerate(makers):
         tensor = onnx_ir.LazyTensor(lambda make=make: onnx_ir.Tensor(make()), dtype=dtype, shape=onnx_ir.Shape(shape),
@@ -268,7 +268,7 @@ class IrModels(FolderTest):
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w0"], array)
 
     def test_a_program_of_torch_is_saved_by_its_model(self):
-        class Program:  # torch.onnx.ONNXProgram has more, of which nothing is looked at; with_torch.py has real ones
+        class Program:  # torch.onnx.ONNXProgram has more members, but they are not read; with_torch.py has real ones
             model = onnx_ir.from_proto(matmul_model())
 
         onnxar.save(Program(), self.folder / "m.onnxar")
@@ -348,7 +348,7 @@ def tensors_of(model: onnx.ModelProto) -> list[onnx.TensorProto]:
 
 
 class Reservation(FolderTest):
-    """Dims claim more data than the tensor has: no room is reserved for it, and the error is the one of the tensor."""
+    """Dims claim more data than the tensor has: no memory is reserved for it, and the error names the tensor."""
 
     PROGRAM = """
 import resource, sys, onnx, onnx_ir, onnxar

@@ -1,4 +1,4 @@
-"""Sessions of several graphs, in several processes, have the pages of common weights once. PSS counts a page that n mappings share as 1/n for each."""
+"""Sessions of several graphs, in several processes, share the pages of common weights. PSS counts a page that n mappings share as 1/n for each."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SharedPages(FolderTest):
         onnxar.pack([self.folder / "plain" / f"{name}.onnx" for name in NAMES], self.folder / "family.onnxar")
 
     def pss(self, kind: str) -> int:
-        """The sum over processes that all have their sessions at one time."""
+        """Returns the sum over processes that have their sessions at the same time."""
         workers = [
             subprocess.Popen([sys.executable, "-B", "-c", WORKER, kind, self.folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             for _ in range(PROCESSES)

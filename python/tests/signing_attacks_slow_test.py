@@ -21,7 +21,7 @@ from onnxar.signing import SIGNATURE, Signature
 
 
 class Content(SigningTest):
-    """The archive differs from what was signed."""
+    """The archive differs from the signed one."""
 
     def test_every_change_is_found(self):
         self.sign()
@@ -110,7 +110,7 @@ class Content(SigningTest):
 
 
 class Statements(SigningTest):
-    """What the trusted key signed is something else than a list of whole files with their SHA-256."""
+    """The trusted key signed something other than a list of whole files with their SHA-256."""
 
     def test_the_statement_that_is_right_is_accepted(self):
         signing.verify(self.path, self.with_bundle(bundle_of(statement_of(self.rows()))))

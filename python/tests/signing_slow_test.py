@@ -87,7 +87,7 @@ class Making(SigningTest):
 
     @staticmethod
     def tail(data: bytes) -> int:
-        """The length of the directory, which an edit may overwrite."""
+        """Returns the length of the directory, which an edit may overwrite."""
         return len(data) - int.from_bytes(data[-6:-2], "little")
 
     def test_moving_the_model_keeps_the_signature_valid(self):
@@ -176,7 +176,7 @@ class Making(SigningTest):
         config = model_signing.signing.Config().use_elliptic_key_signer(private_key=keys().private)
         signing.sign(self.path, config=config, overwrite=True)
         signing.verify(self.path, self.trusted)
-        # The configuration is the caller's, who may then sign something else with it.
+        # The configuration belongs to the caller, who may then sign something else with it.
         other = self.folder / "other"
         other.mkdir()
         (other / "file").write_bytes(b"1")

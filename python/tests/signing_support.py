@@ -1,4 +1,4 @@
-"""Keys, certificates and bundles for tests of signatures, and signed archives. Bundles are made by cryptography alone."""
+"""Keys, certificates and bundles for tests of signatures, and signed archives. Bundles are made only with the package cryptography."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class SigningTest(GuardedTest):
         return folder
 
     def stock(self, *words: object) -> str:
-        """Runs the command of model-signing, and returns what it says of a failure."""
+        """Runs the command of model-signing, and returns its message for a failure."""
         done = subprocess.run([sys.executable, "-m", "model_signing", *map(str, words)], capture_output=True, text=True, check=False)
         self.assertEqual(bool(done.returncode), bool(done.stderr), done)
         return done.stderr

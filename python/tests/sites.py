@@ -117,7 +117,7 @@ def only(tensor: TensorProto, field: str) -> bytes:
 
 
 def plain(tensor: TensorProto) -> TensorProto:
-    """The same data without fields that say nothing."""
+    """Returns the same data without fields that have no effect."""
     made = TensorProto()
     made.CopyFrom(tensor)
     made.ClearField("data_location")

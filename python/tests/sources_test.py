@@ -1,4 +1,4 @@
-"""What functions take in place of a path: bytes, file objects, open archives; and what they write to."""
+"""Functions accept bytes, file objects and open archives instead of a path, and write to file objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SourcesTest(ArchiveTest):
         self.data = self.path.read_bytes()
 
     def sources(self):
-        """Everything that gives the archive, by a name for messages."""
+        """Yields every source of the archive, with a name for messages."""
         with self.path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             yield from {"Path": self.path, "str": str(self.path), "bytes": self.data, "bytearray": bytearray(self.data),
@@ -37,7 +37,7 @@ class SourcesTest(ArchiveTest):
                 yield name, archive
 
     def in_place_of_the_file(self) -> onnxar.Archive:
-        """An open archive whose file was replaced by another one."""
+        """Returns an open archive whose file was replaced by another one."""
         archive = onnxar.open(self.path)
         onnxar.save(matmul_model(32), self.path, overwrite=True)
         return archive

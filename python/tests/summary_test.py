@@ -1,4 +1,4 @@
-"""What objects print fits a screen, in terminals and notebooks."""
+"""The printed form of objects fits a screen, in terminals and notebooks."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class Http(RangesTest):
         self.assertIn("503", str(self.refused("remote.unreachable", onnxar.open, self.serve(fail=100))))
 
     def test_server_that_sends_too_little_times_out(self):
-        """It never answers, stops in the body, or sends a byte at a time."""
+        """The server never answers, stops in the body, or sends a byte at a time."""
         for how in ({"stop": 0}, {"stop": 1000}, {"drip": (1, 0.02)}):
             with self.subTest(how=how):
                 self.server.requests.clear()

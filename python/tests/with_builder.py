@@ -68,7 +68,7 @@ def prepared(model: genai.Model) -> genai.Generator:
 
 
 def continued(model: genai.Model, tokens: Sequence[int]) -> tuple[list[int], bytes]:
-    """The likeliest tokens, and the last logits."""
+    """Returns the likeliest tokens, and the last logits."""
     generator = prepared(model)
     generator.append_tokens(np.array(tokens, np.int32))
     while not generator.is_done():
@@ -151,7 +151,7 @@ class TwoHeads(BuilderTest):
         return genai.Model(str(alone))
 
     def drafted(self, folder: pathlib.Path) -> tuple[list[int], bytes, bytes]:
-        """What the first head says, and the logits of the second one for a token that follows."""
+        """Returns the tokens of the first head, and the logits of the second head for a following token."""
         first, second = self.model(folder, "decoder"), self.model(folder, "mtp")
         tokens = [5, 9, 30]  # the builder names a class of tokenizer that GenAI 0.18 does not know
         generator, draft = prepared(first), prepared(second)

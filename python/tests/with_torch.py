@@ -61,7 +61,7 @@ class Programs(FolderTest):
         return session.run(None, feeds)
 
     def expect_the_same(self, program: torch.onnx.ONNXProgram, *inputs: torch.Tensor) -> list[np.ndarray]:
-        """Bit for bit what the model gives whose data is inside."""
+        """Expects the results of the model with its data inside, bit for bit."""
         inline = ort.InferenceSession(program.model_proto.SerializeToString(), providers=CPU)
         archive = onnxar.onnxruntime.InferenceSession(self.path, providers=CPU)
         found, expected = self.outputs(archive, *inputs), self.outputs(inline, *inputs)

@@ -75,7 +75,7 @@ class DecoderWithPast(Decoder):
 
     def forward(self, tokens: torch.Tensor, *past: torch.Tensor) -> list[torch.Tensor]:
         cache = EncoderDecoderCache(cache_of(past[: 2 * LAYERS]), cache_of(past[2 * LAYERS :]))
-        state = past[-1]  # has to be there, but nothing reads it, because its keys and values are known
+        state = past[-1]  # required, but nothing reads it, because its keys and values are known
         found = self.decoder(tokens, encoder_hidden_states=state, past_key_values=cache, use_cache=True)
         return [self.head(found.last_hidden_state), *tensors_of(cache.self_attention_cache)]
 
@@ -127,7 +127,7 @@ class Whisper(unittest.TestCase):
         self.assertGreater(len(shared), len(set.intersection(*names)))
 
     def logits(self, sessions: dict[str, ort.InferenceSession], features: np.ndarray) -> list[np.ndarray]:
-        """Of three first tokens, and of the five that follow when the likeliest is always taken."""
+        """Returns the logits of three first tokens, and of the five that follow if the likeliest is always chosen."""
         (state,) = sessions["encoder_model"].run(None, {"features": features})
         session, given = sessions["decoder_model"], {"tokens": np.array([[3, 5, 7]]), "state": state}
         logits, cross = [], {}

@@ -18,7 +18,7 @@ MODEL = "__MODEL_PROTO"
 
 @dataclass(frozen=True)
 class Place:
-    """What a local header that keeps its rules says."""
+    """The values of a local header that keeps its rules."""
 
     data: int  # offset of the data
     has_zip64: bool
@@ -26,7 +26,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Tail:
-    """Bytes that P5 takes for a superseded tail: a state of the file ends where they end."""
+    """The bytes that P5 takes for a superseded tail. A state of the file ends at their end."""
 
     entry: Entry  # the one before it
     begin: int
@@ -39,8 +39,8 @@ class Archive:
     def __init__(
         self, file: memoryview, limits: Limits, zeros: dict[int, bool] | None = None
     ) -> None:
-        """`zeros` is that of the archive of which this is a superseded state: states share local
-        headers, and the padding of each, of up to 64 KiB, is looked at once."""
+        """If this is a superseded state, `zeros` is that of its archive: states share local
+        headers, so the padding of each, up to 64 KiB, is read only once."""
         self.file = file
         self.zeros = {} if zeros is None else zeros  # by offset of the local header
         self.limits = limits
@@ -59,7 +59,8 @@ class Archive:
         self._check_model()
 
     def _check_places(self) -> dict[int, int]:
-        """P1 to P4; gives what follows each entry: the next local header, or the directory."""
+        """Checks P1 to P4. Returns what follows each entry: the next local header, or the
+        directory."""
         first, begin = self.entries[0], self.directory.offset
         require("P1", first.offset == 0, first.header, first.name)
         following_of: dict[int, int] = {}
@@ -75,7 +76,7 @@ class Archive:
         return following_of
 
     def _check_model(self) -> None:
-        """P6 to P8, N13."""
+        """Checks P6 to P8 and N13."""
         model = self.by_name.get(MODEL.encode())
         if model is None:
             refuse("P6", self.directory.offset)
@@ -89,12 +90,12 @@ class Archive:
         return self.entries[-1]
 
     def data(self, entry: Entry) -> memoryview:
-        """The bytes of an entry, after a proof of its local header (stage use)."""
+        """Returns the bytes of an entry, after it proved its local header (stage use)."""
         begin = self.place(entry).data
         return self.file[begin : begin + entry.size]
 
     def place(self, entry: Entry) -> Place:
-        """Where its data lies, after the same proof."""
+        """Returns the place of the data, after the same proof."""
         if entry.offset not in self._places:
             following = self._next[entry.offset]
             place = read_local(self.file, entry, following, self.zeros)
@@ -103,7 +104,7 @@ class Archive:
         return self._places[entry.offset]
 
     def _check_gap(self, entry: Entry, end: int, following: int) -> None:
-        """P5."""
+        """Checks P5."""
         is_last = entry is self.entries[-1]
         require("P4" if is_last else "P3", end <= following, entry.offset, entry.name)
         if end == following:
@@ -118,7 +119,7 @@ class Archive:
         self.tails[end] = Tail(entry, end, following)
 
     def check_crc(self, entry: Entry) -> None:
-        """T1 (stage check data)."""
+        """Checks T1 (stage check data)."""
         is_right = crc32(self.data(entry)) == entry.crc32
         require("T1", is_right, self.place(entry).data, entry.name)
 
@@ -128,13 +129,13 @@ def open_archive(data: bytes | mmap.mmap, limits: Limits = Limits()) -> Archive:
 
 
 def least_end(entry: Entry) -> int:
-    """Of local header, name and data, were there nothing else."""
+    """Returns the end of the data if the local header has no extra fields."""
     return entry.offset + LOCAL.size + len(entry.key) + entry.size
 
 
 def usual_ends(entry: Entry) -> set[int]:
-    """Of the data, where it begins as W6 has it by default, or at the first multiple of 64 without
-    a padding record or after one (P5)."""
+    """Returns the ends of data that begins where W6 puts it by default, or at the first multiple of
+    64 with or without a padding record (P5)."""
     alignment = 4096 if entry.size >= MIB else 64
     zip64 = 20 if entry.size >= NONE_32 else 0
     least = entry.offset + LOCAL.size + len(entry.key) + zip64
@@ -149,7 +150,7 @@ def align(offset: int, alignment: int) -> int:
 def read_local(
     file: memoryview, entry: Entry, following: int, zeros: dict[int, bool]
 ) -> Place:
-    """L1 to L15."""
+    """Checks L1 to L15."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, entry.offset, entry.name)
@@ -187,7 +188,7 @@ def check_padding(
     zeros: dict[int, bool],
     keeps: Keeps,
 ) -> None:
-    """L10 to L12 and L14; there is one record at most (L6)."""
+    """Checks L10 to L12 and L14; there is at most one record (L6)."""
     padding, alignment = memoryview(b""), 64
     for field_id, padding in records.items():
         keeps("L10", len(padding) >= 2)
@@ -202,7 +203,7 @@ def check_padding(
 
 
 def crc32(data: memoryview) -> int:
-    """In pieces: of data that is mapped, not all need be in memory at once."""
+    """Reads the data in pieces, so that mapped data need not be in memory all at once."""
     crc = 0
     for at in range(0, len(data), MIB):
         crc = zlib.crc32(data[at : at + MIB], crc)

@@ -12,18 +12,18 @@ from rules import ERROR, Finding, finding
 
 
 def sha1_of(tensor: Tensor) -> bytes | None:
-    """What `checksum` says; None where there is none, or it is not a SHA-1 (R13)."""
+    """Returns the value of `checksum`; None if there is none, or it is not a SHA-1 (R13)."""
     text = tensor.keys.get(b"checksum", b"")
     return bytes.fromhex(text.decode()) if re.fullmatch(rb"[0-9A-Fa-f]{40}", text) else None
 
 
 def has_odd_checksum(tensor: Tensor) -> bool:
-    """R13."""
+    """True if R13 applies."""
     return b"checksum" in tensor.keys and sha1_of(tensor) is None
 
 
 def check_checksums(links: list[Link], archive: Archive) -> Iterator[Finding]:
-    """M22 (stage check data). Of an entry that many tensors name the sum is computed once."""
+    """Checks M22 (stage check data). Computes the sum once for an entry that many tensors name."""
     sums: dict[bytes, bytes] = {}
     for link in links:
         expected, entry = sha1_of(link.tensor), link.entry

@@ -12,18 +12,18 @@ SIGNATURE = b"onnxar.sig"
 
 
 def digest(archive: Archive) -> str:
-    """S3, in hexadecimal."""
+    """Returns the digest in hexadecimal (S3)."""
     return hashlib.sha256(manifest(archive)).hexdigest()
 
 
 def manifest(archive: Archive) -> bytes:
-    """S2."""
+    """Returns the manifest (S2)."""
     entries = sorted(covered(archive), key=lambda entry: entry.key)
     return b"".join(b"%s  %s\n" % (sha256(archive, entry), entry.key) for entry in entries)
 
 
 def covered(archive: Archive) -> list[Entry]:
-    """S1."""
+    """Returns the covered entries (S1)."""
     signature = archive.by_name.get(SIGNATURE)
     if signature is None or any(link.entry is signature for link in read_model(archive).links):
         return archive.entries
@@ -31,6 +31,6 @@ def covered(archive: Archive) -> list[Entry]:
 
 
 def sha256(archive: Archive, entry: Entry) -> bytes:
-    """Of the bytes, whose CRC-32 must be right (S4)."""
+    """Returns the SHA-256 of an entry's bytes, after it compared their CRC-32 (S4)."""
     archive.check_crc(entry)
     return hashlib.sha256(archive.data(entry)).hexdigest().encode()

@@ -17,7 +17,7 @@ NONE_16, NONE_32 = 0xFFFF, 0xFFFFFFFF  # sentinels
 
 @dataclass(frozen=True)
 class Limits:
-    """What a user may set: E11, E12 and P8."""
+    """The limits that a user may set: E11, E12 and P8."""
 
     entries: int = 1 << 20
     directory: int = 256 * MIB
@@ -35,7 +35,7 @@ class Record:
         self.size = len(signature) + self._values.size
 
     def read(self, file: memoryview, at: int, end: int) -> Any | None:
-        """Its fields; None where no such record lies between `at` and `end`."""
+        """Returns the fields; None if there is no such record between `at` and `end`."""
         if at < 0 or at + self.size > end or file[at : at + 4] != self._signature:
             return None
         return self._fields._make(self._values.unpack_from(file, at + 4))
@@ -57,7 +57,7 @@ LOCAL = Record(b"PK\3\4", _BOTH)
 
 @dataclass(frozen=True)
 class Directory:
-    """What the end records say."""
+    """The values of the end records."""
 
     entries: int
     size: int
@@ -70,7 +70,7 @@ class Directory:
 
 
 def read_end(file: memoryview) -> Directory:
-    """E1 to E8."""
+    """Checks E1 to E8."""
     at = len(file) - END.size
     end = END.read(file, at, len(file))
     if end is None:
@@ -86,7 +86,7 @@ def read_end(file: memoryview) -> Directory:
 
 
 def refuse_end(file: memoryview) -> NoReturn:
-    """E1, or what words it better: E2 and E3, of the last end record in 65557 bytes."""
+    """Refuses the file by E1, or by E2 or E3 if the last 65557 bytes contain an end record."""
     window = bytes(file[-(END.size + NONE_16) :])
     found = window.rfind(b"PK\5\6", 0, -(END.size - 4))
     if found < 0:
@@ -97,7 +97,7 @@ def refuse_end(file: memoryview) -> NoReturn:
 
 
 def read_zip64(file: memoryview, end_at: int, end: Any) -> Any | None:
-    """E4 to E7 of the zip64 records, where they are."""
+    """Checks E4 to E7 of the zip64 records, if there are any."""
     locator_at = end_at - LOCATOR.size
     locator = LOCATOR.read(file, locator_at, end_at)
     if locator is None:
@@ -130,7 +130,7 @@ def check_counts(directory: Directory, limits: Limits) -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the directory says of an entry, zip64 field included."""
+    """The values that the directory states about an entry, including its zip64 field."""
 
     name: str
     header: int  # offset of the directory header
@@ -162,7 +162,7 @@ def read_directory(file: memoryview, directory: Directory) -> Iterator[Entry]:
 
 
 def read_header(file: memoryview, at: int, header: Any) -> Entry:
-    """Names, then D2 to D16."""
+    """Checks the name, then D2 to D16."""
     name_at = at + HEADER.size
     name = read_name(bytes(file[name_at : name_at + header.name]), at)
 
@@ -204,7 +204,7 @@ Keeps = Callable[[str, bool], None]
 
 
 def read_extra(room: memoryview, known: set[int], rules: tuple[str, ...], keeps: Keeps) -> Extra:
-    """Ids and contents; `rules` are D10 to D12 or L4 to L6, looked at field by field."""
+    """Returns ids and contents. `rules` are D10 to D12 or L4 to L6, checked field by field."""
     fields, at = [], 0
     well_formed, allowed, once = rules
     while at < len(room):
@@ -221,13 +221,14 @@ def read_extra(room: memoryview, known: set[int], rules: tuple[str, ...], keeps:
 
 
 def is_alignment(field_id: int, number: int) -> bool:
-    """D16 and L11."""
+    """True if the number keeps D16 or L11."""
     largest = 16384 if field_id == ALIGNMENT_ID else 32768
     return 64 <= number <= largest and number.bit_count() == 1
 
 
 def read_zip64_values(header: Any, field: memoryview | None) -> tuple[int, int, int, int] | None:
-    """Size, compressed size, offset and disk as header and zip64 field say; None breaks D13."""
+    """Returns size, compressed size, offset and disk, as header and zip64 field state them; None if
+    D13 is broken."""
     own = (header.size, header.compressed, header.offset)
     if field is None:
         return None if NONE_32 in own else (*own, 0)
@@ -250,7 +251,7 @@ DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\.|$)"
 
 
 def read_name(raw: bytes, at: int) -> str:
-    """N1, N2, N14, N6, N8, N9 and N15 to N17."""
+    """Checks N1, N2, N14, N6, N8, N9 and N15 to N17."""
     require("N1", len(raw) > 0, at)
     name = raw.decode(errors="replace")
 
@@ -270,7 +271,7 @@ def read_name(raw: bytes, at: int) -> str:
 
 
 def check_names(entries: list[Entry]) -> None:
-    """N10 to N12."""
+    """Checks N10 to N12."""
     names: set[str] = set()
     folded: set[str] = set()
     for entry in entries:
@@ -285,5 +286,5 @@ def check_names(entries: list[Entry]) -> None:
 
 
 def fold(name: str) -> str:
-    """ASCII letters only."""
+    """Converts ASCII letters to one case, and leaves all other characters."""
     return name.encode().lower().decode()

@@ -1,5 +1,5 @@
-"""The model (M), and each further graph. Finds the tensors of a serialised ModelProto and judges
-their data."""
+"""Finds the tensors of a serialised ModelProto and checks their data: the model (M) and each
+further graph."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ DEEPEST = 100
 
 
 def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -> Iterator[Tensor]:
-    """All tensors of a message in their order on the wire (M6, M7; M1 of a model). A known field
-    of another wire type is an unknown one, as in every parser."""
+    """Yields the tensors of a message in their order on the wire (M6, M7; M1 of a model). As in
+    every parser, a known field with another wire type is an unknown field."""
     seen: set[int] = set()
     for each in wire.fields(begin, end):
         child = CHILDREN[message].get(each.number)
@@ -119,7 +119,8 @@ class Tensor:
 
     @property
     def values(self) -> int:
-        """Their product; beyond 2^80, which is too many of any type, just any such number."""
+        """Returns the product of the dimensions. A product above 2^80, which is too many for any
+        type, may be any such number."""
         count = 0 if 0 in self.dims else 1
         for dim in self.dims:
             count *= dim
@@ -129,13 +130,15 @@ class Tensor:
 
     @property
     def size(self) -> int | None:
-        """In bytes, as data type and dimensions call for; None for elements of a type of unknown size."""
+        """Returns the bytes that data type and dimensions need; None if the size of the elements is
+        unknown."""
         bits = BITS.get(self.data_type) if self.values else 0
         return None if bits is None else (self.values * bits + 7) // 8
 
     @property
     def typed_values(self) -> int | None:
-        """How many of them data type and dimensions call for; None for a type of no known field."""
+        """Returns the number of values that data type and dimensions need; None if the type has no
+        known field."""
         if self.data_type not in FIELD:
             return None
         if self.data_type in (14, 15):  # COMPLEX
@@ -144,13 +147,14 @@ class Tensor:
 
     @property
     def held(self) -> dict[int, int]:
-        """What fields of values hold, in bytes or values; empty ones are left out."""
+        """Returns the amount of data in each field of values, in bytes or values, without empty
+        fields."""
         fields = {RAW_DATA: self.raw_size or 0, **self.typed}
         return {number: count for number, count in fields.items() if count}
 
     @property
     def has_surplus(self) -> bool:
-        """Whether there are more of them."""
+        """True if the tensor has more values than needed."""
         held = self.typed.get(FIELD.get(self.data_type, 0), 0)
         return self.typed_values is not None and held > self.typed_values
 
@@ -160,7 +164,7 @@ class Tensor:
 
 
 def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
-    """M10 and M17 on the way, packed runs after it."""
+    """Checks M10 and M17 while it reads the fields, and packed runs afterwards."""
     tensor = Tensor(message.begin, wire.name)
     runs: list[Field] = []
     for each in wire.fields(message.begin, message.end):
@@ -192,7 +196,7 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
 
 
 def count_run(wire: Wire, run: Field) -> int:
-    """The values of a packed run of typed data (M2, M3)."""
+    """Counts the values of a packed run of typed data (M2, M3)."""
     if width := {4: 4, 10: 8}.get(run.number):
         require("M2", (run.end - run.begin) % width == 0, run.at, wire.name)
         return (run.end - run.begin) // width
@@ -200,7 +204,7 @@ def count_run(wire: Wire, run: Field) -> int:
 
 
 def add_key(tensor: Tensor, key: Key) -> None:
-    """M10."""
+    """Checks M10."""
     if key.key not in KNOWN_KEYS:
         tensor.has_unknown_key = True
         return
@@ -232,7 +236,7 @@ class Link:
 
 
 def read_link(tensor: Tensor, archive: Archive) -> Link:
-    """M8 to M16, M18, M19 and G6 of a linked tensor."""
+    """Checks M8 to M16, M18, M19 and G6 of a linked tensor."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, tensor.at, tensor.graph)
@@ -263,14 +267,14 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
 
 
 def plain_decimal(text: bytes) -> int | None:
-    """None for what is none, or not below 2^64."""
+    """Returns the number; None if it is not a plain decimal number below 2^64."""
     if not re.fullmatch(rb"0|[1-9][0-9]{0,19}", text):
         return None
     return int(text) if int(text) < 1 << 64 else None
 
 
 def check_inline(tensor: Tensor) -> None:
-    """M18 to M21 of a tensor that is not linked."""
+    """Checks M18 to M21 of a tensor that is not linked."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, tensor.at, tensor.graph)
@@ -300,7 +304,8 @@ class Model:
 
 
 def read_model(archive: Archive) -> Model:
-    """The model (G4 after it) and each further graph (G1 to G3, G6), in the order of the directory."""
+    """Reads the model (and then checks G4) and each further graph (G1 to G3, G6), in the order of
+    the directory."""
     model = Model()
     read_graph(model, archive, archive.model)
     for entry in archive.entries[:-1]:
@@ -310,12 +315,13 @@ def read_model(archive: Archive) -> Model:
 
 
 def is_graph(name: str) -> bool:
-    """G1."""
+    """True if the name is that of a graph (G1)."""
     return re.fullmatch(r"(.*/)?[^/]+\.onnx", name, re.DOTALL) is not None
 
 
 def read_graph(model: Model, archive: Archive, entry: Entry) -> None:
-    """What can be read of it: one error for each tensor, none after a fault of the wire."""
+    """Reads as much of a graph as possible. Reports one error for each tensor, and nothing after an
+    error of the wire format."""
     try:
         require("G2", entry.size <= MOST_BYTES, entry.header, entry.name)
         data = archive.data(entry)
@@ -332,7 +338,7 @@ def read_graph(model: Model, archive: Archive, entry: Entry) -> None:
 
 
 def duplicates_in(wire: Wire, message: str, begin: int, end: int) -> Iterator[int]:
-    """Where graphs and functions define a name again (R14)."""
+    """Yields the places where graphs and functions define a name again (R14)."""
     names: set[bytes] = set()
     for each in wire.fields(begin, end):
         child = CHILDREN.get(message, {}).get(each.number)
@@ -348,7 +354,7 @@ def duplicates_in(wire: Wire, message: str, begin: int, end: int) -> Iterator[in
 
 
 def defined_by(wire: Wire, message: str, at: Field) -> tuple[int, list[bytes]]:
-    """What a finding names, and the names that an initializer or a node defines."""
+    """Returns the offset for a finding, and the names that an initializer or a node defines."""
 
     def blocks(number: int) -> list[Field]:
         fields = wire.fields(at.begin, at.end)
@@ -372,7 +378,7 @@ LINK_KEYS, NAME_KEY = b"onnxar.link.", b"onnxar.model.name"
 
 
 def metadata_in(wire: Wire, begin: int, end: int) -> Iterator[Key]:
-    """The pairs of metadata_props, each at its field; damaged ones are passed over."""
+    """Yields the pairs of metadata_props, each with its field. Skips damaged pairs."""
     for each in wire.fields(begin, end):
         if (each.number, each.wire_type) == (METADATA_PROPS, BLOCK):
             try:
@@ -382,7 +388,7 @@ def metadata_in(wire: Wire, begin: int, end: int) -> Iterator[Key]:
 
 
 def check_metadata(wire: Wire, pairs: Iterator[Key], archive: Archive) -> None:
-    """G3 of a graph, G4 of the model."""
+    """Checks G3 of a graph, G4 of the model."""
     if wire.name != MODEL:
         for each in pairs:
             require("G3", not each.key.startswith(LINK_KEYS), each.at, wire.name)
@@ -395,7 +401,7 @@ def check_metadata(wire: Wire, pairs: Iterator[Key], archive: Archive) -> None:
 
 
 def is_free(name: bytes, archive: Archive) -> bool:
-    """Whether a graph of this name could be added."""
+    """True if a graph of this name could be added."""
     if not is_graph(name.decode("latin-1")) or re.match(rb"__[A-Z]", name):
         return False
     try:

@@ -28,8 +28,8 @@ __all__ = ["Archive", "Entry", "Finding", "Limits", "Refused", "check", "open_ar
 
 
 def check(archive: Archive, data: bool = False, strict: bool = False) -> list[Finding]:
-    """All that is wrong with an archive that could be opened (stages use, check, check data);
-    remarks where nothing is."""
+    """Returns everything that is wrong with an archive that could be opened (stages use, check and
+    check data), or remarks if nothing is wrong."""
     errors: list[Finding] = []
 
     def attempt(prove: Callable[..., object], *arguments: object) -> None:
@@ -62,7 +62,7 @@ def is_refused_by_strict(remark: Finding) -> bool:
 
 
 def check_tails(archive: Archive) -> None:
-    """T2."""
+    """Checks T2."""
     known: set[int] = set()
     for _, tail in sorted(archive.tails.items()):
         try:
@@ -72,8 +72,8 @@ def check_tails(archive: Archive) -> None:
 
 
 def check_states(archive: Archive, end: int, known: set[int]) -> None:
-    """Opens the state that ends there, those in its tails, and so on, unless its end is known;
-    proves each local header. A user's limits are not for them."""
+    """Opens the state that ends at `end`, the states in its tails, and so on, except states that
+    are known. Proves each local header. The user's limits do not apply."""
     ends = list({end} - known)
     known.add(end)
     while ends:
@@ -103,7 +103,7 @@ def remarks_on(archive: Archive, model: Model) -> Iterator[Finding]:
 
 
 def zip64_remarks(archive: Archive) -> Iterator[Finding]:
-    """R1."""
+    """Yields R1."""
     said = archive.directory
     fits = said.entries < NONE_16 and max(said.size, said.offset) < NONE_32
     if said.has_zip64 and fits:
@@ -139,7 +139,7 @@ def link_remarks(link: Link, archive: Archive) -> Iterator[Finding]:
 
 
 def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
-    """R3, and the note on the same data."""
+    """Yields R3, and R9 for links to the same data."""
     by_entry: dict[str, list[Link]] = defaultdict(list)
     for link in links:
         if link.length > 0:
@@ -164,7 +164,7 @@ TEXTS = {"LICENSE", "LICENCE", "NOTICE", "COPYING", "README", "AUTHORS"}
 
 
 def entry_remarks(archive: Archive, links: list[Link]) -> Iterator[Finding]:
-    """R4: a note after an edit, which left the entry."""
+    """Yields R4; a note after an edit, because the edit left the entry."""
     severity = NOTE if archive.tails else WARNING
     named = {link.entry.name for link in links} | {MODEL}
     for entry in archive.entries:
@@ -250,7 +250,7 @@ def extract(archive: Archive, options: argparse.Namespace) -> int:
 
 
 def report(findings: Iterable[Finding], options: argparse.Namespace) -> None:
-    """To standard output, where they are what was asked for."""
+    """Prints findings to standard output if the user asked for them, else to standard error."""
     is_asked_for = options.run is check_file
     if is_asked_for and options.json:
         print(json.dumps([asdict(each) for each in findings], indent=2))
@@ -267,7 +267,8 @@ def told(message: str) -> None:
 
 
 def shown(name: str) -> str:
-    """Escaped: names may hold what moves a terminal's cursor (background.md, Security)."""
+    """Escapes a name: it may hold characters that move a terminal's cursor (background.md,
+    Security)."""
     return "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in name

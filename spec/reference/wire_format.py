@@ -33,7 +33,7 @@ class Wire:
         return bytes(self._data[begin - self._base : end - self._base])
 
     def varint(self, at: int, end: int) -> tuple[int, int]:
-        """The value and the offset after it (M2, M3)."""
+        """Returns the value and the offset after it (M2, M3)."""
         value = 0
         for index in range(10):
             require("M2", at + index < end, at, self.name)
@@ -52,7 +52,7 @@ class Wire:
             at = following.end
 
     def field(self, at: int, end: int) -> Field:
-        """M2 to M5."""
+        """Reads a field, and checks M2 to M5."""
         tag, begin = self.varint(at, end)
         number, wire_type = tag >> 3, tag & 7
         require("M4", begin - at <= 5 and 1 <= number < 1 << 29, at, self.name)
@@ -68,7 +68,7 @@ class Wire:
         return Field(at, number, wire_type, begin, stop)
 
     def varints(self, at: Field) -> Iterator[int]:
-        """One number, or a packed run of them."""
+        """Yields one number, or the numbers of a packed run."""
         begin = at.begin
         while begin < at.end:
             value, begin = self.varint(begin, at.end)

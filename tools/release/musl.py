@@ -32,11 +32,11 @@ KEPT = SYSTEM.folder / "local"  # what was compiled; it does not depend on the w
 LIBFFI = Pin("libffi", "3.4.4", "MIT", "d66c56ad259a82cf2a9dfc408b32bf5da52371500b84745f7fb8b645712df676",
              f"{DEBIAN}/pool/main/libf/libffi/libffi_3.4.4.orig.tar.gz")  # fmt: skip
 
-# configure compares what the compiler says of its system with what it finds itself, which is musl.
+# configure compares the system that the compiler states with the one that it detects, which is musl.
 CC = """#!/bin/sh
 [ "$1" = --print-multiarch ] || [ "$1" = -print-multiarch ] || exec musl-gcc "$@"
 """
-# zig does not know how CMake asks for all of a library, only one of the other ways.
+# zig does not know CMake's option for a whole library, only a different one.
 CXX = """#!/bin/sh
 for word; do
   shift
@@ -127,7 +127,7 @@ def compile_all(root: Path) -> None:
 
 
 def fill_local(root: Path) -> None:
-    """Compiles /usr/local of the root, or uses the one that was kept."""
+    """Compiles /usr/local of the root, or uses the one from an earlier run."""
     compiled = [required()[name] for name in COMPILED]
     recipe = repr((LIBRARIES, LIBFFI, PYTHON, PACKAGES, FLAGS, TOOLS, CC, CXX, compiled, pins(PYTHONS), pins(BUNDLED)))
     mark = KEPT / "recipe"

@@ -1,4 +1,4 @@
-"""Turns a wheel into one of an older version with one more file, to test that an upgrade leaves nothing of it."""
+"""Turns a wheel into one of an older version with one more file, to test that an upgrade removes the file."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Python:
         return [folder, self.source / "Include"]
 
     def exported(self, stable: bool) -> list[str]:
-        """Returns lines of a .def file: what python3.dll exports, or what the headers declare of pythonXY.dll."""
+        """Returns lines of a .def file: the exports of python3.dll, or what the headers declare for pythonXY.dll."""
         texts = [(self.source / "PC/python3dll.c").read_text()] if stable else [
             header.read_text() for header in sorted((self.source / "Include").rglob("*.h"))]  # fmt: skip
         found = {(match["name"], match["kind"]) for text in texts for match in (STABLE if stable else API).finditer(text)}

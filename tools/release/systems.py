@@ -16,7 +16,7 @@ PROGRAMS = WORK / "zig"
 
 @dataclasses.dataclass(frozen=True)
 class Abi:
-    """A Python for which a wheel is built. The stable ABI is that of 3.12, to which later headers restrict themselves."""
+    """A Python for which a wheel is built. The stable ABI is that of 3.12; later headers can be limited to it."""
 
     tag: str  # the wheel's Python tag
     headers: str  # the version of the headers

@@ -1,4 +1,4 @@
-"""What the tests of exporters share: a model that an exporter made is saved and packed, and has the outputs that it had."""
+"""Shared by the tests of exporters: saves and packs a model that an exporter made, and compares its outputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CPU = ["CPUExecutionProvider"]
 
 class ExporterTest(unittest.TestCase):
     def judge(self, made: object, feeds: dict[str, np.ndarray], least_outside: int = 0, write: Callable[[object, str], None] = onnx.save) -> None:
-        """`least_outside`: of so many tensors the data is outside the model. `write` writes it as its exporter does."""
+        """At least `least_outside` tensors have their data outside the model. `write` writes the model as its exporter does."""
         with tempfile.TemporaryDirectory() as name:
             plain, saved, packed = (Path(name) / each for each in ("plain.onnx", "saved.onnxar", "packed.onnxar"))
             write(made, str(plain))
@@ -34,7 +34,7 @@ class ExporterTest(unittest.TestCase):
             self.same(ort.InferenceSession(str(unpacked), providers=CPU).run(None, feeds), expected)
 
     def same(self, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
-        """Some exporters write lists of numbers, of which `unpack` makes raw data; so outputs are compared, and not bytes."""
+        """Compares outputs, not bytes: some exporters write lists of numbers, and `unpack` converts them to raw data."""
         self.assertEqual(len(found), len(expected))
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
