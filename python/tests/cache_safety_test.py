@@ -1,5 +1,5 @@
-"""The cache of sessions against other users, other processes, damage and failures: every session computes from its own archive,
-and a temporary failure does not keep a model out of the cache."""
+"""The cache of sessions against other users, other processes, damage and failures: every session computes from its own
+archive, and a temporary failure does not keep a model out of the cache."""
 
 from __future__ import annotations
 

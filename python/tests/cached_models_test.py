@@ -42,7 +42,8 @@ WEIGHTS = 16
 
 
 class Models(FolderTest):
-    """Results, bit by bit, of every model of the interoperability matrix, and of onnx's tests that need attention. backend_slow_test has the rest."""
+    """Results, bit by bit, of every model of the interoperability matrix, and of onnx's tests that need attention.
+    backend_slow_test has the rest."""
 
     def session(self, model: onnx.ModelProto, **named: Any) -> InferenceSession:
         path = self.folder / "m.onnxar"
@@ -123,7 +124,8 @@ class Memory(FolderTest):
         self.assertGreater(usual, WEIGHTS << 22)
 
     def grown(self, how: str, cache: pathlib.Path) -> int:
-        """Returns the private memory of a new process in bytes, without the memory that it had before it made a session."""
+        """Returns the private memory of a new process in bytes, without the memory that it had before it made a
+        session."""
         words = [sys.executable, "-B", "-c", MEASURED, self.folder / "m.onnxar", cache if how == "cached" else ""]
         return int(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 

@@ -15,7 +15,7 @@ PACKAGES = ["numpy", "onnx", "onnx_ir", "model_signing", "ml_dtypes", "fsspec", 
 
 
 def loaded_by(code: str) -> set[str]:
-    """The names of modules that Python has loaded after this code."""
+    """Returns the names of modules that Python has loaded after this code."""
     words = [sys.executable, "-I", "-c", f"{code}\nimport sys; print(*{{name.partition('.')[0] for name in sys.modules}})"]
     return set(subprocess.run(words, check=True, capture_output=True, text=True).stdout.split())
 

@@ -1,4 +1,5 @@
-"""Archives with one wrong bit in the model, in a graph or in a weight: no call writes it with a new CRC-32, and every verifying call reports it."""
+"""Archives with one wrong bit in the model, in a graph or in a weight: no call writes it with a new CRC-32, and every
+verifying call reports it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def if_node(*branch: onnx.NodeProto, initializers: tuple[TensorProto, ...] = ())
 
 
 def outcome(session: object) -> object:
-    """The first number that the session gives for zeros, or None if it cannot be made."""
+    """Returns the first number that the session gives for zeros, or None if it cannot be made."""
     try:
         made = session()
     except onnxar.Error:

@@ -57,7 +57,7 @@ class Frozen(FolderTest):
         self.output = self.folder / "frozen.onnxar"
 
     def frozen(self, model: ModelProto, **options) -> tuple[onnxar.FreezeReport, ModelProto]:
-        """The report, and the model: as an archive in `output`, and here with its data inside."""
+        """Returns the report, and the model: as an archive in `output`, and here with its data inside."""
         report = onnxar.freeze(model, self.output, threshold=0, overwrite=True, sync=False, **options)
         found = onnxar.load(self.output)
         onnx.checker.check_model(found)

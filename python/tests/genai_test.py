@@ -1,5 +1,5 @@
-"""ONNX Runtime GenAI runs two models over links into one archive. Its builder needs PyTorch, some GB, so the models are made here, in the shape that the builder
-uses for decoders; with_builder.py has folders of the builder."""
+"""ONNX Runtime GenAI runs two models over links into one archive. Its builder needs PyTorch, some GB, so the models are
+made here, in the shape that the builder uses for decoders; with_builder.py has folders of the builder."""
 
 from __future__ import annotations
 

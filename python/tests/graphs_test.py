@@ -15,7 +15,7 @@ import onnxar.numpy
 
 
 def linked(name: str, key: str, count: int) -> TensorProto:
-    """A tensor whose data is an entry of the archive."""
+    """Returns a tensor whose data is an entry of the archive."""
     tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=[count], raw_data=b"")
     external_data_helper.set_external_data(tensor, key, offset=0, length=4 * count)
     tensor.ClearField("raw_data")

@@ -1,4 +1,5 @@
-"""`onnxar.open(..., verify=...)`: no function returns a byte of an entry before it compared the entry with its digest."""
+"""`onnxar.open(..., verify=...)`: no function returns a byte of an entry before it compared the entry with its
+digest."""
 
 from __future__ import annotations
 

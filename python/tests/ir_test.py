@@ -21,7 +21,7 @@ from onnxar import _ir
 
 
 def with_defaults() -> onnx.ModelProto:
-    """A tensor at every site that onnx_ir keeps, also in the defaults of a function's attributes."""
+    """Returns a tensor at every site that onnx_ir keeps, also in the defaults of a function's attributes."""
     model = every_site_of_ir(1024)
     function = model.functions[0]
     function.doc_string = "with defaults"
@@ -37,7 +37,7 @@ def with_defaults() -> onnx.ModelProto:
 
 
 def matmul_archive(change: Callable[[onnx.ModelProto], object]) -> bytes:
-    """The archive of a model that was changed: two nodes, the values x, w, product, b, sum, y and others."""
+    """Returns the archive of a model that was changed: two nodes, the values x, w, product, b, sum, y and others."""
     model = matmul_model()
     change(model)
     return onnxar.save(model)
@@ -196,7 +196,8 @@ class Losses(FolderTest):
 
 
 def lines_of(message: object, site: str = "") -> set[str]:
-    """Returns each scalar of a message with the path to it. Repeated messages are identified by their content, not by their order."""
+    """Returns each scalar of a message with the path to it. Repeated messages are identified by their content, not by
+    their order."""
     found = set()
     for field, value in message.ListFields():
         several = hasattr(value, "extend")

@@ -15,7 +15,7 @@ BIG = 512  # elements that become an entry
 
 
 def model_of(names: list[str], constants: list[str] = [], size: int = BIG) -> ModelProto:  # noqa: B006
-    """A tensor of each name, first initializers and then Constants, filled with its number from 1 on."""
+    """Returns a tensor of each name, first initializers and then Constants, filled with its number from 1 on."""
     arrays = [numpy_helper.from_array(np.full(size, number, np.float32), name) for number, name in enumerate(names + constants, 1)]
     nodes = [helper.make_node("Constant", [], [f"c{i}"], value=array) for i, array in enumerate(arrays[len(names):])]
     graph = helper.make_graph(nodes, "g", [], [], arrays[: len(names)])

@@ -33,7 +33,8 @@ class LookingTest(ArchiveTest):
 
 
 class InMemory(LookingTest):
-    """A model in memory is written to a temporary folder, which is deleted before the caller reads results and errors."""
+    """A model in memory is written to a temporary folder, which is deleted before the caller reads results and
+    errors."""
 
     def outside(self) -> onnx.ModelProto:
         model = onnx.ModelProto()

@@ -24,7 +24,7 @@ def data_of(index: int) -> np.ndarray:
 
 
 def model_over_2_gib() -> onnx.ModelProto:
-    """A chain of Add. The tensors are spelled in every way."""
+    """Returns a chain of Add. The tensors are spelled in every way."""
     nodes = [helper.make_node("Add", [f"x{index}", name], [f"x{index + 1}"]) for index, name in enumerate(TENSORS)]
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [SIZE // 4]) for name in ("x0", f"x{COUNT}")]
     model = helper.make_model(helper.make_graph(nodes, "g", values[:1], values[1:]), ir_version=10)

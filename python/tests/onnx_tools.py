@@ -77,7 +77,8 @@ def by_edit(tool: Callable[[Any, str], Made]) -> None:
 
 
 def by_link(tool: Callable[[Any, str], Made]) -> None:
-    """The tool takes the path of a link or, if it takes no path, the message that onnx loads from it without its weights."""
+    """The tool takes the path of a link or, if it takes no path, the message that onnx loads from it without its
+    weights."""
     onnxar.link(ARCHIVE, LINK)
     takes_path = tool.__code__.co_varnames[0] in ("path", "any")
     onnx_only(tool, LINK if takes_path else onnx.load(LINK, load_external_data=False))

@@ -36,7 +36,8 @@ def manifest(variants: Any, **more: Any) -> dict[str, Any]:
 
 
 class PackageTest(FolderTest):
-    """`scales` are the factors of the graphs, which identify them. The folder `files` is what the archive is packed from."""
+    """`scales` are the factors of the graphs, which identify them. The folder `files` is what the archive is packed
+    from."""
 
     scales = {"fp32/model.onnx": 2, "int8/model.onnx": 3, "gpu/model.onnx": 5}
 

@@ -156,7 +156,7 @@ class Arguments(unittest.TestCase):
 
 
 def _with(model: onnx.ModelProto, name: str, value: float) -> onnx.ModelProto:
-    """A copy in which a tensor has other data."""
+    """Returns a copy in which a tensor has other data."""
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
     for tensor in changed.graph.initializer:

@@ -93,7 +93,8 @@ class Registry(ArchiveTest):
                 self.assertNotIn("secret", "".join(traceback.format_exception(raised.exception)), call)
 
     def test_shapes_of_large_archive_go_to_a_link(self):
-        """Refuses to write a plain model, because it could not be read. float16 of ONNX Runtime and onnxconverter_common ask for one."""
+        """Refuses to write a plain model, because it could not be read. float16 of ONNX Runtime and
+        onnxconverter_common ask for one."""
         onnxar.save(matmul_model(), self.path, overwrite=True)
         with unittest.mock.patch.object(onnx.checker, "MAXIMUM_PROTOBUF", 1000):
             onnx.shape_inference.infer_shapes_path(self.path, self.folder / "made.onnx")

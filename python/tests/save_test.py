@@ -24,7 +24,8 @@ from onnxar import _proto
 
 
 def by_position(path: pathlib.Path) -> dict[str, bytes]:
-    """Returns the data of initializers of 1024 bytes and more, as a reader finds it that ignores the keys of external_data."""
+    """Returns the data of initializers of 1024 bytes and more, as a reader finds it that ignores the keys of
+    external_data."""
     found = {}
     with onnxar.open(path) as archive:
         for tensor in onnx.ModelProto.FromString(archive.model()).graph.initializer:
@@ -160,7 +161,7 @@ class Cancelling(FolderTest):
 
 
 def ir_model(*makers, dtype=onnx_ir.DataType.FLOAT, shape=(512,)) -> onnx_ir.Model:
-    """A model whose weights are computed on demand."""
+    """Returns a model whose weights are computed on demand."""
     values = []
     for index, make in enumerate(makers):
         tensor = onnx_ir.LazyTensor(lambda make=make: onnx_ir.Tensor(make()), dtype=dtype, shape=onnx_ir.Shape(shape),
@@ -281,7 +282,7 @@ class IrModels(FolderTest):
 
 
     def linked(self) -> onnx_ir.Model:
-        """A model whose data is in the archive m.onnxar, and is read from there when it is written."""
+        """Returns a model whose data is in the archive m.onnxar, and is read from there when it is written."""
         path = self.folder / "m.onnxar"
         onnxar.save(matmul_model(), path, overwrite=True)
         onnxar.link(path, self.folder / "m.onnx", overwrite=True)

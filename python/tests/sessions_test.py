@@ -106,7 +106,7 @@ class OfGraphs(FamilyTest):
 
 class OfWhisper(WhisperTest):
     def decoded(self, sessions: dict[str, ort.InferenceSession]) -> list[np.ndarray]:
-        """The logits of a first token, and of three more with the keys and values of the earlier ones."""
+        """Returns the logits of a first token, and of three more with the keys and values of the earlier ones."""
         features = np.random.default_rng(1).standard_normal((1, whisper.FRAMES, whisper.MELS), np.float32)
         (state,) = sessions["encoder_model"].run(None, {"input_features": features})
         session = sessions["decoder_model"]

@@ -1,4 +1,5 @@
-"""Sessions of several graphs, in several processes, share the pages of common weights. PSS counts a page that n mappings share as 1/n for each."""
+"""Sessions of several graphs, in several processes, share the pages of common weights. PSS counts a page that n
+mappings share as 1/n for each."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Making(SigningTest):
         self.assertFalse(self.beside.exists())
 
     def between(self, call: Callable[[], object]) -> Any:
-        """A configuration that makes the call when the digests are known and the bundle is not."""
+        """Returns a configuration that makes the call when the digests are known and the bundle is not."""
 
         class Slow:
             def set_hashing_config(self, known: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Keys, certificates and bundles for tests of signatures, and signed archives. Bundles are made only with the package cryptography."""
+"""Keys, certificates and bundles for tests of signatures, and signed archives. Bundles are made only with the package
+cryptography."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def keys() -> Keys:
 
 
 def statement_of(resources: list[tuple[str, str]], **changes: Any) -> dict[str, Any]:
-    """A statement of OMS, from its specification. A resource is its name and the SHA-256 in hex."""
+    """Returns a statement of OMS, from its specification. A resource is its name and the SHA-256 in hex."""
     rows = [{"name": name, "digest": digest, "algorithm": "sha256"} for name, digest in resources]
     whole = hashlib.sha256(b"".join(bytes.fromhex(digest) for _, digest in resources)).hexdigest()
     serialization = {"method": "files", "hash_type": "sha256", "allow_symlinks": False}

@@ -15,7 +15,7 @@ def float_tensor(name: str, count: int = 8) -> onnx.TensorProto:
 
 
 def every_site_of_ir(more: int = 0) -> onnx.ModelProto:
-    """A tensor at every site that onnx_ir keeps: initializers, attributes, subgraphs, function bodies."""
+    """Returns a tensor at every site that onnx_ir keeps: initializers, attributes, subgraphs, function bodies."""
     inner = helper.make_graph(
         [helper.make_node("Constant", [], ["inner"], value=float_tensor("in_subgraph", 9 + more))], "then", [],
         [helper.make_tensor_value_info("inner", TensorProto.FLOAT, [9])], [float_tensor("initializer_of_subgraph", 10 + more)],
@@ -35,7 +35,7 @@ def every_site_of_ir(more: int = 0) -> onnx.ModelProto:
 
 
 def every_site(more: int = 0) -> onnx.ModelProto:
-    """A tensor at every site that a model has. `more` elements are added to all but the small ones."""
+    """Returns a tensor at every site that a model has. `more` elements are added to all but the small ones."""
     model = every_site_of_ir(more)
 
     def sparse(name: str) -> onnx.SparseTensorProto:

@@ -140,7 +140,7 @@ class Typed(unittest.TestCase):
 
 
 def imported_by(source: str) -> set[str]:
-    """The modules of the package that a module imports, also in functions and for types."""
+    """Returns the modules of the package that a module imports, also in functions and for types."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module == "onnxar":

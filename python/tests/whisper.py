@@ -40,7 +40,7 @@ class Graph:
         return output
 
     def named(self, name: str, *shape: int) -> str:
-        """A weight under its own name."""
+        """Returns a weight under its own name."""
         self.stored.setdefault(name, numpy_helper.from_array(self.weights.get(name, *shape), name))
         return name
 

@@ -139,7 +139,8 @@ class Archive:
         return data_at
 
     def model(self, graph: str = MODEL) -> ModelProto:
-        """The model as it is stored: linked tensors name entries and have no data.
+        """Returns the model as it is stored: linked tensors name entries and have no
+        data.
 
         `graph` is the entry of another model over the same weights: `unet/model.onnx`.
         """
@@ -149,7 +150,7 @@ class Archive:
         return model
 
     def data(self, tensor: TensorProto) -> memoryview:
-        """The bytes of a linked tensor."""
+        """Returns the bytes of a linked tensor."""
         location, offset, length = self._find(tensor)
         return self[location][offset : offset + length]
 
@@ -179,7 +180,8 @@ class Archive:
                 set_external_data(tensor, link)
 
     def _copy(self, link: Link) -> bytes:
-        """The bytes of a link. They are read: to map their pages would cost more."""
+        """Returns the bytes of a link. They are read: to map their pages would cost
+        more."""
         view = self[link.location][link.offset : link.offset + link.length]
         if self._descriptor >= 0 and hasattr(os, "pread"):
             begin = self.offset(link.location) + link.offset
@@ -204,7 +206,7 @@ class Archive:
         return Link(location, offset, length)
 
     def _read_end(self) -> tuple[int, int, int]:
-        """The number of entries, and where the directory begins and ends."""
+        """Returns the number of entries, and where the directory begins and ends."""
         at = end = len(self._file) - _END.size
         require(at >= 0, "E1", "the file is too short for an archive")
         signature, *_, count, size, offset, comment = _END.unpack_from(self._file, at)
@@ -341,7 +343,7 @@ def _refuse_to_lose_content(path: str) -> None:
 
 
 def _zip64(values: list[int]) -> bytes:
-    """The extra field for numbers of 64 bits."""
+    """Returns the extra field for numbers of 64 bits."""
     form = f"<2H{len(values)}Q"
     return struct.pack(form, _ZIP64, 8 * len(values), *values) if values else b""
 

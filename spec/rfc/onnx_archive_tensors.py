@@ -80,7 +80,8 @@ def is_external(tensor: TensorProto) -> bool:
 
 
 def size_of(tensor: TensorProto) -> int | None:
-    """The bytes that type and dimensions need; None for a type that is not known."""
+    """Returns the bytes that type and dimensions need; None for a type that is not
+    known."""
     fits = len(tensor.dims) <= _MOST_DIMS and min(tensor.dims, default=0) >= 0
     count, bits = math.prod(tensor.dims) if fits else 0, _BITS.get(tensor.data_type)
     size = -(-count * (bits or 0) // 8)
@@ -139,7 +140,7 @@ def array_of(tensor: TensorProto, data: memoryview) -> np.ndarray:
 
 
 def typed_fields(tensor: TensorProto) -> list[str]:
-    """The typed fields in which a tensor has values."""
+    """Returns the typed fields in which a tensor has values."""
     return [name for name in _ALL_TYPED_FIELDS if len(getattr(tensor, name)) > 0]
 
 
@@ -175,7 +176,7 @@ def typed_bytes(tensor: TensorProto) -> bytes | None:
 
 
 def _range_of(name: str, bits: int) -> tuple[int, int]:
-    """The least and greatest value of a typed field of integers."""
+    """Returns the least and greatest value of a typed field of integers."""
     if bits < _SINGLY:
         return -128, 255  # onnx 1.16 writes bytes of several elements with a sign
     if name == "bool":
@@ -196,7 +197,7 @@ def fields_without_data(tensor: TensorProto) -> list[tuple[Any, Any]]:
 
 
 def tensors_in(field: Any, value: Any) -> list[Any]:
-    """The messages in a field that are tensors or may hold some."""
+    """Returns the messages in a field that are tensors or may hold some."""
     kind = field.message_type.name[: -len("Proto")] if field.message_type else ""
     if kind not in _HOLDERS and kind != "Tensor":
         return []
@@ -226,7 +227,8 @@ def doubled_tensors(graph: GraphProto | FunctionProto) -> Iterator[TensorProto]:
 
 
 def external_tensors(message: Message) -> tuple[list[TensorProto], dict[int, Any]]:
-    """The tensors with external data in a model; by id, those with a doubled name."""
+    """Returns the tensors with external data in a model; by id, those with a doubled
+    name."""
     tensors: list[TensorProto] = []
     doubled: dict[int, Any] = {}
     if isinstance(message, (GraphProto, FunctionProto)):
@@ -322,7 +324,7 @@ class Splitter:
         return True
 
     def _least(self, tensor: TensorProto, may: bool) -> int:
-        """The bytes from which on a tensor's data becomes an entry."""
+        """Returns the bytes from which on a tensor's data becomes an entry."""
         if id(tensor) in self._doubled:
             was_outside = is_external(tensor) or shared_range(tensor, 0)
             return 1 if was_outside else sys.maxsize
@@ -332,7 +334,7 @@ class Splitter:
         return max(self._threshold, _SMALL_INTEGERS if is_small else 1)
 
     def _read(self, tensor: TensorProto) -> Data | None:
-        """The bytes of a tensor; None if raw_data cannot hold them."""
+        """Returns the bytes of a tensor; None if raw_data cannot hold them."""
         if tensor.HasField("raw_data"):
             is_clear = is_external(tensor) or not typed_fields(tensor)
             return tensor.raw_data if is_clear else None

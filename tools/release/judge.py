@@ -1,4 +1,5 @@
-"""Checks wheels, the source distribution and lists of contents with packagers' tools. Exits with the tool's message if something is wrong."""
+"""Checks wheels, the source distribution and lists of contents with packagers' tools. Exits with the tool's message if
+something is wrong."""
 
 from __future__ import annotations
 

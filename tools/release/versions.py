@@ -1,4 +1,5 @@
-"""Reads the version of the library, and checks that all files that state it agree. CMake and the Python package read it from version.h.
+"""Reads the version of the library, and checks that all files that state it agree. CMake and the Python package read it
+from version.h.
 
 Usage: python versions.py prints the version; python versions.py TAG also compares the tag with it
 """

@@ -19,7 +19,8 @@ CPU = ["CPUExecutionProvider"]
 
 class ExporterTest(unittest.TestCase):
     def judge(self, made: object, feeds: dict[str, np.ndarray], least_outside: int = 0, write: Callable[[object, str], None] = onnx.save) -> None:
-        """At least `least_outside` tensors have their data outside the model. `write` writes the model as its exporter does."""
+        """At least `least_outside` tensors have their data outside the model. `write` writes the model as its exporter
+        does."""
         with tempfile.TemporaryDirectory() as name:
             plain, saved, packed = (Path(name) / each for each in ("plain.onnx", "saved.onnxar", "packed.onnxar"))
             write(made, str(plain))
@@ -34,7 +35,8 @@ class ExporterTest(unittest.TestCase):
             self.same(ort.InferenceSession(str(unpacked), providers=CPU).run(None, feeds), expected)
 
     def same(self, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
-        """Compares outputs, not bytes: some exporters write lists of numbers, and `unpack` converts them to raw data."""
+        """Compares outputs, not bytes: some exporters write lists of numbers, and `unpack` converts them to raw
+        data."""
         self.assertEqual(len(found), len(expected))
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)

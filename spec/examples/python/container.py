@@ -40,7 +40,7 @@ def fields(extra: bytes) -> dict[int, bytes]:
 
 
 def entries(file: mmap.mmap, archive: ZipFile) -> dict[str, memoryview]:
-    """The bytes of all entries, where they are: zipfile would copy them, and does not compare the sizes."""
+    """Returns the bytes of all entries, where they are: zipfile would copy them, and does not compare the sizes."""
     (count, size, offset), infos, found = directory(file), archive.infolist(), {}
     need(sum(46 + len(i.orig_filename + i.comment.decode()) + len(i.extra) for i in infos) == size, "bad directory")
     need(len(infos) == count and infos[0].header_offset == 0, "bad number of entries, or place of the first one")
