@@ -1,7 +1,8 @@
 """Every backend test model of onnx that ONNX Runtime runs inline also runs from an archive, with the same outputs.
 
 Models that ONNX Runtime does not run, or whose outputs differ from the test data, are listed in backend_left_out.txt
-with the reason, and no others. `backend_slow_test.py --write` writes that file; `--all` runs each model from a cache and frozen, too.
+with the reason, and no others. `backend_slow_test.py --write` writes that file; `--all` runs each model from a cache
+and frozen, too.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Over2GiB(FolderTest):
     def test_functions_that_write_an_archive(self):
         one = SIZE + (96 << 20)
         whole = COUNT * SIZE
-        # The functions, and the promised memory: that of one tensor, except for functions whose callees need whole files.
+        # The functions, and the promised memory: that of one tensor, except where others need whole files.
         cases: dict[str, tuple[Callable[[], pathlib.Path], int]] = {
             "save": (lambda: self.written(onnxar.save), one),
             "pack": (lambda: self.written(onnxar.pack), one),

@@ -32,7 +32,8 @@ struct onnxar_tensors {  // NOLINT(readability-identifier-naming): a name of C
   onnxar::TensorIndex index;
   // Guards `given`: the header promises that several threads may ask one list for bytes at once.
   std::mutex mutex;
-  /// The spans that callers have views of. A span keeps decoded values alive, and a second call gives the same address.
+  /// The spans that callers have views of. A span keeps decoded values alive, and a second call returns the same
+  /// address.
   std::vector<std::optional<onnxar::ByteSpan>> given;
 };
 

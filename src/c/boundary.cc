@@ -112,7 +112,7 @@ std::string with_advice(const std::string& message, const std::string& words) {
 }
 
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
-  // Rethrowing inside a handler gives the exception its type back, so all functions share one list of types.
+  // Rethrowing inside a handler restores the exception's type, so all functions share one list of types.
   try {
     throw;
   } catch (const Error& thrown) {
@@ -202,13 +202,13 @@ ONNXAR_C_EXPORT const char* onnxar_error_path(const onnxar_error* error) {
 }
 
 ONNXAR_C_EXPORT int onnxar_error_offset(const onnxar_error* error, uint64_t* offset) {
-  // The result tells whether there is an offset, because every value of `offset` is a possible one.
+  // The result states if there is an offset, because every value of `offset` is possible.
   if (error == nullptr || !error->offset) return 0;
   if (offset != nullptr) *offset = *error->offset;
   return 1;
 }
 
 ONNXAR_C_EXPORT void onnxar_error_free(onnxar_error* error) {
-  // The shared description is static: callers cannot tell it from others, and free it like them.
+  // The shared description is static: callers cannot distinguish it from others, and free it like them.
   if (error != &onnxar::c::no_memory()) delete error;
 }

@@ -40,7 +40,7 @@ inline void check_argument(bool given, std::string_view name) {
   if (!given) refuse_null(name);
 }
 
-/// As above, for pairs of a name and a pointer.
+/// Does the same for pairs of a name and a pointer.
 template <typename Pointer, typename... More>
 void check_given(std::string_view name, const Pointer& pointer, const More&... more) {
   check_argument(pointer != nullptr, name);
@@ -109,7 +109,7 @@ Struct known_part(const Struct* given, std::size_t first_size) {
 
 /// Returns the advice in words of C; empty for Hint::none.
 std::string words_of(const Advice& advice);
-/// `message; words`, or `message` alone if there are no words.
+/// `message; words`, or only `message` if there are no words.
 std::string with_advice(const std::string& message, const std::string& words);
 
 /// A callback of the caller asked to stop. Callers get ONNXAR_USAGE with code c.callback, which is not in the
@@ -141,7 +141,7 @@ onnxar_status guarded(onnxar_error** error, const Action& action) noexcept {
   }
 }
 
-/// As above, for functions that take the caller's ABI.
+/// Does the same for functions that take the caller's ABI.
 template <typename Action>
 onnxar_status guarded(std::uint32_t abi, onnxar_error** error, const Action& action) noexcept {
   return guarded(error, [&] {

@@ -178,7 +178,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_check(uint32_t abi, const char* path, const
                                            onnxar_report** report, onnxar_error** error) {
   return run_verb(abi, report, error, [&] {
     check_argument(path != nullptr, "path");
-    // The findings are the only result: a check without a report would tell nothing.
+    // The findings are the only result: a check without a report would have no result.
     check_argument(report != nullptr, "report");
     return made({}, check(os::path_of(path), VerbOptions(options, Verb::check).check()));
   });

@@ -97,7 +97,7 @@ const base::KeyedMap<std::string_view, Counter>& counters() {
   return table;
 }
 
-/// Expensive operators that have no estimate. The result lists them, so that a total without them is not taken as
+/// Expensive operators that have no estimate. The result lists them, so that a total without them is not mistaken for
 /// complete.
 bool is_uncounted(std::string_view op) {
   return op == "Einsum" || op == "Attention" || op == "DeformConv" || op == "FusedMatMul" || op == "DFT" ||
@@ -166,7 +166,7 @@ class Costs {
     for (const int i : orders_.of(graph).nodes) node(graph.node(i), site_of_node(site, i), values, call, level);
   }
 
-  /// Pays for the visit of a node. Its own lists and names bound the work that depends on the node alone.
+  /// Pays for the visit of a node. The sizes of its own lists and names bound the work that depends only on the node.
   [[nodiscard]] bool pay_for(const schema::NodeProto& node, std::string_view site) {
     auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
                  static_cast<std::uint64_t>(node.attribute_size());
@@ -207,7 +207,7 @@ class Costs {
     for_each_subgraph(node, site, [&](const schema::GraphProto& subgraph, const std::string& path) {
       Values inner(budget_, open_, &values);
       inner.add(subgraph);
-      ++subgraphs_;  // counted apart: how often a branch or loop body runs is unknown
+      ++subgraphs_;  // counted separately: how often a branch or loop body runs is unknown
       graph(subgraph, path, inner, call, level + 1);
       --subgraphs_;
     });
@@ -274,7 +274,7 @@ class Costs {
     }
     const Size& cost = std::get<Size>(estimate);
     add_to_polynomial(cost);
-    if (!cost.number()) return;  // for polynomials alone
+    if (!cost.number()) return;  // only for polynomials
     const auto multiply_adds = static_cast<std::uint64_t>(*cost.number());
     std::uint64_t& sum = subgraphs_ == 0 ? total_ : in_subgraphs_;
     const auto more = base::checked_add(sum, multiply_adds);

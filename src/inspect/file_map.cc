@@ -65,7 +65,7 @@ void append_entry(FileMap& map, const ListedEntry& entry) {
   append(map, BlockKind::padding, entry.offset, "padding");
 }
 
-/// Gathers the tensors of a model, and then maps its files: blocks that say what each byte is for.
+/// Gathers the tensors of a model, and then maps its files: blocks that state the purpose of each byte.
 class FileMapper {
  public:
   /// `path` is the file that `source` was opened from. All arguments must outlive this object.
@@ -154,12 +154,13 @@ class FileMapper {
                 !file_size,
                 file_size.value_or(0),
                 {}};
-    // `append` covers a file from front to back. Of tensors that share bytes, the first in the model names them.
+    // `append` covers a file from front to back. If tensors share bytes, the block has the name of the first one in the
+    // model.
     std::ranges::stable_sort(slices, {}, &FileBlock::offset);
     for (const FileBlock& slice : slices) {
       // A link may state any range, also beyond the file's end.
       const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
-      // A link without a length, of a tensor whose shape does not tell the size, reaches to the end of the file.
+      // If a link has no length, and the tensor's shape does not determine the size, it extends to the end of the file.
       const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
       if (size == 0) continue;
       const std::uint64_t before = end_of(map);

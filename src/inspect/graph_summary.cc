@@ -215,7 +215,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
     const auto& function = model.functions(i);
     const std::string site = concat("functions[", i, "]");
     scopes.nodes(function.node(), NameViews(function.input().begin(), function.input().end()), site);
-    // One cycle is enough to tell that no order of the nodes exists.
+    // One cycle proves that no order of the nodes exists.
     if (summary.cycle.empty()) summary.cycle = orders.find_cycle(function.node(), site, most_listed);
   }
   return summary;

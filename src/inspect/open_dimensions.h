@@ -38,7 +38,7 @@ class OpenDimensions {
 
   /// True if `size` is proved to be `least` or more.
   [[nodiscard]] bool is_at_least(const Size& size, std::int64_t least) const;
-  /// As above. If that is false, narrows the range of a variable so that it becomes true. Returns false if it cannot.
+  /// Makes `is_at_least` true by narrowing the range of a variable, if necessary. Returns false if it cannot.
   [[nodiscard]] bool narrow_to(const Size& size, std::int64_t least);
   /// Makes every dimension that may be negative unknown, and narrows ranges so that polynomials are positive.
   void make_proper(Shape& shape);

@@ -49,7 +49,7 @@ class Call {
     if (const auto values = attributes_.integers(attribute)) return Sizes(values->begin(), values->end());
     return has(index) ? input(index).integers : std::nullopt;
   }
-  /// As above, for parameters such as axes. Empty if one is not a number.
+  /// Returns parameters such as axes. Empty if one is not a number.
   [[nodiscard]] std::optional<Integers> integers(std::string_view attribute, int index) const {
     if (auto values = attributes_.integers(attribute)) return values;
     return has(index) ? numbers_of(input(index).integers) : std::nullopt;

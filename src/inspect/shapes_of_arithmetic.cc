@@ -8,7 +8,7 @@
 namespace onnxar::shape_rules {
 namespace {
 
-/// Unknown if the result is: an overflow, a type on which it depends, or a comparison of polynomials.
+/// Returns unknown after an overflow, for a comparison of polynomials, and if the result depends on the type.
 using Operation = std::function<Size(const Size&, const Size&, const OpenDimensions&)>;
 
 /// Applies the operation to vectors of one length, or to a vector and one number.
@@ -44,7 +44,7 @@ Size product(const Size& a, const Size& b, const OpenDimensions&) { return a * b
 /// Integers are truncated and floats are not, and the type is not known here: only exact results are the same.
 Size quotient(const Size& a, const Size& b, const OpenDimensions&) { return a.divided_exactly(b); }
 
-/// Of numbers that are not negative, the result does not depend on `fmod`.
+/// If the numbers are not negative, the result does not depend on `fmod`.
 Size remainder(const Size& a, const Size& b, const OpenDimensions&) {
   if (a.number().value_or(-1) < 0 || b.number().value_or(0) <= 0) return {};
   return *a.number() % *b.number();

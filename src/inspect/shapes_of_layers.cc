@@ -50,7 +50,7 @@ Size positions(const Size& size, const Window& window, const Windows& windows) {
   const Size room = size + (windows.auto_pad == "VALID" ? 0 : window.pads) - window.extent();
   if (room.number().value_or(0) < 0) return 0;
   if (!windows.ceil) return room.divided_down(window.stride) + 1;
-  // Without room there is no position, but a polynomial that is rounded up does not tell.
+  // Without room there is no position, but a polynomial that is rounded up does not show this.
   return (room.is_open() ? room.divided_exactly(window.stride) : rounded_up(room, window.stride)) + 1;
 }
 

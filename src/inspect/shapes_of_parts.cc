@@ -234,7 +234,7 @@ Size clamped(const Size& at, const Size& size, OpenDimensions& open) {
   return open.narrow_to(at, 0) && open.narrow_to(size - at, 0) ? at : Size();
 }
 
-/// As above, where at least one of the numbers is a polynomial.
+/// Does the same if at least one of the numbers is a polynomial.
 std::optional<Taken> open_taken(const Size& start, const Size& end, std::int64_t step, const Size& size,
                                 OpenDimensions& open) {
   if (step != 1) return std::nullopt;

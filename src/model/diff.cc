@@ -100,7 +100,7 @@ class Comparison {
     return changed;
   }
 
-  /// Tells that all is compared. Data that only one model has was not, and was not counted.
+  /// Reports that everything is compared. Data that only one model has was neither compared nor counted.
   void end() const {
     if (tell_ && done_ != bytes_) tell_(bytes_, bytes_);
   }
@@ -213,7 +213,8 @@ Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
   return Model::load(path, options);
 }
 
-/// As `load`, except that each address is opened once, however often its path is asked for.
+/// Returns the options of `load`, except that each address is opened only once, even if its path is requested several
+/// times.
 LoadOptions opening_once(const LoadOptions& load) {
   if (!load.open_ranges) return load;
   LoadOptions once = load;

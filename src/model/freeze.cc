@@ -118,7 +118,7 @@ Weights weights_of(Model opened) {
   return weights;
 }
 
-/// Opens `options.weights`: an `.npz`, a safetensors file, or a model in any form; the content tells which.
+/// Opens `options.weights`: an `.npz`, a safetensors file, or a model in any form; the content decides.
 Weights open_weights(const FreezeOptions& options) {
   const auto file = map_file(options.weights);
   if (looks_like_safetensors(file->bytes())) return weights_of(file);
@@ -161,7 +161,7 @@ class Filling {
     initializers();
     inputs();
     report_.surplus.assign(left_.begin(), left_.end());
-    // If nothing matches, the file is probably the wrong one. Surplus tensors alone are only reported.
+    // If nothing matches, the file is probably the wrong one. Otherwise surplus tensors are only reported.
     if (report_.filled == 0) refuse_all();
   }
 

@@ -33,7 +33,7 @@ struct TextReport {
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
 /// Writes a model as text with all data; side files too if `output` is a folder, as `unpack` does. Of `save`, only the
-/// members that say how to write apply. Remarks and errors: as `unpack` and the `dump` above.
+/// members that say how to write apply. Makes the remarks and throws the errors of `unpack` and of the `dump` above.
 ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                    const LoadOptions& load = {});
 
@@ -63,7 +63,7 @@ struct GraphChange {
   std::string after;   ///< empty for a removal
 };
 
-/// How the data of two tensors of one type and shape differs.
+/// The difference between the data of two tensors of one type and shape.
 struct DataDifference {
   std::uint64_t elements = 0;   ///< in each tensor; for an unknown type the number of bytes
   std::uint64_t differing = 0;  ///< elements with different bits
@@ -84,7 +84,7 @@ struct TensorChange {
   std::optional<DataDifference> data;  ///< set if only the data differs, not type or shape
 };
 
-/// A difference in a side file or in a further graph. LoadOptions::graph shows what differs in a graph.
+/// A difference in a side file or in a further graph. Use LoadOptions::graph to compare a graph.
 struct FileChange {
   Change change = Change::changed;
   std::string name;

@@ -230,7 +230,7 @@ class MessageDifference {
   void values(const Message& before, const Message& after, const Field& field, const Place& place) {
     const auto& reflection = *before.GetReflection();
     if (is_absent(before, field) && is_absent(after, field))
-      return;  // before a site is made: most fields of most messages
+      return;  // before a site is made, for most fields of most messages
     const Place inside{site_in(place.before, step(before, field, nullptr, -1)), {}, place.name};
     if (!field.is_repeated()) {
       // An absent field equals its default value. In a oneof, the presence of a member has a meaning.

@@ -23,8 +23,8 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
   const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
                                                static_cast<int>(skeleton.size()));
-  // The wire layer has walked the messages that lead to tensors. Others, such as nested types, only protobuf descends
-  // into.
+  // The wire layer has walked the messages that lead to tensors. Only protobuf descends into the others, such as nested
+  // types.
   input.SetRecursionLimit(static_cast<int>(onnx::allowed_depth(max_depth)));
   if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
   throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged", {}, {},

@@ -39,14 +39,15 @@ const Payload& linked_payload(const LoadedModel& model, const schema::TensorProt
               {}, {}, {Hint::load_or_set_payload});
 }
 
-/// `held` says in an error where the bytes are: "raw_data holds".
+/// `held` names the place of the bytes in an error: "raw_data holds".
 void check_size(const schema::TensorProto& tensor, std::uint64_t size, std::string_view held) {
   const auto expected = payload_size(type_of(tensor), dims_of(tensor));
   if (!expected || *expected == size) return;
   throw onnx::length_fault(concat(held, " ", size, " bytes"), type_of(tensor), *expected);
 }
 
-/// Returns the message may have been edited since loading, and loading keeps tensors that lack a type.
+/// Returns the payload's bytes if their number fits type and dimensions: the message may have been edited since
+/// loading, and loading keeps tensors that lack a type.
 ByteSpan fitting(const schema::TensorProto& tensor, const Payload& payload) {
   onnx::prove_type(view_of(tensor_message(tensor)));
   check_size(tensor, payload.size(), "its payload has");

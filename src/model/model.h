@@ -13,8 +13,8 @@ struct PayloadTable {
   static LoadedModel& of(Model& model);
   /// Makes a new row of the table the tensor's only data. Throws what `Model::set_payload` throws.
   static void set(Model& model, schema::TensorProto& tensor, Payload payload);
-  /// As above, with the data of a linked tensor of another model, whose source `model` then keeps. Saving reads it with
-  /// its checks. Also throws what `Model::payload` throws.
+  /// Does the same with the data of a linked tensor of another model; `model` then keeps that model's source. Saving
+  /// reads it with its checks. Also throws what `Model::payload` throws.
   static void share(Model& model, schema::TensorProto& tensor, const Model& other, const schema::TensorProto& linked);
 };
 

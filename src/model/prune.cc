@@ -22,8 +22,8 @@ namespace {
 
 using base::concat;
 
-/// Domain, name and overload, as overloads of a name are different functions: identifies a function, or what a node
-/// calls.
+/// Domain, name and overload, because overloads of a name are different functions: identifies a function, or the
+/// function that a node calls.
 using FunctionKey = std::array<std::string, 3>;
 /// States if inputs of a graph may be removed. Callers pass the inputs of a subgraph by position, so those are kept.
 enum class Inputs : bool { kept, dropped_with_initializers };
@@ -210,7 +210,7 @@ class CalledFunctions {
       if (called_[at]) continue;
       called_[at] = true;
       callees_[at] = prune_body(waiting[next]);
-      for (const int callee : callees_[at]) waiting.push_back(callee);  // GCC 14 warns falsely of `insert`
+      for (const int callee : callees_[at]) waiting.push_back(callee);  // GCC 14 warns wrongly about `insert`
     }
     refuse_recursion();
     int i = 0;

@@ -52,7 +52,7 @@ void Scope::need(const std::string& name, const std::string& user) {
   }
 }
 
-/// `user` is empty where the user is the node `user_node` itself.
+/// `user` is empty if the user is the node `user_node` itself.
 void Scope::follow(const std::string& name, const std::string& user, int user_node) {
   const auto producer = producers_.find(name);
   if (producer == producers_.end()) return add_wanted(name, user, user_node);

@@ -1,4 +1,4 @@
-// Compares the side files of two archives, and verifies what differs.
+// Compares the side files of two archives, and verifies the ones that differ.
 #include "model/side_file_difference.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load
   for (const FileChange& file : found.files) {
     if (file.change == Change::changed) changed.insert(file.name);
   }
-  // Its sites are not those of the model, so all that it names counts.
+  // Its sites are not those of the model, so all data that it names counts.
   if (const auto graph = find_graph(archive, load.graph); graph && !load.graph.empty()) changed.emplace(graph->name);
   archive.verify(archive.model_entry());
   const auto is_changed = [&changed](const std::string& text) { return changed.contains(text); };

@@ -100,7 +100,7 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
     }
     generator->PrintLiteral("\"");
     payload->source->read([generator](Bytes piece) {
-      // Escaping makes up to four characters of a byte, so a large payload is escaped in small steps.
+      // Escaping turns a byte into up to four characters, so a large payload is escaped in small steps.
       for (; !piece.empty(); piece = piece.subspan(std::min(piece.size(), step))) {
         generator->PrintString(escaped_bytes(piece.first(std::min(piece.size(), step))));
       }

@@ -20,7 +20,7 @@ void for_each_output(Bytes model, Range node, const Visit& visit) {
   }
 }
 
-/// True if ONNX Runtime takes the node for an initializer: it looks at the operator, whatever its domain.
+/// True if ONNX Runtime treats the node as an initializer: it checks the operator and ignores its domain.
 bool counts_as_initializer(Bytes model, Range node) { return op_type_of(model, node) == "Constant"; }
 
 /// Returns the last message in field `number`, or else an empty range.

@@ -33,7 +33,7 @@ enum class Definitions : std::uint8_t { all, constant };
 void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition& visit,
                         Definitions which = Definitions::all);
 
-/// Says whether runtimes may choose another definition of a tensor's name if its data moves into or out of the model.
+/// Decides if runtimes may choose another definition of a tensor's name when its data moves into or out of the model.
 /// It must be called for tensors of one walk, in order; then each graph and node is read once. Not synchronised.
 class DuplicateNames {
  public:

@@ -47,8 +47,8 @@ inline constexpr std::size_t longest_name_in_site = 64;
 /// `graph.node[0].attr.body.no~0123456789abcdef.initializer[7]`.
 void append_step(std::string& site, std::string_view step);
 
-/// As above, for a field with this label (empty: the value of an attribute), its index if it is repeated, and its
-/// `name_for_path` if it is an attribute.
+/// Appends the step for a field with this label (empty: the value of an attribute), its index if it is repeated, and
+/// its `name_for_path` if it is an attribute.
 void append_step(std::string& site, std::string_view label, std::optional<std::uint64_t> index, std::string_view name);
 
 /// Returns an attribute's name for a site. Empty if it is not an identifier or is too long; the site then has its

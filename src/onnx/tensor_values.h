@@ -13,8 +13,8 @@ namespace onnxar::onnx {
 /// Proves that the tensor has a type. Throws, at the tensor's offset, onnx.tensor.no_type (M19).
 void prove_type(const TensorView& tensor);
 
-/// Makes all checks of a tensor with inline data that do not read values: they are in one field, which is the field of
-/// their type; raw data is long enough; a tensor without elements has no values. Throws, at the tensor's offset,
+/// Makes all checks of a tensor with inline data that need not read values: they are in one field, which is the field
+/// of their type; raw data is long enough; a tensor without elements has no values. Throws, at the tensor's offset,
 /// onnx.tensor.data_beside (M20), .wrong_field (M21) or .length (M18). Cost: O(1).
 void prove_value_fields(const TensorView& tensor);
 

@@ -78,7 +78,8 @@ bool visit_runs(Bytes model, Range tensor, const Encoding& encoding, Visit visit
   return true;
 }
 
-/// True if no other typed field has values. Given two, readers differ in which they take, so neither is converted.
+/// True if no other typed field has values. If there are two, readers disagree on which one to use, so neither is
+/// converted.
 bool is_only_field(const TensorView& tensor, std::uint32_t number) {
   return (tensor.typed_fields & ~(1U << number)) == 0;
 }

@@ -41,7 +41,7 @@ Reason reason_of_errno(int number) noexcept {
 #ifdef _WIN32
 
 Reason reason_of(const std::error_code& failed) noexcept {
-  // std::make_error_code gives numbers of the C library.
+  // std::make_error_code makes codes with numbers of the C library.
   if (failed.category() != std::system_category()) return reason_of_errno(failed.value());
   switch (failed.value()) {
     case NO_ERROR: return Reason::none;

@@ -6,7 +6,7 @@
 
 namespace onnxar::os {
 
-/// The reasons that callers tell apart. Functions of this room report failures as std::error_code, which holds the
+/// The reasons that callers distinguish. Functions of this room report failures as std::error_code, which holds the
 /// system's own number for messages. This is the meaning of that number, the same on every system.
 enum class Reason : std::uint8_t {
   none,

@@ -53,7 +53,7 @@ class File {
 enum class Access : std::uint8_t { read, read_and_write };
 
 /// Opens an existing file. Never waits for the other end of a pipe. A folder can be opened for reading; `status_of`
-/// tells it from a file.
+/// distinguishes it from a file.
 File open(const std::filesystem::path& path, Access access, std::error_code& failed) noexcept;
 
 /// Returns a second handle of the same opening. Both share its locks.
@@ -79,9 +79,9 @@ struct FileStatus {
 };
 
 FileStatus status_of(Handle file, std::error_code& failed) noexcept;
-/// As above, for a path. Follows links.
+/// Returns the status of the file at a path. Follows links.
 FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
-/// As above, without following a link at the end of the path.
+/// Returns the status without following a link at the end of the path.
 FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
 /// Returns the absolute path without links, `.` and `..`. It must exist.
 std::filesystem::path real_path(const std::filesystem::path& path, std::error_code& failed);
@@ -102,8 +102,8 @@ std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byt
 /// Cuts the file, or extends it by zeros. Safe in signal handlers.
 std::error_code set_size(Handle file, std::uint64_t size) noexcept;
 
-/// Lets the parts that are not written take no room on the disk, where that is not what the file system does anyway.
-/// Advice: never fails.
+/// Makes parts that are not written take no space on the disk, if the file system does not do so by default. Advice:
+/// never fails.
 void allow_holes(Handle file) noexcept;
 
 enum class FileSize : std::uint8_t { grows, stays };
@@ -136,9 +136,9 @@ enum class Locking : std::uint8_t { done, busy, failed };
 /// not keep readers without a lock out. It is released when the last handle of this opening is closed.
 Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept;
 
-/// Has processes that this one forks from now on begin without the file, and so without its lock, which they would
-/// otherwise hold as long as they live: in them, the handle is of an empty device. For up to 64 files at a time; more
-/// are shared as before. REQUIRES: the file is closed after this object is destroyed.
+/// Keeps the file, and so its lock, out of processes that this one forks from now on; they would otherwise hold the
+/// lock until they exit. In these processes, the handle refers to an empty device. Works for up to 64 files at a time;
+/// further files are shared as before. REQUIRES: the file is closed after this object is destroyed.
 class NotForChildren {
  public:
   explicit NotForChildren(Handle file) noexcept;

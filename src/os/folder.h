@@ -43,7 +43,7 @@ File create_new(Handle folder, const std::filesystem::path& name, std::error_cod
 /// Opens the file `name`, which is there already, for reading and writing. A link is not followed.
 File open_existing(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
 
-/// Why bytes that are written to a file, or were found in it, may be someone else's.
+/// The reason why another user may control the bytes of a file.
 enum class Ownership : std::uint8_t { own, not_regular, other_owner, other_writers, several_names };
 /// Returns the first reason that applies to an open file; `own` if it is a regular file with one name, this user or
 /// root owns it, and no other user may write to it. Access control lists are not read, nor owners on Windows, where

@@ -1,4 +1,4 @@
-// Describes the machine and its boot, and tells which users can change a file.
+// Describes the machine and its boot, and finds which users can change a file.
 #include "os/machine.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The machine and its users: what stored results depend on, and who can change them.
+// The machine and its users: the properties that stored results depend on, and the users who can change these results.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ std::vector<std::string> variables(std::string_view prefix);
 /// where that lists no features, as for other processors than those of x86 and ARM, the names of both are all that is
 /// known.
 std::string machine();
-/// Returns the lines of `cpuinfo` that tell processors and their features from each other, each once and sorted. Empty
+/// Returns the lines of `cpuinfo` that identify processors and their features, without repetitions and sorted. Empty
 /// without features.
 std::string processors_in(const std::string& cpuinfo);
 
-/// Identifies the time since the system was started; empty if the system does not tell.
+/// Identifies the time since the system was started; empty if the system does not state it.
 std::string boot();
 
 enum class Sticky : std::uint8_t { refuse, accept };

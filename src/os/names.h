@@ -14,7 +14,7 @@ std::filesystem::path path_of(std::string_view text);
 /// Returns the text of a path, the reverse of `path_of`.
 std::string text_of(const std::filesystem::path& path);
 
-/// As `text_of`, with `/` between the parts, as names in models and archives have it.
+/// Returns the text of a path with `/` between the parts, as in names of models and archives.
 std::string slashed_text_of(const std::filesystem::path& path);
 
 /// True if Windows takes a file of this name, in any folder, for a device: CON, PRN, AUX, NUL, COM0 to COM9, LPT0 to

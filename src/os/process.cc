@@ -1,4 +1,4 @@
-// Asks for the running process, its libraries and the processor.
+// Queries the running process, its libraries and the processor.
 #include "os/process.h"
 
 #ifdef _WIN32
@@ -28,7 +28,7 @@ void pause(std::uint32_t milliseconds) noexcept { ::Sleep(milliseconds); }
 
 std::uintptr_t current_thread() noexcept { return ::GetCurrentThreadId(); }
 
-// Asks the Restart Manager, which installers use to find who blocks their files.
+// Asks the Restart Manager, which installers use to find the programs that block their files.
 std::vector<std::string> programs_with(const std::filesystem::path& file) {
   std::array<wchar_t, CCH_RM_SESSION_KEY + 1> key{};
   DWORD session = 0, reasons = 0;
@@ -93,7 +93,7 @@ void* symbol_of(void* library, const char* name) noexcept { return ::dlsym(libra
 #if defined(__aarch64__)
 #if defined(_WIN32)
 bool has_pmull() noexcept { return ::IsProcessorFeaturePresent(PF_ARM_V8_CRYPTO_INSTRUCTIONS_AVAILABLE) != 0; }
-bool has_sha256() noexcept { return has_pmull(); }  // Windows tells of both parts together
+bool has_sha256() noexcept { return has_pmull(); }  // Windows reports both parts together
 #elif defined(__linux__)
 bool has_pmull() noexcept { return (::getauxval(AT_HWCAP) & HWCAP_PMULL) != 0; }
 bool has_sha256() noexcept { return (::getauxval(AT_HWCAP) & HWCAP_SHA2) != 0; }

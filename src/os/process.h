@@ -14,8 +14,8 @@ void pause(std::uint32_t milliseconds) noexcept;
 /// Identifies the calling thread; never 0. Safe in signal handlers.
 std::uintptr_t current_thread() noexcept;
 
-/// Returns the programs that have the file open, each as its name and number, where the system tells and where that
-/// matters: on Windows, a mapped file cannot be changed. Else none.
+/// Returns the programs that have the file open, each as its name and number, on systems where this matters: on
+/// Windows, a mapped file cannot be changed. Elsewhere returns an empty list.
 std::vector<std::string> programs_with(const std::filesystem::path& file);
 
 /// Loads the system's shared library of this name and version of its ABI, for the rest of the process:
@@ -23,7 +23,7 @@ std::vector<std::string> programs_with(const std::filesystem::path& file);
 /// `lib<name>.dll` from the folder of the program or the system; PATH and the current folder of Windows may have files
 /// from strangers and are not searched. Null if it cannot be loaded; `why` then has the system's words.
 void* load_library(const std::string& name, int version, std::string& why);
-/// The function of this name in a library, or null.
+/// Returns the function of this name in a library, or null.
 void* symbol_of(void* library, const char* name) noexcept;
 
 #if defined(__aarch64__)

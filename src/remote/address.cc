@@ -48,7 +48,7 @@ bool is_http(const Url& url) {
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
-  // What cannot be parsed may hold a password anywhere, so only what is before it is repeated.
+  // An address that cannot be parsed may hold a password anywhere, so only the part before it is repeated.
   const std::string_view scheme = text.substr(0, text.find("://"));
   throw Error(Code::remote_address, concat("this is not an address that can be opened: ", why), {},
               scheme.size() < text.size() ? std::filesystem::path(concat(scheme, "://...")) : std::filesystem::path());
@@ -94,7 +94,7 @@ Address parse_s3(std::string_view text, std::string_view rest, const S3Options& 
                                               : options.endpoint;
   while (host.ends_with('/')) host.pop_back();
   const std::string path = encoded(options.endpoint.empty() ? std::string(key) : concat("/", bucket, key));
-  // In one piece: libcurl writes the digits of a path that is set alone in lower case.
+  // In one piece: libcurl writes the hexadecimal digits of a path that is set separately in lower case.
   const Url url = new_url();
   const curl::Result failed = set(url, Part::url, (host + path).c_str(), curl::path_as_is);
   if (failed != curl::Result::ok || !is_http(url) || !part_of(url, Part::path).ends_with(path)) {

@@ -9,7 +9,7 @@
 
 namespace onnxar {
 
-/// An address of HTTP or HTTPS, and what may be sent there.
+/// An HTTP or HTTPS address, and the secrets that may be sent there.
 struct Address {
   std::string url;    ///< without name, password and fragment
   std::string site;   ///< scheme, host and port: secrets of one site go to no other

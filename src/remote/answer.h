@@ -24,7 +24,7 @@ struct ContentRange {
   [[nodiscard]] std::uint64_t length() const noexcept { return last - first + 1; }
 };
 
-/// Nothing if the text has another form, does not tell the size, or contradicts itself.
+/// Returns nothing if the text has another form, does not state the size, or contradicts itself.
 std::optional<ContentRange> parse_content_range(std::string_view text);
 
 /// Tells one version of a file from another.

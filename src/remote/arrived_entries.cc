@@ -39,7 +39,7 @@ void ArrivedEntries::add(std::uint64_t piece) {
     wrong = std::exchange(wrong_, std::nullopt);
   }
   told_.notify_one();
-  // Not the thread but the caller says what is wrong: that may take long, and nothing more need be downloaded.
+  // The caller reports what is wrong, not the thread: that may take long, and no more data is needed.
   if (wrong) expect_right(*wrong);
 }
 
@@ -67,11 +67,11 @@ void ArrivedEntries::start() {
   try {
     thread_.emplace([this] { work(); });
   } catch (const std::system_error&) {
-    threads_ = 1;  // the system gives no more
+    threads_ = 1;  // the system starts no more
   }
 }
 
-/// Ends the thread, without the entry that it is at.
+/// Ends the thread without finishing the current entry.
 void ArrivedEntries::stop() noexcept {
   {
     const std::scoped_lock lock(mutex_);
@@ -105,7 +105,7 @@ Bytes ArrivedEntries::data_of(std::size_t index) const {
   return base::section(file_.bytes(), offset, directory_.entries()[index].size);
 }
 
-/// Gives up when it is stopped. What makes an entry wrong is for `expect_right` to say.
+/// Gives up when it is stopped. `expect_right` reports what is wrong with an entry.
 bool ArrivedEntries::is_right(std::size_t index) const noexcept try {
   constexpr std::size_t step = 16U << 20U;
   std::uint32_t crc = 0;

@@ -22,7 +22,7 @@ namespace onnxar {
 class ArrivedEntries {
  public:
   /// `directory` is the directory of the file on the server, and `part` the pieces of it that have arrived. Both must
-  /// outlive this. With `threads` of 1, or if the system gives none, only `finish` verifies; 0: as many as there are
+  /// outlive this. With `threads` of 1, or if the system starts none, only `finish` verifies; 0: as many as there are
   /// cores. REQUIRES: `part` has the size of the file. Throws what `MappedFile::map` throws.
   ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads);
   ArrivedEntries(const ArrivedEntries&) = delete;

@@ -17,7 +17,7 @@ namespace {
 using base::concat;
 using Clock = std::chrono::steady_clock;
 
-/// Refuses limits that mean nothing, and options that would put fields of their own into a request.
+/// Refuses meaningless limits, and options that would add header fields to a request.
 void expect_possible(const RemoteOptions& options) {
   if (options.connections == 0) throw Error(Code::usage_argument, "at least one connection is needed");
   if (options.connect_timeout.count() < 0 || options.stall_timeout.count() < 0) {
@@ -36,7 +36,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return time.count() % second == 0 ? concat(time.count() / second, " s") : concat(time.count(), " ms");
 }
 
-/// Copies the bytes that are wanted of those that came. The targets are in the order of the file.
+/// Copies the wanted bytes from those that arrived. The targets are in the order of the file.
 void scatter(std::span<const RangeTarget> targets, std::uint64_t offset, Bytes bytes) {
   const auto ends_at_or_before = [](const RangeTarget& target, std::uint64_t at) {
     return target.offset + target.target.size() <= at;
@@ -154,7 +154,7 @@ class HttpFile::Transfers {
     // libcurl refuses the options of a next try to a handle whose host has no address.
     if (result != curl::Result::ok) slot.handle.reset();
     const Request::Outcome outcome = request.finish(result);
-    // What a server cannot do is the result of the first request; `open` decides.
+    // The first request shows what a server cannot do; `open` decides.
     const bool is_told = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
     if (outcome == Request::Outcome::done || is_told) return done_(request);
     if (outcome == Request::Outcome::too_many) return;  // the caller asks for what is missing
@@ -221,7 +221,7 @@ void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& rec
   run(requests, [](Request&) {});
 }
 
-/// Asks for many small ranges in a few requests. What a server leaves out is asked for one by one.
+/// Requests many small ranges in a few requests, and then one by one the ranges that the server left out.
 void HttpFile::fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const {
   std::deque<Request> requests;
   for (std::vector<base::ByteRange>& part : bundles_of(ranges)) {
@@ -264,7 +264,7 @@ void HttpFile::follow(Request& request) const {
   now_ = redirected(request.address(), request.answer().location);
 }
 
-/// Where a redirect led is refused once its signature has expired; the address that redirects gives a new one.
+/// A redirect target is refused once its signature has expired; the original address then redirects to a new one.
 void HttpFile::renew_or_refuse(Request& request) const {
   const bool was_redirected = request.address().url != address_.url;
   if (!was_redirected || request.renewed) refuse(request.answer().status);
@@ -283,11 +283,11 @@ void HttpFile::try_again(Request& request, bool stalled) const {
   const double share = std::uniform_real_distribution<>(0.5, 1)(random_);
   const auto grown = options_.pause * (1LL << std::min<std::size_t>(request.tries - 1, 10));
   auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(grown * share);
-  constexpr std::chrono::seconds longest{60};  // a server that asks for more is as good as gone
+  constexpr std::chrono::seconds longest{60};  // a server that asks for more is treated as unavailable
   const Answer& answer = request.answer();
   if (answer.retry_after) pause = std::max<std::chrono::milliseconds>(pause, std::min(*answer.retry_after, longest));
   request.not_before = Clock::now() + pause;
-  // A server that a redirect led to may be gone for good.
+  // The redirect target may no longer exist.
   if (request.tries > 1 || stalled) now_ = address_;
   request.redirects = 0;
 }
@@ -303,7 +303,7 @@ void HttpFile::give_up(const Request& request, bool stalled) const {
        {Hint::wait_longer});
 }
 
-/// For an answer whose status is not one of success.
+/// Handles an answer whose status is not a success.
 void HttpFile::refuse(int status) const {
   switch (status) {
     case 404:

@@ -33,7 +33,7 @@ class HttpFile final : public RandomAccess {
   /// Hands over the bytes of the ranges, each as one request, some at the same time. Throws what `read` and `receive`
   /// throw.
   void fetch(std::span<const base::ByteRange> ranges, const Receive& receive) const;
-  /// Hands over the whole file in one request, from its begin again after a failure.
+  /// Hands over the whole file in one request, from its start again after a failure.
   void fetch_whole(const Receive& receive) const;
 
  private:

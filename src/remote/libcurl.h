@@ -91,10 +91,10 @@ struct Message {
   };
 };
 
-/// The version from which on it signs requests as stores expect: 7.85.
+/// The first version that signs requests as stores expect: 7.85.
 inline constexpr unsigned first_that_signs = 0x075500;
 
-/// The begin of curl_version_info_data.
+/// The first members of curl_version_info_data.
 struct VersionInfo {
   int age;
   const char* version;

@@ -21,7 +21,7 @@ namespace {
 
 using base::concat;
 
-constexpr std::uint64_t most_between = 32U << 10U;  // bytes that are read in vain to save a request
+constexpr std::uint64_t most_between = 32U << 10U;  // unneeded bytes that are read to save a request
 constexpr std::size_t most_in_one = 100;            // ranges in a request; servers limit them and the length of a line
 constexpr const char* data_suffix = ".part";
 constexpr const char* list_suffix = ".part.list";
@@ -84,7 +84,7 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
 PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
     : target_(std::move(place)), size_(size), data_(target_.folder->open_own(name_of(data_suffix))) {
   std::error_code failed;
-  // A process that had the lock until now may have given the file its name: then it is not ours to write.
+  // A process that had the lock until now may have given the file its name: then this process must not write it.
   if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy || !has_name(data_, data_suffix)) {
     throw Error(Code::archive_busy, "another process downloads to the same output", {}, target_.path);
   }
@@ -166,7 +166,7 @@ void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) 
   if (!failed) failed = set_mode(existing);
   if (!failed && sync == base::Sync::full) failed = os::sync(data_);
   if (existing == base::Existing::replace) base::renew_lock(lock, target());
-  // The rename is by name, and must not publish what another process downloads.
+  // The rename is by name, and must not publish another process's download.
   if (!has_name(data_, data_suffix)) {
     throw Error(Code::io_changed, "was removed or replaced during the download; try again", {},
                 target_.folder->path() / os::path_of(name_of(data_suffix)));

@@ -36,8 +36,8 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
 /// whole finds.
 class PartFile {
  public:
-  /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` tells the file, too, and has no
-  /// line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
+  /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` also identifies the file, and has
+  /// no line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
   /// Throws archive.busy (another object has them open), io.disk_full or what `Folder::open_own` throws.
   PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
 

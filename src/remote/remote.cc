@@ -27,8 +27,9 @@
 namespace onnxar {
 namespace {
 
-/// Identifies the file that the pieces belong to and its version; empty if the server does not tell. The address, since
-/// two files may have one time; without its query, where each download may have a signature of its own.
+/// Identifies the file that the pieces belong to and its version; empty if the server states no version. Contains the
+/// address, because two files may have the same time, but not its query, because each download may have its own
+/// signature.
 std::string version_of(const HttpFile& file) {
   if (!file.has_ranges()) return {};
   const std::string& version = file.version().etag.empty() ? file.version().last_modified : file.version().etag;
@@ -50,7 +51,7 @@ std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t si
   return runs;
 }
 
-/// Downloads the pieces that are missing, and notes each when it is complete. Returns whether each entry is verified.
+/// Downloads the missing pieces, and records each when it is complete. Returns whether each entry is verified.
 std::vector<bool> fetch_pieces(const HttpFile& file, const zip::Directory& directory, PartFile& part,
                                const GetOptions& options) {
   const std::uint64_t size = file.size();
@@ -83,7 +84,7 @@ void fetch_in_one(const HttpFile& file, PartFile& part) {
       size = offset + bytes.size();
     });
   } catch (...) {
-    part.discard();  // nothing of it could be used again
+    part.discard();  // none of it could be used again
     throw;
   }
   part.set_size(size);
@@ -93,7 +94,7 @@ bool is_same(const zip::Directory& a, const zip::Directory& b) {
   return a.offset() == b.offset() && std::ranges::equal(a.headers(), b.headers());
 }
 
-/// Proves the container, and the CRC-32 of each entry that was not verified with `directory`. Notes what it has in
+/// Proves the container, and the CRC-32 of each entry that was not verified with `directory`. Writes the result to
 /// `report`. Errors have no path: the file has no name yet.
 void prove(const PartFile& part, const zip::Directory* directory, std::vector<bool> verified, std::size_t threads,
            GetReport& report) {
@@ -132,7 +133,7 @@ void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, Part
     if (has_ranges) verified = fetch_pieces(file, *directory, part, options);
   } catch (const Error& error) {
     if (error.code() != Code::remote_no_ranges) throw;
-    has_ranges = false;  // the server sends none any more
+    has_ranges = false;  // the server no longer sends ranges
   }
   if (!has_ranges) fetch_in_one(file, part);
   prove(part, directory, std::move(verified), options.output.threads, report);

@@ -121,7 +121,7 @@ void Request::prepare(curl::Easy* handle, const Address& address, bool is_first_
   fault_ = nullptr;
   begun_ = stopped_ = progress_ = false;
   received_ = head_ = 0;
-  if (wanted_ == Wanted::whole) ranges_ = {{0, expected.size.value_or(UINT64_MAX)}};  // each try is from the begin
+  if (wanted_ == Wanted::whole) ranges_ = {{0, expected.size.value_or(UINT64_MAX)}};  // each try starts at 0
   set_fields(handle, options);
   set(handle, Option::url, address.url.c_str());
   set(handle, Option::path_as_is, 1L);  // `..` in a key of S3 is a part of its name
@@ -201,7 +201,7 @@ void Request::begin_body() {
   }
   if (answer_.status == 206) expect_range();
   expect_version();
-  // A server may answer with the whole file if it is as short as what was asked for.
+  // A server may answer with the whole file if it is no longer than the requested range.
   const bool is_short = wanted_ == Wanted::end && answer_.length && *answer_.length <= end_length;
   stopped_ = answer_.status == 200 && wanted_ != Wanted::whole && !is_short;
 }
@@ -231,7 +231,7 @@ void Request::expect_range() {
 
 void Request::take(Bytes bytes) {
   received_ += bytes.size();
-  if (!answer_.has_bytes()) {  // a page that says what is wrong
+  if (!answer_.has_bytes()) {  // a page that describes the error
     if (received_ <= end_length) return;
     throw wrong(concat("the server answers with status ", answer_.status, " and more bytes than such an answer takes"));
   }
@@ -292,13 +292,13 @@ std::string Request::failure() const {
 
 Request::Outcome Request::finish(Result result) {
   result_ = result;
-  // Only a range goes on where it broke off. Others begin again, and pages of errors bring nothing.
+  // Only a range continues where it stopped. Other requests start again, and error pages contain no data.
   progress_ = wanted_ == Wanted::range && answer_.has_bytes() && received_ >= enough_progress;
   if (fault_) std::rethrow_exception(fault_);
   const int status = answer_.status;
   if (stopped_) return wanted_ == Wanted::ranges ? Outcome::too_many : Outcome::no_ranges;
   if (result == Result::operation_timedout) return Outcome::stalled;
-  if (result == Result::out_of_memory && !begun_) {  // what libcurl says of a long line
+  if (result == Result::out_of_memory && !begun_) {  // libcurl's code for a long line
     throw wrong("a line in the head of the server's answer is too long");
   }
   if (result != Result::ok) {

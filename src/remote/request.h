@@ -44,7 +44,7 @@ class Request {
   void prepare(curl::Easy* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
                const Version& expected);
 
-  /// How a try ended.
+  /// The result of a try.
   enum class Outcome : std::uint8_t {
     done,
     again,       ///< failed for a reason that may pass
@@ -59,11 +59,11 @@ class Request {
   Outcome finish(curl::Result result);
 
   [[nodiscard]] Wanted wanted() const noexcept { return wanted_; }
-  /// Where the last try went.
+  /// The address of the last try.
   [[nodiscard]] const Address& address() const noexcept { return address_; }
   [[nodiscard]] const Answer& answer() const noexcept { return answer_; }
   [[nodiscard]] const std::vector<base::ByteRange>& missing() const noexcept { return ranges_; }
-  /// Of Wanted::end: the bytes, which end with the file.
+  /// For Wanted::end: the bytes up to the end of the file.
   [[nodiscard]] std::vector<std::byte>& body() noexcept { return body_; }
   /// Returns the words of libcurl for the last failure.
   [[nodiscard]] std::string failure() const;
@@ -112,7 +112,8 @@ class Request {
   std::uint64_t head_ = 0;  // bytes of the answer's head, with those of interim answers
 };
 
-/// How many of the last bytes of a file are read first: what comes in a round trip of 20 ms at 100 Mbit/s.
+/// The number of bytes at the end of a file that are read first: those that arrive in a round trip of 20 ms at 100
+/// Mbit/s.
 inline constexpr std::uint64_t end_length = 256U << 10U;
 
 }  // namespace onnxar

@@ -29,7 +29,7 @@ class StallClock {
     if (bytes_ != 0 && bytes_ >= wanted) restart();
   }
   void restart() noexcept { *this = {}; }
-  /// Since the speed was reached last, or since the begin.
+  /// The time since the speed was last reached, or since the start.
   [[nodiscard]] Duration waited() const noexcept { return waited_; }
 
  private:

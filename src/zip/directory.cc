@@ -137,15 +137,15 @@ void Directory::need_headers(Bytes file, const Need& need, std::span<const std::
     if (!header) continue;  // proving it refuses it
     const std::uint64_t length = local_file_header_size + header->file_name_length + header->extra_field_length;
     if (length <= usual_length(i)) continue;
-    // Longer headers are refused by their length alone (L15), and so are those that leave the room.
+    // Longer headers are refused because of their length (L15), and so are those that leave the room.
     longer.push_back({begin, std::min({length, local_header_maximum, limit_of(i) - begin})});
   }
   if (!longer.empty()) need(longer);
 }
 
-/// Proves the entries to which the shortcut of P5a does not apply: those whose data's place the directory does not
-/// tell. The shortcut keeps the cost of opening at O(directory): reading every local header of a mapped archive would
-/// fault in a page per entry.
+/// Proves the entries to which the shortcut of P5a does not apply: those for which the directory does not determine the
+/// place of the data. The shortcut keeps the cost of opening at O(directory): reading every local header of a mapped
+/// archive would fault in a page per entry.
 void Directory::prove_irregular_entries(Bytes file, const Need& need) {
   std::vector<std::size_t> irregular;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -163,7 +163,7 @@ bool Directory::is_followed_by_tail(Bytes file, std::size_t index) const {
 }
 
 /// True if the shortcut of P5a took the data to begin on a page. If it begins at a multiple of 64 before that, a
-/// superseded tail of just that length follows, which opening did not see. Places that are 64 bytes apart hide none:
+/// superseded tail of exactly that length follows, which opening did not see. Places that are 64 bytes apart hide none:
 /// directory and end record have more.
 bool Directory::may_hide_tail(std::size_t index) const noexcept {
   constexpr std::size_t most_extra = local_zip64_extra_size + padding_minimum + alignment_minimum;

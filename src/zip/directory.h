@@ -77,7 +77,7 @@ class Directory {
   [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const {
     return local(file, index).data_offset;
   }
-  /// Where the data of an entry is, once its local header is proved; 0 before.
+  /// Returns the offset of an entry's data once its local header is proved; 0 before.
   [[nodiscard]] std::uint64_t proved_data_offset(std::size_t index) const noexcept { return proved(index).data_offset; }
 
  private:

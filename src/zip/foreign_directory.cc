@@ -134,7 +134,7 @@ void ForeignDirectory::index_files() {
   check_omissions();
 }
 
-/// F8: folders are not in the index, because equal folders are harmless. A file in the place of a folder is not.
+/// F8: folders are not in the index, because equal folders are harmless. A file with the name of a folder is not.
 void ForeignDirectory::check_folders() const {
   const auto name_of = [this](std::uint32_t i) { return entries_[files_[i]].name; };
   for (const ForeignEntry& entry : entries_) {

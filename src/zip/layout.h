@@ -1,4 +1,4 @@
-// Computes the layout of an archive from names, sizes and alignments alone, before anything is written.
+// Computes the layout of an archive only from names, sizes and alignments, before anything is written.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ struct SizedEntry {
 /// usage.argument (more than `largest_entry` bytes), zip.limit.* or what `Writer::add` throws.
 std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin = 0, const KeptDirectory& kept = {},
                         const Limits& limits = {});
-/// As above, for entries with one alignment.
+/// Computes the size of a file whose entries have one alignment.
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                         std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {},
                         const Limits& limits = {});

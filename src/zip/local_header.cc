@@ -49,7 +49,7 @@ void check_length(std::uint64_t length, const HeaderContext& refuse) {
 
 void check_version(const LocalFileHeader& header, const HeaderContext& refuse) {
   // L13: the version is not compared with the directory's. Common writers state different versions, and both versions
-  // only tell which features are needed to extract the entry.
+  // only state the features that are needed to extract the entry.
   if (is_known_version(header.version_needed)) return;
   refuse(Code::zip_entry_version, concat("version ", header.version_needed, " needed to extract in the local header; ",
                                          known_versions(), " are read"));

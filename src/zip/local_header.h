@@ -23,7 +23,7 @@ class KnownZeros {
  public:
   /// True if all bytes of `padding`, a view of the file, are zero.
   [[nodiscard]] bool are_zeros(Bytes padding);
-  /// How many bytes were compared so far, without those of short padding.
+  /// Returns the number of bytes compared so far, except those of short padding.
   [[nodiscard]] std::uint64_t compared() const noexcept { return compared_; }
 
  private:

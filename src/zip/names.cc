@@ -186,7 +186,7 @@ std::uint64_t NameIndex::hash_of(std::string_view name) { return PrefixHasher(na
 
 bool WrittenNames::is_folder(std::string_view name) const {
   if (in_folders_.empty()) return false;
-  // The set is sorted, so the names in a folder follow its own name: one look-up tells whether it has any.
+  // The set is sorted, so the names in a folder follow its own name: one look-up finds out if it has any.
   const std::string folder = base::folded_copy(name) + '/';
   const auto first = in_folders_.lower_bound(folder);
   return first != in_folders_.end() && first->starts_with(folder);

@@ -37,9 +37,9 @@ void check_name(std::string_view name, const Place& place);
 /// allocation.
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept;
 
-/// `name` without the parts that some readers drop: drives at the front (`c:`, bsdtar), a version at the end (`;1`,
-/// unzip), dots and spaces at the end of a part (Windows). Such readers do not distinguish names with the same result.
-/// Names that `name_fault` allows do not change.
+/// Returns `name` without the parts that some readers drop: drives at the front (`c:`, bsdtar), a version at the end
+/// (`;1`, unzip), dots and spaces at the end of a part (Windows). Such readers do not distinguish names with the same
+/// result. Names that `name_fault` allows do not change.
 std::string name_without_omissions(std::string_view name);
 
 /// True if two names are equal after base::folded, under which the names in a zip must differ (N11).

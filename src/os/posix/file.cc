@@ -193,8 +193,8 @@ void allow_holes(Handle /*file*/) noexcept {}  // every file may have them
 std::error_code hand_over(Handle file) noexcept {
   const int other = ::fcntl(descriptor_of(file), F_DUPFD_CLOEXEC, 0);
   if (other < 0) return outcome(false);
-  // Every close of a descriptor has the file system hand over what it holds back, not only the last one. Its result is
-  // the only news of a write that failed later. EINTR: it was interrupted, but did not fail.
+  // Every close of a descriptor, not only the last one, makes the file system write the data that it holds back. The
+  // result of close is the only report of a write that failed later. EINTR: it was interrupted, but did not fail.
   return outcome(::close(other) == 0 || errno == EINTR);
 }
 

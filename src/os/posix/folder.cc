@@ -78,7 +78,7 @@ File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, 
     const auto open = [&] { return ::openat(descriptor_of(at), part->c_str(), flags | O_NOFOLLOW); };
     File next = opened_by(open, failed);
     if (!next.valid()) {
-      // O_NOFOLLOW fails with ELOOP or ENOTDIR at a link. Callers tell "outside" from "missing" by this code.
+      // O_NOFOLLOW fails with ELOOP or ENOTDIR at a link. Callers distinguish "outside" from "missing" by this code.
       if ((failed.value() == ELOOP || failed.value() == ENOTDIR) && is_link(at, *part)) failed = error_of(EXDEV);
       return {};
     }
@@ -98,7 +98,7 @@ std::error_code rename_by_link(Handle folder, const fs::path& from, Handle into,
 
 std::error_code set_mode(Handle file, mode_t mode) noexcept {
   const std::error_code failed = outcome(::fchmod(descriptor_of(file), mode & 0777) == 0);
-  // File systems without modes, such as FAT, refuse to change them. The other file then had none of its own either.
+  // File systems without modes, such as FAT, refuse to change them. The other file then had no mode of its own either.
   const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
   return has_modes ? failed : std::error_code();
 }
@@ -258,7 +258,7 @@ std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noex
   if (found != 0 && errno != ENOENT) return outcome(false);
   if (found != 0 || !S_ISREG(status.st_mode)) return {};  // a new name: the mode from the umask stays
   const int here = descriptor_of(file);
-  // Root keeps the owner, too.
+  // If this process is root, the owner is kept, too.
   const bool keeps_group =
       ::fchown(here, status.st_uid, status.st_gid) == 0 || ::fchown(here, static_cast<uid_t>(-1), status.st_gid) == 0;
   mode_t mode = status.st_mode & 0777;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t huge_page = 2U << 20U;
 
-/// Gives the advice, of madvise(2), on the pages that `bytes` touch.
+/// Passes the advice to madvise(2) for the pages that `bytes` touch.
 std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
   if (bytes.empty()) return {};
   const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % mapping_granularity();

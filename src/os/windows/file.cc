@@ -48,7 +48,7 @@ std::int64_t nanoseconds_of(LARGE_INTEGER time) noexcept {
   return (time.QuadPart - from_1601_to_1970) * 100;
 }
 
-/// ReFS has identities of 128 bits; of the others the upper half is 0. FAT tells an identity in the older way alone.
+/// ReFS has identities of 128 bits; for other file systems the upper half is 0. FAT supports only the older query.
 FileIdentity identity_of(HANDLE file, std::error_code& failed) noexcept {
   FILE_ID_INFO found{};
   if (::GetFileInformationByHandleEx(file, FileIdInfo, &found, sizeof(found)) == 0) {
@@ -77,7 +77,7 @@ bool is_folder_name(const std::wstring& name) noexcept {
   return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
 }
 
-/// DUPLICATE_EXTENTS_DATA and what belongs to it, which mingw-w64 10 lacks.
+/// DUPLICATE_EXTENTS_DATA and its constants, which mingw-w64 10 lacks.
 struct SharedExtents {
   HANDLE source;
   LARGE_INTEGER source_offset, target_offset, length;

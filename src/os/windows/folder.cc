@@ -88,7 +88,7 @@ std::error_code remove_name(Handle folder, const fs::path& name, ULONG kind) noe
   return failed;
 }
 
-// Of the native interface; the headers for programs lack them.
+// Constants of the native interface, which the public headers lack.
 constexpr int rename_class = 10;     // FileRenameInformation
 constexpr int rename_ex_class = 65;  // FileRenameInformationEx
 constexpr ULONG replace_flag = 1, posix_flag = 2, read_only_flag = 0x40;
@@ -277,7 +277,7 @@ fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed)
   return failed ? fs::path() : target_in(held);
 }
 
-// No folder of this system is open to all and yet protects the files in it. Making a link takes a privilege.
+// No folder of this system is open to all users and also protects the files in it. Making a link takes a privilege.
 bool may_follow_link(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   status_in(folder, name, failed);
   return !failed;

@@ -45,7 +45,7 @@ std::error_code outcome_of(NTSTATUS status) noexcept;
 /// Takes ownership of the handle that a call has just returned.
 File file_of(HANDLE handle, std::error_code& failed) noexcept;
 
-/// Everybody may read, write, rename and remove what this process has open, as on other systems.
+/// Lets everybody read, write, rename and remove files that this process has open, as on other systems.
 constexpr DWORD share_all = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// Returns the absolute path in the form without a limit of 260 characters, in which the system reads no device names
@@ -55,7 +55,7 @@ std::wstring long_path(const std::filesystem::path& path);
 /// Opens what the path leads to, a folder as well.
 File open_path(const std::wstring& path, DWORD access, DWORD flags, std::error_code& failed) noexcept;
 
-/// How `open_in` opens.
+/// The way in which `open_in` opens.
 struct Opening {
   ACCESS_MASK access = 0;
   ULONG disposition = FILE_OPEN;
