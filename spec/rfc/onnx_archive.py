@@ -63,7 +63,7 @@ _SIZES = struct.Struct("<2Q")
 
 
 class Entry(NamedTuple):
-    """Where an entry lies in the file."""
+    """The place of an entry in the file."""
 
     offset: int  # of its local header
     size: int  # of its data
@@ -119,7 +119,7 @@ class Archive:
         return self._file[begin : begin + self.entries[name].size]
 
     def offset(self, name: str) -> int:
-        """Where in the file the bytes of an entry begin; checks its local header."""
+        """Returns the offset of an entry's bytes in the file; checks its local header."""
         offset, size, limit = self.entries[name]
         local = _LOCAL.unpack_from(self._file, offset)
         signature, *_, compressed, uncompressed, name_length, extra_length = local
@@ -139,8 +139,7 @@ class Archive:
         return data_at
 
     def model(self, graph: str = MODEL) -> ModelProto:
-        """Returns the model as it is stored: linked tensors name entries and have no
-        data.
+        """Returns the stored model: linked tensors name entries and have no data.
 
         `graph` is the entry of another model over the same weights: `unet/model.onnx`.
         """
@@ -155,7 +154,7 @@ class Archive:
         return self[location][offset : offset + length]
 
     def array(self, tensor: TensorProto) -> np.ndarray:
-        """What numpy_helper.to_array returns; of linked data a view of the mapped file.
+        """Returns what numpy_helper.to_array returns; for linked data a view of the file.
 
         Copied are types below 8 bits, and data that is not aligned to its elements.
         """
@@ -164,7 +163,7 @@ class Archive:
         return array_of(tensor, self.data(tensor))
 
     def load_tensors(self, message: Message) -> None:
-        """Takes the data of all linked tensors of a model into the model.
+        """Copies the data of all linked tensors of a model into the model.
 
         Tensors that share bytes, or whose name a graph has twice, keep `external_data`:
         it tells `save` what was shared, and what was outside the model.
@@ -180,8 +179,7 @@ class Archive:
                 set_external_data(tensor, link)
 
     def _copy(self, link: Link) -> bytes:
-        """Returns the bytes of a link. They are read: to map their pages would cost
-        more."""
+        """Returns the bytes of a link, read because mapping their pages costs more."""
         view = self[link.location][link.offset : link.offset + link.length]
         if self._descriptor >= 0 and hasattr(os, "pread"):
             begin = self.offset(link.location) + link.offset
@@ -191,7 +189,7 @@ class Archive:
         return bytes(view)
 
     def _find(self, tensor: TensorProto) -> Link:
-        """Where the bytes of a linked tensor are."""
+        """Returns the place of the bytes of a linked tensor."""
         what = f"tensor {tensor.name!r}"
         require(tensor.data_type != 0, "M19", f"{what} has no data type")
         require(tensor.data_type != TensorProto.STRING, "M15", f"{what} links strings")
@@ -237,7 +235,7 @@ class Archive:
         return count, offset, end
 
     def _read_header(self, at: int, end: int) -> tuple[str, int, int, int]:
-        """Name, offset and size of an entry, and where the next header begins."""
+        """Returns name, offset and size of an entry, and the offset of the next header."""
         require(at + _HEADER.size <= end, "D1", f"the header at {at} is cut off")
         header = _HEADER.unpack_from(self._file, at)
         signature, _, _, flags, method, _, _, _, compressed, size, *lengths = header

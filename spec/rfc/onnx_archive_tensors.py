@@ -68,7 +68,7 @@ def require(holds: bool, rule: str, what: str) -> None:
 
 
 class Link(NamedTuple):
-    """Where in an archive the bytes of a tensor are."""
+    """The place of a tensor's bytes in an archive."""
 
     location: str  # the name of an entry
     offset: int  # in the entry
@@ -80,8 +80,7 @@ def is_external(tensor: TensorProto) -> bool:
 
 
 def size_of(tensor: TensorProto) -> int | None:
-    """Returns the bytes that type and dimensions need; None for a type that is not
-    known."""
+    """Returns the bytes that type and dimensions need; None for an unknown type."""
     fits = len(tensor.dims) <= _MOST_DIMS and min(tensor.dims, default=0) >= 0
     count, bits = math.prod(tensor.dims) if fits else 0, _BITS.get(tensor.data_type)
     size = -(-count * (bits or 0) // 8)
@@ -91,7 +90,7 @@ def size_of(tensor: TensorProto) -> int | None:
 
 
 def external_data_of(tensor: TensorProto) -> tuple[str, int, int | None]:
-    """Location, offset and length of external data, as the tensor states them."""
+    """Returns location, offset and length of external data, as the tensor states them."""
     keys = [pair.key for pair in tensor.external_data]
     said = {pair.key: pair.value for pair in tensor.external_data}
     what = f"external data of tensor {tensor.name!r}"
@@ -112,7 +111,7 @@ def set_external_data(tensor: TensorProto, link: Link) -> None:
 
 
 def shared_range(tensor: TensorProto, length: int) -> Link | None:
-    """Where the bytes of a tensor were, if it says so: tensors may share a range."""
+    """Returns the former place of a tensor's bytes, if stated: tensors may share a range."""
     said = {pair.key: pair.value for pair in tensor.external_data}
     if "location" not in said or ("offset" not in said and tensor.HasField("raw_data")):
         return None  # such as what convert_model_to_external_data prepares
@@ -120,7 +119,7 @@ def shared_range(tensor: TensorProto, length: int) -> Link | None:
 
 
 def array_of(tensor: TensorProto, data: memoryview) -> np.ndarray:
-    """What numpy_helper.to_array makes of these bytes: a view of them if it can be."""
+    """Returns these bytes as numpy_helper.to_array does, as a view if possible."""
     name, bits = _DTYPES.get(tensor.data_type, ""), _BITS.get(tensor.data_type, 0)
     require(bits > 0, "M19", f"{tensor.name!r} has an unknown type")
     if bits < _BYTE:  # NumPy has a byte for each element
@@ -145,7 +144,7 @@ def typed_fields(tensor: TensorProto) -> list[str]:
 
 
 def typed_bytes(tensor: TensorProto) -> bytes | None:
-    """Typed data as raw_data would hold it; None if it does not convert exactly."""
+    """Returns typed data as raw_data; None if it does not convert exactly."""
     name, bits = _DTYPES.get(tensor.data_type, ""), _BITS.get(tensor.data_type, 0)
     field = _TYPED_FIELDS.get(name, _OTHERS_FIELD)
     if typed_fields(tensor) != [field]:
@@ -187,7 +186,7 @@ def _range_of(name: str, bits: int) -> tuple[int, int]:
 
 
 def fields_without_data(tensor: TensorProto) -> list[tuple[Any, Any]]:
-    """What ListFields returns, without the data, which it would copy."""
+    """Returns the result of ListFields without the data, which it would copy."""
     skipped = _ALL_TYPED_FIELDS | _PLACE_FIELDS
     fields = [f for f in tensor.DESCRIPTOR.fields if f.name not in skipped]
     is_there = [not f.has_presence or tensor.HasField(f.name) for f in fields]
@@ -205,7 +204,7 @@ def tensors_in(field: Any, value: Any) -> list[Any]:
 
 
 def doubled_tensors(graph: GraphProto | FunctionProto) -> Iterator[TensorProto]:
-    """Tensors whose name a graph defines twice, by initializers or Constant nodes.
+    """Yields tensors whose name a graph defines twice, by initializers or Constant nodes.
 
     Runtimes choose one by where its data is, so it stays inside or outside the model.
     """
@@ -227,8 +226,7 @@ def doubled_tensors(graph: GraphProto | FunctionProto) -> Iterator[TensorProto]:
 
 
 def external_tensors(message: Message) -> tuple[list[TensorProto], dict[int, Any]]:
-    """Returns the tensors with external data in a model; by id, those with a doubled
-    name."""
+    """Returns the tensors with external data; by id, those with a doubled name."""
     tensors: list[TensorProto] = []
     doubled: dict[int, Any] = {}
     if isinstance(message, (GraphProto, FunctionProto)):
@@ -324,7 +322,7 @@ class Splitter:
         return True
 
     def _least(self, tensor: TensorProto, may: bool) -> int:
-        """Returns the bytes from which on a tensor's data becomes an entry."""
+        """Returns the least number of bytes of a tensor that becomes an entry."""
         if id(tensor) in self._doubled:
             was_outside = is_external(tensor) or shared_range(tensor, 0)
             return 1 if was_outside else sys.maxsize
