@@ -108,8 +108,8 @@ class Progress(ProgressTest):
 
     # The command may have published the file by then.
     def test_exception_in_progress_ends_the_freeze_command(self):
-        # On a busy machine the command may have ended before its report is read. If it is killed while it renames, a hidden
-        # file remains.
+        # On a busy machine the command may have ended before its report is read. If it is killed while it
+        # renames, a hidden file remains.
         names = self.names()
         with self.assertRaises(ZeroDivisionError):
             self.calls()["freeze"](progress=stop)

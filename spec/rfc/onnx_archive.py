@@ -119,7 +119,7 @@ class Archive:
         return self._file[begin : begin + self.entries[name].size]
 
     def offset(self, name: str) -> int:
-        """Returns the offset of an entry's bytes in the file; checks its local header."""
+        """Checks an entry's local header. Returns the offset of its bytes."""
         offset, size, limit = self.entries[name]
         local = _LOCAL.unpack_from(self._file, offset)
         signature, *_, compressed, uncompressed, name_length, extra_length = local
@@ -154,9 +154,9 @@ class Archive:
         return self[location][offset : offset + length]
 
     def array(self, tensor: TensorProto) -> np.ndarray:
-        """Returns what numpy_helper.to_array returns; for linked data a view of the file.
+        """Returns an array, as numpy_helper.to_array does. Linked data is a view.
 
-        Copied are types below 8 bits, and data that is not aligned to its elements.
+        It copies types below 8 bits, and data that is not aligned to its elements.
         """
         if not is_external(tensor):
             return onnx.numpy_helper.to_array(tensor)
@@ -235,7 +235,7 @@ class Archive:
         return count, offset, end
 
     def _read_header(self, at: int, end: int) -> tuple[str, int, int, int]:
-        """Returns name, offset and size of an entry, and the offset of the next header."""
+        """Returns an entry's name, offset and size, and the next header's offset."""
         require(at + _HEADER.size <= end, "D1", f"the header at {at} is cut off")
         header = _HEADER.unpack_from(self._file, at)
         signature, _, _, flags, method, _, _, _, compressed, size, *lengths = header

@@ -90,7 +90,7 @@ def size_of(tensor: TensorProto) -> int | None:
 
 
 def external_data_of(tensor: TensorProto) -> tuple[str, int, int | None]:
-    """Returns location, offset and length of external data, as the tensor states them."""
+    """Returns location, offset and length of a tensor's external data."""
     keys = [pair.key for pair in tensor.external_data]
     said = {pair.key: pair.value for pair in tensor.external_data}
     what = f"external data of tensor {tensor.name!r}"
@@ -111,7 +111,7 @@ def set_external_data(tensor: TensorProto, link: Link) -> None:
 
 
 def shared_range(tensor: TensorProto, length: int) -> Link | None:
-    """Returns the former place of a tensor's bytes, if stated: tensors may share a range."""
+    """Returns the former place of a tensor's bytes, if it states one, to share them."""
     said = {pair.key: pair.value for pair in tensor.external_data}
     if "location" not in said or ("offset" not in said and tensor.HasField("raw_data")):
         return None  # such as what convert_model_to_external_data prepares
@@ -204,7 +204,7 @@ def tensors_in(field: Any, value: Any) -> list[Any]:
 
 
 def doubled_tensors(graph: GraphProto | FunctionProto) -> Iterator[TensorProto]:
-    """Yields tensors whose name a graph defines twice, by initializers or Constant nodes.
+    """Yields tensors whose name initializers or Constant nodes define twice in a graph.
 
     Runtimes choose one by where its data is, so it stays inside or outside the model.
     """
