@@ -62,7 +62,7 @@ struct OpCount {
 
 struct TensorTotals {
   std::uint64_t tensors = 0;
-  std::uint64_t elements = 0;  ///< as the dimensions say
+  std::uint64_t elements = 0;  ///< by the dimensions
   std::uint64_t bytes = 0;     ///< of data; 0 for strings, and for unknown types without raw data
 };
 
@@ -78,7 +78,7 @@ struct OpCost {
   std::uint64_t multiply_adds = 0;
 };
 
-/// An operator whose cost could not be estimated, and why.
+/// An operator whose cost could not be estimated, with the reason.
 struct UnknownCost {
   std::string domain, op;
   std::string reason;      ///< `its shapes are not known`
@@ -120,7 +120,7 @@ struct CostEstimate {
   std::uint64_t in_subgraphs = 0;      ///< each counted once: how often If, Loop and Scan run it is unknown
   std::vector<OpCost> by_op;           ///< of the graph, most expensive first
   std::vector<UnknownCost> not_known;  ///< most frequent first
-  /// The whole cost, if `multiply_adds` is not exact and it follows from the sizes of open dimensions.
+  /// The whole cost, if `multiply_adds` is not exact and the cost follows from the sizes of open dimensions.
   std::optional<CostPolynomial> polynomial;
 };
 
@@ -216,11 +216,12 @@ struct InspectOptions {
   std::string op = {};  ///< if not empty, only the nodes of this operator
   bool files = false;   ///< fill in Inspection::files
   LoadOptions load = {};
-  /// If set, the steps for the estimate of cost beyond those for each byte of the model. Fuzzers set few.
+  /// If set, the number of steps for the estimate of cost, in addition to those for each byte of the model. Fuzzers set
+  /// a small number.
   std::optional<std::uint64_t> cost_steps = {};
-  /// Sizes with which the cost is counted: {"batch", 1} for an input's dimension with a name, {"x[0]", 1} for one
-  /// without, and the value of an input that is a single integer, such as a sampling rate. Throws usage.argument (a
-  /// name that no input has).
+  /// Sizes with which the cost is counted: {"batch", 1} for an input's dimension with a name, {"x[0]", 1} for a
+  /// dimension without a name, and the value of an input that is a single integer, such as a sampling rate. Throws
+  /// usage.argument (a name that no input has).
   std::vector<std::pair<std::string, std::int64_t>> dims = {};
 };
 

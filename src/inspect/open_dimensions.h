@@ -27,7 +27,7 @@ class OpenDimensions {
   /// Open dimensions without a binding become `unbound`. The arguments must outlive this object.
   OpenDimensions(const schema::GraphProto& graph, const Bindings& bindings, Unbound unbound);
 
-  /// Unknown if no input of the graph has the dimension.
+  /// Returns unknown if no input of the graph has the dimension.
   [[nodiscard]] Size size(std::string_view name) const;
   /// Returns the bound value of an input that is one integer.
   [[nodiscard]] std::optional<std::int64_t> value(std::string_view input) const;

@@ -20,7 +20,7 @@ using Sizes = std::vector<Size>;
 /// The largest number in the computation of slices: a sum or product of two such numbers cannot overflow.
 inline constexpr std::int64_t largest_dim = 1LL << 30U;
 
-/// Empty if one of them is not a number.
+/// Returns the sizes as numbers; empty if one of them is not a number.
 std::optional<Integers> numbers_of(const std::optional<Sizes>& sizes);
 
 /// A node and the known values of its inputs.

@@ -1,7 +1,7 @@
 // Shapes of the values in a graph, inferred from the shapes that the model states.
 //
-// This covers less than ONNX's shape inference: it knows the operators that usually connect those whose multiply-adds
-// are counted. Outputs of other operators are unknown. Shapes in value_info are trusted.
+// This covers less than ONNX's shape inference: it knows the operators that usually connect the operators whose
+// multiply-adds are counted. Outputs of other operators are unknown. Shapes in value_info are trusted.
 #pragma once
 
 #include <cstdint>

@@ -33,11 +33,12 @@ inline constexpr std::size_t most_factors = 6;
 /// Adds a multiple of `more` to `sum`. Returns false if a coefficient does not fit in 64 bits; `sum` is then undefined.
 [[nodiscard]] bool add_multiple(Polynomial& sum, const Polynomial& more, std::int64_t factor);
 
-/// Empty if a coefficient does not fit in 64 bits, or the degree exceeds `most_factors`. Cost: the product of the
-/// numbers of terms.
+/// Returns the product; empty if a coefficient does not fit in 64 bits, or the degree exceeds `most_factors`. Cost: the
+/// product of the numbers of terms.
 [[nodiscard]] std::optional<Polynomial> product_of(const Polynomial& a, const Polynomial& b);
 
-/// Empty if the division has a remainder, or takes more than `most_steps` steps. REQUIRES: divisor != 0
+/// Returns the quotient; empty if the division has a remainder, or takes more than `most_steps` steps. REQUIRES:
+/// divisor != 0
 [[nodiscard]] std::optional<Polynomial> exact_quotient(Polynomial dividend, const Polynomial& divisor,
                                                        std::size_t most_steps);
 
@@ -93,7 +94,7 @@ class Size {
   [[nodiscard]] bool is_known() const noexcept { return number_ != nothing || open_ != nullptr; }
   /// True if it is a polynomial that is not constant.
   [[nodiscard]] bool is_open() const noexcept { return open_ != nullptr; }
-  /// Empty for a polynomial that is not constant, and if unknown.
+  /// Returns the number; empty for a polynomial that is not constant, and if unknown.
   [[nodiscard]] std::optional<std::int64_t> number() const noexcept {
     return number_ == nothing ? std::nullopt : std::optional(number_);
   }

@@ -1,5 +1,5 @@
-// What the library exports for the command: text of a model in any form, shapes, and what differs between two models,
-// as data. Threads: all functions may be called concurrently.
+// Functions that the library exports for the command: text of a model in any form, shapes, and the differences between
+// two models as data. Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ struct TextReport {
 /// onnx.model.invalid or usage.argument (an empty sink).
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
-/// Writes a model as text with all data; side files too if `output` is a folder, as `unpack` does. Of `save`, only the
-/// members that say how to write apply. Makes the remarks and throws the errors of `unpack` and of the `dump` above.
+/// Writes a model as text with all data; side files too if `output` is a folder, as `unpack` does. Only those members
+/// of `save` apply that control how to write. Makes the remarks and throws the errors of `unpack` and of the `dump`
+/// above.
 ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                    const LoadOptions& load = {});
 
@@ -58,7 +59,7 @@ enum class Change : std::uint8_t { added, removed, changed };
 struct GraphChange {
   Change change = Change::changed;
   std::string site;    ///< `graph.node[3].attr.strides.ints`: in the first model, of an addition in the second
-  std::string name;    ///< of the innermost named thing around it, such as the node; cut after 200 bytes
+  std::string name;    ///< of the innermost named element around it, such as the node; cut after 200 bytes
   std::string before;  ///< `[1,1]`, `Conv(x, w) -> y`; empty for an addition
   std::string after;   ///< empty for a removal
 };
@@ -69,13 +70,13 @@ struct DataDifference {
   std::uint64_t differing = 0;  ///< elements with different bits
   std::uint64_t first = 0;      ///< index of the first differing element
   /// Maxima over the differing elements that are finite in both; empty for strings and unknown types. The relative one
-  /// refers to the larger magnitude, so it is at most 2; the absolute one is at most the largest double. Of complex
+  /// refers to the larger magnitude, so it is at most 2; the absolute one is at most the largest double. For complex
   /// numbers, the magnitude of the difference.
   std::optional<double> max_absolute, max_relative;
   std::uint64_t not_finite = 0;  ///< differing elements that are infinite or NaN in either tensor
 };
 
-/// At any site.
+/// A difference in a tensor at any site.
 struct TensorChange {
   Change change = Change::changed;
   std::string site;                         ///< as in GraphChange
@@ -103,10 +104,10 @@ struct Difference {
   [[nodiscard]] bool none() const noexcept { return graph.empty() && tensors.empty() && files.empty(); }
 };
 
-/// Compares the whole content of the messages, and all data, but not where data is stored: a model equals its archive.
-/// Nodes are matched by name, else by their outputs, other things by name, key or domain, else by their order. The
-/// order of nodes, tensors and other named things does not count, except that of a graph's inputs and outputs. Two
-/// archives also have side files, further graphs and the model's name (`onnxar.model.name`) compared.
+/// Compares the whole content of the messages and all data, but not the place of the data: a model equals its archive.
+/// Nodes are matched by name or else by their outputs, other elements by name, key or domain or else by their order.
+/// The order of nodes, tensors and other named elements does not count, except that of a graph's inputs and outputs. Of
+/// two archives, side files, further graphs and the model's name (`onnxar.model.name`) are compared, too.
 ///
 /// The files may have any form. Weights stay in their mappings, and bytes that tensors share are compared only once.
 /// `progress` counts the bytes of both. Throws what `Model::load` and `Model::payload` throw (data that cannot be

@@ -1,7 +1,7 @@
 // Compares two messages of the same type field by field.
 //
 // The comparison uses reflection, so that it covers fields that ONNX adds later. It walks two messages at once, and
-// matches their elements by name; the walk in model/walk.h has one model and cannot serve here.
+// matches their elements by name; the walk in model/walk.h has only one model.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Protobuf messages: to and from bytes, and what works on messages of any type.
+// Protobuf messages: conversion to and from bytes, and functions for messages of any type.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads);
 void prefetch_payloads(const LoadedModel& model, Prefetch prefetch);
 
 /// Moves all payloads of at least `options.threshold` bytes to one buffer and returns it; null if there are none.
-/// Verifies as `own_payloads`. Payloads that shared bytes still share them. Throws usage.argument (the alignment),
+/// Verifies like `own_payloads`. Payloads that shared bytes still share them. Throws usage.argument (the alignment),
 /// zip.data.crc, onnx.external_data.checksum, onnx.model.expansion or std::bad_alloc. The model is then unchanged.
 std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOptions& options);
 

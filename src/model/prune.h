@@ -9,8 +9,8 @@ namespace onnxar {
 /// True if a tensor has elements but the model has no data for them.
 bool is_open(const schema::TensorProto& tensor);
 
-/// Removes what the outputs of the graph do not need, and counts it. Throws onnx.graph.* or onnx.tensor.no_data. The
-/// model may then be partly changed.
+/// Removes everything that the outputs of the graph do not need, and counts it. Throws onnx.graph.* or
+/// onnx.tensor.no_data. The model may then be partly changed.
 void prune(schema::ModelProto& model, FreezeReport& report);
 
 }  // namespace onnxar

@@ -27,7 +27,8 @@ using Wanted = std::map<std::string, std::string>;
 /// The nodes of a graph or of a function's body. Call `need` for each name, then `prune`.
 class Scope {
  public:
-  /// Called once for each needed node, with its site. Returns the names that the node uses in addition to its inputs.
+  /// Function that is called once for each needed node, with its site. Returns the names that the node uses in addition
+  /// to its inputs.
   using Enter = std::function<Wanted(schema::NodeProto&, const std::string& site)>;
 
   /// `given` are the names that the graph or function defines without a node: inputs, initializers. `nodes` must

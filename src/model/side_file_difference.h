@@ -1,4 +1,4 @@
-// Compares the side files of two archives, and which graphs they have.
+// Compares the side files of two archives, and their lists of graphs.
 #pragma once
 
 #include <filesystem>

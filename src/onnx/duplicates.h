@@ -1,9 +1,9 @@
 // Finds names that a graph or function defines more than once: as initializers, sparse initializers or outputs of
 // nodes.
 //
-// ONNX forbids that, but runtimes accept some of it and then choose by where data is. ONNX Runtime (seen from 1.23 on)
-// takes the first of two initializers if its data is in the model, and the last if it is external; Constant nodes count
-// as initializers. So the data of such tensors must stay inside or outside the model, wherever it was.
+// ONNX forbids this, but runtimes accept some cases and then choose by the place of the data. ONNX Runtime (seen from
+// 1.23 on) takes the first of two initializers if its data is in the model, and the last if it is external; Constant
+// nodes count as initializers. So the data of such tensors must stay where it was, inside or outside the model.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition
 class DuplicateNames {
  public:
   /// True if the graph defines the name of this initializer, or of an output of the node that holds the tensor, more
-  /// than once, by nothing but constants. Damage that the walk has not reached yet makes it false. Cost: O(depth), and
-  /// that of find_redefinitions for the first tensor of each graph.
+  /// than once, only by constants. Damage that the walk has not reached yet makes it false. Cost: O(depth), and that of
+  /// find_redefinitions for the first tensor of each graph.
   [[nodiscard]] bool has(const TensorSite& site);
 
  private:

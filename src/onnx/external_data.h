@@ -1,4 +1,4 @@
-// The `external_data` of a TensorProto: pairs of strings that say where the bytes are (onnx/docs/ExternalData.md).
+// The `external_data` of a TensorProto: pairs of strings that state the place of the bytes (onnx/docs/ExternalData.md).
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset
 
 /// Returns the length of the slice in the `size` bytes that its location names: the stated length, or else `expected`,
 /// the size that type and dimensions give, or else all bytes from the offset on (M12). For the message, `holder` names
-/// the kind of the location, `entry` or `data file`, and `hint` ends it. Throws onnx.external_data.out_of_range, at
+/// the kind of the location, `entry` or `data file`, and `hint` is its end. Throws onnx.external_data.out_of_range, at
 /// `offset_of_tensor`.
 std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t size,
                         std::string_view holder, std::uint64_t offset_of_tensor, std::string_view hint = {});

@@ -122,8 +122,8 @@ struct WalkLimits {
 /// byte. Cost: O(number of fields).
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits = {});
 
-/// Visits every graph and function of the model before what is in it, with the levels from the model's child down to
-/// it. Throws what `walk_tensors` throws, except errors of tensors.
+/// Visits every graph and function of the model before its contents, with the levels from the model's child down to it.
+/// Throws what `walk_tensors` throws, except errors of tensors.
 void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit, const WalkLimits& limits = {});
 
 }  // namespace onnxar::onnx

@@ -1,4 +1,4 @@
-// Ropes of bytes, and changes of fields deep in a message that leave the rest as it is.
+// Ropes of bytes, and changes of fields deep in a message that keep all other bytes.
 #pragma once
 
 #include <cstdint>

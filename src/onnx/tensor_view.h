@@ -33,8 +33,8 @@ Error length_fault(std::string_view held, DataType type, std::uint64_t required,
 /// True if the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
 bool is_typed_data_field(const Field& field) noexcept;
 /// True if the field holds a tensor's data or its location. All these fields are removed when the data moves, including
-/// empty runs of values, which are not data. A data_location of DEFAULT, as PyTorch writes it, is not one: it stays, so
-/// that the model comes back with it. The EXTERNAL of a link follows it, and the last one counts.
+/// empty runs of values, which are not data. A data_location of DEFAULT, as PyTorch writes it, is not one of them: it
+/// stays, so that a round trip keeps it. The EXTERNAL of a link follows it, and the last one counts.
 bool moves_with_data(const Field& field) noexcept;
 /// Returns the value of data_location, if this is that field and the schema has the value.
 std::optional<std::uint64_t> data_location_of(const Field& field) noexcept;

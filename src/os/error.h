@@ -1,4 +1,4 @@
-// Why the operating system refused a call.
+// The reasons why the operating system refuses a call.
 #pragma once
 
 #include <cstdint>

@@ -13,9 +13,8 @@ namespace onnxar::os {
 /// Returns the variables of the environment whose names begin with `prefix`, as `NAME=value`, sorted.
 std::vector<std::string> variables(std::string_view prefix);
 
-/// Describes the system and its processors. What kernels may ask a processor for is in lines of Linux's /proc/cpuinfo;
-/// where that lists no features, as for other processors than those of x86 and ARM, the names of both are all that is
-/// known.
+/// Describes the system and its processors. On Linux, /proc/cpuinfo lists the processor features that kernels may use.
+/// It lists none for processors other than x86 and ARM; only the names of system and processor are then known.
 std::string machine();
 /// Returns the lines of `cpuinfo` that identify processors and their features, without repetitions and sorted. Empty
 /// without features.
@@ -27,7 +26,7 @@ std::string boot();
 enum class Sticky : std::uint8_t { refuse, accept };
 
 /// True if a user other than this one and root owns the folder, or may write to it (of files: `ownership_of`). With
-/// Sticky::accept, a folder may be sticky as /tmp is: only owners rename what is in it. Access control lists are not
+/// Sticky::accept, a folder may be sticky like /tmp: only owners rename the files in it. Access control lists are not
 /// read, nor anything on Windows, where files inherit the permissions of their folder.
 bool others_may_change(const std::filesystem::path& folder, Sticky sticky, std::error_code& failed) noexcept;
 

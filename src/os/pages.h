@@ -36,7 +36,7 @@ std::span<std::byte> reserve(std::size_t size, std::error_code& failed) noexcept
 /// Gives zeroed memory, for reading and writing, to a part of reserved addresses that has none.
 /// REQUIRES: it begins and ends at multiples of the granularity, as in the next function.
 std::error_code give_memory(std::span<std::byte> part) noexcept;
-/// Takes the memory of a part back.
+/// Releases the memory of a part.
 void take_memory(std::span<std::byte> part) noexcept;
 /// Ends a reservation. REQUIRES: `reserved` is the whole span that `reserve` returned.
 void unreserve(std::span<std::byte> reserved) noexcept;

@@ -1,4 +1,4 @@
-// The running process, and what the system or its processor does best.
+// The running process, and functions that the system or its processor provides.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::vector<std::string> programs_with(const std::filesystem::path& file);
 /// Loads the system's shared library of this name and version of its ABI, for the rest of the process:
 /// `lib<name>.so.<version>` as the loader finds it (LD_LIBRARY_PATH included), `/usr/lib/lib<name>.<version>.dylib`, or
 /// `lib<name>.dll` from the folder of the program or the system; PATH and the current folder of Windows may have files
-/// from strangers and are not searched. Null if it cannot be loaded; `why` then has the system's words.
+/// from strangers and are not searched. Null if it cannot be loaded; `why` then has the system's message.
 void* load_library(const std::string& name, int version, std::string& why);
 /// Returns the function of this name in a library, or null.
 void* symbol_of(void* library, const char* name) noexcept;

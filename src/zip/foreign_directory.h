@@ -54,8 +54,8 @@ class ForeignDirectory {
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
                                               const base::FileOrigin* origin = nullptr);
 
-/// Hands out the data of `entry`, inflated, and compares the CRC-32 at the end. Throws zip.data.inflate, zip.data.crc,
-/// or what `sink` throws.
+/// Passes the inflated data of `entry` to `sink`, and compares the CRC-32 at the end. Throws zip.data.inflate,
+/// zip.data.crc, or what `sink` throws.
 void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink);
 
 /// Compares `crc` with the CRC-32 that the directory states. Throws zip.data.crc.

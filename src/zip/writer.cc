@@ -47,7 +47,8 @@ void Writer::begin(std::string_view name, std::uint64_t alignment, std::uint64_t
   const std::uint64_t offset = output_.position();
   begun_ = {std::string(name), place(offset, name.size(), size, entry_alignment(alignment, size)), 0};
   begun_headers_ = added_headers_ + directory_headers({&begun_, 1}).size();
-  // Before the data is copied, so that an archive that readers refuse does not take hours to be refused (E11, E12).
+  // Checked before the data is copied, so that an archive that readers would refuse fails at once and not after hours
+  // (E11, E12).
   expect_within(limits_, kept_.entries + entries_.size() + 1, kept_.headers.size() + begun_headers_, {"", offset});
   // The CRC-32 is known after the data was copied. The header is written twice, because D3 forbids a descriptor.
   // Reading the source twice instead would cost more, and its bytes could change in between.
