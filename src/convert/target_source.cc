@@ -1,5 +1,4 @@
-// Finds the data of a model that will be written into an existing archive: in that archive, or in files beside the
-// model.
+// Finds the data of a model that replaces one: in the archive that it is written into, or in files beside it.
 #include "convert/target_source.h"
 
 #include <algorithm>
