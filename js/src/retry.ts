@@ -1,4 +1,4 @@
-// Which failed requests are sent again, and when. A test compares these rules with those of src/remote and of Python.
+// Which failed requests are sent again, and when. A test compares these rules with those of src/remote.
 import { pause } from './abort.js';
 import { OnnxarError, failure } from './error.js';
 

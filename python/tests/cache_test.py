@@ -258,9 +258,9 @@ class Processes(CacheTest):
             for each in workers:
                 each.stdin.write("\n")
                 each.stdin.flush()
-            told = [each.stdout.readline().split() for each in workers]
-        self.assertEqual(len({crc for crc, _ in told}), 1, told)
-        self.assertIn("True", {cached for _, cached in told})
+            answers = [each.stdout.readline().split() for each in workers]
+        self.assertEqual(len({crc for crc, _ in answers}), 1, answers)
+        self.assertIn("True", {cached for _, cached in answers})
         (entry,) = self.entries()
         self.start(entries=1)
         self.assertLessEqual(self.suffixes(), {".onnxar", ".onnxar.lock", ".onnxar.seen", ".digest"})

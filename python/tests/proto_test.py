@@ -160,14 +160,14 @@ class Parts(FolderTest):
         model.graph.initializer.append(numpy_helper.from_array(weights(1 << 20), "large"))
         report = self.expect_same(model)
         self.assertEqual([remark.code for remark in report.remarks], ["onnx.tensor.long_raw"])
-        told: list[tuple[int, int]] = []
+        reports: list[tuple[int, int]] = []
         model.graph.initializer[-1].ClearField("raw_data")
         model.graph.initializer[-1].raw_data = bytes((1 << 22) + 4)
         model.graph.initializer.insert(0, numpy_helper.from_array(weights(8 << 20), "first"))
-        onnxar.save(model, self.folder / "told", progress=lambda done, total: told.append((done, total)))
-        self.assertGreater(len(told), 1)
-        self.assertEqual(sorted(set(told)), told)
-        self.assertEqual(*told[-1])
+        onnxar.save(model, self.folder / "reports", progress=lambda done, total: reports.append((done, total)))
+        self.assertGreater(len(reports), 1)
+        self.assertEqual(sorted(set(reports)), reports)
+        self.assertEqual(*reports[-1])
 
     def test_data_shorter_than_its_dims_is_refused(self):
         model = matmul_model()

@@ -78,12 +78,12 @@ class SharedPages(FolderTest):
         try:
             for worker in workers:
                 self.assertEqual(worker.stdout.readline(), "ready\n")
-            told = []
+            answers = []
             for worker in workers:
                 worker.stdin.write("\n")
                 worker.stdin.flush()
-                told.append(json.loads(worker.stdout.readline()))
-            return sum(each["Pss"] for each in told)
+                answers.append(json.loads(worker.stdout.readline()))
+            return sum(each["Pss"] for each in answers)
         finally:
             for worker in workers:
                 worker.communicate()

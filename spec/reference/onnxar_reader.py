@@ -189,7 +189,7 @@ def main() -> int:
         report([refused.finding], options)
         return FOUND
     except OSError as error:
-        told(f"{error.filename or options.file}: {error.strerror}")
+        report_error(f"{error.filename or options.file}: {error.strerror}")
         return FAILED
 
 
@@ -239,7 +239,7 @@ def check_file(archive: Archive, options: argparse.Namespace) -> int:
 def extract(archive: Archive, options: argparse.Namespace) -> int:
     entry = archive.by_name.get(options.name.encode(errors="surrogateescape"))
     if entry is None:
-        told(f"{options.file}: no entry {options.name}")
+        report_error(f"{options.file}: no entry {options.name}")
         return FAILED
     archive.check_crc(entry)
     if options.output is None:
@@ -262,7 +262,7 @@ def report(findings: Iterable[Finding], options: argparse.Namespace) -> None:
         print(line, file=sys.stdout if is_asked_for else sys.stderr)
 
 
-def told(message: str) -> None:
+def report_error(message: str) -> None:
     print(f"onnxar_reader: {shown(message)}", file=sys.stderr)
 
 
