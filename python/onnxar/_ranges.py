@@ -29,7 +29,6 @@ GAP = 32 << 10  # bytes that are read in vain to save a request
 PIECE = 8 << 20  # bytes of a large range, so that several connections share it
 BATCH = 64 << 20  # bytes that are asked for at the same time
 
-OF_LIBRARY = re.compile(r"https?://|s3://", re.IGNORECASE)
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
 SHORTENED = re.compile(r"(?:https?|s3|gs|hf|memory):/[^/]", re.IGNORECASE)
 SCHEME = re.compile(r"(?:^|(?<=::))[A-Za-z][A-Za-z0-9+.-]*(?=:(?://|:))")
@@ -285,7 +284,9 @@ def remote_file(source: Any, storage_options: Mapping[str, Any] | None, timeout:
     """Returns the file at an address, or of an fsspec object; for a file on this machine, returns its path."""
     name = name_of(source)
     if is_address(source):
-        if not storage_options and OF_LIBRARY.match(source) and not _has_s3fs(source) and (file := _core.remote_file(source, timeout)):
+        if not _is_unicode(source):
+            raise usage("an address cannot contain lone surrogates", path=name)
+        if not storage_options and _core.is_library_address(source) and not _has_s3fs(source) and (file := _core.remote_file(source, timeout)):
             return file
         with translated(name):
             try:
@@ -300,6 +301,14 @@ def remote_file(source: Any, storage_options: Mapping[str, Any] | None, timeout:
     if "file" in _protocols(system):
         return os.path.abspath(str(path))
     return FsspecFile(system, path, name)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _has_s3fs(address: str) -> bool:

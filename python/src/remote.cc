@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -36,6 +37,11 @@ class RemoteFile {
   std::mutex reading_;
 };
 
+std::chrono::milliseconds time_of(double seconds) {
+  constexpr double most = 1e9;  // some decades; the count of milliseconds does not overflow
+  return std::chrono::ceil<std::chrono::milliseconds>(Seconds(std::min(seconds, most)));
+}
+
 /// Ends a call that waits for a server if the user interrupts it.
 void raise_interrupt(std::string_view, std::chrono::milliseconds waited) {
   if (waited.count() == 0) return;
@@ -47,9 +53,9 @@ void raise_interrupt(std::string_view, std::chrono::milliseconds waited) {
 /// that is safe. Times are in seconds. Throws what `open_remote` throws.
 std::shared_ptr<RemoteFile> open_file(const std::string& address, double timeout, double pause) {
   RemoteOptions options = remote_options_of_environment();
-  options.stall_timeout = std::chrono::ceil<std::chrono::milliseconds>(Seconds(timeout));
+  options.stall_timeout = time_of(timeout);
   options.connect_timeout = options.stall_timeout;
-  options.pause = std::chrono::ceil<std::chrono::milliseconds>(Seconds(pause));
+  options.pause = time_of(pause);
   options.waiting = raise_interrupt;
   try {
     return without_gil([&] { return std::make_shared<RemoteFile>(open_remote(address, options)); });
@@ -86,6 +92,7 @@ void bind_remote(nb::module_& module) {
       .def("open",
            [](const RemoteFile& of) { return without_gil([&] { return RangedArchive(Archive::open(of.file())); }); })
       .def("fetch", fetch, nb::arg("ranges"));
+  module.def("is_library_address", [](const std::string& text) { return is_address(text); });
   module.def("remote_file", open_file, nb::arg("address"), nb::arg("timeout"),
              nb::arg("pause") = Seconds(defaults.pause).count());
 }

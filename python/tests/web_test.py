@@ -170,6 +170,13 @@ class Http(RangesTest):
             self.refused("usage.argument", onnxar.open, self.serve(), timeout=limit)
         self.assertEqual(self.server.requests, [])
         self.assertEqual(inspect.signature(onnxar.open).parameters["timeout"].default, 30)
+        with onnxar.open(self.serve(), timeout=1e300) as archive:
+            self.assertEqual(len(archive), COUNT)
+
+    def test_impossible_addresses_are_refused(self):
+        for address, code in ((self.serve() + "\0x", "remote.address"), (self.serve() + "\udc80", "usage.argument")):
+            self.refused(code, onnxar.open, address)
+        self.assertEqual(self.server.requests, [])
 
     def test_status_of_the_server_is_reported(self):
         for status, code in ((404, "io.not_found"), (403, "io.permission"), (401, "io.permission"), (418, "remote.refused")):

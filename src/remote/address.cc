@@ -110,6 +110,7 @@ Address parse_s3(std::string_view text, std::string_view rest, const S3Options& 
 
 Address parse_address(std::string_view text, const RemoteOptions& options) {
   constexpr std::string_view s3 = "s3://";
+  if (text.find('\0') != std::string_view::npos) refuse(text, "it has a NUL byte");  // libcurl would stop there
   if (base::folded_copy(text.substr(0, s3.size())) == s3) return parse_s3(text, text.substr(s3.size()), options.s3);
   return parse_http(text);
 }

@@ -25,6 +25,13 @@ TEST(Address, OfAnotherProtocolIsRefused) {
   }
 }
 
+TEST(Address, WithANulByteIsRefused) {
+  using std::string_view_literals::operator""sv;
+  for (const std::string_view text : {"https://host/a\0b"sv, "s3://bucket/a\0b"sv}) {
+    EXPECT_EQ(code_of([&] { return parsed(text).url; }), Code::remote_address) << text;
+  }
+}
+
 TEST(Address, OfABucketIsOneOfItsStore) {
   EXPECT_EQ(parsed("s3://bucket/a b/c").url, "https://bucket.s3.us-east-1.amazonaws.com/a%20b/c");
   EXPECT_EQ(parsed("s3://bucket/a+b/../%\xC3\xBC").url, "https://bucket.s3.us-east-1.amazonaws.com/a%2Bb/../%25%C3%BC");
