@@ -97,10 +97,16 @@ python3 -B ../programs/testdata.py testdata
 ./onnxruntime_test_all --gtest_brief=1 --gtest_output=xml:/trial/tests_{stage}.xml || true
 test -s /trial/tests_{stage}.xml
 """
+# Takes back what an earlier run applied, which may be an older text of the patches.
 APPLY = """\
-cd /trial/src
-for patch in /trial/patches/*.patch; do
-  git apply --reverse --check $patch 2> /dev/null || git apply --whitespace=nowarn $patch
+mkdir -p /trial/applied && cd /trial/src
+for patch in $(ls -r /trial/applied); do
+  git apply --reverse --whitespace=nowarn /trial/applied/$patch
+  rm /trial/applied/$patch
+done
+for patch in $(ls /trial/patches); do
+  git apply --whitespace=nowarn /trial/patches/$patch
+  cp /trial/patches/$patch /trial/applied
 done
 """
 # The module that is built, and what the programs beside this one need.
