@@ -46,39 +46,34 @@ struct WriterOptions {
 /// Names and sizes of entries, in bytes.
 using EntrySizes = std::span<const std::pair<std::string_view, std::uint64_t>>;
 
-/// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry. Owns the
-/// file; move-only.
-///
-/// The order is: weights, side files, graphs, the model, because an edit can replace and remove only what follows the
-/// last weight. After a graph, `add` throws usage.argument. `finish` refuses a side file before a weight; only the
-/// model's links distinguish the two, so it does this only if it verifies the model. In an edit the order applies to
-/// the entries that the edit adds.
-///
-/// `finish` gives the complete, synced file its name. A reader never sees half an archive, and a writer that is
-/// destroyed or killed leaves no file. The same calls write the same bytes on every machine.
-///
-/// After any exception, every later call throws usage.writer_failed with the first failure, and nothing is published.
-/// Even if the caller swallows the exception, no incomplete archive is published. After `finish`, every call throws
-/// usage.writer_finished.
-class ArchiveWriter {
- public:
-  /// Begins an archive at `target`. Throws output.exists, io.*, usage.argument (the alignment, a dry run).
-  static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
+namespace detail {
+struct EntryState;
+}
 
-  /// Reserves disk space for an archive of `bytes` bytes, so that a full disk is an error at once, and writing is
-  /// faster. Throws io.disk_full; io.failed (more than a file can hold).
+/// Adds entries to a new archive (ArchiveWriter) or to an existing one (ArchiveEditor). Owns the file; move-only.
+///
+/// The order is: weights, side files, graphs, because an edit can replace and remove only what follows the last weight.
+/// After a graph, `add` throws usage.argument. A side file before a weight is refused at the end, and only if the model
+/// is verified, because only links distinguish the two. In an edit the order applies to the entries that it adds.
+///
+/// After any exception, every later call throws usage.writer_failed with the first failure, and nothing is published,
+/// even if the caller swallows the exception. After the end, every call throws usage.writer_finished.
+class EntryWriter {
+ public:
+  /// Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once, and writing is faster.
+  /// Throws io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
-  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). Throws zip.name.*
-  /// (such as names that differ only in case), archive.name.reserved, zip.limit.* (more than `open` accepts by
+  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). It must differ by
+  /// more than case from all others. Throws zip.name.*, archive.name.reserved, zip.limit.* (more than `open` accepts by
   /// default), io.source_size (the source delivers more or fewer bytes than its size), usage.argument (the order,
-  /// above; an empty StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a source pass
-  /// through.
+  /// above; an empty StreamReader, or one that returns more than the buffer holds), usage.own_name (in an edit: the
+  /// name of the file), io.*; exceptions of a source pass through.
+  void add(std::string_view name, const ByteSource& source);
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   /// Adds the first `size` bytes of a stream, in pieces of at most 1 MiB. Does not read later bytes.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
-  void add(std::string_view name, const ByteSource& source);
 
   /// Adds an entry of `size` bytes that a producer pushes in pieces: `begin`, any number of calls of `write`, `end`.
   /// The file has the same bytes as with `add`. `payload_size` (tensor.h) computes the size from type and dims. A piece
@@ -90,23 +85,44 @@ class ArchiveWriter {
   void end();
 
   /// Adds another model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
-  /// lack `.onnx`. `finish` verifies it, too. Throws what `add` throws; usage.argument (a name that is empty, also
-  /// after its last slash).
+  /// lack `.onnx`. It is verified with the model. To replace a graph in an edit, first remove it. Throws what `add`
+  /// throws; usage.argument (a name that is empty, also after its last slash).
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 
+ protected:
+  explicit EntryWriter(detail::Owned<detail::EntryState> state) noexcept : state_(std::move(state)) {}
+  EntryWriter(EntryWriter&&) noexcept = default;
+  EntryWriter& operator=(EntryWriter&&) noexcept = default;
+  ~EntryWriter() = default;
+  /// Throws usage.argument if the object was moved from.
+  [[nodiscard]] detail::EntryState& state() const;
+
+  detail::Owned<detail::EntryState> state_;
+};
+
+/// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry.
+///
+/// `finish` gives the complete, synced file its name. A reader never sees half an archive, and a writer that is
+/// destroyed or killed leaves no file. The same calls write the same bytes on every machine.
+class ArchiveWriter : public EntryWriter {
+ public:
+  /// Begins an archive at `target`. Throws output.exists, io.*, usage.argument (the alignment, a dry run).
+  static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
+
   /// Writes the model and the directory, and publishes the file. Throws what `add` throws; archive.model.too_large;
-  /// output.exists; with WriterOptions::verify_model also usage.argument (the order, above), wire.*,
+  /// output.exists; with WriterOptions::verify_model also usage.argument (the order of the entries), wire.*,
   /// onnx.model.invalid, onnx.external_data.* (.missing: the location is not an entry; .marker: it names the memory of
   /// a process) and onnx.tensor.*, naming the tensor.
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
  private:
-  struct Parts;
-  explicit ArchiveWriter(detail::Owned<Parts> parts) noexcept;
+  ArchiveWriter(detail::Owned<detail::EntryState> state, bool sync, bool verify_model) noexcept
+      : EntryWriter(std::move(state)), sync_(sync), verify_model_(verify_model) {}
 
-  detail::Owned<Parts> parts_;
+  bool sync_;
+  bool verify_model_;
 };
 
 /// Makes keys for tensor names: C identifiers that differ by more than ASCII case. Bytes outside [A-Za-z0-9_] become
@@ -151,7 +167,7 @@ struct EditOptions {
 /// no entry stays in place (`kept_entries` is 0), the archive is rewritten and renamed, since its first entry must be
 /// at offset 0; `undo` then cannot go back. After a failure an editor behaves like an ArchiveWriter; `archive()` and
 /// `size_with` still work.
-class ArchiveEditor {
+class ArchiveEditor : public EntryWriter {
  public:
   /// Locks and opens the archive, compares the CRC-32 of its model, and writes nothing. A damaged model cannot be
   /// replaced, because the new model may be made from it and would hide the damage. Waits at most one second for
@@ -168,8 +184,6 @@ class ArchiveEditor {
   /// Returns the size of the file with these entries and a model of `model_size` bytes added. Checks their names, also
   /// against each other, before anything is written. Throws what `add` and `commit` throw.
   [[nodiscard]] std::uint64_t size_with(EntrySizes entries, std::uint64_t model_size) const;
-  /// Works like ArchiveWriter::reserve; `bytes` is the size of the whole file.
-  void reserve(std::uint64_t bytes);
 
   /// Removes a side file, a graph, or an entry that tensors no longer name. To replace it, then `add` the same name.
   /// Call it before `reserve` and the first `add`. Entries that follow the removed one are verified and appended again.
@@ -182,21 +196,6 @@ class ArchiveEditor {
   /// Returns the number of entries that stay in place, which are the first ones of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
-  /// Appends an entry, aligned like the existing ones. Its name must differ by more than case from all others,
-  /// including unused ones, and from the file's name. Throws what ArchiveWriter::add throws; usage.own_name.
-  void add(std::string_view name, Bytes bytes);
-  void add(std::string_view name, const FileRange& range);
-  void add(std::string_view name, std::uint64_t size, const StreamReader& read);
-  void add(std::string_view name, const ByteSource& source);
-  /// Works like ArchiveWriter::begin.
-  void begin(std::string_view name, std::uint64_t size);
-  void write(Bytes bytes);
-  void end();
-  /// Appends another graph, like ArchiveWriter::add_graph. Its tensors may name entries of the archive and added
-  /// entries. To replace a graph, first `remove` it. Throws what `add` throws; usage.argument.
-  void add_graph(std::string_view name, Bytes model);
-  void add_graph(std::string_view name, const ByteSource& model);
-
   /// Appends the model and the directory. Throws what ArchiveWriter::finish throws; io.changed (the path now leads to
   /// another file, or to none); usage.argument (also without `verify_model`: a graph that stays has a tensor in the
   /// bytes of the old model). Cost without added entries: O(model + graphs + directory).
@@ -205,10 +204,9 @@ class ArchiveEditor {
 
  private:
   friend class EditAccess;
-  struct Parts;
-  explicit ArchiveEditor(detail::Owned<Parts> parts) noexcept;
-
-  detail::Owned<Parts> parts_;
+  struct Edit;
+  explicit ArchiveEditor(detail::Owned<detail::EntryState> state) noexcept : EntryWriter(std::move(state)) {}
+  [[nodiscard]] Edit& edit() const;
 };
 
 /// A state of an archive to which its file was, or would be, cut back.

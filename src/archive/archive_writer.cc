@@ -16,14 +16,6 @@
 
 namespace onnxar {
 
-struct ArchiveWriter::Parts {
-  EntryWriter writer;
-  base::Sync sync;
-  bool verify_model;
-};
-
-ArchiveWriter::ArchiveWriter(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
-
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   zip::check_alignment(options.alignment);
   if (options.output.dry_run) {
@@ -31,32 +23,14 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
   }
   auto file = base::OutputFile::create(target, existing_of(options.output));
   zip::Writer writer({std::move(file), options.output.sync}, options.output.threads);
-  return ArchiveWriter(detail::own<Parts>(EntryWriter(std::move(writer), options.alignment, target),
-                                          sync_of(options.output), options.verify_model));
+  return {detail::own<detail::EntryState>(std::move(writer), options.alignment, target), options.output.sync,
+          options.verify_model};
 }
-
-void ArchiveWriter::reserve(std::uint64_t bytes) { parts_in(parts_).writer.reserve(bytes); }
-
-void ArchiveWriter::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
-void ArchiveWriter::add(std::string_view name, const FileRange& range) { parts_in(parts_).writer.add(name, range); }
-void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  parts_in(parts_).writer.add(name, size, read);
-}
-void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_in(parts_).writer.add(name, source); }
-
-void ArchiveWriter::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
-void ArchiveWriter::add_graph(std::string_view name, const ByteSource& model) {
-  parts_in(parts_).writer.add_graph(name, model);
-}
-
-void ArchiveWriter::begin(std::string_view name, std::uint64_t size) { parts_in(parts_).writer.begin(name, size); }
-void ArchiveWriter::write(Bytes bytes) { parts_in(parts_).writer.write(bytes); }
-void ArchiveWriter::end() { parts_in(parts_).writer.end(); }
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 void ArchiveWriter::finish(const ByteSource& model) {
-  Parts& parts = parts_in(parts_);
-  parts.writer.finish(model, base::Sync::none, parts.sync, {.written = parts.verify_model});
+  const base::Sync sync = sync_of({.sync = sync_});
+  state().finish(model, base::Sync::none, sync, {.written = verify_model_});
 }
 
 std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size, std::uint64_t alignment) {

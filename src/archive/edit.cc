@@ -79,60 +79,52 @@ void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
 
 }  // namespace
 
-/// Separates planning an edit (`plan`) from writing it (`writer`), which opens the file for writing in its first step.
-struct ArchiveEditor::Parts {
-  Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how);
+/// Separates planning an edit from writing it, which opens the file for writing in its first step.
+struct ArchiveEditor::Edit final : EditSteps {
+  Edit(EditPlan plan_of, const EditOptions& how);
 
-  os::File lock;  // the first member, so that it is released last
-  EditOptions options;
-  EntryWriter writer;
-  EditPlan plan;  // after the writer, so that the archive is no longer mapped when the writer truncates the file
-  std::optional<MovedEntries> moved;  // empty until an entry or the model is added
+  zip::Writer open(const os::File& lock) override;
+  /// Appends the moved entries that lie before an entry of this name.
+  void prepare(std::string_view name, const std::function<zip::Writer&()>& writer) override;
+  [[nodiscard]] std::uint64_t max_model_size() const override { return options.open.max_model_size; }
 
   /// Refuses the name of an entry that is also that of the archive's file (K8), or that hides a weight (G6).
   void check_name(std::string_view name) const;
   /// Refuses to continue if the path no longer leads to the locked file. A rewritten archive would replace what another
   /// program put there, and appended bytes would go to a file without a name.
-  void expect_in_place() const;
+  void expect_in_place(const os::File& lock) const;
   [[nodiscard]] zip::Limits limits() const { return {options.open.max_entries, options.open.max_directory_size}; }
 
- private:
-  [[nodiscard]] zip::Writer open_for_writing() const;
-  void append_moved_before(std::string_view name);
-
-  std::array<std::filesystem::path, 2> names_of_file_;  // as opened, and without symbolic links: links may use either
+  EditOptions options;
+  EditPlan plan;
+  std::optional<MovedEntries> moved;  // empty until an entry or the model is added
+  // As opened, and without symbolic links: links may use either.
+  std::array<std::filesystem::path, 2> names_of_file;
 };
 
-ArchiveEditor::ArchiveEditor(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
-
-ArchiveEditor::Parts::Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how)
-    : lock(std::move(lock_of)),
-      options(how),
-      writer({.open = [this] { return open_for_writing(); },
-              .before = [this](std::string_view name) { append_moved_before(name); },
-              .max_model_size = options.open.max_model_size},
-             plan_of.alignment(), plan_of.archive().path()),
+ArchiveEditor::Edit::Edit(EditPlan plan_of, const EditOptions& how)
+    : options(how),
       plan(std::move(plan_of)),
-      names_of_file_{plan.archive().path(), base::real_path(plan.archive().path())} {
-  for (const std::filesystem::path& file : names_of_file_) refuse_own_name(plan.archive(), file);
+      names_of_file{plan.archive().path(), base::real_path(plan.archive().path())} {
+  for (const std::filesystem::path& file : names_of_file) refuse_own_name(plan.archive(), file);
 }
 
-void ArchiveEditor::Parts::check_name(std::string_view name) const {
-  for (const std::filesystem::path& file : names_of_file_) refuse_own_name(name, file);
+void ArchiveEditor::Edit::check_name(std::string_view name) const {
+  for (const std::filesystem::path& file : names_of_file) refuse_own_name(name, file);
   plan.check_addition_of(name);
 }
 
-void ArchiveEditor::Parts::expect_in_place() const {
+void ArchiveEditor::Edit::expect_in_place(const os::File& lock) const {
   const std::filesystem::path& path = plan.archive().path();
   if (base::leads_to(path, lock)) return;
   throw Error(Code::io_changed, "the file was replaced or removed while it was edited; the edit was not made", {},
               path);
 }
 
-zip::Writer ArchiveEditor::Parts::open_for_writing() const {
+zip::Writer ArchiveEditor::Edit::open(const os::File& lock) {
   const OutputOptions& output = options.output;
   if (output.dry_run) {
-    throw Error(Code::usage_argument, "the archive was opened for a dry run, which writes nothing; open it anew");
+    throw Error(Code::usage_argument, "the archive was opened for a dry run, which writes nothing; open it again");
   }
   plan.check_removals();
   plan.verify_moved();
@@ -151,12 +143,11 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
           limits()};
 }
 
-/// Appends the moved entries that lie before an entry of this name.
-void ArchiveEditor::Parts::append_moved_before(std::string_view name) {
+void ArchiveEditor::Edit::prepare(std::string_view name, const std::function<zip::Writer&()>& writer) {
   check_name(name);
   if (!moved) moved = plan.moved();
   for (const ArchiveEntry& entry : moved->due_before(name)) {
-    writer.write(entry.name, EntrySource(plan.archive(), entry));
+    writer().add(entry.name, plan.alignment(), EntrySource(plan.archive(), entry));
   }
 }
 
@@ -167,55 +158,41 @@ ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditO
   // The new model may be made from the old one. A new CRC-32 would hide damage in the old model.
   archive.verify(archive.entry(archive.size() - 1));
   if (!options.output.dry_run) ArchiveAccess::note_edited_here(archive);
-  return ArchiveEditor(detail::own<Parts>(std::move(lock), EditPlan(std::move(archive)), options));
+  auto edit = std::make_unique<Edit>(EditPlan(std::move(archive)), options);
+  const std::uint64_t alignment = edit->plan.alignment();
+  std::filesystem::path target = edit->plan.archive().path();
+  return ArchiveEditor(detail::own<detail::EntryState>(std::move(lock), std::move(edit), alignment, std::move(target)));
 }
 
-const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.archive(); }
+ArchiveEditor::Edit& ArchiveEditor::edit() const { return static_cast<Edit&>(*state().edit); }
 
-std::size_t ArchiveEditor::kept_entries() const noexcept { return parts_->plan.kept(); }
+const Archive& ArchiveEditor::archive() const& noexcept { return edit().plan.archive(); }
+
+std::size_t ArchiveEditor::kept_entries() const noexcept { return edit().plan.kept(); }
 
 std::uint64_t ArchiveEditor::size_with(EntrySizes entries, std::uint64_t model_size) const {
-  const Parts& parts = parts_in(parts_);
-  parts.plan.check_removals();
-  parts.plan.verify_moved();
+  const Edit& planned = edit();
+  planned.plan.check_removals();
+  planned.plan.verify_moved();
   for (const auto& [name, size] : entries) {
     check_reserved(name, {std::string(name), std::nullopt});
-    parts.check_name(name);
+    planned.check_name(name);
   }
-  parts.writer.check_model_size(model_size);
-  return parts.plan.size_with(entries, model_size, parts.limits());
+  state().check_model_size(model_size);
+  return planned.plan.size_with(entries, model_size, planned.limits());
 }
-
-void ArchiveEditor::reserve(std::uint64_t bytes) { parts_in(parts_).writer.reserve(bytes); }
-
-void ArchiveEditor::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
-void ArchiveEditor::add(std::string_view name, const FileRange& range) { parts_in(parts_).writer.add(name, range); }
-void ArchiveEditor::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  parts_in(parts_).writer.add(name, size, read);
-}
-void ArchiveEditor::add(std::string_view name, const ByteSource& source) { parts_in(parts_).writer.add(name, source); }
-
-void ArchiveEditor::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
-void ArchiveEditor::add_graph(std::string_view name, const ByteSource& model) {
-  parts_in(parts_).writer.add_graph(name, model);
-}
-
-void ArchiveEditor::begin(std::string_view name, std::uint64_t size) { parts_in(parts_).writer.begin(name, size); }
-void ArchiveEditor::write(Bytes bytes) { parts_in(parts_).writer.write(bytes); }
-void ArchiveEditor::end() { parts_in(parts_).writer.end(); }
 
 void ArchiveEditor::remove(std::string_view name) {
-  Parts& parts = parts_in(parts_);
-  parts.writer.attempt([&] {
+  state().step([&] {
     const Place place{std::string(name), std::nullopt};
-    EditPlan& plan = parts.plan;
+    EditPlan& plan = edit().plan;
+    const bool is_open = state().opened_writer.has_value();
     const auto entry = plan.archive().find(name);
     if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
-    if (entry->name == model_entry_name || parts.writer.is_open()) {
+    if (entry->name == model_entry_name || is_open) {
       throw Error(Code::usage_argument,
-                  parts.writer.is_open()
-                      ? "entries must be removed before space is reserved and the first entry is added"
-                      : "the model cannot be removed; the end of the edit replaces it",
+                  is_open ? "entries must be removed before space is reserved and the first entry is added"
+                          : "the model cannot be removed; the end of the edit replaces it",
                   place);
     }
     if (!plan.removable) plan.removable = EditPlan::removable_in(plan.archive());
@@ -228,26 +205,26 @@ void ArchiveEditor::remove(std::string_view name) {
 
 void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
 void ArchiveEditor::commit(const ByteSource& model) {
-  Parts& parts = parts_in(parts_);
-  const bool verify = parts.options.verify_model;
-  const auto prove = [&parts, verify](std::string_view name, Bytes written) {
-    if (verify) prove_kept(parts.plan, written);
+  const Edit& planned = edit();
+  const bool verify = planned.options.verify_model;
+  const auto prove = [&](std::string_view name, Bytes written) {
+    if (verify) prove_kept(planned.plan, written);
     // The caller may have proved the new model, but not the graphs that stay.
     if (name != model_entry_name) return;
-    prove_graphs_keep_data(parts.plan, written);
-    parts.expect_in_place();
+    prove_graphs_keep_data(planned.plan, written);
+    planned.expect_in_place(state().lock);
   };
-  const base::Sync sync = sync_of(parts.options.output);
-  parts.writer.finish(model, sync, sync, {.written = verify, .further = prove});
+  const base::Sync sync = sync_of(planned.options.output);
+  state().finish(model, sync, sync, {.written = verify, .further = prove});
 }
 
 std::uint64_t EditAccess::plan(const ArchiveEditor& editor, std::span<const NewEntry> added, const ByteSource& model) {
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const auto& [name, source] : added) sizes.emplace_back(name, source->size());
   const std::uint64_t size = editor.size_with(sizes, model.size());
-  if (!editor.parts_->options.verify_model) return size;
-  const EditPlan& plan = editor.parts_->plan;
-  EntryWriter::Entries entries = plan.appended(sizes, model.size());
+  if (!editor.edit().options.verify_model) return size;
+  const EditPlan& plan = editor.edit().plan;
+  NamedSizes entries = plan.appended(sizes, model.size());
   for (std::size_t i = 0; i < plan.kept(); ++i) {
     entries.emplace_back(plan.archive().entry(i).name, plan.archive().entry(i).size);
   }

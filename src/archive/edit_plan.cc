@@ -155,8 +155,8 @@ zip::KeptDirectory EditPlan::kept_directory() const {
   return {directory.headers().first(base::in_memory(size)), kept_, directory.zip64()};
 }
 
-EntryWriter::Entries EditPlan::appended(EntrySizes added, std::uint64_t model_size) const {
-  EntryWriter::Entries all;
+NamedSizes EditPlan::appended(EntrySizes added, std::uint64_t model_size) const {
+  NamedSizes all;
   MovedEntries run = moved();
   const auto append = [&](std::string_view name, std::uint64_t size) {
     for (const ArchiveEntry& entry : run.due_before(name)) all.emplace_back(entry.name, entry.size);
@@ -168,7 +168,7 @@ EntryWriter::Entries EditPlan::appended(EntrySizes added, std::uint64_t model_si
 }
 
 std::uint64_t EditPlan::size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const {
-  const EntryWriter::Entries all = appended(added, model_size);
+  const NamedSizes all = appended(added, model_size);
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kept_; ++i) names.push_back(archive_.entry(i).name);
   for (const auto& [name, size] : all) names.push_back(name);

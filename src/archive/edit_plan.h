@@ -78,7 +78,7 @@ class EditPlan {
   /// Returns the part of the old directory that the new one repeats.
   [[nodiscard]] zip::KeptDirectory kept_directory() const;
   /// Returns the entries that the edit appends, in their order: moved entries, added entries, and a model of this size.
-  [[nodiscard]] EntryWriter::Entries appended(EntrySizes added, std::uint64_t model_size) const;
+  [[nodiscard]] NamedSizes appended(EntrySizes added, std::uint64_t model_size) const;
   /// Returns the size of the file after adding these entries and a model of `model_size` bytes. Throws usage.argument
   /// and zip.limit.*, and zip.name.* for the added entries.
   [[nodiscard]] std::uint64_t size_with(EntrySizes added, std::uint64_t model_size, const zip::Limits& limits) const;

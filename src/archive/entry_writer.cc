@@ -27,11 +27,42 @@
 namespace onnxar {
 namespace {
 
+/// Presents a range of a file as a source. Opens the file when its size is asked for, which a writer does in a step.
+class FileSource final : public ByteSource {
+ public:
+  FileSource(const FileRange& range, std::string_view entry) : range_(range), entry_(entry) {}
+  [[nodiscard]] std::uint64_t size() const override {
+    file_.emplace(base::MappedFile::open(range_.path));
+    const std::uint64_t size = file_->bytes().size();
+    const auto length = base::length_within(range_.offset, range_.length, size);
+    if (!length) {
+      throw Error(Code::io_source_size, base::range_fault(range_.offset, range_.length, "the file", size),
+                  {std::string(entry_), std::nullopt}, range_.path);
+    }
+    return *length;
+  }
+  void read(const ByteSink& sink) const override { source().read(sink); }
+  void locate(const std::function<void(const Location&)>& visit) const override { source().locate(visit); }
+
+ private:
+  [[nodiscard]] base::MappedSource source() const {
+    const Bytes rest = base::section(file_->bytes(), range_.offset, file_->bytes().size() - range_.offset);
+    return {rest.first(base::in_memory(range_.length.value_or(rest.size()))), file_->origin()};
+  }
+
+  const FileRange& range_;
+  std::string_view entry_;
+  mutable std::optional<base::MappedFile> file_;
+};
+
 /// Presents a caller's stream as a source.
 class StreamSource final : public ByteSource {
  public:
   StreamSource(std::uint64_t size, const StreamReader& read) : size_(size), read_(read) {}
-  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  [[nodiscard]] std::uint64_t size() const override {
+    base::check_callable(read_, "the function that reads the entry");
+    return size_;
+  }
   /// Never asks for more bytes than the entry has left, because the next entry may follow in the same stream.
   void read(const ByteSink& sink) const override {
     std::vector<std::byte> buffer(base::in_memory(std::min<std::uint64_t>(size_, 1U << 20U)));
@@ -59,127 +90,42 @@ bool is_model(std::string_view name) { return name == model_entry_name || is_gra
 
 }  // namespace
 
-EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
-    : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {}
+detail::EntryState::EntryState(zip::Writer opened, std::uint64_t alignment_of, std::filesystem::path path)
+    : opened_writer(std::move(opened)), alignment(alignment_of), target(std::move(path)) {}
 
-EntryWriter::EntryWriter(Edit edit, std::uint64_t alignment, std::filesystem::path target)
-    : edit_(std::move(edit)), alignment_(alignment), target_(std::move(target)) {}
+detail::EntryState::EntryState(os::File lock_of, std::unique_ptr<EditSteps> steps_of_edit, std::uint64_t alignment_of,
+                               std::filesystem::path path)
+    : lock(std::move(lock_of)), alignment(alignment_of), target(std::move(path)), edit(std::move(steps_of_edit)) {}
 
-zip::Writer& EntryWriter::writer() {
-  if (!writer_) writer_.emplace(edit_.open());
-  return *writer_;
+zip::Writer& detail::EntryState::writer() {
+  if (!opened_writer) opened_writer.emplace(edit->open(lock));
+  return *opened_writer;
 }
 
-template <bool in_entry, typename Action>
-decltype(auto) EntryWriter::step(const Action& action) {
-  try {
-    return steps_.take([&]() -> decltype(auto) {
-      if (begun_.has_value() != in_entry) refuse_order();
-      return action();
-    });
-  } catch (const Error& error) {
-    throw error.with_path(target_);
-  }
-}
-
-void EntryWriter::refuse_order() const {
+void detail::EntryState::refuse_order() const {
   throw Error(Code::usage_argument,
-              begun_ ? "this entry was begun and did not end; end it first" : "no entry was begun; begin one first",
-              {begun_.value_or(""), std::nullopt});
+              begun ? "this entry was begun and did not end; end it first" : "no entry was begun; begin one first",
+              {begun.value_or(""), std::nullopt});
 }
 
-void EntryWriter::reserve(std::uint64_t size) {
-  step([&] { writer().reserve(size); });
-}
-
-void EntryWriter::attempt(const std::function<void()>& action) { step(action); }
-
-void EntryWriter::add(std::string_view name, const FileRange& range) {
-  step([&] {
-    check_reserved(name, {std::string(name), std::nullopt});
-    const auto file = base::MappedFile::open(range.path);
-    const std::uint64_t size = file.bytes().size();
-    const auto length = base::length_within(range.offset, range.length, size);
-    if (!length) {
-      throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
-                  {std::string(name), std::nullopt}, range.path);
-    }
-    write_next(name, base::MappedSource(base::section(file.bytes(), range.offset, *length), file.origin()));
-  });
-}
-
-void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  step([&] {
-    check_reserved(name, {std::string(name), std::nullopt});
-    base::check_callable(read, "the function that reads the entry");
-    write_next(name, StreamSource(size, read));
-  });
-}
-
-void EntryWriter::add(std::string_view name, const ByteSource& source) {
-  step([&] {
-    check_reserved(name, {std::string(name), std::nullopt});
-    write_next(name, source);
-  });
-}
-
-void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
-  step([&] {
-    const std::string entry = graph_file_name(name);
-    check_reserved(entry, {entry, std::nullopt});
-    if (!is_graph_name(entry)) {
-      throw Error(Code::usage_argument, "a graph needs a name, also after its last slash",
-                  {std::string(name), std::nullopt});
-    }
-    write_next(entry, model);
-  });
-}
-
-void EntryWriter::begin(std::string_view name, std::uint64_t size) {
-  step([&] {
-    check_reserved(name, {std::string(name), std::nullopt});
-    prepare(name);
-    writer().begin(name, alignment_, size);
-    begun_ = name;
-  });
-}
-
-void EntryWriter::write(Bytes bytes) {
-  step<true>([&] { writer().write(bytes); });
-}
-
-void EntryWriter::end() {
-  step<true>([&] {
-    writer().end();
-    begun_.reset();
-  });
-}
-
-/// Makes the preparations for writing an entry or the model.
-void EntryWriter::prepare(std::string_view name) {
+void detail::EntryState::prepare(std::string_view name) {
   if (name != model_entry_name) expect_graphs_last(name);
-  if (edit_.before) edit_.before(name);
+  if (edit) edit->prepare(name, [this]() -> zip::Writer& { return writer(); });
   if (!first_other_ && !is_model(name) && !is_key(name)) first_other_ = writer().added();
 }
 
-void EntryWriter::write_next(std::string_view name, const ByteSource& source) {
-  prepare(name);
-  write(name, source);
-}
-void EntryWriter::write(std::string_view name, const ByteSource& source) { writer().add(name, alignment_, source); }
-
-void EntryWriter::check_model_size(std::uint64_t size) const {
-  if (fits_protobuf(size) && size <= edit_.max_model_size) return;
-  const std::string text = fits_protobuf(size)
-                               ? base::concat("the model alone is ", base::human_size(size), ", over the limit of ",
-                                              base::human_size(edit_.max_model_size))
-                               : oversize_text("the model alone is", size);
-  throw Error(Code::archive_model_too_large, text, {std::string(model_entry_name), std::nullopt}, target_,
+void detail::EntryState::check_model_size(std::uint64_t size) const {
+  const std::uint64_t most = edit ? edit->max_model_size() : model_size_maximum;
+  if (fits_protobuf(size) && size <= most) return;
+  const std::string text = fits_protobuf(size) ? base::concat("the model alone is ", base::human_size(size),
+                                                              ", over the limit of ", base::human_size(most))
+                                               : oversize_text("the model alone is", size);
+  throw Error(Code::archive_model_too_large, text, {std::string(model_entry_name), std::nullopt}, target,
               {Hint::lower_threshold});
 }
 
 /// Enforces W13: an edit cannot replace or remove an entry that lies before a weight.
-void EntryWriter::expect_graphs_last(std::string_view name) {
+void detail::EntryState::expect_graphs_last(std::string_view name) {
   if (is_graph_name(name)) {
     graph_ = name;
   } else if (!graph_.empty()) {
@@ -191,7 +137,7 @@ void EntryWriter::expect_graphs_last(std::string_view name) {
 }
 
 /// Enforces W13 for weights. A weight may have any name, so only links distinguish it from a side file.
-void EntryWriter::expect_weights_first() {
+void detail::EntryState::expect_weights_first() {
   if (!first_other_) return;
   std::vector<std::string_view> names;  // names of weights and side files; graphs come after them
   base::KeyedMap<std::string_view, std::size_t> places;
@@ -223,8 +169,8 @@ void EntryWriter::expect_weights_first() {
 }
 
 /// Reads the models back from the file, so that the proof covers the bytes that readers will find.
-void EntryWriter::prove_models(const Proofs& proofs) {
-  const Entries entries = proofs.written ? writer().sorted_sizes() : Entries();
+void detail::EntryState::prove_models(const Proofs& proofs) {
+  const NamedSizes entries = proofs.written ? writer().sorted_sizes() : NamedSizes();
   for (std::size_t i = 0; i < writer().added(); ++i) {
     const std::string_view name = writer().added_name(i);
     if (!is_model(name)) continue;
@@ -235,16 +181,69 @@ void EntryWriter::prove_models(const Proofs& proofs) {
   if (proofs.written) expect_weights_first();
 }
 
-void EntryWriter::finish(const ByteSource& model, base::Sync before_end, base::Sync sync, const Proofs& proofs) {
+void detail::EntryState::finish(const ByteSource& model, base::Sync before_end, base::Sync sync, const Proofs& proofs) {
   step([&] {
     // Asks for the size once, so that the model that was checked is the model that is written.
     const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
     check_model_size(exact.size());
-    write_next(model_entry_name, exact);
+    prepare(model_entry_name);
+    writer().add(model_entry_name, alignment, exact);
     if (proofs.written || proofs.further) prove_models(proofs);
     // Closing throws if there was a call meanwhile: then the file must not become valid.
-    base::OutputFile file = std::move(writer()).finish(before_end, [this] { steps_.close(); });
+    base::OutputFile file = std::move(writer()).finish(before_end, [this] { steps.close(); });
     file.publish(sync);
+  });
+}
+
+detail::EntryState& EntryWriter::state() const { return parts_in(state_); }
+
+void EntryWriter::reserve(std::uint64_t bytes) {
+  state().step([&] { state_->writer().reserve(bytes); });
+}
+
+void EntryWriter::add(std::string_view name, const ByteSource& source) {
+  state().step([&] {
+    check_reserved(name, {std::string(name), std::nullopt});
+    state_->prepare(name);
+    state_->writer().add(name, state_->alignment, source);
+  });
+}
+
+void EntryWriter::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
+void EntryWriter::add(std::string_view name, const FileRange& range) { add(name, FileSource(range, name)); }
+void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
+  add(name, StreamSource(size, read));
+}
+
+void EntryWriter::add_graph(std::string_view name, Bytes model) { add_graph(name, SpanSource(model)); }
+void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
+  const std::string entry = graph_file_name(name);
+  state().step([&] {
+    check_reserved(entry, {entry, std::nullopt});
+    if (is_graph_name(entry)) return;
+    throw Error(Code::usage_argument, "a graph needs a name, also after its last slash",
+                {std::string(name), std::nullopt});
+  });
+  add(entry, model);
+}
+
+void EntryWriter::begin(std::string_view name, std::uint64_t size) {
+  state().step([&] {
+    check_reserved(name, {std::string(name), std::nullopt});
+    state_->prepare(name);
+    state_->writer().begin(name, state_->alignment, size);
+    state_->begun = name;
+  });
+}
+
+void EntryWriter::write(Bytes bytes) {
+  state().step<true>([&] { state_->writer().write(bytes); });
+}
+
+void EntryWriter::end() {
+  state().step<true>([&] {
+    state_->writer().end();
+    state_->begun.reset();
   });
 }
 

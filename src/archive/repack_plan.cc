@@ -213,7 +213,7 @@ void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, co
 
 void RepackPlan::prove_graphs(zip::Writer* writer) const {
   if (appended_from_) return;  // an archive is not changed
-  EntryWriter::Entries sizes;
+  NamedSizes sizes;
   for (const PlannedEntry& planned : entries_) sizes.emplace_back(planned.name, planned.entry->size);
   std::ranges::sort(sizes);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -231,7 +231,7 @@ void RepackPlan::prove_graphs(zip::Writer* writer) const {
   }
 }
 
-void RepackPlan::prove_graph(const PlannedEntry& planned, Bytes graph, const EntryWriter::Entries& sizes) const {
+void RepackPlan::prove_graph(const PlannedEntry& planned, Bytes graph, const NamedSizes& sizes) const {
   try {
     prove_model_entry(planned.name, graph, sizes);
   } catch (const Error& error) {

@@ -56,7 +56,7 @@ class RepackPlan {
   void check_new_names() const;
   void check_model_name(const Entry& model) const;
   void check_hiding_names() const;
-  void prove_graph(const PlannedEntry& planned, Bytes graph, const EntryWriter::Entries& sizes) const;
+  void prove_graph(const PlannedEntry& planned, Bytes graph, const NamedSizes& sizes) const;
   void expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model);
   [[nodiscard]] bool may_change(const Entry& entry) const;
   [[nodiscard]] std::uint64_t alignment_of(const Entry& entry) const;

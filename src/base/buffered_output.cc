@@ -104,6 +104,8 @@ std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSourc
   return crc;
 }
 
+/// Writes and sums large pieces on several threads. Each thread writes the bytes that it has just summed, so that the
+/// kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin,
                                                   std::size_t threads) {
   if (bytes.size() < worth_a_thread) {
@@ -113,12 +115,6 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
   }
   threads = std::min(allowed_threads(threads), most_threads);
   if (append_shared(bytes, origin)) return crc32_in_pieces(crc, bytes, {read_step}, threads, [](std::size_t, Bytes) {});
-  return write_with_crc(crc, bytes, threads);
-}
-
-/// Writes and sums on several threads. Each thread writes the bytes that it has just summed, so that the kernel copies
-/// them from the core's cache.
-std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   flush();
   while (!bytes.empty()) {
     // Only write-back needs calls that end before the last byte.

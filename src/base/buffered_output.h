@@ -56,7 +56,6 @@ class BufferedOutput {
   [[nodiscard]] Bytes blocks_of(Bytes bytes) const;
   bool append_shared(Bytes bytes, const FileOrigin* origin);
   void write(Bytes bytes);
-  std::uint32_t write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   void flush();
   void begin_write_back();
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -63,11 +62,10 @@ EditOptions edit_options_of(const onnxar_writer_options& given) {
   return {.output = output_of(given), .verify_model = given.no_verify_model == 0};
 }
 
-/// Calls `action` with the ArchiveWriter or the ArchiveEditor. Throws usage.argument (NULL).
-template <typename Action>
-void use(onnxar_writer* writer, const Action& action) {
+/// Returns what an ArchiveWriter and an ArchiveEditor have in common. Throws usage.argument (NULL).
+EntryWriter& entries_of(onnxar_writer* writer) {
   check_argument(writer != nullptr, "writer");
-  std::visit(action, writer->writer);
+  return std::visit([](EntryWriter& used) -> EntryWriter& { return used; }, writer->writer);
 }
 
 StreamReader stream_of(onnxar_read_callback read, void* context) {
@@ -119,14 +117,13 @@ ONNXAR_C_EXPORT onnxar_status onnxar_remove(onnxar_writer* writer, const char* n
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error) {
-  return guarded(error, [&] { use(writer, [&](auto& used) { used.reserve(bytes); }); });
+  return guarded(error, [&] { entries_of(writer).reserve(bytes); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data,
                                          size_t size, onnxar_error** error) {
-  return guarded(error, [&] {
-    use(writer, [&](auto& used) { used.add(text_of(name, name_length, "name"), bytes_of(data, size, "data")); });
-  });
+  return guarded(error,
+                 [&] { entries_of(writer).add(text_of(name, name_length, "name"), bytes_of(data, size, "data")); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length,
@@ -134,42 +131,36 @@ ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const cha
                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_given("writer", writer, "read", read);
-    use(writer, [&](auto& used) { used.add(text_of(name, name_length, "name"), size, stream_of(read, context)); });
+    entries_of(writer).add(text_of(name, name_length, "name"), size, stream_of(read, context));
   });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_begin(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                                            onnxar_error** error) {
-  return guarded(error,
-                 [&] { use(writer, [&](auto& used) { used.begin(text_of(name, name_length, "name"), size); }); });
+  return guarded(error, [&] { entries_of(writer).begin(text_of(name, name_length, "name"), size); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_write(onnxar_writer* writer, const void* data, size_t size, onnxar_error** error) {
-  return guarded(error, [&] { use(writer, [&](auto& used) { used.write(bytes_of(data, size, "data")); }); });
+  return guarded(error, [&] { entries_of(writer).write(bytes_of(data, size, "data")); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_end(onnxar_writer* writer, onnxar_error** error) {
-  return guarded(error, [&] { use(writer, [](auto& used) { used.end(); }); });
+  return guarded(error, [&] { entries_of(writer).end(); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length,
                                                const void* model, size_t size, onnxar_error** error) {
-  return guarded(error, [&] {
-    use(writer,
-        [&](auto& used) { used.add_graph(text_of(name, name_length, "name"), bytes_of(model, size, "model")); });
-  });
+  return guarded(
+      error, [&] { entries_of(writer).add_graph(text_of(name, name_length, "name"), bytes_of(model, size, "model")); });
 }
 
 ONNXAR_C_EXPORT onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size,
                                             onnxar_error** error) {
   return guarded(error, [&] {
-    use(writer, [bytes = bytes_of(model, size, "model")](auto& used) {
-      if constexpr (std::is_same_v<decltype(used), ArchiveEditor&>) {
-        used.commit(bytes);
-      } else {
-        used.finish(bytes);
-      }
-    });
+    check_argument(writer != nullptr, "writer");
+    const Bytes bytes = bytes_of(model, size, "model");
+    auto* editor = std::get_if<ArchiveEditor>(&writer->writer);
+    editor != nullptr ? editor->commit(bytes) : std::get<ArchiveWriter>(writer->writer).finish(bytes);
   });
 }
 

@@ -95,7 +95,7 @@ void check_added_links(const ArchiveCompanions& companions, std::span<const NewE
 void prove_graphs(std::span<const NewEntry> entries, std::uint64_t model_size, const std::filesystem::path& output) {
   const auto is_graph = [](const NewEntry& entry) { return is_graph_name(entry.name); };
   if (std::ranges::none_of(entries, is_graph)) return;
-  EntryWriter::Entries sizes{{model_entry_name, model_size}};
+  NamedSizes sizes{{model_entry_name, model_size}};
   for (const auto& [name, source] : entries) sizes.emplace_back(name, source->size());
   std::ranges::sort(sizes);
   base::annotated([&output] { return base::Annotation{.path = output}; },

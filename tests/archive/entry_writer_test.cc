@@ -11,14 +11,34 @@
 namespace onnxar::testing {
 namespace {
 
+/// An edit that counts how often the file is opened.
+class CountingSteps final : public EditSteps {
+ public:
+  CountingSteps(std::filesystem::path target, int& opened) : target_(std::move(target)), opened_(opened) {}
+  zip::Writer open(const os::File& /*lock*/) override {
+    ++opened_;
+    return zip::Writer({base::OutputFile::create(target_, base::Existing::refuse), false});
+  }
+  void prepare(std::string_view /*name*/, const std::function<zip::Writer&()>& /*writer*/) override {}
+  [[nodiscard]] std::uint64_t max_model_size() const override { return model_size_maximum; }
+
+ private:
+  std::filesystem::path target_;
+  int& opened_;
+};
+
+/// Gives tests the state, which ArchiveWriter and ArchiveEditor hide.
+class TestedWriter : public EntryWriter {
+ public:
+  explicit TestedWriter(detail::Owned<detail::EntryState> state) : EntryWriter(std::move(state)) {}
+  using EntryWriter::state;
+};
+
 class EntryWriterTest : public ::testing::Test {
  protected:
-  EntryWriter writer() {
-    const auto open = [this] {
-      ++opened_;
-      return zip::Writer({base::OutputFile::create(target_, base::Existing::refuse), false});
-    };
-    return {{.open = open}, 64, target_};
+  TestedWriter writer() {
+    return TestedWriter(detail::own<detail::EntryState>(os::File(), std::make_unique<CountingSteps>(target_, opened_),
+                                                        std::uint64_t{64}, target_));
   }
 
   TempDir folder_;
@@ -27,8 +47,8 @@ class EntryWriterTest : public ::testing::Test {
 };
 
 TEST_F(EntryWriterTest, OpensTheFileInTheFirstStepThatWrites) {
-  EntryWriter entries = writer();
-  entries.attempt([] {});
+  TestedWriter entries = writer();
+  entries.state().step([] {});
   EXPECT_EQ(opened_, 0);
   entries.add("w", SpanSource(as_bytes("data")));
   entries.add("v", SpanSource(as_bytes("more")));
@@ -36,9 +56,9 @@ TEST_F(EntryWriterTest, OpensTheFileInTheFirstStepThatWrites) {
 }
 
 TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
-  EntryWriter entries = writer();
+  TestedWriter entries = writer();
   const auto file = folder_.write_file("f", "0123456789");
-  entries.add("m", SpanSource(as_bytes("memory")));
+  entries.add("m", as_bytes("memory"));
   entries.add("f", FileRange(file, 2, 5));
   std::size_t left = 4;
   entries.add("s", 4, [&left](std::span<std::byte> buffer) {
@@ -46,7 +66,7 @@ TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
     return left-- == 0 ? std::size_t{0} : std::size_t{1};
   });
   const Blob model = smallest_model();
-  entries.finish(SpanSource(model), base::Sync::none, base::Sync::none, {.written = false});
+  entries.state().finish(SpanSource(model), base::Sync::none, base::Sync::none, {.written = false});
   const Archive archive = Archive::open(target_);
   EXPECT_EQ(as_text(archive.bytes(*archive.find("m"))), "memory");
   EXPECT_EQ(as_text(archive.bytes(*archive.find("f"))), "23456");
@@ -61,13 +81,13 @@ TEST_F(EntryWriterTest, RefusesReservedNamesAndRangesOutsideTheFile) {
   EXPECT_EQ(refusal_of([&] { writer().add("__Meta", FileRange(file, 2, 5)); }), reserved);
   EXPECT_EQ(refusal_of([&] { writer().add("__Meta", 1, [](std::span<std::byte>) { return std::size_t{1}; }); }),
             reserved);
+  EXPECT_EQ(opened_, 0);
   EXPECT_EQ(refusal_of([&] { writer().add("w", FileRange(file, 5, 6)); }),
             (ErrorContext{Code::io_source_size, "w", {}}));
-  EXPECT_EQ(opened_, 0);
 }
 
 TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
-  EntryWriter entries = writer();
+  TestedWriter entries = writer();
   entries.add("w", SpanSource(as_bytes("data")));
   entries.add("g.onnx", SpanSource(as_bytes("graph")));
   std::vector<std::string> proved;
@@ -78,16 +98,18 @@ TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
     EXPECT_EQ(copy_of(bytes), model);
     throw Error(Code::onnx_model_invalid, "no graph");
   };
-  const auto finish = [&] { entries.finish(SpanSource(model), base::Sync::none, base::Sync::none, {false, prove}); };
+  const auto finish = [&] {
+    entries.state().finish(SpanSource(model), base::Sync::none, base::Sync::none, {false, prove});
+  };
   EXPECT_EQ(refusal_of(finish)->code, Code::onnx_model_invalid);
   EXPECT_EQ(proved, (std::vector<std::string>{"g.onnx", std::string(model_entry)}));
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
 TEST_F(EntryWriterTest, AModelThatProtobufCannotReadIsRefused) {
-  EntryWriter entries = writer();
-  entries.check_model_size(0x7fffffff);
-  const auto error = error_if_any([&] { entries.check_model_size(0x80000000); });
+  TestedWriter entries = writer();
+  entries.state().check_model_size(0x7fffffff);
+  const auto error = error_if_any([&] { entries.state().check_model_size(0x80000000); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::archive_model_too_large);
   EXPECT_EQ(error->entry(), model_entry);
