@@ -16,7 +16,7 @@ TEXT = (ROOT / "SECURITY.md").read_text()
 
 def rows() -> list[list[str]]:
     """Verb, work and tests of each row of the table."""
-    table = TEXT[TEXT.index("| verb | work | held by |") :].split("\n\n", 1)[0]
+    table = TEXT[TEXT.index("| verb | work | tested by |") :].split("\n\n", 1)[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
