@@ -45,7 +45,7 @@ def measured(node: Path, folder: Path) -> Section:
         f"A transformer with {WEIGHTS_MB} MB of weights, from nginx on the same machine in Chromium (headless), from files in Node. "
         "Peak: by how much the resident memory of the process grew at most: of a page, from before the runtime is loaded, and of "
         "Node, from after that, until the model ran once. WebAssembly's memory holds the weights, and those that the runtime packed "
-        "anew. External data is one file beside the model, as the runtimes take it. onnxruntime 1.30; `./dev web --memory`"
+        "again. External data is one file beside the model, as the runtimes take it. onnxruntime 1.30; `./dev web --memory`"
     )
     section = Section("Sessions in the browser and in Node", intro, ("where", "runtime", "form", "seconds", "peak MB", "WebAssembly MB", "bar"))
     files = make_files(folder)

@@ -330,7 +330,7 @@ def read_graph(model: Model, archive: Archive, entry: Entry) -> None:
         wire = Wire(data, begin, entry.name)
         for tensor in tensors_in(wire, "Model", begin, end):
             model.tensors.append(tensor)
-            judge(model, tensor, archive)
+            check_tensor(model, tensor, archive)
         model.duplicates += [(at, entry.name) for at in duplicates_in(wire, "Model", begin, end)]
         check_metadata(wire, metadata_in(wire, begin, end), archive)
     except Refused as refused:
@@ -413,7 +413,7 @@ def is_free(name: bytes, archive: Archive) -> bool:
     return taken.isdisjoint([own, *folders]) and not any(e.startswith(own + "/") for e in taken)
 
 
-def judge(model: Model, tensor: Tensor, archive: Archive) -> None:
+def check_tensor(model: Model, tensor: Tensor, archive: Archive) -> None:
     try:
         if tensor.is_external:
             model.links.append(read_link(tensor, archive))

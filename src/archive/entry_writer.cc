@@ -104,7 +104,7 @@ zip::Writer& detail::EntryState::writer() {
 
 void detail::EntryState::refuse_order() const {
   throw Error(Code::usage_argument,
-              begun ? "this entry was begun and did not end; end it first" : "no entry was begun; begin one first",
+              begun ? "this entry was begun but not ended; end it first" : "no entry was begun; begin one first",
               {begun.value_or(""), std::nullopt});
 }
 

@@ -93,7 +93,7 @@ std::optional<std::string> graph_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
   if (name.ends_with(concat("/", graph_suffix))) return "has nothing after its last slash";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
-  if (is_reserved_name(name)) return "begins like the format's own names";
+  if (is_reserved_name(name)) return "begins like a reserved name";
   return std::nullopt;
 }
 
@@ -133,7 +133,7 @@ std::optional<MetadataFault> model_name_fault(Bytes model, std::span<const std::
   if (!fault) return std::nullopt;
   return MetadataFault{Code::archive_graph_name,  // G4
                        concat("the model's name among the graphs, ", base::quoted(found.front().entry.value),
-                              ", cannot be that of an entry ", base::quoted(name), ": ", *fault),
+                              ", cannot be the name of an entry ", base::quoted(name), ": ", *fault),
                        found.front().whole.begin};
 }
 

@@ -48,10 +48,11 @@ bool is_reserved_name(std::string_view name) noexcept {
 void check_reserved(std::string_view name, const Place& place) {
   // On a file system that folds case, `__model_proto` and the model would be the same file.
   if (!is_reserved_name(name) && !zip::equal_folded(name, model_entry_name)) return;
-  throw Error(Code::archive_name_reserved,  // N13
-              "names that begin with two underscores and a capital are reserved, as is the model's in any case; "
-              "remove the entry or rename it",
-              place);
+  throw Error(
+      Code::archive_name_reserved,  // N13
+      "names that begin with two underscores and a capital are reserved, and so is the model's name, also in lower "
+      "case; remove the entry or rename it",
+      place);
 }
 
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
@@ -61,7 +62,7 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
     if (!zip::equal_folded(entry.name, name)) continue;  // some file systems ignore case
     throw Error(
         Code::usage_own_name,
-        "the archive's file has the name of an entry in it, so a link to the file could be taken for one to the entry",
+        "the archive's file has the same name as an entry, so a link to the file could be read as a link to the entry",
         {std::string(entry.name), entry.header_offset}, file, {Hint::repack_rename, base::quoted(entry.name)});
   }
 }
@@ -69,8 +70,8 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
 void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
   if (!zip::equal_folded(name, os::text_of(file.filename()))) return;
   throw Error(Code::usage_own_name,
-              "the archive's file has this name, so a link to the file could be taken for one to the entry: give one "
-              "of them another name",
+              "the archive's file has this name, so a link to the file could be read as a link to the entry: "
+              "rename one of them",
               {std::string(name), std::nullopt}, file);
 }
 
@@ -110,7 +111,7 @@ Renames::Renames(const std::vector<RenamedEntry>& list) {
   for (const RenamedEntry& renamed : list) {
     check_new_name(renamed);
     if (by_old_name_.try_emplace(renamed.from, Rename{renamed.to}).second) continue;
-    throw Error(Code::usage_argument, concat("two new names are given for the entry ", base::quoted(renamed.from)));
+    throw Error(Code::usage_argument, concat("two new names are given to the entry ", base::quoted(renamed.from)));
   }
 }
 

@@ -235,7 +235,7 @@ void Folder::sync() const {
 
 void Folder::sync_replaced() const {
   annotated(
-      [] { return Annotation{.prefix = "the new file is in place (do not repeat this), but may not be on the disk"}; },
+      [] { return Annotation{.prefix = "the new file was written (do not repeat this) but could not be synced"}; },
       [this] { sync(); });
 }
 

@@ -32,7 +32,7 @@ std::string blocked_by(const std::filesystem::path& path) {
   std::string programs;
   for (const std::string& program : os::programs_with(path)) programs += (programs.empty() ? "" : ", ") + program;
   return concat("the file is mapped by ", programs.empty() ? "a program" : programs,
-                ", and this system does not change a mapped file; end what reads it");
+                ", and this system cannot change a mapped file; close that program");
 }
 
 }  // namespace
@@ -91,8 +91,8 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
   if (failed) throw system_error(failed, "cannot examine", path);
   expect_regular(status.kind, path);
   if (status.size == 0 && begins_with_a_byte(file)) {
-    throw Error(Code::io_not_a_file, "has bytes but no size, as files in /proc, and cannot be mapped; copy it first",
-                {}, path);
+    throw Error(Code::io_not_a_file,
+                "has content but no size, like files in /proc, and cannot be mapped; copy it first", {}, path);
   }
   const auto length = length_within(part.offset, part.length, status.size);
   if (!length) {
@@ -151,9 +151,9 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
   switch (os::reason_of(failed)) {
     case os::Reason::not_found:
       if (is_address(os::text_of(path)))
-        return of(Code::io_not_found, "this is an address, and a file is needed here", {Hint::get_whole});
+        return of(Code::io_not_found, "this is an address, but a file is needed here", {Hint::get_whole});
       if (os::text_of(path).find("://") != std::string::npos)
-        return of(Code::io_not_found, "addresses are of http, https and s3; no file has this name");
+        return of(Code::io_not_found, "there is no file of this name, and it is not an http, https or s3 URL");
       return of(Code::io_not_found, "no such file or folder; check the path");
     case os::Reason::permission: return of(Code::io_permission, reason);
     case os::Reason::disk_full:

@@ -303,9 +303,8 @@ void OutputFile::withdraw() noexcept {
 void OutputFile::keep_extension(Sync sync) {
   forget_extended_file(file_);
   old_size_.reset();  // readers may use it from here on, even if the sync fails
-  annotated(
-      [] { return Annotation{.prefix = "the change stands and must not be repeated, but may not be on the disk yet"}; },
-      [this, sync] { expect_written(sync); });
+  annotated([] { return Annotation{.prefix = "the edit was written (do not repeat it) but could not be synced"}; },
+            [this, sync] { expect_written(sync); });
   file_ = os::File();
 }
 

@@ -9,7 +9,7 @@
 namespace onnxar::base {
 namespace {
 
-constexpr const char* two_calls = "the writer was called during another call of it";
+constexpr const char* two_calls = "the writer was called while another call of it was running";
 
 Error two_at_once() {
   return {Code::usage_writer_busy,

@@ -74,7 +74,7 @@ VerbOptions::VerbOptions(const onnxar_options* given, Verb verb)
     // Any value except 0 and NULL is set. Zeroed options are therefore the defaults of every verb.
     if (!member.is_set(given_) || (member.verbs & set_of(verb)) != 0) continue;
     throw Error(Code::usage_argument,
-                base::concat("the option `", member.name, "` is set, and this verb does not take it"));
+                base::concat("the option `", member.name, "` is set, but this verb does not take it"));
   }
   check_argument(given_.add != nullptr || given_.add_count == 0, "options.add");
   check_argument(given_.remove != nullptr || given_.remove_count == 0, "options.remove");

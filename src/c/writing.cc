@@ -57,7 +57,7 @@ EditOptions edit_options_of(const onnxar_writer_options& given) {
   if (given.alignment != 0 || given.overwrite != 0) {
     throw Error(Code::usage_argument,
                 base::concat("`", given.alignment != 0 ? "alignment" : "overwrite",
-                             "` is for new archives, and an edit keeps what the archive has; set it to 0"));
+                             "` is only for new archives, because an edit keeps the archive's own; set it to 0"));
   }
   return {.output = output_of(given), .verify_model = given.no_verify_model == 0};
 }

@@ -111,10 +111,9 @@ class Gathering {
     try {
       add_of(std::make_shared<const Archive>(Archive::open(path)));
     } catch (const Error& error) {
-      throw Error(
-          error.code(),
-          base::concat(error.message(), "; its side files and graphs, which the output should get, cannot be read"),
-          error.finding().place, error.path(), error.advice());
+      throw Error(error.code(),
+                  base::concat(error.message(), "; its side files and graphs cannot be copied to the output"),
+                  error.finding().place, error.path(), error.advice());
     }
   }
 
@@ -122,12 +121,12 @@ class Gathering {
   /// has the name.
   void add(const AddedFile& added) {
     if (!added_.insert(added.name).second) {
-      throw Error(Code::usage_argument, "two files are added under this name; give one of them another name",
-                  {added.name, std::nullopt}, added.path);
+      throw Error(Code::usage_argument, "two added files have this name; rename one", {added.name, std::nullopt},
+                  added.path);
     }
     // Graphs of archives may be replaced, but a model that the caller named must not be lost.
     if (std::ranges::find(model_.given, added.name) != model_.given.end()) {
-      throw Error(Code::usage_argument, "a model that is packed has this name, and so has a file that is added",
+      throw Error(Code::usage_argument, "a packed model and an added file both have this name",
                   {added.name, std::nullopt}, added.path, {Hint::name_graph});
     }
     SideFile file = added_file(added);

@@ -115,7 +115,8 @@ void put_first(std::vector<FamilyMember>& members, const std::string& first, con
   const auto found = std::ranges::find(members, without_suffix(first), &FamilyMember::name);
   if (found == members.end()) {
     throw Error(Code::usage_argument,
-                base::concat("no model ", base::quoted(first), " is packed that could be the first"), {}, output);
+                base::concat("no packed model has the name ", base::quoted(first), ", so it cannot be the first"), {},
+                output);
   }
   std::rotate(members.begin(), found, found + 1);
 }
@@ -157,7 +158,7 @@ ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOpti
   expect_archive(save, output);
   if (ModelFolder::is_one(input)) return pack_folder(input, output, save, load);
   if (!save.first.empty() || !save.exclude.empty()) {
-    throw Error(Code::usage_argument, "is one file, and `first` and `exclude` are for a folder or several models", {},
+    throw Error(Code::usage_argument, "is one file, but `first` and `exclude` are for a folder or several models", {},
                 input);
   }
   // A variant has a name, so the model needs one too.

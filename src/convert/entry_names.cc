@@ -83,7 +83,8 @@ class PlannedNames {
     const std::size_t listed = std::min(faults_.size(), most_listed);
     for (std::size_t i = 0; i < listed; ++i) {
       const std::string& name = faults_[i].entry();
-      if (i != 0) message += base::concat("; nor can ", base::quoted(name), " be a name: ", faults_[i].message());
+      if (i != 0)
+        message += base::concat("; the name ", base::quoted(name), " is also refused: ", faults_[i].message());
       if (name.find('=') != std::string::npos) continue;  // a rename cannot express it: OLD ends at the first `=`
       if (const auto other = free_name(name, faults_[i].code()))
         proposals += base::concat(proposals.empty() ? "" : ", ", escaped(name), "=", *other);

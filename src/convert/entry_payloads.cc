@@ -63,7 +63,7 @@ EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t cou
     if (part) return {entry, *part};
   }
   throw Error(Code::onnx_external_out_of_range,
-              base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
+              base::concat("it refers to bytes of the archive file itself, from ", slice.offset,
                            " on, that are not within one weight entry"),
               {"", site.tensor.range.begin});
 }

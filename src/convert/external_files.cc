@@ -74,7 +74,7 @@ ExternalFiles::Mapping ExternalFiles::open_in(const std::string& folder, const W
     try {
       auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
       if (is_lfs_pointer(mapping->bytes())) {
-        throw Error(Code::onnx_external_missing, "the data file is not there", {}, path,
+        throw Error(Code::onnx_external_missing, "the data file is missing", {}, path,
                     advice_on_kind(mapping->bytes()));
       }
       paths_.push_back(path.lexically_normal());
@@ -105,11 +105,10 @@ ExternalFiles::Mapping ExternalFiles::open(const Wanted& wanted) {
   for (const std::string& folder : folders_) {
     Mapping file = open_in(folder, wanted);
     if (found && file && !std::ranges::equal(found->bytes(), file->bytes())) {
-      throw Error(
-          Code::usage_argument,
-          base::concat("the data file ", base::quoted(location), " is in ", base::quoted(folders_.front()), " and in ",
-                       base::quoted(folder), ", with other bytes; remove the one that is not meant"),
-          wanted.place);
+      throw Error(Code::usage_argument,
+                  base::concat("the data file ", base::quoted(location), " is in ", base::quoted(folders_.front()),
+                               " and in ", base::quoted(folder), ", with different bytes; remove the wrong one"),
+                  wanted.place);
     }
     if (!found) found = std::move(file);
   }
@@ -155,7 +154,7 @@ ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std
   const Mapping file = map(slice.location, offset);
   const Bytes all = file->bytes();
   const std::uint64_t length =
-      onnx::length_in(slice, expected, all.size(), "data file", offset, ": it was cut short, or is another file");
+      onnx::length_in(slice, expected, all.size(), "data file", offset, ": it was cut short, or is a different file");
   return {ByteSpan::borrow(base::section(all, slice.offset, length), file), file->origin(), length == all.size()};
 }
 

@@ -103,8 +103,8 @@ class ForeignZipSource final : public ModelSource {
             {Severity::warning,
              Code::archive_entry_unused,
              {name, std::nullopt},
-             "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
-             "it, give it a name with a dot"});
+             "this entry holds no tensor, but has the name of one (a C identifier), so it is left out; to "
+             "keep it, give it a name with a dot"});
       } else {
         // Read once, from front to back, so it needs no place in the spool.
         found.side_files.push_back({name, zip_->source(i, options().threads)});

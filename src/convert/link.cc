@@ -67,10 +67,10 @@ LinkReport add_link(FileSet& files, const Linking& linking, const fs::path& outp
 }
 
 /// Returns the result of the call; false for a model as text that cannot be parsed, because links are binary.
-template <typename Judge>
-bool unless_text(const Judge& judge) {
+template <typename Call>
+bool unless_text(const Call& call) {
   try {
-    return judge();
+    return call();
   } catch (const Error& error) {
     if (error.code() != Code::usage_no_text_parser) throw;
     return false;
@@ -162,7 +162,7 @@ LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const L
   const bool is_there = base::are_same(folder / hub_data_name, linking.path());
   const bool is_replaced = base::are_same(folder / hub_model_name, linking.path());
   if (is_replaced || (is_there && options.offset != 0)) {
-    throw Error(Code::usage_argument, "is the file that has the archive in it; choose a different folder", {},
+    throw Error(Code::usage_argument, "is the archive itself; choose another folder", {},
                 folder / (is_replaced ? hub_model_name : hub_data_name));
   }
   const auto opened = base::Folder::open(folder);

@@ -50,8 +50,8 @@ namespace fs = std::filesystem;
 fs::path path_from(const fs::path& from, const fs::path& target) {
   fs::path path = target.lexically_relative(from);
   if (!path.empty()) return path;
-  throw Error(Code::usage_argument, "the archive is on another drive than the folder; copy it into the folder", {},
-              from);
+  throw Error(Code::usage_argument,
+              "the archive and the folder are on different drives; copy the archive into the folder", {}, from);
 }
 
 /// Returns true if a file in this folder can share blocks with the archive.
@@ -122,7 +122,8 @@ class FolderLinks {
   void refuse_part(const fs::path& archive) const {
     if (options_.offset == 0 && !options_.length) return;
     throw Error(Code::usage_argument,
-                "has the archive as a part, so it cannot be moved or copied for a folder of links", {}, archive);
+                "contains the archive only as a part, so it cannot be moved or copied for a folder of links", {},
+                archive);
   }
 
   void find_root(const fs::path& folder) {

@@ -126,8 +126,8 @@ void Linking::remark_duplicate(const onnx::TensorSite& site) {
   remarks_.push_back(
       {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
        duplicate_text(site, site.tensor.is_external()
-                                ? "its data stays outside the model, because runtimes choose by where it is"
-                                : "its data stays in the model, because runtimes choose by where it is")});
+                                ? "its data stays outside the model, because what runtimes choose depends on its place"
+                                : "its data stays in the model, because what runtimes choose depends on its place")});
 }
 
 }  // namespace onnxar

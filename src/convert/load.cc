@@ -125,10 +125,10 @@ class FamilyNames {
     }
     const auto [first, added] = paths_.try_emplace(base::folded_copy(graph), path);
     if (added) return;
-    throw Error(
-        Code::usage_argument,
-        base::concat("it would be the graph ", base::quoted(graph), ", and so would ", escaped_path(first->second)), {},
-        path, {Hint::name_graph});
+    throw Error(Code::usage_argument,
+                base::concat("both this file and ", escaped_path(first->second), " would become the graph ",
+                             base::quoted(graph)),
+                {}, path, {Hint::name_graph});
   }
 
  private:

@@ -101,7 +101,7 @@ const Payload* LoadedModel::payload_at(std::string_view location) const {
 void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint) {
   throw Error(Code::onnx_graph_duplicate,
               duplicate_text(site,
-                             "runtimes choose by where the data is, so it cannot move into the model; give each "
+                             "what runtimes choose depends on where the data is, so it stays there; give each "
                              "definition a name of its own"),
               {}, path, {hint});
 }

@@ -121,7 +121,7 @@ class ModelCheck {
       const std::string path = onnx::path_of(std::array{by}, onnx::path_of(graph));
       findings_.push_back({Severity::warning, Code::onnx_graph_duplicate, source_.place(place.begin),
                            concat(path, " defines the name ", base::quoted(name),
-                                  ", which its graph defines before; runtimes differ in which they take: give each "
+                                  " a second time in its graph; runtimes differ in which one they use: give each "
                                   "a name of its own")});
     };
     onnx::find_redefinitions(source_.model(), graph.back(), report);

@@ -27,7 +27,7 @@ constexpr const char* marker = "about";  // makes a folder ours
 
 [[noreturn]] void refuse_shared(const fs::path& path) {
   throw Error(Code::io_permission,
-              "belongs to another user, or others can write to it, who could decide what sessions compute: change its "
+              "belongs to another user or can be written by others, who could change what sessions compute: change its "
               "owner, or remove their permission (chmod go-w)",
               {}, path);
 }
@@ -195,7 +195,7 @@ Workshop::Workshop(const OwnFolder& folder, const std::string& name)
   }
   const bool is_new = !failed;
   if (os::status_in(here, os::path_of(name_), failed).kind != os::FileKind::folder) {
-    throw Error(Code::output_exists, "is in the way of a folder: remove it", {}, path());
+    throw Error(Code::output_exists, "is a file where a folder is needed; remove it", {}, path());
   }
   const OwnFolder inside(path());
   if (is_new || inside.folder()->is_empty()) inside.remember(marker, {});

@@ -155,7 +155,7 @@ class Package::Reading {
         distinct.push_back(members[i]);
       } else {
         warn({at.file, {.begin = members[i].begin}},
-             concat("the key ", base::quoted(members[i].key), " is there twice; ONNX Runtime takes the last"));
+             concat("the key ", base::quoted(members[i].key), " occurs twice; ONNX Runtime uses the last"));
       }
     }
     return distinct;

@@ -279,7 +279,7 @@ void warn_of_ties(const Package& package, const base::KeyedSet<std::string>& wri
                                   {std::string(manifest_name), std::nullopt},
                                   concat("the variant ", base::quoted(variant.name), " of ",
                                          base::quoted(component.name), " can only be chosen by name: ",
-                                         base::quoted(first->name), " comes before it and fits wherever it fits")});
+                                         base::quoted(first->name), " comes first and fits in all the same cases")});
     }
   }
 }
@@ -299,7 +299,7 @@ PackageChanges with_variants(const Package::TextOf& text_of, std::span<const Gra
   for (const GraphVariant& wanted : variants) {
     Adding adding(text, wanted, graphs);
     if (!written.insert(adding.graph()).second)
-      refuse(concat("the graph ", base::quoted(adding.graph()), " is to be two variants"));
+      refuse(concat("the graph ", base::quoted(adding.graph()), " would become two variants"));
     adding.run();
   }
   if (!variants.empty()) warn_of_ties(text.package(), written, changes);

@@ -148,7 +148,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
   }
   Placement place = place_(folder_, site, payload);
   // If the output already has equal data in an entry that it keeps, a link is enough.
-  if (place.data == Data::written) {
+  if (place.data == Data::to_write) {
     placed_.push_back({folder_, place.slice, &payload});
   } else {
     shared_ += payload.size();

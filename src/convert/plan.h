@@ -34,7 +34,7 @@ namespace onnxar {
 /// payloads may be missed, but nothing worse happens.
 class EqualPayloads {
  public:
-  /// Sums large payloads on `threads` threads; 0 means as many as there are cores.
+  /// Computes the checksums of large payloads on `threads` threads; 0 means as many as there are cores.
   explicit EqualPayloads(std::size_t threads = 1) : threads_(threads) {}
 
   /// Returns the first payload of this type with the bytes of `payload`; null if this is the first. The payload must
@@ -87,12 +87,11 @@ enum class Sharing : std::uint8_t { same_bytes, equal_bytes };
 /// synchronised.
 class PayloadLayout {
  public:
-  /// States if data must be written: `written` if it is still to be written to its place, `there` if its place already
-  /// has it.
-  enum class Data : std::uint8_t { written, there };
+  /// States if data must be written to its place (`to_write`), or if its place already has it (`existing`).
+  enum class Data : std::uint8_t { to_write, existing };
   struct Placement {
     onnx::ExternalLink slice;
-    Data data = Data::written;
+    Data data = Data::to_write;
   };
   /// Returns the place of a payload of this tensor, for a graph in this folder.
   using Place = std::function<Placement(const std::string& folder, const onnx::TensorSite&, const Payload&)>;

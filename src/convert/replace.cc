@@ -364,8 +364,8 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
 
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options) {
   if (!options.graph.empty() || options.append_external) {
-    throw Error(Code::usage_argument, "the options are for a new model (a graph, its data files), and there is none",
-                {}, archive);
+    throw Error(Code::usage_argument, "the options for a graph and for its data files need a new model; pass one", {},
+                archive);
   }
   ArchiveEditor editor = open_editor(archive, options);
   ReplaceReport report;

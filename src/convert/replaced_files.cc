@@ -20,10 +20,9 @@ void expect_one_use(const ReplaceOptions& options, const Archive& archive) {
   std::set<std::string_view> names;
   const auto note = [&](const std::string& name) {
     if (names.insert(name).second) return;
-    throw Error(
-        Code::usage_argument,
-        "is to be added, replaced or removed twice; name it once (what is added replaces the entry of its name)",
-        {name, std::nullopt}, archive.path());
+    throw Error(Code::usage_argument,
+                "is added, replaced or removed twice; name it once (an added file replaces the entry of its name)",
+                {name, std::nullopt}, archive.path());
   };
   for (const AddedFile& file : options.add) note(file.name);
   for (const std::string& name : options.remove) note(name);

@@ -86,7 +86,7 @@ void check_added_links(const ArchiveCompanions& companions, std::span<const NewE
     throw Error(Code::usage_argument,
                 base::concat("the added graph names the entry ", base::quoted(name),
                              " of the archive that is packed, but the output has other data under this name, because "
-                             "`pack` names weights anew"),
+                             "`pack` renames weights"),
                 {graph, std::nullopt}, output, {Hint::replace_add});
   }
 }
@@ -139,16 +139,14 @@ void check_alignment(const SaveOptions& save, const std::filesystem::path& outpu
 
 void check_data_files(const SaveOptions& save, const std::filesystem::path& output) {
   if (save.format != Format::onnx_external || !save.file_per_tensor || save.data_file.empty()) return;
-  throw Error(Code::usage_argument, "one data file and a data file for each tensor exclude each other: choose one", {},
-              output);
+  throw Error(Code::usage_argument, "choose either one data file or a data file for each tensor", {}, output);
 }
 
 void check_archive_options(const SaveOptions& save, const std::filesystem::path& output) {
   if (save.checksum != Checksum::none && save.checksum != Checksum::sha1) {
     throw Error(Code::usage_argument,
-                base::concat("no kind of checksum has the number ", static_cast<unsigned>(save.checksum),
-                             "; nothing is written"),
-                {}, output);
+                base::concat(static_cast<unsigned>(save.checksum), " is not a Checksum value; nothing is written"), {},
+                output);
   }
   // Refused instead of ignored, because a caller who asks for side files or checksums would notice only later that they
   // are missing.
@@ -177,7 +175,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
     const std::string checksum = checksum_for(payload, options);
     const auto& kept = companions.weights_by_content;
     if (const auto entry = kept ? kept->find(*payload.source) : std::nullopt) {
-      return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
+      return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::existing};
     }
     return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
   };
@@ -256,8 +254,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   }
   // A cast can give the enumeration any number.
   throw Error(Code::usage_argument,
-              base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"),
-              {}, output);
+              base::concat(static_cast<unsigned>(options.format), " is not a Format value; nothing is written"), {},
+              output);
 }
 
 }  // namespace onnxar

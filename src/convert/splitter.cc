@@ -220,8 +220,9 @@ class Splitter {
     const bool is_inside = !site.tensor.is_external() || (payload != nullptr && !payload->may_be_shared);
     model_.remarks.push_back(
         {Severity::warning, Code::onnx_graph_duplicate, place_of(site),
-         duplicate_text(site, is_inside ? "its data stays in the model, because runtimes choose by where it is"
-                                        : "its data stays outside the model, because runtimes choose by where it is")});
+         duplicate_text(
+             site, is_inside ? "its data stays in the model, because what runtimes choose depends on its place"
+                             : "its data stays outside the model, because what runtimes choose depends on its place")});
   }
 
   void remark_unknown_key(const onnx::TensorSite& site) {

@@ -54,7 +54,7 @@ class Header {
     json_.object([this](const std::string& name) {
       if (name == "__metadata__") return json_.object([this](const std::string&) { json_.string(); });
       if (!tensors_.try_emplace(name, tensor(name)).second)
-        json_.refuse(concat("the tensor ", base::quoted(name), " is there twice"));
+        json_.refuse(concat("the tensor ", base::quoted(name), " occurs twice"));
     });
     json_.finish();
     check_cover();

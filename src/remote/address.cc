@@ -120,7 +120,7 @@ Address redirected(const Address& from, const std::string& location) {
   const bool is_parsed = set(url, Part::url, from.url.c_str()) == curl::Result::ok &&
                          set(url, Part::url, location.c_str(), curl::urlencode) == curl::Result::ok;
   if (!is_parsed || !is_http(url)) {
-    throw Error(Code::remote_answer, "the server redirects to an address that is not one of HTTP", {}, from.shown);
+    throw Error(Code::remote_answer, "the server redirects to a non-HTTP address", {}, from.shown);
   }
   Address to = address_of(url);
   if (from.is_encrypted() && !to.is_encrypted()) {

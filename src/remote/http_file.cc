@@ -199,7 +199,7 @@ void HttpFile::open(WholeFiles whole) {
   has_ranges_ = false;  // one answer is of one version
   if (whole == WholeFiles::allowed) return;
   fail(Code::remote_answer,
-       "the server sends neither ETag nor Last-Modified, so nothing would tell if the file were replaced while it is "
+       "the server sends neither ETag nor Last-Modified, so a replaced file would not be noticed while it is "
        "read",
        {Hint::get_whole});
 }
@@ -296,7 +296,7 @@ void HttpFile::give_up(const Request& request, bool stalled) const {
   const int status = request.answer().status;
   const std::string last = status >= 400 ? concat("status ", status) : request.failure();
   if (!stalled)
-    fail(Code::remote_unreachable, concat("the server failed ", request.tries, " times, at last with: ", last));
+    fail(Code::remote_unreachable, concat("the server failed ", request.tries, " times, most recently with: ", last));
   fail(Code::remote_timeout,
        request.arrived() == 0 ? "the server did not answer in time"
                               : concat("the server sent less than 1 KiB/s for ", seconds_text(options_.stall_timeout)),

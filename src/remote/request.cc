@@ -233,7 +233,8 @@ void Request::take(Bytes bytes) {
   received_ += bytes.size();
   if (!answer_.has_bytes()) {  // a page that describes the error
     if (received_ <= end_length) return;
-    throw wrong(concat("the server answers with status ", answer_.status, " and more bytes than such an answer takes"));
+    throw wrong(
+        concat("the server answers with status ", answer_.status, " and more bytes than an error page may have"));
   }
   if (wanted_ == Wanted::range || wanted_ == Wanted::whole) {
     base::ByteRange& range = ranges_.front();
@@ -281,7 +282,7 @@ bool Request::is_complete_end() const {
 }
 
 std::string Request::failure() const {
-  if (result_ == Result::ok) return "the bytes that it announced do not come";
+  if (result_ == Result::ok) return "received fewer bytes than the server announced";
   // libcurl repeats a proxy's address that it cannot use, with its password.
   const std::string_view words = words_.data();
   const bool has_secret = words.find('@') != std::string_view::npos || words.starts_with("Unsupported proxy");

@@ -252,7 +252,7 @@ TEST(FailingCalls, LeaveTheFileUnchangedUntilTheEndRecord) {
     if (folder.read_file("a") == before) continue;
     if (edit.code) {  // the second sync: readers may have the new state already
       ++standing;
-      EXPECT_THAT(edit.message, StartsWith("the change stands and must not be repeated"));
+      EXPECT_THAT(edit.message, StartsWith("the edit was written (do not repeat it)"));
     }
     EXPECT_EQ(Archive::open(path).size(), 3U);
     EXPECT_EQ(recover(path).size, fs::file_size(path));

@@ -41,7 +41,7 @@ TEST(GraphRules, ModelNameIsThatOfAFile) {
   EXPECT_EQ(fault_of(with_names({"a/b"})), "");
   EXPECT_THAT(fault_of(with_names({"a/"})), HasSubstr("nothing after its last slash"));
   EXPECT_NE(fault_of(with_names({"a//b"})), "");
-  EXPECT_THAT(fault_of(with_names({"__X"})), HasSubstr("begins like the format's own names"));
+  EXPECT_THAT(fault_of(with_names({"__X"})), HasSubstr("begins like a reserved name"));
   EXPECT_NE(fault_of(with_names({"a\\b"})), "");
 }
 

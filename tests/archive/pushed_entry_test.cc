@@ -109,7 +109,7 @@ TEST_F(PushedEntry, RefusesOtherCallsInBetween) {
       action(writer);
     };
   };
-  constexpr std::string_view words = "this entry was begun and did not end";
+  constexpr std::string_view words = "this entry was begun but not ended";
   expect_refused(begun([](ArchiveWriter& used) { used.add("v", pattern(4)); }), Code::usage_argument, words);
   expect_refused(begun([](ArchiveWriter& used) { used.begin("v", 4); }), Code::usage_argument, words);
   expect_refused(begun([](ArchiveWriter& used) { used.add_graph("g", smallest_model()); }), Code::usage_argument,

@@ -49,7 +49,7 @@ TEST(Steps, StepWithinAStepFailsBoth) {
             Code::usage_writer_busy);
   EXPECT_EQ(inner, Code::usage_writer_busy);
   EXPECT_THAT(error_if_any([&] { steps.take(nothing); })->message(),
-              HasSubstr("the writer was called during another call of it"));
+              HasSubstr("the writer was called while another call of it was running"));
 }
 
 TEST(Steps, LastStepFailsIfAnotherCameBeforeItPublished) {

@@ -101,7 +101,7 @@ class NearlyRight(ToolCase):
             ("extract", "x", "t"): "`extract` needs --output: the file to write",
             ("ls", "x", "--sort", "colour"): "`ls`: --sort: colour not in {size,name,offset}",
         }.items():
-            self.assertIn(f"{what}; `onnxar {arguments[0]} --help` tells more", self.told(*arguments))
+            self.assertIn(f"{what}; `onnxar {arguments[0]} --help` explains it", self.told(*arguments))
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ TEST(PackageRead, WarnsOfKeysThatAreThereTwice) {
         manifest_with(R"({"session_options": {"a": "1", "\u0061": "2"}})")}) {
     const Package package = read_manifest(text);
     ASSERT_EQ(package.warnings().size(), 1U) << text;
-    EXPECT_THAT(package.warnings()[0].message, HasSubstr("is there twice")) << text;
+    EXPECT_THAT(package.warnings()[0].message, HasSubstr("occurs twice")) << text;
   }
   EXPECT_EQ(only_variant(read_manifest(manifest_with("{}", R"(, "ep": "a", "ep": "b")"))).ep, "b");
 }
@@ -393,10 +393,10 @@ TEST_F(Editing, RefusesWhatCannotBeAVariant) {
   EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", "{}"}}), HasSubstr("not the manifest of a model package"));
   EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", "{"}}), HasSubstr("is not JSON"));
   EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", manifest_of("{}", R"(, "components": {})")}}),
-              HasSubstr("is there twice"));
+              HasSubstr("occurs twice"));
   EXPECT_THAT(message({"fp32", "cpu"}, {{"manifest.json", compact("fp32", "{}")}}), HasSubstr("with another graph"));
   EXPECT_THAT(error_of([this] { edited({}, {{"fp32", "cpu"}, {"fp32.onnx", "cuda"}}); }).message(),
-              HasSubstr("is to be two variants"));
+              HasSubstr("would become two variants"));
 }
 
 TEST_F(Editing, RemovesVariantsOfGraphs) {

@@ -203,7 +203,7 @@ TEST_F(FileSetTest, ReplacedArchiveStaysIfItsFolderIsNotSynced) {
   const auto error = error_if_any([&] { return pack(input_, folder_ / "a.onnxar", options); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::io_failed);
-  EXPECT_THAT(error->message(), HasSubstr("the new file is in place (do not repeat this)"));
+  EXPECT_THAT(error->message(), HasSubstr("the new file was written (do not repeat this)"));
   EXPECT_TRUE(passed(check(folder_ / "a.onnxar", {.data = true})));
 }
 

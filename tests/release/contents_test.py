@@ -15,7 +15,7 @@ from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-import judge  # noqa: E402
+import artifact_checks  # noqa: E402
 import library  # noqa: E402
 import older  # noqa: E402
 import reader  # noqa: E402
@@ -67,37 +67,37 @@ class Judged(FolderCase):
 
     def test_wheel_without_a_licence_is_refused(self) -> None:
         every = {"LICENSE", *(f"licenses/{path.name}" for path in (ROOT / "cmake/licenses").iterdir())}
-        judge.judge_licences(self.wheel(every))
+        artifact_checks.check_licences(self.wheel(every))
         for missing in every:
             with self.assertRaises(SystemExit):
-                judge.judge_licences(self.wheel(every - {missing}))
+                artifact_checks.check_licences(self.wheel(every - {missing}))
 
     # Its module or its command is for another system, or for none.
     def test_wheel_for_another_system_is_refused(self) -> None:
-        def judged(platform: str, files: dict[str, bytes]) -> None:
+        def checked(platform: str, files: dict[str, bytes]) -> None:
             wheel = self.folder / "onnxar-0.9.0-cp312-abi3-any.whl"
             with zipfile.ZipFile(wheel, "w") as made:
                 for name, data in {"onnxar/_core.pyi": b"", **files}.items():
                     made.writestr(name, data)
-            judge.judge_programs(wheel, platform)
+            artifact_checks.check_programs(wheel, platform)
 
         module, command = "onnxar/_core.abi3.so", "onnxar-0.9.0.data/scripts/onnxar"
         for platform, magic in (("musllinux_1_2_x86_64", b"\x7fELF"), ("macosx_11_0_arm64", b"\xcf\xfa\xed\xfe"), ("win_amd64", b"MZ")):
             good = {module: magic + b"...", command: magic + b"..."}
-            judged(platform, good)
+            checked(platform, good)
             for wrong in ({**good, module: bytes(4)}, {**good, command: b"#!/b"}, {module: magic}, {command: magic}):
                 with self.assertRaises(SystemExit):
-                    judged(platform, wrong)
+                    checked(platform, wrong)
 
     def test_tag_of_same_or_older_platform_suffices(self) -> None:
-        self.assertTrue(judge.suffices("manylinux_2_28_x86_64", "manylinux_2_28_x86_64"))
-        self.assertTrue(judge.suffices("manylinux_2_5_x86_64", "manylinux_2_28_x86_64"))
+        self.assertTrue(artifact_checks.suffices("manylinux_2_28_x86_64", "manylinux_2_28_x86_64"))
+        self.assertTrue(artifact_checks.suffices("manylinux_2_5_x86_64", "manylinux_2_28_x86_64"))
         for found in ("manylinux_2_29_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "linux_x86_64"):
-            self.assertFalse(judge.suffices(found, "manylinux_2_28_x86_64"), found)
+            self.assertFalse(artifact_checks.suffices(found, "manylinux_2_28_x86_64"), found)
 
     def test_error_of_a_failed_tool_is_shown(self) -> None:
         with self.assertRaises(SystemExit) as ended:
-            judge.output_of("zipfile", "-l", self.folder / "no_file")
+            artifact_checks.output_of("zipfile", "-l", self.folder / "no_file")
         self.assertIn("no_file", str(ended.exception))
 
 

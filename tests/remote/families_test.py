@@ -61,7 +61,7 @@ class Files(RemoteCase):
                       ["recover", address]):
             with self.subTest(words=words):
                 told = self.refused("io.not_found", IO, *words)
-                self.assertIn("this is an address, and a file is needed here; `onnxar get` downloads it as a whole", told)
+                self.assertIn("this is an address, but a file is needed here; `onnxar get` downloads it as a whole", told)
         self.assertEqual(self.server.requests, [])
 
 

@@ -88,7 +88,7 @@ void refuse_options_as_values(const CLI::App& app, Words words) {
       if (verb->get_option_no_throw(value) == nullptr) continue;
       std::string message = name;
       message.append(" was given the option ").append(value).append(" as its value; `").append(name).append("=");
-      throw Error(Code::usage_argument, message.append(value).append("` says that this is meant"));
+      throw Error(Code::usage_argument, message.append(value).append("` passes it anyway"));
     }
   }
 }
@@ -126,9 +126,9 @@ std::string missing_argument(const CLI::App& verb) {
                                           did_you_mean(option, option_names(asked)) + help + "lists them");
   }
   if (const std::string missing = verbs.empty() ? "" : missing_argument(asked); !missing.empty()) {
-    throw Error(Code::usage_argument, missing + help + "tells more");
+    throw Error(Code::usage_argument, missing + help + "explains it");
   }
-  throw Error(Code::usage_argument, "`" + command + "`: " + escaped(error.what()) + help + "tells more");
+  throw Error(Code::usage_argument, "`" + command + "`: " + escaped(error.what()) + help + "explains it");
 }
 
 /// Reads the arguments directly, because errors of CLI11's parser must be printed as JSON, too. The option precedes the

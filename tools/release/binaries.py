@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from judge import judge_sbom
+from artifact_checks import check_sbom
 from pins import ROOT, WORK
 from sdist import DIST, commit_time, make_sdist, run, sdists, unpacked
 from sbom import write_sbom
@@ -76,7 +76,7 @@ def main() -> None:
             print(f"==> {target.program}", flush=True)
             program = publish(target, build_command(source, target, target.build))
             expect_to_run(target, program)
-            judge_sbom(write_sbom(program, "application"))
+            check_sbom(write_sbom(program, "application"))
             if "--twice" in sys.argv:
                 same_twice(sdist, target, program)
             print(f"{program.relative_to(ROOT)}: {program.stat().st_size} bytes", flush=True)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import versions
-from judge import judge_sbom
+from artifact_checks import check_sbom
 from pins import ROOT, sha256
 from sbom import write_sbom
 from sdist import DIST
@@ -65,7 +65,7 @@ def collect(out: Path) -> None:
     out.mkdir(parents=True)
     for path in published():
         shutil.copy2(path, out)
-        judge_sbom(write_sbom(out / path.name, kind_of(path)))
+        check_sbom(write_sbom(out / path.name, kind_of(path)))
     (out / "NOTES.md").write_text(f"# onnxar {versions.library_version()}\n\n{versions.notes()}", encoding="utf-8")
     sums = [f"{sha256(path)}  {path.name}\n" for path in sorted(out.iterdir())]
     (out / "SHA256SUMS").write_text("".join(sums))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from judge import judge_sdist, judge_wheel
+from artifact_checks import check_sdist, check_wheel
 from pins import BUNDLED, PYTHONS, WORK, fetched, pins
 from sdist import DIST, bundle, commit_time, make_sdist, run, unpacked
 from systems import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs, prepare_zig
@@ -51,12 +51,12 @@ def main() -> None:
         sys.exit(f"wheels.py: no target {' '.join(sorted(unknown))}; --list prints all")
     prepare_zig()
     sdist = make_sdist()
-    judge_sdist(sdist)
+    check_sdist(sdist)
     source = unpacked(sdist, WORK / "source")
     for target in chosen(names):
         for abi in ABIS if target.wheel else ():
             print(f"==> {abi.tag} {target.wheel}", flush=True)
-            judge_wheel(build_wheel(source, target, abi), target.wheel)
+            check_wheel(build_wheel(source, target, abi), target.wheel)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ CPU = ["CPUExecutionProvider"]
 
 
 class ExporterTest(unittest.TestCase):
-    def judge(self, made: object, feeds: dict[str, np.ndarray], least_outside: int = 0, write: Callable[[object, str], None] = onnx.save) -> None:
+    def compare(self, made: object, feeds: dict[str, np.ndarray], least_outside: int = 0, write: Callable[[object, str], None] = onnx.save) -> None:
         """At least `least_outside` tensors have their data outside the model. `write` writes the model as its exporter
         does."""
         with tempfile.TemporaryDirectory() as name:

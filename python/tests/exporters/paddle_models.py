@@ -20,7 +20,7 @@ class Paddle(ExporterTest):
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "made")
             paddle.onnx.export(made, path, input_spec=[paddle.static.InputSpec([None, 64], "float32", "x")], opset_version=17)
-            self.judge(onnx.load(path + ".onnx"), {"x": X}, least_outside=2)
+            self.compare(onnx.load(path + ".onnx"), {"x": X}, least_outside=2)
 
 
 if __name__ == "__main__":

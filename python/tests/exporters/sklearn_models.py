@@ -20,16 +20,16 @@ AS_ARRAY = {"zipmap": False}
 class Sklearn(ExporterTest):
     def test_pipeline(self) -> None:
         made = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, LABELS)
-        self.judge(to_onnx(made, X[:1], options=AS_ARRAY), {"X": X})
+        self.compare(to_onnx(made, X[:1], options=AS_ARRAY), {"X": X})
 
     def test_network(self) -> None:
         made = MLPRegressor(hidden_layer_sizes=(64, 64), max_iter=20, random_state=0).fit(X, X[:, 1])
-        self.judge(to_onnx(made, X[:1]), {"X": X}, least_outside=2)
+        self.compare(to_onnx(made, X[:1]), {"X": X}, least_outside=2)
 
     def test_forest(self) -> None:
         """Its numbers are lists in attributes, which stay in the model."""
         made = RandomForestClassifier(20, random_state=0).fit(X, LABELS)
-        self.judge(to_onnx(made, X[:1], options=AS_ARRAY), {"X": X})
+        self.compare(to_onnx(made, X[:1], options=AS_ARRAY), {"X": X})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class TensorFlow(ExporterTest):
         made = tf.keras.Sequential([tf.keras.Input((16, 16, 3), name="x"), *layers])
         run = tf.function(lambda x: made(x), input_signature=[tf.TensorSpec((None, 16, 16, 3), tf.float32, name="x")])
         proto, _ = tf2onnx.convert.from_function(run, input_signature=run.input_signature, opset=17)
-        self.judge(proto, {"x": X}, least_outside=3)
+        self.compare(proto, {"x": X}, least_outside=3)
 
 
 if __name__ == "__main__":

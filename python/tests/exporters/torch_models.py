@@ -37,7 +37,7 @@ class Torch(ExporterTest):
         x = torch.rand(shape)
         program = torch.onnx.export(module.eval(), (x,), dynamo=True, verbose=False, input_names=["x"])
         for made in (program, program.model, program.model_proto):
-            self.judge(made, {"x": x.numpy().astype(np.float32)}, least_outside, write)
+            self.compare(made, {"x": x.numpy().astype(np.float32)}, least_outside, write)
 
 
 if __name__ == "__main__":

@@ -32,11 +32,10 @@ CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
 
 CLI::Option* add_variants(CLI::App& verb, std::vector<std::string>& variants) {
   return verb
-      .add_option(
-          "--variant", variants,
-          "Write into the archive's manifest.json, which ONNX Runtime's model packages have, that this graph is "
-          "for an execution provider (cpu, cuda, openvino ... or a whole name), and for a device: cpu, gpu or "
-          "npu. Of graphs that fit equally well, the first is chosen")
+      .add_option("--variant", variants,
+                  "Record in the archive's manifest.json, for ONNX Runtime's model packages, that this graph is "
+                  "for an execution provider (cpu, cuda, openvino ... or a whole name), and for a device: cpu, gpu or "
+                  "npu. Of graphs that fit equally well, the first is chosen")
       ->type_name("GRAPH=EP[:DEVICE]")
       ->allow_extra_args(false);
 }

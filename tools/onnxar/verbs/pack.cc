@@ -55,7 +55,8 @@ ConvertReport pack_models(const PackArguments& arguments) {
   }
   std::vector<ModelFile> models;
   for (const std::string& model : arguments.models) {
-    if (model == "-") throw Error(Code::usage_argument, "the standard input can only be packed alone");
+    if (model == "-")
+      throw Error(Code::usage_argument, "the standard input cannot be packed together with other models");
     models.push_back({path_of(model)});
   }
   for (const std::string& text : arguments.graphs) {
@@ -68,7 +69,7 @@ ConvertReport pack_models(const PackArguments& arguments) {
 int pack(PackArguments& arguments) {
   if (arguments.models.empty() && arguments.graphs.empty()) {
     throw Error(Code::usage_argument,
-                "`pack` needs a MODEL, or graphs with --graph NAME=FILE; `onnxar pack --help` tells more");
+                "`pack` needs a MODEL, or graphs with --graph NAME=FILE; `onnxar pack --help` explains it");
   }
   if (arguments.output.empty()) {
     const bool is_one = arguments.models.size() == 1 && arguments.graphs.empty();
@@ -133,7 +134,7 @@ Verb add_pack(CLI::App& app) {
       ->type_name("GLOB")
       ->allow_extra_args(false);
   verb->add_option("--first", arguments->save.first,
-                   "Of several models, make this one the first, which programs that do not know graphs read")
+                   "Make this model the first of several; programs that do not know graphs read only the first")
       ->type_name("NAME");
   add_variants(*verb, arguments->variants);
   add_threads(*verb, arguments->save.output.threads);

@@ -22,7 +22,7 @@ int undo(const UndoArguments& arguments) {
     static_cast<void>(onnxar::undo(arguments.archive, plan));  // what cannot be undone is not asked about
     throw Error(Code::usage_argument,
                 "undo discards the last edit permanently, and readers that have the archive open may fault; --force "
-                "does it, --dry-run shows what would remain",
+                "confirms it, --dry-run shows what would remain",
                 {}, arguments.archive);
   }
   const EarlierState state = onnxar::undo(arguments.archive, arguments.options);

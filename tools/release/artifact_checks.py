@@ -22,7 +22,7 @@ def output_of(tool: str, *arguments: object) -> str:
     return done.stdout + done.stderr
 
 
-def judge_sdist(sdist: Path) -> None:
+def check_sdist(sdist: Path) -> None:
     output_of("twine", "check", "--strict", sdist)
 
 
@@ -37,7 +37,7 @@ def suffices(found: str, promised: str) -> bool:
     return (int(one["major"]), int(one["minor"])) <= (int(other["major"]), int(other["minor"]))
 
 
-def judge_linkage(wheel: Path, platform: str) -> None:
+def check_linkage(wheel: Path, platform: str) -> None:
     """Checks that auditwheel finds the promised platform, or an older one. It calls a wheel that needs another library `linux`."""
     text = " ".join(output_of("auditwheel", "show", wheel).split())
     found = re.search(r'platform tag: "([^"]+)"', text)
@@ -48,7 +48,7 @@ def judge_linkage(wheel: Path, platform: str) -> None:
 MAGIC = {"linux": b"\x7fELF", "win": b"MZ", "macosx": b"\xcf\xfa\xed\xfe"}
 
 
-def judge_programs(wheel: Path, platform: str) -> None:
+def check_programs(wheel: Path, platform: str) -> None:
     """Checks that the module and the command have the system's format: a linker may fail and still write a file."""
     (magic,) = (magic for system, magic in MAGIC.items() if system in platform)
     with zipfile.ZipFile(wheel) as opened:
@@ -57,7 +57,7 @@ def judge_programs(wheel: Path, platform: str) -> None:
             sys.exit(f"{wheel.name} has not one module and one command for {platform}, but {programs}; of another format: {wrong}")
 
 
-def judge_licences(wheel: Path) -> None:
+def check_licences(wheel: Path) -> None:
     """Checks that the wheel has the licence of this project, and those of all libraries that are linked into it."""
     with zipfile.ZipFile(wheel) as opened:
         inside = {name.rsplit("/", 1)[1] for name in opened.namelist() if "/licenses/" in name}
@@ -66,7 +66,7 @@ def judge_licences(wheel: Path) -> None:
         sys.exit(f"{wheel.name} has the licences {sorted(inside)}, expected {sorted(wanted)}")
 
 
-def judge_sbom(path: Path) -> None:
+def check_sbom(path: Path) -> None:
     """Checks that a list of contents follows the schema of its version of CycloneDX."""
     from cyclonedx.schema import SchemaVersion
     from cyclonedx.validation.json import JsonStrictValidator
@@ -77,13 +77,13 @@ def judge_sbom(path: Path) -> None:
         sys.exit(f"{path.name} is not CycloneDX: {error}")
 
 
-def judge_wheel(wheel: Path, platform: str) -> None:
+def check_wheel(wheel: Path, platform: str) -> None:
     output_of("twine", "check", "--strict", wheel)
     output_of("check_wheel_contents", wheel)
-    judge_licences(wheel)
-    judge_programs(wheel, platform)
+    check_licences(wheel)
+    check_programs(wheel, platform)
     if "linux" in platform:
-        judge_linkage(wheel, platform)
+        check_linkage(wheel, platform)
     if "-abi3-" in wheel.name:
         output_of("abi3audit", "--strict", wheel)
     size = re.sub(r"(?<=\d)(?=(\d{3})+$)", " ", str(wheel.stat().st_size))
