@@ -164,11 +164,12 @@ class Archive {
   [[nodiscard]] Bytes bytes(const ArchiveEntry& entry) const&;
   Bytes bytes(const ArchiveEntry& entry) const&& = delete;
 
-  /// Reads an entry, or any bytes of this archive, ahead as `how` says. Has no effect without a mapping. Throws what
-  /// `bytes` throws; usage.argument (bytes outside the archive); io.failed (the file was shortened, or cannot be read).
+  /// Reads an entry, or any bytes of this archive, before it is used (see Prefetch). Has no effect without a mapping.
+  /// Throws what `bytes` throws; usage.argument (bytes outside the archive); io.failed (the file was shortened, or
+  /// cannot be read).
   void prefetch(const ArchiveEntry& entry, Prefetch how) const;
   void prefetch(Bytes bytes, Prefetch how) const;
-  /// Reads several entries ahead. With range reading, `populate` reads all of them at once.
+  /// Reads several entries before they are used. With range reading, `populate` reads all of them at once.
   void prefetch(std::span<const ArchiveEntry> entries, Prefetch how) const;
 
   /// Passes copies of the bytes to `sink` in pieces, and compares their CRC-32 after the last piece. Use it for files

@@ -37,7 +37,7 @@ namespace ONNXAR_API onnxar {
 struct WriterOptions {
   /// Of every entry, a power of two from 64 to 32768; entries of at least 1 MiB get at least 4096.
   std::uint64_t alignment = default_alignment;
-  OutputOptions output = {};  ///< `dry_run` is usage.argument
+  OutputOptions output = {};  ///< `dry_run` throws usage.argument
   /// Makes `finish` verify that the model is a ModelProto, and that each link names a part of an entry with the length
   /// that type and dims require. Cost: O(fields of the model). Switch it off for a model that is known to be valid.
   bool verify_model = true;
@@ -145,8 +145,8 @@ class KeyMaker {
   detail::Owned<Parts> parts_;
 };
 
-/// Returns the size of an archive with these entries, in this order, and a model of `model_size` bytes: what to
-/// reserve. Throws usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system); zip.limit.*.
+/// Returns the size of an archive with these entries, in this order, and a model of `model_size` bytes, for `reserve`.
+/// Throws usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system); zip.limit.*.
 [[nodiscard]] std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size,
                                          std::uint64_t alignment = default_alignment);
 
@@ -189,8 +189,8 @@ class ArchiveEditor : public EntryWriter {
   /// Call it before `reserve` and the first `add`. Entries that follow the removed one are verified and appended again.
   /// All bytes stay in the file until it is repacked, so `undo` restores them. Throws usage.no_such_entry;
   /// usage.argument (the model; an entry that a tensor names, or one before such an entry, which would have to move:
-  /// use `pack`; any entry that a damaged or unreadable graph may name: remove all such graphs first, or the next call
-  /// throws; a call too late); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
+  /// use `pack`; any entry that a damaged or unreadable graph may name: remove all such graphs first; a call after
+  /// `reserve` or `add`); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
   /// `commit` copies the entries that follow.
   void remove(std::string_view name);
   /// Returns the number of entries that stay in place, which are the first ones of `archive()`.

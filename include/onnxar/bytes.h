@@ -55,7 +55,7 @@ inline std::size_t alignment_of(Bytes bytes) noexcept {
 inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// Says when the pages of a mapping, or the ranges of a file, are read.
+/// Specifies when the pages of a mapping, or the ranges of a file, are read.
 enum class Prefetch : std::uint8_t {
   none,       ///< each page at its first access
   will_need,  ///< in the background: the call starts it and returns
@@ -157,7 +157,7 @@ struct MappedFrom;
 /// Bytes in memory that a source provides as views.
 struct Location {
   Bytes bytes;                               ///< alive as long as the source
-  bool verified = false;                     ///< `read` compares them with a checksum; do not use them without it
+  bool verified = false;                     ///< true if `read` compares them with a checksum: then use only `read`
   const detail::MappedFrom* file = nullptr;  ///< set by this library: the file that they are mapped from
 };
 
@@ -187,7 +187,7 @@ class SpanSource final : public ByteSource {
   template <TemporaryContainer T>
   explicit SpanSource(T&& bytes) = delete;
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
-  /// Throws usage.argument (an empty sink).
+  /// Passes the view to `sink` in one piece. Throws usage.argument (an empty sink).
   void read(const ByteSink& sink) const override;
   void locate(const std::function<void(const Location&)>& visit) const override { visit({bytes_}); }
 

@@ -84,10 +84,10 @@ struct ConvertReport {
 /// paths. The first is `save.first`, or `model.onnx`, or the only one in the root, or the first variant of a model
 /// package (`manifest.json`), or `onnx/model.onnx`, or the first by name; the others follow in the order of their
 /// names. All other files become side files, except data files of these models, hidden files and folders, `output`, and
-/// what `save.exclude` matches. Data is searched beside each model, and then in the folder that a package's manifest
+/// what `save.exclude` matches. Data is looked for beside each model, and then in the folder that a package's manifest
 /// names in an option; the manifest is packed without that option. Links to files are followed if they stay in the
-/// folder or lead into the folder of the first model's own file. Names that an archive cannot have are refused
-/// together, each with a suggestion. `unpack` to a folder restores the folder.
+/// folder or lead into the folder that really holds the first model's file. Names that an archive cannot have are
+/// refused together, each with a suggestion. `unpack` to a folder restores the folder.
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
 /// usage.argument (options; a folder with a link that leads out of it or to a folder, or with a Git LFS pointer; a
@@ -236,7 +236,7 @@ struct ReplaceReport {
 /// usage.argument (a graph that stays has a tensor in the bytes of the old model; a location with two meanings; two of
 /// `add`, `remove` and `graph` name the same entry); io.changed; archive.* (.graph.name: the model's name is taken);
 /// onnx.external_data.* (a link that leads nowhere; .checksum); what `pack` throws. Cost: O(both models + graphs +
-/// directory + data added or summed); data of equal size and CRC is compared.
+/// directory + data that is added or whose checksum is computed); data of equal size and CRC-32 is compared.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
 /// Replaces the model by a serialised ModelProto, whose data files are in `load.external_data_dir`.
@@ -260,8 +260,8 @@ struct FieldStep {
 
 /// Reads the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
 /// parses `model()`, and sets the `raw_data` of each tensor that `for_each` visits, instead of `external_data` and
-/// `data_location`. The result is the model that `unpack` writes, at any size. Refuses what `check` calls an error.
-/// Owns the archive; move-only. Threads: const members may be called concurrently.
+/// `data_location`. The result is the model that `unpack` writes, at any size. Refuses what `check` reports as an
+/// error. Owns the archive; move-only. Threads: const members may be called concurrently.
 class ModelReader {
  public:
   /// Of `options`, `verify_data` applies to `read`, and `max_expansion` limits the data of all tensors relative to the

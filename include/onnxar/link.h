@@ -53,7 +53,7 @@ struct LinkOptions {
 };
 
 /// The form of a result of `make_link`. The last two are not links as in spec/links.md: they do not record the state of
-/// the archive, so nothing notices if it changes. They are for copies of optimised models that ONNX Runtime stores.
+/// the archive, so a change of it is not noticed. They are for copies of optimised models that ONNX Runtime stores.
 enum class LinkForm : std::uint8_t {
   link,
   unmarked,  ///< without the pairs `onnxar.link.*`, which ONNX Runtime would store in its copy
@@ -82,8 +82,8 @@ struct LinkReport {
 };
 
 /// Writes a link as the file `output` in the archive's real folder, because runtimes open external data only there.
-/// Both may be moved to another folder together. The file appears only when it is complete. Throws what `make_link`
-/// throws; usage.argument (another folder, or the archive itself); output.exists, io.*.
+/// Link and archive may be moved to another folder together. The file appears only when it is complete. Throws what
+/// `make_link` throws; usage.argument (another folder, or the archive itself); output.exists, io.*.
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
 
@@ -106,7 +106,7 @@ struct FolderLinkReport {
   std::filesystem::path archive;  ///< the file with the weights of the links
   std::uint64_t side_files = 0;
   std::uint64_t copies = 0;    ///< of the archive
-  bool shares_blocks = false;  ///< the copies take no room on the disk
+  bool shares_blocks = false;  ///< the copies take no extra disk space
   /// The link files to which symbolic links in the folder lead. They are beside the archive; all other files are in the
   /// folder.
   std::vector<std::filesystem::path> beside;
@@ -127,7 +127,7 @@ struct FolderLinkReport {
 /// Runtime's ModelPackageContext opens it; for `check` and this library, the links record where the archive is. In the
 /// configuration of GenAI (genai_config.json), sessions name the archive's folder, too.
 ///
-/// Links whose archive is already in their folder need no other place for it. All files are complete before the first
+/// An archive that is already in the folder of its links stays there. All files are complete before the first
 /// appears. With ArchivePlace::moved the archive must not be edited during the call; after an error it has its old
 /// name. Ignores `options.graph`. Throws what `link_graphs` throws; usage.argument (two files would have one path; a
 /// symbolic link is where a folder is needed; the archive to move is named by a symbolic link, or is on another disk);
@@ -193,13 +193,13 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///    read, replaced or removed.
 /// 6. A stored model is used if the archive's digest, the key, the variables ORT_* and MLAS_*, the system and the
 ///    processor are the same, and its CRC-32s match.
-/// 7. The digest and the comparison are remembered until the next boot, as long as device, inode, size, times and
-///    central directory of the file stay the same. They are not remembered if the file was changed less than 2 s
-///    before, because its times could then hide a change.
+/// 7. The digest, and that the CRC-32s match, are remembered until the next boot, as long as device, inode, size,
+///    times and central directory of the file stay the same. They are not remembered if the file was changed less than
+///    2 s before, because its times could then hide a change.
 /// 8. A model is stored only if path, file and folders are the same before and after, so it belongs to the archive with
 ///    the digest.
 /// 9. One process at a time stores a model, under a lock that forked children do not inherit.
-/// 10. A model is refused permanently only if it fails itself, never because a write failed.
+/// 10. Only a failure of the model itself makes the refusal permanent; a failed write does not.
 ///
 /// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while the model is stored the
 /// folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.

@@ -205,15 +205,15 @@ void onnxar_digest_free(onnxar_digest* digest);
 typedef struct onnxar_session_source {
   onnxar_bytes model; /* for CreateSessionFromArray */
   const char* folder; /* for the session option `session.model_external_initializers_file_folder_path` */
-  const char* output; /* for SetOptimizedModelFilePath; "": ONNX Runtime is not to write the model */
+  const char* output; /* for SetOptimizedModelFilePath; "": ONNX Runtime must not write the model */
   const char* why;    /* why it cannot be stored; or "" */
   int32_t is_stored;  /* not 0: SetSessionGraphOptimizationLevel(ORT_DISABLE_ALL), it is optimised already */
   int32_t reserved;   /* 0 */
 } onnxar_session_source;
-/* The model of `archive` (or its `graph`, unless that is NULL) as ONNX Runtime stored it in `file`, else the model
- * itself. `runtime` is the text of GetVersionString and GetBuildInfoString, `settings` names all other settings of the
- * session. Who may write to `file`, and what else the stored model depends on: class StoredModel (onnxar/link.h).
- * Errors are those of the archive. If `output` is not "", set also these options for the session:
+/* Opens the model of `archive` (or its `graph`, unless that is NULL) as ONNX Runtime stored it in `file`, else the
+ * model itself. `runtime` is the text of GetVersionString and GetBuildInfoString, `settings` names all other settings
+ * of the session. Class StoredModel (onnxar/link.h) says who may write to `file`, and on what else the stored model
+ * depends. Fails only with errors of the archive. If `output` is not "", set also these options for the session:
  *   session.optimized_model_external_initializers_file_name = data
  *   session.optimized_model_external_initializers_min_size_in_bytes = 1024
  *   session.save_external_prepacked_constant_initializers = 1 */
@@ -230,7 +230,7 @@ void onnxar_stored_free(onnxar_stored* stored);
 typedef struct onnxar_writer_options {
   size_t struct_size;      /* sizeof(onnxar_writer_options) */
   uint64_t alignment;      /* of every entry, a power of two from 64 to 32768; 0: 64 */
-  uint64_t threads;        /* that write and sum; 0: one for each core */
+  uint64_t threads;        /* for writing and checksums; 0: one for each core */
   int32_t overwrite;       /* not 0: replace an existing file */
   int32_t no_sync;         /* not 0: do not sync file and folder */
   int32_t no_verify_model; /* not 0: onnxar_finish does not verify the model and its links */
@@ -246,9 +246,9 @@ onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_
                             onnxar_writer** writer, onnxar_error** error);
 /* Begins an edit of an archive, which only appends: old weights are neither read nor moved. The functions below add
  * entries and graphs. onnxar_finish adds a model that names old and new entries, and completes the edit (onnxar_undo
- * takes it back). A writer that fails or is freed before leaves the archive unchanged. `before`, unless NULL, is set to
- * the archive before the edit; close it, on Windows before the writer is freed. Code archive.busy: another edit is in
- * progress; while bytes are appended, opening also fails with it. `options` must not set alignment and overwrite. */
+ * takes it back). A writer that fails or is freed earlier leaves the archive unchanged. `before`, unless NULL, is set
+ * to the archive before the edit; close it, on Windows before the writer is freed. Code archive.busy: another edit is
+ * in progress; while bytes are appended, opening also fails with it. `options` must not set alignment and overwrite. */
 onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
                           onnxar_archive** before, onnxar_error** error);
 /* Removes a side file, a graph, or an entry that no tensor names and no weight follows; to replace one, then add it.
@@ -277,7 +277,7 @@ onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t siz
 void onnxar_writer_free(onnxar_writer* writer);
 /* Creates a maker of keys (names of entries) for tensors: C identifiers that differ by more than ASCII case. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
-/* Creates one for an edit of this archive: the keys differ from the names of its entries and of its file. */
+/* Creates a maker for an edit of this archive: the keys differ from the names of its entries and of its file. */
 onnxar_status onnxar_keys_for(const onnxar_archive* archive, onnxar_keys** keys, onnxar_error** error);
 /* Makes a new key for a tensor of this name. */
 onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length, const char** key,
@@ -296,7 +296,7 @@ typedef struct onnxar_options {
   int32_t overwrite;       /* pack unpack repack recover link extract: replace outputs, or lose damaged edits */
   int32_t no_sync;         /* all except check: do not sync files and folders */
   int32_t dry_run;         /* all except check: find the faults, write nothing */
-  int32_t checksum_sha1;   /* pack: links carry the SHA-1 of their data */
+  int32_t checksum_sha1;   /* pack: links have the SHA-1 of their data */
   int32_t file_per_tensor; /* unpack: a data file for each tensor; not with data_file */
   int32_t append_external; /* replace: data files of the new model become entries, unless an entry has their name */
   int32_t foreign_zips;    /* pack unpack: also read zip files that are not archives, such as PyTorch's */
@@ -313,7 +313,7 @@ typedef struct onnxar_options {
   size_t add_count;
   const char* const* remove; /* replace: names of side files and graphs to remove */
   size_t remove_count;
-  /* Called with numbers of bytes. An answer other than 0 cancels the call: c.callback. */
+  /* Called with numbers of bytes. A result other than 0 cancels the call: c.callback. */
   int (*progress)(void* context, uint64_t done, uint64_t total); /* pack unpack check repack replace extract */
   void* progress_context;
   const char* graph; /* pack unpack replace link extract: which graph of the archive is taken, or replaced */

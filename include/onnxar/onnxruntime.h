@@ -67,7 +67,7 @@ struct SessionCache {
 /// Makes a session from the model as ONNX Runtime optimised it for this machine, with prepacked weights that all
 /// processes share; the first start stores it (StoredModel). Results are bit-identical. Only for the CPU's provider. If
 /// the cache cannot be used (a full disk, a folder to which others can write, a model that ONNX Runtime cannot store),
-/// calls `session_from_archive`. Tries a model whose stored form ONNX Runtime refuses only once.
+/// calls `session_from_archive`. If ONNX Runtime refuses the stored form of a model, does not try it again.
 inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesystem::path& archive,
                                        const Ort::SessionOptions& options, const SessionCache& cache) {
   std::string ignored;

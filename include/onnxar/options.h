@@ -21,7 +21,7 @@ struct OutputOptions {
   bool overwrite = false;   ///< replace an existing output, atomically and with its mode
   bool sync = true;         ///< sync files and folder before returning
   bool dry_run = false;     ///< find every fault that planning can find, and write nothing
-  std::size_t threads = 0;  ///< that write and sum; 1: only the caller's; 0: one for each core
+  std::size_t threads = 0;  ///< for writing and checksums; 1: only the caller's; 0: one for each core
 };
 
 /// Options of consolidate_tensors_to_buffer (model/model.h).
@@ -42,19 +42,20 @@ struct LoadOptions {
   /// as Format::onnx_inline in the folder to which the links are relative.
   bool load_external_data = true;
   std::filesystem::path external_data_dir = {};     ///< of external data; empty: the model's folder
-  std::size_t threads = 0;                          ///< that copy and verify; 0: one for each core
+  std::size_t threads = 0;                          ///< for copying and verifying; 0: one for each core
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
-  std::size_t max_depth = most_nested_messages;     ///< of nested messages; more than 500 is 500
+  std::size_t max_depth = most_nested_messages;     ///< of nested messages; at most 500
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
-  /// million times. For saving, `extract`, and Model::load without `no_copy`. A larger output is onnx.model.expansion.
+  /// million times. For saving, `extract`, and Model::load without `no_copy`. A larger output throws
+  /// onnx.model.expansion.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
   /// The folder for unnamed temporary files, into which compressed entries of such zips and appended entries that
   /// tensors slice are unpacked. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// Reads models as text: `text_parser()` of model/model.h, whose functions do not need it. Without it, text is
-  /// usage.no_text_parser.
+  /// Reads models as text: `text_parser()` of model/model.h, whose functions do not need it. Without it, text
+  /// throws usage.no_text_parser.
   TextParser text_parser = {};
   /// Compares the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
@@ -118,7 +119,7 @@ struct SaveOptions {
   std::filesystem::path side_files_of = {};
   /// New names for side files, also added ones, and in a folder also for models. The new name decides what a file is.
   std::vector<RenamedEntry> rename = {};
-  std::vector<GraphVariant> variants = {};  ///< for the manifest of the archive, in this order: ties go to the first
+  std::vector<GraphVariant> variants = {};  ///< for the archive's manifest, in this order: the first of equals wins
   std::vector<std::string> exclude =
       {};  ///< patterns (`*`, `?`, `[a-z]`) for paths in a folder: what `pack` leaves out
   /// Of several models, the one that becomes the archive's model: its path in the folder, with or without `/model.onnx`

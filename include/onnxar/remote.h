@@ -37,16 +37,16 @@ using WaitingCallback = std::function<void(std::string_view host, std::chrono::m
 
 struct RemoteOptions {
   std::size_t connections = 8;                       ///< requests at the same time; at least 1
-  std::size_t retries = 5;                           ///< of a request that gave no byte
-  std::chrono::milliseconds pause{250};              ///< before the first of them; doubles each time
+  std::size_t retries = 5;                           ///< of a request that returned no byte
+  std::chrono::milliseconds pause{250};              ///< before the first retry; doubles each time
   std::chrono::milliseconds connect_timeout{30000};  ///< including TLS; 0: none
   /// A request that gets no answer, or less than 1 KiB/s, for this long is repeated once; then the error is
   /// remote.timeout. 0: no limit. The total time of a request has no limit.
   std::chrono::milliseconds stall_timeout{30000};
   WaitingCallback waiting = {};
-  std::filesystem::path certificates = {};  ///< trusted ones, in PEM; empty: those of the system
-  /// Names and passwords of hosts; empty: ~/.netrc. They are sent only to the host of the address, not after a
-  /// redirect.
+  std::filesystem::path certificates = {};  ///< trusted certificates, in PEM; empty: those of the system
+  /// A file with names and passwords of hosts; empty: ~/.netrc. They are sent only to the host of the address, not
+  /// after a redirect.
   std::filesystem::path netrc = {};
   /// Sent as `Authorization: Bearer`, only to the host of the address.
   std::string token = {};

@@ -69,7 +69,7 @@ struct TensorInfo {
   std::string site;         ///< where in the model: `graph.initializer[3]`, `graph.node[7].attr.value`
   std::string output = {};  ///< of the Constant node that has it as `value`; empty: no such node has it
 
-  /// Returns what users call it: its name, else its output, else its site.
+  /// Returns the name to show to users: its name, else its output, else its site.
   [[nodiscard]] const std::string& label() const noexcept {
     return !name.empty() ? name : !output.empty() ? output : site;
   }

@@ -38,7 +38,7 @@ namespace ONNXAR_API onnxar {
 /// |----------------------|---------|--------------------------|---------------------------------|
 /// | a file               | true    | borrowed + owner, mapped | the last span with a share      |
 /// | bytes with an owner  | true    | borrowed + owner         | the last span with a share      |
-/// | bytes without one    | true    | borrowed, no owner       | the caller keeps it             |
+/// | bytes, no owner      | true    | borrowed, no owner       | the caller keeps it             |
 /// | any of them          | false   | owned                    | the model, or a span of payload |
 ///
 /// Data files of a model from bytes are mapped like those of a file. Text is first parsed to bytes, which its spans
@@ -52,7 +52,7 @@ class Model {
   static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
   /// Loads bytes: an archive, or a `.onnx` whose external data is in `options.external_data_dir`. Copies the bytes,
   /// unless `options.no_copy` is true; then the caller keeps them alive and unchanged. Also throws
-  /// onnx.external_data.missing if a folder is needed and not named.
+  /// onnx.external_data.missing if a folder is needed but not set.
   static Model load(Bytes bytes, const LoadOptions& options = {});
   /// Loads bytes that `owner` keeps alive as long as the model or any span needs them.
   static Model load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {});
@@ -147,8 +147,8 @@ struct FreezeOptions {
   bool strip_docs = false;             ///< remove all doc strings
   bool strip_metadata = false;         ///< remove all metadata_props
   std::filesystem::path weights = {};  ///< another model, an `.npz` or a safetensors file, with data for initializers
-  /// How `weights` and, in the overload for two paths, the model are read. Deflated arrays are inflated to an unnamed
-  /// file in `load.temporary_dir`, up to `load.max_expansion` times the size of the `.npz`; more is
+  /// Specifies how `weights` and, in the overload for two paths, the model are read. Deflated arrays are inflated to an
+  /// unnamed file in `load.temporary_dir`, up to `load.max_expansion` times the size of the `.npz`; more throws
   /// zip.limit.expansion.
   LoadOptions load = {};
 };
