@@ -55,9 +55,9 @@ static const struct {
     {"D7", "zip.entry.disk", "the entry is on another disk"},
     {"D8", "zip.entry.comment", "the entry has a comment"},
     {"D9", "zip.entry.attributes", "the attributes are not those of a regular file"},
-    {"D10 L4", "zip.extra.malformed", "the extra fields do not fill their room"},
+    {"D10 L4", "zip.extra.malformed", "the extra fields do not fill their stated length"},
     {"D11 L5", "zip.extra.unknown", "there is an extra field that archives do not have here"},
-    {"D12 L6", "zip.extra.duplicate", "an extra field is there twice, or a second padding record"},
+    {"D12 L6", "zip.extra.duplicate", "an extra field occurs twice, or a second padding record"},
     {"D13 L7", "zip.zip64.extra", "the zip64 field does not hold the values that it should"},
     {"D14", "zip.entry.sizes", "size and compressed size differ"},
     {"D15", "zip.entry.empty_crc", "the CRC-32 of no bytes is not 0"},
@@ -97,10 +97,10 @@ static const struct {
     {"M4", "wire.tag", "a tag is too long, or its field number is out of range"},
     {"M5", "wire.type", "a field has a wire type other than 0, 1, 2 and 5"},
     {"M6", "wire.depth", "messages nest more than 100 deep"},
-    {"M7", "wire.repeated_message", "a message is given twice that may be there once"},
+    {"M7", "wire.repeated_message", "a message occurs twice that may occur only once"},
     {"M8", "onnx.external_data.no_location", "the linked tensor has no location"},
     {"M9", "onnx.external_data.missing", "there is no entry of the name that the location states"},
-    {"M10", "onnx.external_data.duplicate_key", "a key of external_data is there twice"},
+    {"M10", "onnx.external_data.duplicate_key", "a key of external_data occurs twice"},
     {"M11", "onnx.external_data.bad_offset", "the offset is not a plain decimal number"},
     {"M12", "onnx.external_data.bad_length", "the length is not a plain decimal number"},
     {"M13", "onnx.external_data.out_of_range", "the tensor's data does not lie in the entry"},
@@ -228,7 +228,7 @@ static int copy_in(reader* r, uint64_t offset, size_t length, void* room, fault*
   if (e) e->offset = offset;
   return 0;
 }
-/* Copies them into new memory, which the caller frees. Returns NULL after a failure. */
+/* Copies bytes of the file into new memory, which the caller frees. Returns NULL after a failure. */
 static byte* copy_of(reader* r, uint64_t offset, uint64_t length, fault* e) {
   byte* block = (byte*)take(r, length, 1, e);
   if (!block || copy_in(r, offset, (size_t)length, block, e)) return block;
@@ -680,7 +680,7 @@ static const char* broken_by_local(const struct entry* entry, struct header* hea
   if (!broken) broken = broken_by_sizes(entry, header);
   return broken ? broken : broken_by_padding(entry, header, length);
 }
-/* Checks those zeros. For superseded states it is deferred, so that zeros that states share are read once. */
+/* Checks the remaining zeros. For superseded states it is deferred, so that zeros that states share are read once. */
 static int check_rest(const struct entry* entry, const struct header* local) {
   const size_t zeros = local->padding + 2, end = local->padding + local->padding_size;
   reader* r = local->r;
@@ -896,7 +896,7 @@ static const struct {
              {16, 5}, {64, 10}, {32, 11}, {64, 11}, {64, 4}, {128, 10}, {16, 5}, {8, 5},  {8, 5}, {8, 5},
              {8, 5},  {4, 5},   {4, 5},   {4, 5},   {8, 5},  {2, 5},    {2, 5},  {6, 5},  {6, 5}};
 enum { STRING = 8, COMPLEX64 = 14, COMPLEX128 = 15, TYPES = 29 };
-/* The wire type of a value of a typed field that is not packed; 3, which there is not, for other fields. */
+/* The wire type of a value of a typed field that is not packed; 3, which no field has, for other fields. */
 static uint32_t wire_type_of(uint32_t number) {
   static const byte own[TYPED_FIELDS] = {3, 3, 3, 3, 5, 0, 2, 0, 3, 3, 1, 0};
   return number < TYPED_FIELDS ? own[number] : 3;
@@ -1049,7 +1049,7 @@ static int place_range(reader* r, size_t index, uint64_t offset, uint64_t length
   range->data = r->memory ? r->memory + (size_t)range->offset : NULL;
   return 1;
 }
-/* Adds the name that no entry has to a breach of M9. */
+/* Adds the location, which no entry has as its name, to a breach of M9. */
 static void name_location(fault* e, const char* broken, struct text location) {
   const size_t length = location.length < sizeof e->location ? location.length : sizeof e->location - 1;
   if (e && strcmp(broken, "M9") == 0) memcpy(e->location, location.at, length);

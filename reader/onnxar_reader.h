@@ -73,7 +73,7 @@ typedef struct onnxar_reader_error {
   const char* rule;     /* of the specification, such as "P3"; or "" */
   const char* sentence; /* what is wrong */
   uint64_t offset;      /* in the file, as in checking.md; or OAR_NO_OFFSET */
-  size_t entry_length;  /* of the entry's name; 0 if no entry is to blame */
+  size_t entry_length;  /* of the entry's name; 0 if no entry is named */
   char entry[1025];     /* its first 1024 bytes, unchecked: it may hold any byte */
   char location[256];   /* for M9, the name that no entry has: its first 255 bytes; else "" */
 } onnxar_reader_error;
@@ -200,12 +200,12 @@ OAR_API int onnxar_reader_walk_open(const onnxar_reader* archive, size_t index, 
 OAR_API void onnxar_reader_walk_close(onnxar_reader_walk* walk);
 
 /* Finds the next tensor in the order of the bytes: initializers, sparse tensors, attributes, subgraphs, functions and
- * training info. 1: a tensor that keeps its rules; 0: the model ended; -1: an error, as does each later call. */
+ * training info. 1: a tensor that obeys its rules; 0: the model ended; -1: an error, at each later call, too. */
 OAR_API int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tensor, onnxar_reader_error* error);
 /* Writes the place of the last tensor, `graph.node[3].attribute[0].t`, cut as by snprintf. Returns the full length. */
 OAR_API size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, size_t size);
 /* Returns the output of the Constant node whose value is the last tensor: nodes refer to the weight by this name, and
- * the tensor may have none. NULL if the tensor is elsewhere, or there was none. Lives like `name`, not terminated. */
+ * the tensor may have none. NULL if the tensor is elsewhere, or there was none. Valid like `name`, not terminated. */
 OAR_API const char* onnxar_reader_walk_output(const onnxar_reader_walk* walk, size_t* length);
 /* Returns the serialised ModelProto, valid until the walk is closed. */
 OAR_API const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* size);

@@ -1,6 +1,6 @@
 // Waits that a caller can end.
 
-/** Returns what the promise gives. Throws the signal's reason if that is aborted first. */
+/** Returns the promise's value. Throws the signal's reason if that is aborted first. */
 export async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   let stop = (): void => undefined;

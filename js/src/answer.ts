@@ -87,7 +87,7 @@ export interface Asked {
   timer: StallTimer;
 }
 
-const tooMany = (): OnnxarError => failure('cut', 'more bytes came than were asked for');
+const tooMany = (): OnnxarError => failure('cut', 'more bytes came than requested');
 
 /** Returns the body in pieces. Throws `error()` if it has more than `most` bytes. */
 export async function* bodyOf(

@@ -19,7 +19,7 @@ export class Download implements Source {
   readonly #remote: Source;
   readonly #options: DownloadOptions;
   readonly #there = new Set<number>();
-  /** The first piece that is not there. */
+  /** The first missing piece. */
   #first = 0;
   /** Entries whose CRC-32 is not known to be right, in the order of the file. */
   #unchecked: string[] = [];

@@ -26,9 +26,9 @@ interface NodeProcess {
 }
 
 /**
- * Each process that wants a lock makes a file of its own and then looks for others: it has the lock if there are none, and
- * else deletes its file and tries again later. As each looks after it made its file, two never have the lock. No file has
- * the name of one before, so that the file of a process that was killed can be deleted by any other.
+ * Each process that wants a lock makes a file of its own and then looks for others: it has the lock if there are none;
+ * otherwise it deletes its file and tries again later. Each process looks after it has made its file, so two never have the
+ * lock. No name is used twice, so any process can delete the file of a process that was killed.
  */
 export class FolderLock {
   readonly #files = (builtin('fs') as { promises: NodeFiles }).promises;

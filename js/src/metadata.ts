@@ -39,7 +39,7 @@ const MOST_ENTRIES = 2 ** 20;
 /** Bytes of an answer that does not say how many it has. */
 const MOST_UNSAID = 2 ** 28;
 const DAMAGED_DIRECTORY = 'its directory is damaged';
-const NO_SIZE = 'the server does not say its size; download it, and give a Blob';
+const NO_SIZE = 'the server does not say its size; download it, and pass a Blob';
 
 /** The rules of the wire format in words; the others are about tags. */
 const BREACHES: Partial<Record<Rule, string>> = { M2: 'a field is cut', M3: 'a number is too long' };
@@ -50,7 +50,7 @@ export async function parseOnnxMetadata(
   options: MetadataOptions = {},
 ): Promise<OnnxMetadata> {
   const { maxModelSize: most = 2 ** 29 } = options;
-  if (!(most >= 0)) throw new Error(`maxModelSize is ${most}; it has to be a number from 0 on`);
+  if (!(most >= 0)) throw new Error(`maxModelSize is ${most}; it must be a number from 0 on`);
   const file = await (from instanceof Blob ? fileOf(from) : fileAt(String(from), options));
   try {
     const isZip = decoder.decode(file.first.subarray(0, 4)) === 'PK\x03\x04';
@@ -85,7 +85,7 @@ async function fileOf(blob: Blob): Promise<FileLike> {
 }
 
 function fits(name: string, size: number, most: number): void {
-  if (size > most) throw new Error(`${name}: ${size} bytes would have to be read; pack it, or raise maxModelSize`);
+  if (size > most) throw new Error(`${name}: ${size} bytes must be read; pack it, or raise maxModelSize`);
 }
 
 /** The bytes of an answer, in memory that grows as they come. */
@@ -130,7 +130,7 @@ async function fileAt(url: string, { fetch: own, request }: MetadataOptions): Pr
     const headers = new Headers(request?.headers);
     headers.set('Range', `bytes=${begin}-${end}`);
     const answer = await (own ?? globalThis.fetch)(url, { ...request, headers });
-    if (!answer.ok) throw new Error(`${name}: the server answered ${answer.status}; look whether the address is right`);
+    if (!answer.ok) throw new Error(`${name}: the server answered ${answer.status}; check the address`);
     if ((etag ??= answer.headers.get('ETag')) !== answer.headers.get('ETag')) {
       throw new Error(`${name} changed while it was read; read it again`);
     }
@@ -156,7 +156,7 @@ async function fileAt(url: string, { fetch: own, request }: MetadataOptions): Pr
     if (!(size > 0)) throw new Error(`${name}: ${NO_SIZE}`);
     await body.cancel();
     const part = await ask(begin, String(end - 1));
-    if (part.status !== 206) throw new Error(`${name}: the server sends no ranges; download it, and give a Blob`);
+    if (part.status !== 206) throw new Error(`${name}: the server sends no ranges; download it, and pass a Blob`);
     const rest = new Body(part);
     while (rest.size <= end - begin && (await rest.more()));
     if (rest.size > end - begin) await rest.cancel();

@@ -54,13 +54,13 @@ const TYPES = (
 ).split(' ');
 const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
 
-/** The fields of a type; one counts: tensor, sequence, map, opaque, sparse tensor, optional. */
+/** The fields of a type, of which one is set: tensor, sequence, map, opaque, sparse tensor, optional. */
 const KINDS = [1, 4, 5, 7, 8, 9];
 
 /** Returns an object without a prototype: names of a file may be `constructor`, or others that every object has. */
 export const named = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
 
-/** Reads a model in one pass, with memory for what it finds alone. */
+/** Reads a model in one pass, with memory only for what it finds. */
 export class Model {
   readonly made: GraphMetadata;
   /** In the order of the file. */
@@ -138,7 +138,7 @@ export class Model {
     }
   }
 
-  /** Reads a node twice, as the operator may stand behind the attributes, which may be too many to keep. */
+  /** Reads a node twice, because the operator may follow the attributes, which may be too many to keep. */
   #readNode(node: Range, depth: number): void {
     let [output, operator, domain] = ['', '', '']; // the last of each
     for (const field of this.#blocks(node)) {

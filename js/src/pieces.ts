@@ -11,8 +11,8 @@ export interface Pieces {
   /** The largest piece that the source fills memory for. */
   readonly most: number;
   /**
-   * The next bytes, which are the caller's; none at the end. They are in the memory of `into`, which is detached then, or
-   * in other memory, and `into` is as it was.
+   * The next bytes, which the caller then owns; none at the end. They are in the memory of `into`, which is then detached, or
+   * in other memory, and `into` is unchanged.
    */
   next(into: Bytes): Promise<Bytes>;
   cancel(): Promise<void>;

@@ -24,7 +24,7 @@ export interface LockOptions {
 
 /**
  * Where a store keeps pieces of archives: a folder for each download. A piece is there as a whole or not at all. The name
- * of a folder is never used again: a download that goes on after its folder was deleted fails, and does not meet the
+ * of a folder is never used again: a download that continues after its folder was deleted fails, and does not see the
  * pieces of another one. Folders and files of others are never touched.
  */
 export interface Place {

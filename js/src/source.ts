@@ -27,7 +27,7 @@ export interface SourceOptions {
   signal?: AbortSignal;
   /**
    * For URLs, in milliseconds: a request that gets no answer for this long, or less than 1 KiB/s, is sent again once,
-   * and then given up (`remote.timeout`). 30000 unless it is given; 0: never. Reads that block have no limit.
+   * and then fails (`remote.timeout`). 30000 unless it is given; 0: never. Reads that block have no limit.
    */
   timeout?: number;
 }

@@ -12,20 +12,20 @@ import { shown } from './retry.js';
 import { UrlSource } from './url.js';
 
 const PIECE = 1 << 23; // bytes
-/** The lock of those who look for room, in the place of a URL. */
+/** Instead of a URL, the name of the lock for freeing space. */
 const ROOM = 'room';
 
 export interface StoreOptions {
-  /** Most bytes of all archives together. Those that were not used for longest are deleted for a new one. */
+  /** Most bytes of all archives together. The least recently used are deleted for a new one. */
   most?: number;
-  /** Bytes of a piece: what is asked for at once (8 MiB). A whole number. */
+  /** Bytes of a piece, which one request fetches (8 MiB). An integer. */
   piece?: number;
   /** In Node: the folder; `~/.cache/onnxar` unless it is given. */
   folder?: string;
 }
 
 export interface GetOptions extends OpenOptions {
-  /** Called with the bytes that are there, and all. */
+  /** Called with the number of stored bytes, and of all. */
   onProgress?: OnProgress;
   /** Also asks the server whether the archive changed, and gets the new one if so. */
   refresh?: boolean;
@@ -190,8 +190,8 @@ export class Store {
   }
 
   /**
-   * Deletes others, as far as the limit or the browser's estimate, which may be too high, calls for it. None is deleted for
-   * an archive that would have no room even then.
+   * Deletes other archives as far as the limit, or the browser's estimate (which may be too high), requires. Deletes none
+   * for an archive that would not fit even then.
    */
   async #makeRoom(place: Place, folder: string | undefined, missing: number, { url, size }: Note): Promise<void> {
     for (;;) {
@@ -241,7 +241,7 @@ async function deleteOthers(place: Place, url: string, ...except: (string | unde
   }
 }
 
-/** Deletes the archive that was not used for longest, and that no tab or process gets at this time; false if there is none. */
+/** Deletes the least recently used archive that no tab or process is downloading; false if there is none. */
 async function deleteOldest(place: Place, except: string): Promise<boolean> {
   const notes = [...(await place.notes())].filter(([, { url }]) => url !== except);
   for (const [folder, { url, used }] of notes.sort(([, a], [, b]) => a.used - b.used)) {

@@ -40,7 +40,7 @@ export interface Tensor {
 
 /**
  * Where runtimes look for the external data of a tensor: nowhere, in attributes; in files, in subgraphs, functions and sparse tensors;
- * also in memory that they were given by name, in the graph of the model itself. A Constant is as its graph is.
+ * also in memory that they were given by name, in the graph of the model itself. A Constant is treated like its graph.
  */
 export type Reach = (typeof REACH)[keyof typeof REACH];
 export const REACH = { none: 0, file: 1, memory: 2 } as const;

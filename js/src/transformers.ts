@@ -40,13 +40,13 @@ export interface ModelOptions {
 /**
  * Loads a model of transformers.js from one archive: its side files are the files of the model's folder (`config.json`,
  * `tokenizer.json`), and so are its graphs (`onnx/model_q4.onnx`). `load` gets the name and the options for `pipeline` or
- * `from_pretrained`, and gives what it made, once all is loaded:
+ * `from_pretrained`, and returns what it made, once everything is loaded:
  *
  *     withArchive(env, url, (name, options) => pipeline('text-classification', name, options))
  *
- * Only the weights of graphs that are asked for are read. A graph in the root is also in every folder: `decoder.onnx` is
- * `onnx/decoder.onnx`. A graph is that of every `dtype`, as `onnx/decoder_q4.onnx`, unless there are graphs for several. The
- * model is every `.onnx` file that no graph is, or only that of its own name, if it has one (`onnxar.model.name`).
+ * Only the weights of requested graphs are read. A graph in the root is also in every folder: `decoder.onnx` is
+ * `onnx/decoder.onnx`. A graph serves every `dtype`, such as `onnx/decoder_q4.onnx`, unless there are graphs for several. The
+ * model serves every other `.onnx` file or, if it has a name (`onnxar.model.name`), only the file of that name.
  *
  * Until `load` is done, `env.fetch` and `env.customCache` are those of this package, which pass requests for other models
  * on. Files that an archive does not have are not asked for elsewhere, and nothing of it is put into a cache.

@@ -1,4 +1,4 @@
-// Where the records of a zip are, and the numbers in them, for readers that keep rules (container.ts) and that do not
+// Where the records of a zip are, and the numbers in them, for a reader that checks rules (container.ts) and one that does not
 // (metadata.ts).
 import type { FileView } from './file_view.js';
 import type { Range } from './wire.js';

@@ -184,14 +184,14 @@ test('any changed byte gives metadata or one error', async () => {
 test('reports missing and changing files', async () => {
   await assert.rejects(
     parseOnnxMetadata(`${server.here}/files/none`),
-    /answered 404; look whether the address is right/,
+    /answered 404; check the address/,
   );
-  await assert.rejects(served(Buffer.alloc(1 << 20), { maxModelSize: 1000 }), /1048576 bytes would have to be read/);
+  await assert.rejects(served(Buffer.alloc(1 << 20), { maxModelSize: 1000 }), /1048576 bytes must be read/);
   server.fault = (number) => (number === 2 && (server.files.m.etag = '"2"'), {});
   await assert.rejects(served(good), /changed while it was read; read it again/);
   server.fault = () => ({});
   const fetchWhole = (url) => fetch(url);
-  await assert.rejects(served(good, { fetch: fetchWhole }), /sends no ranges; download it, and give a Blob/);
+  await assert.rejects(served(good, { fetch: fetchWhole }), /sends no ranges; download it, and pass a Blob/);
 });
 
 test('refuses an answer cut between two fields', async () => {

@@ -110,7 +110,7 @@ def _keyed(tensors: Sequence[_core.StoredTensor], entries: Callable[[], list[str
 
 
 def _named(tensors: Iterable[_core.StoredTensor]) -> dict[str, list[_core.StoredTensor]]:
-    """Returns the tensors that each name means: of several, the initializers of the main graph."""
+    """Returns the tensors that each name selects: of several, the initializers of the main graph."""
     named: dict[str, list[_core.StoredTensor]] = collections.defaultdict(list)
     for tensor in tensors:
         if tensor.name:
@@ -167,10 +167,10 @@ def _bits(array: Array) -> Array:
 class Archive(OpenArchive, Arrays):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
-    A text means the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
+    A text selects the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
     model, such as `graph.node[3].attr.value`, which `~` may follow; else the tensor of the Constant node with
-    this output. Of several tensors with the same name it means the initializer of the main graph. If several tensors match, the
-    error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that means this tensor, else its site (with
+    this output. Of several tensors with the same name it selects the initializer of the main graph. If several tensors match, the
+    error is usage.ambiguous_tensor, with their keys. A tensor's key is its name if that selects this tensor, else its site (with
     `~` if the site is also another tensor's name or an entry).
 
     As in any Mapping, `archive[key]`, `key in archive` and `archive.get(key, default)` take keys, and `==` compares all
@@ -258,12 +258,12 @@ class Archive(OpenArchive, Arrays):
 
     @functools.cached_property
     def _name_keys(self) -> dict[str, list[str]]:
-        """The keys of the tensors that each name means."""
+        """The keys of the tensors that each name selects."""
         keys = self._site_keys
         return {name: [keys[tensor.site] for tensor in means] for name, means in _named(self._tensors.values()).items()}
 
     def _keys_of(self, name: object) -> list[str]:
-        """Returns the keys of the tensors that a text means."""
+        """Returns the keys of the tensors that a text selects."""
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         if not isinstance(name, str) or name in self._tensors:
             return [name] if name in self._tensors else []  # type: ignore[list-item]
@@ -272,7 +272,7 @@ class Archive(OpenArchive, Arrays):
         return found or ([site] if site is not None else self._output_keys.get(name, []))
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
-        """Finds the only tensor that a text means."""
+        """Finds the only tensor that a text selects."""
         keys = self._keys_of(name)
         if len(keys) == 1:
             return keys[0], self._tensors[keys[0]]
@@ -329,7 +329,7 @@ class Archive(OpenArchive, Arrays):
         return ((key, self._array(self._handle, key, stored)) for key, stored in self._with_arrays.items())
 
     def tensor(self, name: str) -> Array:
-        """Returns the tensor that a text means: by its name, else its entry, else its site, else its node's output (see the class).
+        """Returns the tensor that a text selects: by its name, else its entry, else its site, else its node's output (see the class).
 
         Raises:
             NotFoundError: usage.no_such_tensor, usage.ambiguous_tensor.

@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     fill = actions.add_parser("fill", help="Store models, as sessions with the default options and the CPU's provider need them")
     fill.add_argument("models", metavar="ARCHIVE", nargs="+", help="An archive")
-    fill.add_argument("--graph", metavar="NAME", default="", help="A further graph of each archive, in place of its model")
+    fill.add_argument("--graph", metavar="NAME", default="", help="A further graph of each archive, instead of its model")
     actions.add_parser("list", help="List what is stored, and models that cannot be: size, date and model; the latest first")
     actions.add_parser("clear", help="Remove all that is stored, except what another process is storing; sessions that use it are not disturbed")
     chosen = parser.parse_args(arguments)

@@ -166,7 +166,7 @@ class Edit(Arrays):
         """Sets new data of any type and shape, or adds a tensor. The array is written when the block ends.
 
         Args:
-            name: A text that means a tensor, by its name, entry or site, as for `Archive.tensor`. If it means no tensor, an
+            name: A text that selects a tensor, by its name, entry or site, as for `Archive.tensor`. If it selects none, an
                 initializer of this name is added to the graph.
             array: The new data.
 

@@ -41,7 +41,7 @@ def guarded(
         if name not in digests and name != SIGNATURE:
             raise _mismatch("the signature does not cover this entry, which was added or renamed", name, path)
     if missing := digests.keys() - set(names):
-        raise _mismatch("the signature covers this entry, and the archive lacks it", min(missing), path)
+        raise _mismatch("the signature covers this entry, but the archive lacks it", min(missing), path)
     handle = Guarded(archive, _Entries(archive, digests, path))
     if SIGNATURE in names and SIGNATURE not in digests and SIGNATURE not in handle.side_files():
         raise _mismatch("the signature does not cover this entry, which a tensor uses", SIGNATURE, path)
@@ -85,7 +85,7 @@ class _Entries:
             return
         if name not in self._digests:
             if name == SIGNATURE and name in self._archive.names():
-                raise self.uncovered(name, "a signature does not cover itself, so a verified archive does not give its bytes")
+                raise self.uncovered(name, "a signature does not cover itself, so a verified archive does not return its bytes")
             raise NotFoundError("usage.no_such_entry", "the archive has no entry of this name", name, None, self._path)
         with self._locks[name]:
             if name not in self._verified and sha256(self._archive, name) != self._digests[name]:

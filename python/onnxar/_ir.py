@@ -86,7 +86,7 @@ def _expect_size(tensor: Any) -> None:
         except OSError as error:
             raise unreadable(error, os.fspath(tensor.path)) from error
     if there < tensor.nbytes:
-        raise fault("onnx.tensor.length", f"it has at most {max(there, 0)} bytes of data, and its type and dims take {tensor.nbytes}", tensor.name or "")
+        raise fault("onnx.tensor.length", f"it has at most {max(there, 0)} bytes of data, but its type and dims need {tensor.nbytes}", tensor.name or "")
 
 
 def verify_links(model: onnx_ir.Model) -> None:
@@ -237,7 +237,7 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link, v
         wanted = _core.payload_size(number, list(shape))
         data = archive.resolve(location, offset, wanted if length is None else length)
         if wanted is not None and wanted != len(data):
-            raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, and its type and dims take {wanted}", name)
+            raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, but its type and dims need {wanted}", name)
         return onnx_ir.Tensor(_dtypes.as_array(data, number, shape, name), dtype=tensor.dtype, shape=tensor.shape, name=name)
 
     stored = _stored_class()(

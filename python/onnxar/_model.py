@@ -224,7 +224,7 @@ def _write(file: IO[bytes], piece: bytes) -> None:
     count, rest = file.write(piece), memoryview(piece)
     while isinstance(file, io.RawIOBase) and count != len(rest):
         if not count:
-            raise BlockingIOError(errno.EAGAIN, "the output does not block, and takes no more bytes now")
+            raise BlockingIOError(errno.EAGAIN, "the output is non-blocking and accepts no more bytes now")
         rest = rest[count:]
         count = file.write(rest)
 

@@ -175,8 +175,8 @@ def with_weights(
     them out of `model` one after another, so the model may have any size.
 
     The size of raw_data is computed from type and dims, because protobuf would make a copy to return it. The writer reserves disk
-    space for it. All sizes are measured in a dry run, which reads no data; if they exceed what this process ever had in memory;
-    and if one is wrong, which the writer notices."""
+    space for it. All sizes are measured in three cases: in a dry run, which reads no data; if they exceed what this process ever had in
+    memory; and if one is wrong, which the writer notices."""
 
     def used(measured: bool) -> Result:
         known = _core.ModelWriter() if writer is None else writer
@@ -315,7 +315,7 @@ def bytes_of(message: Any) -> bytes:
         return bytes(message.SerializeToString())
     except EncodeError as error:
         raise fault("onnx.model.too_large", f"protobuf cannot serialise this part of the model, a {message.DESCRIPTOR.name} ({error}): its limit is "
-                    "2 GiB, and all but the raw_data of tensors counts; store values of typed fields, such as float_data, as raw_data",
+                    "2 GiB, and everything except the raw_data of tensors counts; store values of typed fields, such as float_data, as raw_data",
                     getattr(message, "name", "")) from error  # fmt: skip
 
 

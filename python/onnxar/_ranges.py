@@ -135,7 +135,7 @@ class FsspecFile:
             if info.get("type") == "directory":
                 raise fault("io.not_a_file", "this is a folder", path=self.name)
             if info.get("size") is None:
-                raise fault("remote.answer", "the server does not tell how large the file is", path=self.name)
+                raise fault("remote.answer", "the server does not state how large the file is", path=self.name)
         self.size = int(info["size"])
         self.version = _version_of(info)
 

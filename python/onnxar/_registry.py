@@ -242,7 +242,7 @@ def register() -> None:
       can be saved beside the archive.
     - onnx.save, onnx.save_model: work like `save` with `overwrite=True`, at any size. The data of all tensors goes into the
       archive, even with `save_as_external_data=True`; of the arguments about external data only `size_threshold` applies. Data
-      that was not loaded is searched in the folder of the output. The message keeps its data.
+      that was not loaded is looked for in the folder of the output. The message keeps its data.
     - onnx.checker.check_model and onnx.shape_inference.infer_shapes_path with paths, and so onnx.utils.extract_model.
     - onnx.load_model_from_string with `format="onnxar"`.
 

@@ -46,7 +46,7 @@ def fetched(source: Any) -> Any:
 
 
 def is_remote(source: Any) -> bool:
-    """Returns True if this is an address, or of fsspec."""
+    """Returns True if this is an address, or an object of fsspec."""
     return _ranges.is_address(source) or _ranges.is_of_fsspec(source)
 
 

@@ -31,8 +31,8 @@ class TensorInfo:
 class Entry:
     """An entry of an archive. `offset` is absolute. `sites` are those of the model's tensors whose data is in it. `kind` is
     "weight", "side file", "graph", "unused" or "model". `graphs` are the entries of the graphs whose tensors have data in
-    it: "__MODEL_PROTO", "decoder.onnx". `tensors` are the names of those of the first of these graphs, and `dtype` and `shape` are
-    of the first tensor ("" and None without one)."""
+    it: "__MODEL_PROTO", "decoder.onnx". `tensors` are the names of the tensors in it of the first of these graphs; `dtype` and `shape`
+    are those of the first tensor ("" and None without one)."""
 
     name: str
     offset: int

@@ -214,8 +214,8 @@ class StorageSummary:
 @dataclasses.dataclass(frozen=True)
 class GraphTotals:
     """One graph of an archive that has several. `name` is its path without ".onnx", or "" for a model without a name; `model_bytes` is
-    the size of its ModelProto, `weight_bytes` that of the entries that its tensors use, and `shared_bytes` that of those of them that
-    other graphs use, too. `parameters` counts elements of initializers and of values of Constant nodes."""
+    the size of its ModelProto, `weight_bytes` is the size of the entries that its tensors use, and `shared_bytes` is the part of
+    it that other graphs also use. `parameters` counts elements of initializers and of values of Constant nodes."""
 
     name: str
     model_bytes: int

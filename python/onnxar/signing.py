@@ -1,8 +1,8 @@
 """Signs archives and verifies them, with OpenSSF Model Signing: `pip install onnxar[sign]`.
 
 A signature is a bundle of the package model-signing, whose manifest has the SHA-256 of each entry by its name: the manifest that
-model-signing makes of the folder to which a zip tool extracts the archive. So its command verifies that folder with the bundle
-of the archive, and this module the archive with the bundle of the folder.
+model-signing makes of the folder to which a zip tool extracts the archive. So the command of model-signing verifies that folder
+with the archive's bundle, and this module verifies the archive with the folder's bundle.
 
     onnxar.signing.sign("model.onnxar", private_key="key.pem")          # writes model.onnxar.sig
     trusted = onnxar.signing.Signature(public_key="key.pub")
@@ -34,7 +34,7 @@ _verifying = threading.Lock()  # model-signing sets the time of its certificate 
 
 
 class Signature:
-    """Says whom to trust, and where the bundle is. `onnxar.open(..., verify=Signature(...))` and `verify` accept it, for any number of
+    """Specifies whom to trust, and where the bundle is. `onnxar.open(..., verify=Signature(...))` and `verify` accept it, for any number of
     archives and from any thread.
 
     Args:
@@ -85,7 +85,7 @@ class Signature:
             beside = None
         if SIGNATURE in archive.names():
             if beside is not None:
-                message = f"there are two: the entry {SIGNATURE} and the file {beside}; say which one counts, with bundle or inside"
+                message = f"there are two bundles: the entry {SIGNATURE} and the file {beside}; say which one counts, with bundle or inside"
                 raise fault("signature.invalid", message, path=path)
             return path, _entry(archive, most, path)
         if beside is not None:
@@ -121,7 +121,7 @@ def sign(
 ) -> pathlib.Path:
     """Signs all entries of an archive, after reading them and comparing their CRC-32s.
 
-    A signature says who made it, and of what. It does not say that it is the newest one. An archive with a bundle in both places
+    A signature states who made it and what it covers, but not that it is the newest one. An archive with a bundle in both places
     can only be verified by a `Signature` with `bundle` or `inside`.
 
     Args:
