@@ -182,10 +182,7 @@ test('any changed byte gives metadata or one error', async () => {
 });
 
 test('reports missing and changing files', async () => {
-  await assert.rejects(
-    parseOnnxMetadata(`${server.here}/files/none`),
-    /answered 404; check the address/,
-  );
+  await assert.rejects(parseOnnxMetadata(`${server.here}/files/none`), /answered 404; check the address/);
   await assert.rejects(served(Buffer.alloc(1 << 20), { maxModelSize: 1000 }), /1048576 bytes must be read/);
   server.fault = (number) => (number === 2 && (server.files.m.etag = '"2"'), {});
   await assert.rejects(served(good), /changed while it was read; read it again/);

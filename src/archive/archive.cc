@@ -62,7 +62,7 @@ Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const Open
 }
 
 Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
-  if (!file) throw Error(Code::usage_argument, "`file` is null; pass a RandomAccess");
+  if (!file) throw Error(Code::usage_argument, "`file` is null; pass a file that can be read in ranges");
   const std::filesystem::path path = file->name();
   try {
     const auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
