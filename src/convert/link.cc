@@ -162,7 +162,7 @@ LinkReport link_for_hub(const fs::path& archive, const fs::path& folder, const L
   const bool is_there = base::are_same(folder / hub_data_name, linking.path());
   const bool is_replaced = base::are_same(folder / hub_model_name, linking.path());
   if (is_replaced || (is_there && options.offset != 0)) {
-    throw Error(Code::usage_argument, "is the archive itself; choose another folder", {},
+    throw Error(Code::usage_argument, "is the archive itself; choose a different folder", {},
                 folder / (is_replaced ? hub_model_name : hub_data_name));
   }
   const auto opened = base::Folder::open(folder);

@@ -109,7 +109,7 @@ ModelWriter::ModelWriter() : parts_(detail::own<Parts>()) { parts_->model.id = n
 
 std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
   return parts_in(parts_).steps.take([&] {
-    if (weight == nullptr) throw Error(Code::usage_argument, "the added weight is null");
+    if (weight == nullptr) throw Error(Code::usage_argument, "the added weight is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
     // Checks the length of the source here, because it may go into a model or a data file; only the archive's writer
     // checks it too.

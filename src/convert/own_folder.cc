@@ -27,7 +27,7 @@ constexpr const char* marker = "about";  // makes a folder ours
 
 [[noreturn]] void refuse_shared(const fs::path& path) {
   throw Error(Code::io_permission,
-              "belongs to another user or can be written by others, who could change what sessions compute: change its "
+              "belongs to another user, or others can write to it; they could change what sessions compute: change its "
               "owner, or remove their permission (chmod go-w)",
               {}, path);
 }

@@ -78,7 +78,7 @@ class Folders(PackageCase):
         self.assertEqual(keys_of(self.output), ["a", "manifest.json"])
         self.put("weights/w.bin", bytes(1200))
         line = self.fails(USAGE, "onnxar: error[usage.argument] ", "pack", self.root, "-o", self.output, "-f")
-        self.assertIn('is in "v" and in "weights", with other bytes', line)
+        self.assertIn('is in "v" and in "weights", with different bytes', line)
 
     def test_folder_outside_the_package_is_not_read(self) -> None:
         self.graph("v/model.onnx")
