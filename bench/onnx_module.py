@@ -27,7 +27,7 @@ Turns = list[dict[str, float]]  # of each process: wall and CPU time
 
 def measure(folder: pathlib.Path, runs: int) -> Section:
     section = Section("The module for onnx", "256 MiB in 8 tensors of a ModelProto (of onnx_ir and safetensors: of arrays), no sync; seconds, medians of processes that "
-                      "take turns. Save: into the pages of the file just removed. Load: every weight is available as a NumPy array; read: all bytes are summed. "
+                      "take turns. Save reuses the memory pages of the file that was just removed. Load: every weight is available as a NumPy array; read: all bytes are summed. "
                       "Ratios are medians of the ratios of each turn, of wall and of CPU time. Only archives have CRC-32s.",
                       ("form", "save", "load", "load and read", "bar: 1.1 x external data"))  # fmt: skip
     times: dict[str, dict[str, Turns]] = {name: {action: [] for action in ACTIONS} for name, _ in FORMS.values()}
