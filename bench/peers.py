@@ -100,7 +100,7 @@ def measure_files(section: Section, folder: pathlib.Path) -> None:
 
 def measure(folder: pathlib.Path) -> Section:
     section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. First save: of a process, into pages that the "
-                      "machine may have to get from its host; again: into the pages of the file just removed. onnxar sums CRC-32s, others "
+                      "machine may have to get from its host; again: reusing the memory pages of the file that was just removed. onnxar sums CRC-32s, others "
                       "have none. Load: every tensor is available as an array; read: all bytes are summed as well. Each in a separate "
                       "process, from Python except the first row.",
                       ("what", "first save", "save again", "load", "load and read"))

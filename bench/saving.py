@@ -23,7 +23,7 @@ THEIRS = {
 
 def measure(folder: pathlib.Path, runs: int) -> Section:
     section = Section("Saving a ModelProto", "Tensors of 32 MiB, no sync, page cache warm; seconds, medians of processes that take turns. First: the first "
-                      "save of a process; again: into the pages of the file just removed. Memory: by how much the process grows at most. "
+                      "save of a process; again: reusing the memory pages of the file that was just removed. Memory: by how much the process grows at most. "
                       "Bars: 1.3 x the time of `raw_data` and of safetensors together, first and again; one tensor and 64 MiB of memory. "
                       "Outputs of onnxar are compared with the arrays.",
                       ("what", "first", "again", "memory MiB", "bar"))  # fmt: skip
