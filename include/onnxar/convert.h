@@ -90,8 +90,8 @@ struct ConvertReport {
 /// refused together, each with a suggestion. `unpack` to a folder restores the folder.
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (options; a folder with a link that leads out of it or to a folder, or with a Git LFS pointer; a
-/// graph in `save.add` that names an entry whose bytes differ from those of the file of this name beside the graph). A
+/// usage.argument (options; a folder with a link to a folder or out of it, or with a Git LFS pointer; a graph in
+/// `save.add` that names both an entry and a file beside the graph, with different bytes). A
 /// dry run throws what a run would throw, except errors of reading data and of writing; a run checks names and graphs
 /// before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,

@@ -279,7 +279,7 @@ void warn_of_ties(const Package& package, const base::KeyedSet<std::string>& wri
                                   {std::string(manifest_name), std::nullopt},
                                   concat("the variant ", base::quoted(variant.name), " of ",
                                          base::quoted(component.name), " can only be chosen by name: ",
-                                         base::quoted(first->name), " comes first and fits in all the same cases")});
+                                         base::quoted(first->name), " comes first and fits whenever it does")});
     }
   }
 }
