@@ -53,10 +53,10 @@ struct ListedEntry {
   std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0 if unknown (archive read in ranges)
   std::uint64_t header_offset = 0;  ///< absolute
   std::uint64_t padding = 0;        ///< bytes of the padding record
-  std::vector<TensorInfo> tensors;  ///< with data in this entry: of the model if it has any here, else of graphs[0]
+  std::vector<TensorInfo> tensors;  ///< with data in this entry: the model's, or if there are none, those of graphs[0]
   EntryKind kind = EntryKind::weight;
-  /// The entries of the graphs whose tensors have data in this entry, the model first. Of a damaged graph, the
-  /// readable part counts.
+  /// The entries of the graphs whose tensors have data in this entry, the model first. A damaged graph
+  /// counts as far as it is readable.
   std::vector<std::string> graphs = {};
 };
 
@@ -73,7 +73,8 @@ struct Listing {
 /// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every
 /// local header.
 [[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
-/// With range reading, reads no local header: offsets are computed, and `padding` is all between the name and the data.
+/// With range reading, reads no local header: offsets are computed, and `padding` is everything between the name and
+/// the data.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
 /// A tensor of an archive's model.
@@ -147,7 +148,7 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
 inline constexpr std::string_view signature_entry_name = "onnxar.sig";
 
 struct DigestOptions {
-  std::size_t threads = 0;         ///< that read and hash, an entry each; 0: one for each core
+  std::size_t threads = 0;         ///< each hashes one entry at a time; 0: one for each core
   ProgressCallback progress = {};  ///< bytes of entries that were hashed
 };
 
@@ -196,8 +197,8 @@ struct TensorMessage {
 /// Returns the raw bytes of a tensor: external data in the archive, else raw_data, which may be longer than type and
 /// dims require. Absent if the message holds values in typed fields (strings always do): read them there. Elements
 /// below 8 bits are packed. Nothing is copied, so data in the message may have any address. Valid as long as archive
-/// and message. As strict as loading: offset and length are plain decimals, the length is the one that type and dims
-/// require, and a tensor has one field of data. Checksums of links are not compared. Throws onnx.external*,
+/// and message. It is as strict as loading: offset and length are plain decimals, the length is the one that type and
+/// dims require, and a tensor has one field of data. Checksums of links are not compared. Throws onnx.external*,
 /// onnx.tensor.*, naming the tensor; at an entry's first use what Archive::locate throws. Cost: O(1), about 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
