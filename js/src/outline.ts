@@ -54,7 +54,7 @@ const TYPES = (
 ).split(' ');
 const typeName = (type: number): string => TYPES[2 * type] ?? `TYPE_${type}`;
 
-/** The fields of a type, of which one is set: tensor, sequence, map, opaque, sparse tensor, optional. */
+/** The fields of a type; only one is set: tensor, sequence, map, opaque, sparse tensor, optional. */
 const KINDS = [1, 4, 5, 7, 8, 9];
 
 /** Returns an object without a prototype: names of a file may be `constructor`, or others that every object has. */
