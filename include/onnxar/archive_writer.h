@@ -228,8 +228,8 @@ EarlierState undo(const std::filesystem::path& path, const OutputOptions& option
 /// Cuts off what an interrupted edit left, back to the last intact state: the longest prefix of the file in which
 /// `check` finds no error and the CRC-32s of the entries that the state added are correct. Does nothing if the archive
 /// is complete. Cuts off complete but damaged edits only with `overwrite`. Locks and truncates like `undo`. Throws
-/// archive.* (.unrecoverable: no prefix is valid, or a complete edit would be lost); io.*. Cost: O(headers), and
-/// reading these entries and what is cut off.
+/// archive.* (.unrecoverable: no prefix is valid, or a complete edit would be lost); io.*. Cost: O(headers), plus
+/// the time to read these entries and what is cut off.
 EarlierState recover(const std::filesystem::path& path, const OutputOptions& options = {});
 
 // --- Any zip file ----------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ struct RepackReport {
 /// the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
 ///
 /// Verifies every CRC-32. Locks, changing inputs and shared blocks are handled as by `pack`. Memory: buffers and 200
-/// bytes per entry; for new names, names of the model, and `__MACOSX/`, also the models.
+/// bytes per entry, and the models if there are new names, a model's name or `__MACOSX/`.
 ///
 /// Throws io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose links
 /// would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist or

@@ -217,8 +217,8 @@ class StoredModel {
   /// archive, what Archive::open, Archive::graph, `digest` and `make_link` throw. Cost: reads archive and file
   /// completely, unless the result is remembered.
   static StoredModel open(const std::filesystem::path& file, const Key& key);
-  /// Opens a stored model in a folder of many, and creates the folder. The file is `SHA-256.onnxar`, named after
-  /// everything on which it depends.
+  /// Opens a stored model in a folder that may hold many, and creates the folder. The file is `SHA-256.onnxar`, named
+  /// after everything on which it depends.
   static StoredModel open_in(const std::filesystem::path& folder, const Key& key);
   [[nodiscard]] bool is_stored() const noexcept;
   /// Returns a link to the stored model (LinkForm::prepacked), or else to the archive (LinkForm::unmarked).
