@@ -163,10 +163,9 @@ struct EditOptions {
 /// the archive to leave the entry out. Side files and graphs after the last weight can be removed and replaced.
 ///
 /// `commit` syncs before and after it writes the end record, which completes the edit. If only the last sync fails, the
-/// error says that the edit was written. An editor that fails or is destroyed before that cuts off what it appended. If
-/// no entry stays in place (`kept_entries` is 0), the archive is rewritten and renamed, since its first entry must be
-/// at offset 0; `undo` then cannot go back. After a failure an editor behaves like an ArchiveWriter; `archive()` and
-/// `size_with` still work.
+/// error says that the edit was written. An editor that fails or is destroyed before the end record cuts off what it
+/// appended. If no entry stays in place (`kept_entries` is 0), the archive is rewritten and renamed, since its first
+/// entry must be at offset 0; `undo` then cannot go back. `archive()` and `size_with` still work after a failure.
 class ArchiveEditor : public EntryWriter {
  public:
   /// Locks and opens the archive, compares the CRC-32 of its model, and writes nothing. A damaged model cannot be

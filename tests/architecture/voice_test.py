@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST = 40
+MOST = 10
 
 PHRASES = re.compile(
     r"\bbut for\b|\bnobody\b|\bwhoever\b|(?<!there )\bis no (?!longer|more|such)[a-z]+|\bno one is\b|\btold\b|\banew\b|\bat hand\b"
