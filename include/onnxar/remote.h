@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnxar/options.h"
 
@@ -71,19 +72,29 @@ struct GetOptions {
   RemoteOptions remote = {};
   OutputOptions output = {};
   ProgressCallback progress = {};
+  /// Archives on this machine. Entries that one of them has are copied, or share its blocks where the file system can:
+  /// those with the same size and CRC-32. With OutputOptions::overwrite, the replaced file is used too, if it is an
+  /// archive.
+  std::vector<std::filesystem::path> reuse = {};
+  /// The expected digest of the content (Digest::hex); empty: any. If it differs, the entries that were copied are
+  /// downloaded once, and then the error is remote.answer.
+  std::string digest = {};
 };
 
 struct GetReport {
   std::uint64_t file_bytes = 0;
   std::uint64_t resumed_bytes = 0;  ///< of these, from an interrupted call
   std::size_t entries = 0;
+  std::uint64_t reused_bytes = 0;      ///< of the file, from GetOptions::reuse
+  std::uint64_t downloaded_bytes = 0;  ///< what the server sent; in a dry run, what it would have to send
 };
 
-/// Downloads an archive with several concurrent requests. The file gets its name when the container and the CRC-32 of
-/// each entry are verified. An interrupted call leaves `output` unchanged, and beside it `.NAME.part` and
-/// `.NAME.part.list`, with which the next call for the same version of the file continues. Only their owner can read
-/// and write them; a link, or a file that others may change, is refused under these names. Throws what open_remote,
-/// Archive::open and `verify` throw; output.exists, io.*; archive.busy (the output is being downloaded or edited).
+/// Downloads an archive with several concurrent requests. The output has the bytes of the server's file, and gets its
+/// name when the container and the CRC-32 of each entry are verified. An interrupted call leaves `output` unchanged,
+/// and beside it `.NAME.part` and `.NAME.part.list`, with which the next call for the same version of the file
+/// continues. Only their owner can read and write them; a link, or a file that others may change, is refused under
+/// these names. Throws what open_remote, Archive::open and `verify` throw; output.exists, io.* (.changed: also if a
+/// file of `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -13,25 +13,24 @@
 
 namespace onnxar {
 
-ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads)
+ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads,
+                               std::vector<bool> verified)
     : directory_(directory),
       file_(base::MappedFile::map(part.handle(), part.target())),
       threads_(base::allowed_threads(threads)),
       missing_(directory.entries().size()),
-      verified_(missing_.size()) {
+      verified_(std::move(verified)) {
+  verified_.resize(missing_.size());
   for (std::size_t i = 0; i < missing_.size(); ++i) {
-    const std::uint64_t first = directory.entries()[i].header_offset / piece_size;
-    missing_[i] = (directory.limit_of(i) - 1) / piece_size - first + 1;
+    missing_[i] = directory.limit_of(i) - directory.entries()[i].header_offset;
   }
-  for (std::uint64_t piece = 0; piece * piece_size < file_.bytes().size(); ++piece) {
-    if (part.has(piece)) count(piece, complete_);
-  }
+  for (const base::ByteRange& range : part.ranges().ranges()) count(range, complete_);
   if (threads_ > 1) start();
 }
 
-void ArrivedEntries::add(std::uint64_t piece) {
+void ArrivedEntries::add(std::span<const base::ByteRange> ranges) {
   std::deque<std::size_t> complete;
-  count(piece, complete);
+  for (const base::ByteRange& range : ranges) count(range, complete);
   std::optional<std::size_t> wrong;
   {
     const std::scoped_lock lock(mutex_);
@@ -46,20 +45,25 @@ void ArrivedEntries::add(std::uint64_t piece) {
 std::vector<bool> ArrivedEntries::finish() {
   stop();
   if (wrong_) expect_right(*wrong_);
+  std::erase_if(complete_, [this](std::size_t index) { return verified_[index]; });
   base::parallel_for(complete_.size(), threads_, [this](std::size_t i) { expect_right(complete_[i]); });
   for (const std::size_t index : complete_) verified_[index] = true;
   return std::move(verified_);
 }
 
-/// Counts the piece for all entries that have a part in it.
-void ArrivedEntries::count(std::uint64_t piece, std::deque<std::size_t>& complete) {
+/// Counts the range for all entries that have a part in it.
+void ArrivedEntries::count(const base::ByteRange& range, std::deque<std::size_t>& complete) {
   const auto entries = directory_.entries();
-  const std::uint64_t begin = piece * piece_size;
-  // Entries have the order of their offsets. The one before the first that begins after `begin` may reach into it.
-  const auto after = std::ranges::upper_bound(entries, begin, {}, &zip::DirectoryEntry::header_offset);
+  // Entries have the order of their offsets. The one before the first that begins after the range does may reach into
+  // it.
+  const auto after = std::ranges::upper_bound(entries, range.offset, {}, &zip::DirectoryEntry::header_offset);
   auto i = static_cast<std::size_t>(std::max(after - entries.begin(), std::ptrdiff_t{1}) - 1);
-  for (; i < entries.size() && entries[i].header_offset < begin + piece_size; ++i) {
-    if (directory_.limit_of(i) > begin && --missing_[i] == 0) complete.push_back(i);
+  for (; i < entries.size() && entries[i].header_offset < range.end(); ++i) {
+    const std::uint64_t begin = std::max(range.offset, entries[i].header_offset);
+    const std::uint64_t end = std::min(range.end(), directory_.limit_of(i));
+    if (begin >= end) continue;
+    missing_[i] -= end - begin;
+    if (missing_[i] == 0) complete.push_back(i);
   }
 }
 
@@ -87,6 +91,10 @@ void ArrivedEntries::work() noexcept {
     told_.wait(lock, [this] { return stopped_ || !complete_.empty(); });
     if (stopped_) return;
     const std::size_t index = complete_.front();
+    if (verified_[index]) {
+      complete_.pop_front();
+      continue;
+    }
     lock.unlock();
     const bool right = is_right(index);
     lock.lock();

@@ -8,8 +8,10 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "remote/part_file.h"
@@ -17,27 +19,29 @@
 
 namespace onnxar {
 
-/// Compares the CRC-32 of each entry when its last piece came, on a thread of its own: the network need not wait, and
+/// Compares the CRC-32 of each entry when its last byte came, on a thread of its own: the network need not wait, and
 /// the bytes are still in memory. Threads: one calls.
 class ArrivedEntries {
  public:
-  /// `directory` is the directory of the file on the server, and `part` the pieces of it that have arrived. Both must
-  /// outlive this. With `threads` of 1, or if the system starts none, only `finish` verifies; 0: as many as there are
-  /// cores. REQUIRES: `part` has the size of the file. Throws what `MappedFile::map` throws.
-  ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads);
+  /// `directory` is the directory of the file on the server, and `part` the ranges of it that have arrived. Both must
+  /// outlive this. `verified` tells which entries need not be verified; empty: none. With `threads` of 1, or if the
+  /// system starts none, only `finish` verifies; 0: as many as there are cores. REQUIRES: `part` has the size of the
+  /// file. Throws what `MappedFile::map` throws.
+  ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads,
+                 std::vector<bool> verified = {});
   ArrivedEntries(const ArrivedEntries&) = delete;
   ArrivedEntries& operator=(const ArrivedEntries&) = delete;
   ~ArrivedEntries() { stop(); }
 
-  /// Reports that a piece arrived. Throws the error of an entry that was found wrong: zip.data.crc or what
-  /// `Archive::locate` throws.
-  void add(std::uint64_t piece);
+  /// Reports that ranges arrived, each byte once. Throws the error of an entry that was found wrong: zip.data.crc or
+  /// what `Archive::locate` throws.
+  void add(std::span<const base::ByteRange> ranges);
   /// Verifies what arrived and was not verified yet, with all threads. Returns whether each entry was verified. Throws
   /// what `add` throws.
   std::vector<bool> finish();
 
  private:
-  void count(std::uint64_t piece, std::deque<std::size_t>& complete);
+  void count(const base::ByteRange& range, std::deque<std::size_t>& complete);
   void start();
   void stop() noexcept;
   void work() noexcept;
@@ -48,7 +52,7 @@ class ArrivedEntries {
   const zip::Directory& directory_;
   base::MappedFile file_;
   std::size_t threads_;
-  std::vector<std::uint64_t> missing_;  // pieces of each entry
+  std::vector<std::uint64_t> missing_;  // bytes of each entry
 
   std::mutex mutex_;
   std::condition_variable told_;

@@ -94,6 +94,13 @@ class HttpFile::Transfers {
     std::uint64_t count() { return request->arrived() - std::exchange(counted, request->arrived()); }
   };
 
+  std::uint64_t receive(Slot& slot) {
+    const std::uint64_t bytes = slot.count();
+    bytes_ += bytes;
+    file_.received_ += bytes;
+    return bytes;
+  }
+
   [[nodiscard]] curl::Multi* multi() const { return file_.multi_.get(); }
 
   void start_next(Slot& slot) {
@@ -138,9 +145,7 @@ class HttpFile::Transfers {
     const Address* address = &file_.now_;
     for (Slot& slot : slots_) {
       if (slot.request == nullptr) continue;
-      const std::uint64_t bytes = slot.count();
-      bytes_ += bytes;
-      slot.clock.pass(time, bytes);
+      slot.clock.pass(time, receive(slot));
       address = &slot.request->address();
       if (limit.count() != 0 && slot.clock.waited() >= limit) end(slot.handle.get(), curl::Result::operation_timedout);
     }
@@ -149,7 +154,7 @@ class HttpFile::Transfers {
 
   void end(curl::Easy* handle, curl::Result result) {
     Slot& slot = *std::ranges::find(slots_, handle, [](const Slot& each) { return each.handle.get(); });
-    bytes_ += slot.count();
+    receive(slot);
     Request& request = *stop(slot);
     // libcurl refuses the options of a next try to a handle whose host has no address.
     if (result != curl::Result::ok) slot.handle.reset();
@@ -211,11 +216,15 @@ void HttpFile::read(std::span<const RangeTarget> ranges) const {
   if (pieces.empty()) return;
   if (!has_ranges_) refuse_whole_files();
   const Receive receive = [&ranges](std::uint64_t offset, Bytes bytes) { scatter(ranges, offset, bytes); };
-  if (takes_several_ && pieces.size() > 2 * options_.connections) return fetch_several(pieces, receive);
   fetch(pieces, receive);
 }
 
 void HttpFile::fetch(std::span<const base::ByteRange> ranges, const Receive& receive) const {
+  if (takes_several_ && ranges.size() > 2 * options_.connections) return fetch_several(ranges, receive);
+  fetch_each(ranges, receive);
+}
+
+void HttpFile::fetch_each(std::span<const base::ByteRange> ranges, const Receive& receive) const {
   std::deque<Request> requests;
   for (const base::ByteRange& range : ranges) requests.emplace_back(Wanted::range, std::vector{range}, receive);
   run(requests, [](Request&) {});
@@ -236,7 +245,8 @@ void HttpFile::fetch_several(std::span<const base::ByteRange> ranges, const Rece
   }
   if (missing.empty()) return;
   takes_several_ = false;
-  fetch(missing, receive);
+  std::ranges::sort(missing, {}, &base::ByteRange::offset);
+  fetch_each(nearly_touching_joined(missing), receive);
 }
 
 void HttpFile::fetch_whole(const Receive& receive) const {

@@ -27,11 +27,16 @@ class HttpFile final : public RandomAccess {
   [[nodiscard]] std::filesystem::path name() const override { return address_.shown; }
   void read(std::span<const RangeTarget> ranges) const override;
 
+  /// The bytes at the end of the file that opening read.
+  [[nodiscard]] Bytes end() const noexcept { return end_; }
+  /// The bytes that servers have sent so far, with the heads of their answers.
+  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
   /// True if the server sends ranges. If not, only `fetch_whole` reads bytes.
   [[nodiscard]] bool has_ranges() const noexcept { return has_ranges_; }
   [[nodiscard]] const Version& version() const noexcept { return version_; }
-  /// Hands over the bytes of the ranges, each as one request, some at the same time. Throws what `read` and `receive`
-  /// throw.
+  /// Hands over the bytes of the ranges, which are in the order of the file: in a few requests of many ranges if there
+  /// are many, else each as one request. Some requests run at the same time. A server may add other bytes of the file.
+  /// Throws what `read` and `receive` throw.
   void fetch(std::span<const base::ByteRange> ranges, const Receive& receive) const;
   /// Hands over the whole file in one request, from its start again after a failure.
   void fetch_whole(const Receive& receive) const;
@@ -50,14 +55,16 @@ class HttpFile final : public RandomAccess {
   [[noreturn]] void refuse(int status) const;
   [[noreturn]] void refuse_whole_files() const;
   [[noreturn]] void fail(Code code, const std::string& what, Advice advice = {}) const;
+  void fetch_each(std::span<const base::ByteRange> ranges, const Receive& receive) const;
   void fetch_several(std::span<const base::ByteRange> ranges, const Receive& receive) const;
 
   RemoteOptions options_;
   Address address_;
   Version version_;
   bool has_ranges_ = true;
-  std::vector<std::byte> end_;         // the last bytes of the file
-  mutable Address now_;                // where the last redirect led
+  std::vector<std::byte> end_;  // the last bytes of the file
+  mutable Address now_;         // where the last redirect led
+  mutable std::uint64_t received_ = 0;
   mutable bool takes_several_ = true;  // whether the server sends several ranges in one answer, as far as is known
   mutable std::minstd_rand random_;    // of the pauses
   curl::Owned<curl::Multi> multi_;

@@ -1,4 +1,4 @@
-// Writes a file that is being downloaded, and the list of the pieces that it already has.
+// Writes a file that is being downloaded, and the list of the ranges that it already has.
 #include "remote/part_file.h"
 
 #include <algorithm>
@@ -26,11 +26,6 @@ constexpr std::size_t most_in_one = 100;            // ranges in a request; serv
 constexpr const char* data_suffix = ".part";
 constexpr const char* list_suffix = ".part.list";
 
-std::uint64_t length_of_piece(std::uint64_t piece, std::uint64_t size) {
-  const std::uint64_t begin = piece * piece_size;
-  return begin < size ? std::min(piece_size, size - begin) : 0;
-}
-
 void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::filesystem::path& path) {
   while (!bytes.empty()) {
     std::error_code failed;
@@ -43,19 +38,26 @@ void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::
 
 }  // namespace
 
-std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end) {
+std::vector<base::ByteRange> nearly_touching_joined(std::span<const base::ByteRange> ranges) {
   std::vector<base::ByteRange> joined;
-  for (const RangeTarget& target : targets) {
-    if (target.target.empty() || target.offset >= end) continue;
-    const std::uint64_t length = std::min<std::uint64_t>(target.target.size(), end - target.offset);
-    if (!joined.empty() && target.offset - joined.back().end() <= most_between) {
-      joined.back().length = target.offset + length - joined.back().offset;
+  for (const base::ByteRange& range : ranges) {
+    if (!joined.empty() && range.offset - joined.back().end() <= most_between) {
+      joined.back().length = range.end() - joined.back().offset;
     } else {
-      joined.push_back({target.offset, length});
+      joined.push_back(range);
     }
   }
+  return joined;
+}
+
+std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std::uint64_t end) {
+  std::vector<base::ByteRange> wanted;
+  for (const RangeTarget& target : targets) {
+    if (target.target.empty() || target.offset >= end) continue;
+    wanted.push_back({target.offset, std::min<std::uint64_t>(target.target.size(), end - target.offset)});
+  }
   std::vector<base::ByteRange> pieces;
-  for (base::ByteRange range : joined) {
+  for (base::ByteRange range : nearly_touching_joined(wanted)) {
     while (range.length > piece_size + piece_size / 2) {
       pieces.push_back({range.offset, piece_size});
       range = {range.offset + piece_size, range.length - piece_size};
@@ -89,7 +91,7 @@ PartFile::PartFile(base::OutputTarget place, const std::string& version, std::ui
     throw Error(Code::archive_busy, "another process downloads to the same output", {}, target_.path);
   }
   list_ = target_.folder->open_own(name_of(list_suffix));
-  const std::string head = concat("onnxar part 1 ", size, " ", piece_size, " ", version, "\n");
+  const std::string head = concat("onnxar part 2 ", size, " ", version, "\n");
   // The list of a file that was published or removed may be left.
   if (!version.empty() && os::status_of(data_, failed).size == size) read_list(head);
   if (list_end_ == 0) {
@@ -99,8 +101,11 @@ PartFile::PartFile(base::OutputTarget place, const std::string& version, std::ui
     }
     note(head);
   }
+  list_head_ = head.size();
   const std::error_code full = size == 0 ? std::error_code() : os::set_aside(data_, 0, size, os::FileSize::grows);
-  if (os::reason_of(full) == os::Reason::disk_full) throw base::system_error(full, "no room for", target());
+  // Copies may share blocks, and then need less room.
+  if (os::reason_of(full) == os::Reason::disk_full && !os::can_share_blocks(data_))
+    throw base::system_error(full, "no room for", target());
 }
 
 /// True if the file still has this name, and not by a link.
@@ -110,22 +115,24 @@ bool PartFile::has_name(os::Handle file, const std::string& suffix) const {
   return !failed && named.kind == os::FileKind::regular && named.identity == os::status_of(file, failed).identity;
 }
 
-/// Takes over the pieces that an earlier object listed, if the first line is `head`.
+/// Takes over the ranges that an earlier object listed, if the first line is `head`.
 void PartFile::read_list(const std::string& head) {
   std::error_code failed;
   const std::uint64_t length = os::status_of(list_, failed).size;
-  constexpr std::uint64_t line = 16;
-  const std::uint64_t most = head.size() + (size_ / piece_size + 1) * line;
+  constexpr std::uint64_t most = 64U << 20U;  // bytes; a list that no download writes takes no memory
   if (failed || length < head.size() || length > most) return;
   std::string text(base::in_memory(length), '\0');
   const auto room = std::as_writable_bytes(std::span(text));
   if (os::read_fully_at(list_, room, 0, failed) != length || !text.starts_with(head)) return;
   list_end_ = head.size();
   for (std::size_t at = head.size(), end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
-    std::uint64_t piece = 0;
-    const auto [next, wrong] = std::from_chars(text.data() + at, text.data() + end, piece);
-    if (wrong != std::errc() || next != text.data() + end) break;  // the rest of a line that a failure tore
-    if (length_of_piece(piece, size_) != 0 && pieces_.insert(piece).second) bytes_ += length_of_piece(piece, size_);
+    base::ByteRange range;
+    const char* const line_end = text.data() + end;
+    const auto [blank, no_offset] = std::from_chars(text.data() + at, line_end, range.offset);
+    if (no_offset != std::errc() || blank == line_end || *blank != ' ') break;  // of a line that a failure tore
+    const auto [next, no_length] = std::from_chars(blank + 1, line_end, range.length);
+    if (no_length != std::errc() || next != line_end) break;
+    if (base::in_range(range.offset, range.length, size_)) ranges_.add(range);
     list_end_ = end + 1;
   }
 }
@@ -137,9 +144,40 @@ void PartFile::note(const std::string& line) {
 
 void PartFile::write(std::uint64_t offset, Bytes bytes) const { write_fully(data_, offset, bytes, target()); }
 
-void PartFile::complete(std::uint64_t piece) {
-  note(concat(piece, "\n"));
-  if (pieces_.insert(piece).second) bytes_ += length_of_piece(piece, size_);
+std::vector<base::ByteRange> PartFile::receive(std::uint64_t offset, Bytes bytes) {
+  std::vector<base::ByteRange> missing = ranges_.missing_in({offset, bytes.size()});
+  for (const base::ByteRange& range : missing) {
+    write(range.offset, base::section(bytes, range.offset - offset, range.length));
+    ranges_.add(range);
+    unlisted_.add(range);
+  }
+  if (unlisted_.bytes() >= piece_size) list();
+  return missing;
+}
+
+void PartFile::list() {
+  std::string lines;
+  for (const base::ByteRange& range : unlisted_.ranges()) lines += concat(range.offset, " ", range.length, "\n");
+  note(lines);
+  unlisted_ = {};
+}
+
+void PartFile::note_copy(const base::ByteRange& range) {
+  ranges_.add(range);
+  copied_.add(range);
+}
+
+void PartFile::forget_copies() {
+  base::RangeSet received;
+  for (const base::ByteRange& range : ranges_.ranges()) {
+    for (const base::ByteRange& part : copied_.missing_in(range)) received.add(part);
+  }
+  list_end_ = list_head_;
+  if (const std::error_code failed = os::set_size(list_, list_end_))
+    throw base::system_error(failed, "cannot write", target());
+  ranges_ = unlisted_ = received;
+  copied_ = {};
+  list();
 }
 
 void PartFile::set_size(std::uint64_t size) const {

@@ -1,9 +1,8 @@
-// A file that is being downloaded, and the list of what it has already.
+// A file that is being downloaded, and the list of what it already has.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <span>
 #include <string>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include "base/checked.h"
 #include "base/output_file.h"
 #include "base/output_target.h"
+#include "base/range_set.h"
 #include "onnxar/bytes.h"
 #include "os/file.h"
 
@@ -30,26 +30,38 @@ std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std
 /// bytes unless it is one.
 std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteRange> pieces);
 
+/// Joins ranges, in their order, whose gaps are so small that reading them costs less than a request.
+std::vector<base::ByteRange> nearly_touching_joined(std::span<const base::ByteRange> ranges);
+
 /// The hidden files `.NAME.part` and `.NAME.part.list` beside an output. They stay when the process ends, even if it is
-/// killed, and the next object for the same version of the same file goes on with them. The list is written after the
-/// data, so it never names a piece that is not there; after a failure of the machine it may, which the proof of the
-/// whole finds.
+/// killed, and the next object for the same version of the same file goes on with them. The list has the ranges that
+/// came from the server, and is written after the data, so it never names a range that is not there; after a failure of
+/// the machine it may, which the proof of the whole finds. Threads: `write` may run concurrently on ranges that do not
+/// overlap; one thread calls the others.
 class PartFile {
  public:
-  /// Opens the files, or makes them. Other versions' pieces are forgotten. `version` also identifies the file, and has
+  /// Opens the files, or makes them. Other versions' ranges are forgotten. `version` also identifies the file, and has
   /// no line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
   /// Throws archive.busy (another object has them open), io.disk_full or what `Folder::open_own` throws.
   PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
 
-  [[nodiscard]] bool has(std::uint64_t piece) const { return pieces_.contains(piece); }
-  /// Bytes of the pieces that it has.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  /// The ranges that it has: from the server, or copied.
+  [[nodiscard]] const base::RangeSet& ranges() const noexcept { return ranges_; }
+  /// True if it has ranges that were copied.
+  [[nodiscard]] bool has_copies() const noexcept { return copied_.bytes() != 0; }
   [[nodiscard]] os::Handle handle() const noexcept { return data_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_.path; }
 
   void write(std::uint64_t offset, Bytes bytes) const;
-  /// Notes that all bytes of a piece were written.
-  void complete(std::uint64_t piece);
+  /// Writes those of the bytes that it does not have, and returns their ranges: what was verified is never overwritten.
+  /// Lists them once they are `piece_size` bytes.
+  std::vector<base::ByteRange> receive(std::uint64_t offset, Bytes bytes);
+  /// Lists all ranges that were received.
+  void list();
+  /// Notes that the bytes of this range were written, and come from another file.
+  void note_copy(const base::ByteRange& range);
+  /// Forgets the ranges that were copied.
+  void forget_copies();
   /// Cuts the file to `size`, for a file whose size was not known before.
   void set_size(std::uint64_t size) const;
   /// Gives the file the output's name. `lock` is that on the file it replaces. Throws output.exists, archive.busy (that
@@ -70,8 +82,10 @@ class PartFile {
   os::File data_;
   os::File list_;
   std::uint64_t list_end_ = 0;
-  std::set<std::uint64_t> pieces_;
-  std::uint64_t bytes_ = 0;
+  base::RangeSet ranges_;
+  base::RangeSet copied_;    // some may have been received before
+  base::RangeSet unlisted_;  // received
+  std::uint64_t list_head_ = 0;
 };
 
 }  // namespace onnxar

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,10 +19,12 @@
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
+#include "onnxar/content.h"
 #include "os/names.h"
 #include "remote/arrived_entries.h"
 #include "remote/http_file.h"
 #include "remote/part_file.h"
+#include "remote/reuse.h"
 #include "zip/directory.h"
 
 namespace onnxar {
@@ -36,44 +39,53 @@ std::string version_of(const HttpFile& file) {
   return version.empty() ? version : base::concat(version, " ", os::text_of(file.name()));
 }
 
-/// Returns the pieces that are missing, those that touch joined to runs: a request costs a round trip, in which its
-/// connection is idle. Each connection gets two runs or more, so that all of them end at about the same time.
+/// Returns the ranges that are missing, in long runs: a request costs a round trip, in which its connection is idle.
+/// Each connection gets two runs or more, so that all of them end at about the same time.
 std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t size, std::size_t connections) {
   constexpr std::uint64_t most_pieces = 16;
-  const std::uint64_t pieces = (size - part.bytes()) / piece_size;
+  const std::uint64_t pieces = (size - part.ranges().bytes()) / piece_size;
   const std::uint64_t most = piece_size * std::clamp<std::uint64_t>(pieces / 2 / connections, 1, most_pieces);
   std::vector<base::ByteRange> runs;
-  for (std::uint64_t at = 0; at < size; at += piece_size) {
-    if (part.has(at / piece_size)) continue;
-    if (runs.empty() || runs.back().end() != at || runs.back().length >= most) runs.push_back({at, 0});
-    runs.back().length += std::min(piece_size, size - at);
+  for (const base::ByteRange& range : part.ranges().missing_in({0, size})) {
+    for (std::uint64_t at = range.offset; at < range.end(); at += most)
+      runs.push_back({at, std::min(most, range.end() - at)});
   }
   return runs;
 }
 
-/// Downloads the missing pieces, and records each when it is complete. Returns whether each entry is verified.
-std::vector<bool> fetch_pieces(const HttpFile& file, const zip::Directory& directory, PartFile& part,
-                               const GetOptions& options) {
-  const std::uint64_t size = file.size();
-  part.set_size(size);
-  ArrivedEntries arrived(directory, part, options.output.threads);
-  base::Progress progress(options.progress, size);
-  progress.add(part.bytes());
+/// Downloads the missing ranges. Returns whether each entry is verified; `verified` are already.
+std::vector<bool> fetch_missing(const HttpFile& file, const zip::Directory& directory, PartFile& part,
+                                std::vector<bool> verified, const GetOptions& options, base::SharedProgress& progress) {
+  ArrivedEntries arrived(directory, part, options.output.threads, std::move(verified));
   const auto receive = [&](std::uint64_t offset, Bytes bytes) {
-    part.write(offset, bytes);
-    // The bytes of a run come in their order, and it begins with a piece: one is complete when its last byte came.
-    const std::uint64_t end = offset + bytes.size();
-    for (std::uint64_t piece = offset / piece_size; piece * piece_size < end; ++piece) {
-      const std::uint64_t piece_end = std::min((piece + 1) * piece_size, size);
-      if (piece_end > end) break;
-      part.complete(piece);
-      arrived.add(piece);
-      progress.add(piece_end - piece * piece_size);
-    }
+    const std::vector<base::ByteRange> written = part.receive(offset, bytes);
+    arrived.add(written);
+    for (const base::ByteRange& range : written) progress.add(range.length);
   };
-  file.fetch(missing_runs(part, size, options.remote.connections), receive);
-  progress.finish();
+  try {
+    receive(file.size() - file.end().size(), file.end());
+    file.fetch(missing_runs(part, file.size(), options.remote.connections), receive);
+  } catch (...) {
+    part.list();  // for the next call
+    throw;
+  }
   return arrived.finish();
+}
+
+/// Copies what archives on this machine have, and downloads the rest. Returns whether each entry is verified.
+std::vector<bool> copy_and_fetch(const HttpFile& file, const zip::Directory& directory,
+                                 std::span<const ReusableEntry> reusable, PartFile& part, const GetOptions& options,
+                                 GetReport& report) {
+  part.set_size(file.size());
+  base::SharedProgress progress(options.progress, file.size());
+  const std::uint64_t before = part.ranges().bytes();
+  progress.add(before);
+  std::vector<bool> verified =
+      copy_entries(reusable, directory.entries().size(), part, options.output.threads, progress);
+  report.reused_bytes = part.ranges().bytes() - before;
+  verified = fetch_missing(file, directory, part, std::move(verified), options, progress);
+  progress.finish();
+  return verified;
 }
 
 void fetch_in_one(const HttpFile& file, PartFile& part) {
@@ -94,9 +106,17 @@ bool is_same(const zip::Directory& a, const zip::Directory& b) {
   return a.offset() == b.offset() && std::ranges::equal(a.headers(), b.headers());
 }
 
-/// Proves the container, and the CRC-32 of each entry that was not verified with `directory`. Writes the result to
-/// `report`. Errors have no path: the file has no name yet.
-void prove(const PartFile& part, const zip::Directory* directory, std::vector<bool> verified, std::size_t threads,
+void expect_digest(const Archive& archive, const GetOptions& options) {
+  if (options.digest.empty()) return;
+  const std::string found = digest(archive, {.threads = options.output.threads}).hex;
+  if (found == options.digest) return;
+  throw Error(Code::remote_answer,
+              base::concat("the archive on the server has the digest ", found, " instead of ", options.digest));
+}
+
+/// Proves the container, the CRC-32 of each entry that was not verified with `directory`, and the digest. Writes the
+/// result to `report`. Errors have no path: the file has no name yet.
+void prove(const PartFile& part, const zip::Directory* directory, std::vector<bool> verified, const GetOptions& options,
            GetReport& report) {
   const Archive archive = open_range(part.handle(), {}, {});
   const std::vector<Finding> findings = check_container(archive);
@@ -105,9 +125,11 @@ void prove(const PartFile& part, const zip::Directory* directory, std::vector<bo
   // A server may have sent another directory than before.
   if (directory == nullptr || !is_same(*directory, ArchiveAccess::directory(archive))) verified.clear();
   verified.resize(archive.size());
-  base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads), [&](std::size_t i) {
-    if (!verified[i]) archive.verify(archive.entry(i));
-  });
+  base::parallel_for(archive.size(), base::threads_for(archive.file().size(), options.output.threads),
+                     [&](std::size_t i) {
+                       if (!verified[i]) archive.verify(archive.entry(i));
+                     });
+  expect_digest(archive, options);
   report.entries = archive.size();
   report.file_bytes = archive.file().size();  // the server may not have sent it
 }
@@ -125,18 +147,63 @@ zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
 
 /// Downloads the file and proves it. `directory` is the one on the server, or null if the server sends whole files
 /// only.
-void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, PartFile& part, const GetOptions& options,
-                     GetReport& report) {
+void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, std::span<const ReusableEntry> reusable,
+                     PartFile& part, const GetOptions& options, GetReport& report) {
   std::vector<bool> verified;
   bool has_ranges = directory != nullptr;
   try {
-    if (has_ranges) verified = fetch_pieces(file, *directory, part, options);
+    if (has_ranges) verified = copy_and_fetch(file, *directory, reusable, part, options, report);
   } catch (const Error& error) {
     if (error.code() != Code::remote_no_ranges) throw;
     has_ranges = false;  // the server no longer sends ranges
   }
-  if (!has_ranges) fetch_in_one(file, part);
-  prove(part, directory, std::move(verified), options.output.threads, report);
+  if (!has_ranges) {
+    report.reused_bytes = 0;
+    fetch_in_one(file, part);
+  }
+  prove(part, directory, std::move(verified), options, report);
+}
+
+/// Downloads the file and proves it. If the proof finds a fault, downloads what was copied, once: different bytes can
+/// have the same CRC-32.
+void fetch_and_prove_twice(const HttpFile& file, const zip::Directory* directory,
+                           std::span<const ReusableEntry> reusable, PartFile& part, const GetOptions& options,
+                           GetReport& report) {
+  try {
+    return fetch_and_prove(file, directory, reusable, part, options, report);
+  } catch (const Error& error) {
+    const bool is_of_content = kind(error.code()) == Kind::format || error.code() == Code::remote_answer;
+    if (!is_of_content || !part.has_copies()) throw;
+  }
+  part.forget_copies();
+  fetch_and_prove(file, directory, {}, part, options, report);
+}
+
+/// Opens the archives whose entries may be copied. The file that is replaced may be any file.
+std::vector<OldArchive> open_old(const std::filesystem::path& replaced, const GetOptions& options) {
+  std::vector<OldArchive> archives;
+  for (const std::filesystem::path& path : options.reuse) archives.push_back(OldArchive::open(path));
+  if (!options.output.overwrite) return archives;
+  try {
+    archives.push_back(OldArchive::open(replaced));
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): there is none, or it is not an archive
+  }
+  return archives;
+}
+
+/// Plans what `get` would transfer.
+GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
+  for (const ReusableEntry& entry : reusable) report.reused_bytes += entry.entry.size;
+  report.downloaded_bytes = report.file_bytes - report.reused_bytes;
+  return report;
+}
+
+void expect_possible(const GetOptions& options) {
+  constexpr std::size_t digits = 64;
+  const bool is_hex = options.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (options.digest.empty() || (is_hex && options.digest.size() == digits)) return;
+  throw Error(Code::usage_argument,
+              base::concat(base::quoted(options.digest), " is not a digest, which has 64 digits from 0 to f"));
 }
 
 /// Returns the first of these variables that is set and not empty.
@@ -176,23 +243,28 @@ RangesOpener remote_files(const RemoteOptions& options) {
 }
 
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
+  expect_possible(options);
   const base::Existing existing = existing_of(options.output);
   base::OutputTarget target = base::find_target(output, existing);
   os::File lock = lock_output(target.path, options.output);
+  const std::vector<OldArchive> old = open_old(target.path, options);
   const auto file = std::make_shared<const HttpFile>(address, options.remote, WholeFiles::allowed);
   GetReport report{.file_bytes = file->size()};
   // A file that is not an archive is refused before it is downloaded.
   std::optional<zip::Directory> directory;
   if (file->has_ranges()) report.entries = directory.emplace(directory_of(file)).entries().size();
-  if (options.output.dry_run) return report;
+  const std::vector<ReusableEntry> reusable =
+      directory ? reusable_entries(*directory, old) : std::vector<ReusableEntry>();
+  if (options.output.dry_run) return planned(report, reusable);
   PartFile part(std::move(target), version_of(*file), file->size());
-  report.resumed_bytes = part.bytes();
+  report.resumed_bytes = part.ranges().bytes();
   try {
-    fetch_and_prove(*file, directory ? &*directory : nullptr, part, options, report);
+    fetch_and_prove_twice(*file, directory ? &*directory : nullptr, reusable, part, options, report);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download starts from the beginning
     throw error.with_path(part.target());
   }
+  report.downloaded_bytes = file->received();
   part.publish(existing, sync_of(options.output), std::move(lock));
   return report;
 }

@@ -24,20 +24,16 @@ class ArrivedEntriesTest : public ::testing::Test {
  protected:
   ArrivedEntriesTest() { part_.set_size(built_.bytes.size()); }
 
-  void receive(std::uint64_t piece) {
+  std::vector<base::ByteRange> receive(std::uint64_t piece) {
     const Bytes rest = Bytes(built_.bytes).subspan(piece * piece_size);
-    part_.write(piece * piece_size, rest.first(std::min<std::size_t>(piece_size, rest.size())));
-    part_.complete(piece);
+    return part_.receive(piece * piece_size, rest.first(std::min<std::size_t>(piece_size, rest.size())));
   }
   void damage(std::string_view name) { flip_bit(built_.bytes, built_.entry(name).data_offset); }
 
   /// Receives the pieces one by one. Returns which entries were verified.
   std::vector<bool> verified_of(const std::vector<std::uint64_t>& pieces) {
     ArrivedEntries arrived(directory_, part_, threads_);
-    for (const std::uint64_t piece : pieces) {
-      receive(piece);
-      arrived.add(piece);
-    }
+    for (const std::uint64_t piece : pieces) arrived.add(receive(piece));
     return arrived.finish();
   }
 
@@ -89,6 +85,10 @@ TEST_F(ArrivedEntriesTest, WithoutAThreadTheCallerVerifies) {
   threads_ = 1;
   receive(0);
   EXPECT_EQ(verified_of({2}), (std::vector{true, false, true, true}));
+}
+
+TEST_F(ArrivedEntriesTest, WithoutAThreadTheCallerFindsFaults) {
+  threads_ = 1;
   damage("last");
   EXPECT_EQ(code_of([&] { return verified_of({2}); }), Code::zip_data_crc);
 }

@@ -26,8 +26,8 @@ class PartFileTest : public ::testing::Test {
   [[nodiscard]] PartFile complete() const {
     PartFile part = opened();
     part.set_size(size_);
-    part.write(0, pattern(size_));
-    part.complete(0);
+    part.receive(0, pattern(size_));
+    part.list();
     return part;
   }
   /// Puts another process's download in the place of this one.
@@ -40,8 +40,41 @@ class PartFileTest : public ::testing::Test {
 TEST_F(PartFileTest, GoesOnWithThePiecesOfTheSameVersion) {
   std::optional<PartFile> part = complete();
   part.reset();
-  EXPECT_EQ(opened().bytes(), size_);
-  EXPECT_EQ(opened("2").bytes(), 0U);
+  EXPECT_EQ(opened().ranges().bytes(), size_);
+  EXPECT_EQ(opened("2").ranges().bytes(), 0U);
+}
+
+TEST_F(PartFileTest, WritesOnlyWhatItDoesNotHave) {
+  PartFile part = opened();
+  part.receive(10, pattern(10));
+  const std::vector<std::byte> others(40);
+  EXPECT_EQ(part.receive(0, others), (std::vector<base::ByteRange>{{0, 10}, {20, 20}}));
+  EXPECT_EQ(folder_.read_file(".out.part").at(15), pattern(10).at(5));
+}
+
+TEST_F(PartFileTest, ForgetsCopiesAlsoOfWhatItReceived) {
+  {
+    PartFile part = opened();
+    part.receive(0, pattern(50));
+    part.list();
+    part.note_copy({40, 30});
+    EXPECT_TRUE(part.has_copies());
+    part.forget_copies();
+    EXPECT_FALSE(part.has_copies());
+    EXPECT_EQ(part.ranges().ranges(), (std::vector<base::ByteRange>{{0, 40}}));
+    part.set_size(size_);
+  }
+  EXPECT_EQ(opened().ranges().ranges(), (std::vector<base::ByteRange>{{0, 40}}));
+}
+
+TEST_F(PartFileTest, DoesNotListCopies) {
+  {
+    PartFile part = opened();
+    part.set_size(size_);
+    part.note_copy({0, 30});
+    part.list();
+  }
+  EXPECT_EQ(opened().ranges().bytes(), 0U);
 }
 
 TEST_F(PartFileTest, OfAnotherProcessIsNotPublished) {
@@ -70,7 +103,7 @@ TEST_F(PartFileTest, HasNothingIfOnlyTheListIsLeft) {
     const PartFile part = complete();
     fs::rename(folder_ / ".out.part", folder_ / "out");  // and was killed before it removed the list
   }
-  EXPECT_EQ(opened().bytes(), 0U);
+  EXPECT_EQ(opened().ranges().bytes(), 0U);
 }
 
 TEST_F(PartFileTest, DoesNotReplaceAnArchiveThatIsBeingEdited) {

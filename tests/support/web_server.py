@@ -26,6 +26,8 @@ class File:
     modified: str | None = "Mon, 23 Nov 2026 10:00:00 GMT"
     ranges: bool = True
     several: str = "multipart"  # or "first", "whole"
+    told: Callable[[int, int], tuple[int, int]] | None = None  # the range that a part of several says it is
+    parts: Callable[[bytes], bytes] | None = None  # makes another body of several ranges
     encoding: str | None = None
     fail: int = 0  # so many answers have `status`
     status: int = 503
@@ -213,13 +215,14 @@ class Server:
             told = f"bytes {first + file.shift}-{last + file.shift}/{size}"
             headers["Content-Range"] = file.content_range if lies and file.content_range else told
             return self.body(handler, 206, headers, file.data[first + file.shift : last + file.shift + 1], cut)
-        parts = b"".join(
-            f"\r\n--limit\r\nContent-Type: x/y\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n".encode()
-            + file.data[first : last + 1]
-            for first, last in ranges
-        )
+        parts = b""
+        for first, last in ranges:
+            says = file.told(first, last) if file.told else (first, last)
+            head = f"\r\n--limit\r\nContent-Type: x/y\r\nContent-Range: bytes {says[0]}-{says[1]}/{size}\r\n\r\n"
+            parts += head.encode() + file.data[first : last + 1]
         headers["Content-Type"] = "multipart/byteranges; boundary=limit"
-        self.body(handler, 206, headers, parts + b"\r\n--limit--\r\n", cut)
+        parts += b"\r\n--limit--\r\n"
+        self.body(handler, 206, headers, file.parts(parts) if file.parts else parts, cut)
 
     def body(
         self,

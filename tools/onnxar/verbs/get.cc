@@ -2,11 +2,13 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "onnxar/remote.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
+#include "shell/paths.h"
 #include "shell/progress_line.h"
 
 namespace onnxar::tool {
@@ -15,23 +17,30 @@ namespace {
 struct GetArguments {
   std::string address;
   std::filesystem::path output;
+  std::vector<std::string> reuse;
   GetOptions options;
   Verbosity verbosity;
 };
 
+void print_report(const GetReport& report, const GetArguments& arguments) {
+  const bool dry_run = arguments.options.output.dry_run;
+  std::cerr << escaped_path(arguments.output) << (dry_run ? ": would be " : ": ")
+            << counted(report.entries, "entry", "entries") << ", " << short_size(report.file_bytes);
+  if (report.resumed_bytes != 0)
+    std::cerr << ", " << short_size(report.resumed_bytes) << " of them from an earlier download";
+  if (report.reused_bytes != 0) std::cerr << ", " << short_size(report.reused_bytes) << " reused";
+  std::cerr << ", " << short_size(report.downloaded_bytes) << (dry_run ? " to download" : " downloaded") << '\n';
+}
+
 int get(GetArguments& arguments) {
   const std::size_t connections = arguments.options.remote.connections;
   arguments.options.remote = remote_options();
+  for (const std::string& path : arguments.reuse) arguments.options.reuse.push_back(path_of(path));
   arguments.options.remote.connections = connections;
   const GetReport report = with_progress("downloading", arguments.verbosity, arguments.options.progress, [&arguments] {
     return onnxar::get(arguments.address, arguments.output, arguments.options);
   });
-  if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << escaped_path(arguments.output) << (arguments.options.output.dry_run ? ": would be " : ": ")
-            << counted(report.entries, "entry", "entries") << ", " << short_size(report.file_bytes);
-  if (report.resumed_bytes != 0)
-    std::cerr << ", " << short_size(report.resumed_bytes) << " of them from an earlier download";
-  std::cerr << '\n';
+  if (!arguments.verbosity.quiet) print_report(report, arguments);
   return exit_code::done;
 }
 
@@ -45,6 +54,14 @@ Verb add_get(CLI::App& app) {
   verb->add_option("-c,--connections", arguments->options.remote.connections, "Number of concurrent requests")
       ->type_name("N")
       ->capture_default_str();
+  verb->add_option("--reuse", arguments->reuse,
+                   "Copy the entries that this archive has, and download only the others; with --force, the replaced "
+                   "archive is used too")
+      ->type_name(value_type::file)
+      ->allow_extra_args(false);
+  verb->add_option("--digest", arguments->options.digest,
+                   "Refuse an archive whose content has another digest (`onnxar digest`)")
+      ->type_name("HEX");
   add_timeout(*verb);
   add_threads(*verb, arguments->options.output.threads);
   add_overwrite(*verb, arguments->options.output);

@@ -1,0 +1,154 @@
+// Finds entries that archives on this machine have, and copies them into a file that is being downloaded.
+#include "remote/reuse.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/opening.h"
+#include "base/checked.h"
+#include "base/crc32.h"
+#include "base/memory.h"
+#include "base/open_file.h"
+#include "base/parallel.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::uint64_t least_reused = 4096;        // bytes; fewer cost less than another range of a request
+constexpr std::uint64_t least_shared = 64U << 10U;  // bytes
+constexpr std::uint64_t block_size = 4096;          // of file systems that share blocks
+constexpr std::size_t step = 1U << 20U;             // bytes that stay in a core's cache
+
+using Content = std::pair<std::uint64_t, std::uint32_t>;
+
+/// Copies entries on one thread.
+class EntryCopier {
+ public:
+  explicit EntryCopier(const PartFile& part) : part_(part), buffer_(step) {}
+
+  /// Returns true if the copy has the entry's CRC-32.
+  bool copy(const ReusableEntry& entry) {
+    const std::uint64_t from = entry.old->archive.locate(entry.entry).offset;
+    const base::ByteRange target{entry.offset, entry.entry.size};
+    const base::ByteRange blocks = share(*entry.old, from, target);
+    crc_ = 0;
+    const std::uint64_t before = blocks.offset - target.offset;
+    write(*entry.old, from, {target.offset, before});
+    // The bytes that are shared are summed where they arrived: the archive may change in between.
+    pass(part_.handle(), part_.target(), blocks.offset, blocks, false);
+    const std::uint64_t rest = before + blocks.length;
+    write(*entry.old, from + rest, {target.offset + rest, target.length - rest});
+    return crc_ == entry.entry.crc32;
+  }
+
+ private:
+  /// Shares whole blocks. Returns their range in the part; empty at the target's begin if none are shared.
+  base::ByteRange share(const OldArchive& old, std::uint64_t from, const base::ByteRange& target) {
+    const base::ByteRange none{target.offset, 0};
+    if (!may_share_ || target.length < least_shared || (target.offset - from) % block_size != 0) return none;
+    const std::uint64_t begin = base::align_up(target.offset, block_size);
+    const std::uint64_t length = (target.end() - begin) / block_size * block_size;
+    may_share_ = !os::share_blocks(part_.handle(), begin, old.file, from + (begin - target.offset), length);
+    return may_share_ ? base::ByteRange{begin, length} : none;
+  }
+
+  void write(const OldArchive& old, std::uint64_t from, const base::ByteRange& target) {
+    pass(old.file, old.archive.path(), from, target, true);
+  }
+
+  /// Reads with system calls: access to a mapping raises SIGBUS if the file was shortened.
+  void pass(os::Handle source, const std::filesystem::path& path, std::uint64_t from, const base::ByteRange& target,
+            bool is_written) {
+    for (std::uint64_t done = 0; done < target.length;) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(step, target.length - done));
+      const std::span<std::byte> piece = std::span(buffer_).first(size);
+      base::read_fully(source, piece, from + done, path);
+      crc_ = base::crc32(crc_, piece);
+      if (is_written) part_.write(target.offset + done, piece);
+      done += size;
+    }
+  }
+
+  const PartFile& part_;
+  std::vector<std::byte> buffer_;
+  bool may_share_ = true;
+  std::uint32_t crc_ = 0;
+};
+
+/// Throws io.changed if an entry was not copied because its archive was changed. An archive that is only damaged can
+/// still be used for its other entries.
+void expect_unchanged(const ReusableEntry& entry) {
+  if (is_changed(entry.old->archive)) throw changed_while_read(entry.old->archive.path());
+}
+
+/// Returns true if the copy is right, false if the archive on this machine is damaged.
+bool copy_or_leave(const ReusableEntry& entry, EntryCopier& copier) {
+  try {
+    if (copier.copy(entry)) return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+  }
+  expect_unchanged(entry);
+  return false;
+}
+
+}  // namespace
+
+OldArchive OldArchive::open(const std::filesystem::path& path) {
+  os::File file = base::open_file(path, os::Access::read);
+  Archive archive = open_range(file, {}, {}, path);
+  return {std::move(file), std::move(archive)};
+}
+
+std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const OldArchive> archives) {
+  std::map<Content, std::pair<const OldArchive*, ArchiveEntry>> known;
+  for (const OldArchive& old : archives) {
+    for (const ArchiveEntry& entry : old.archive.entries()) {
+      if (entry.size >= least_reused) known.try_emplace({entry.size, entry.crc32}, &old, entry);
+    }
+  }
+  std::vector<ReusableEntry> found;
+  for (std::size_t i = 0; i < wanted.entries().size(); ++i) {
+    const zip::DirectoryEntry& entry = wanted.entries()[i];
+    const auto same = known.find({entry.size, entry.crc32});
+    if (same == known.end()) continue;
+    // As EntryRanges::likely_data_offset: opening proved the headers for which the directory suggests no place.
+    const bool is_regular = wanted.regular_header_size(i) != 0;
+    const std::uint64_t offset = is_regular ? wanted.limit_of(i) - entry.size : wanted.proved_data_offset(i);
+    found.push_back({i, same->second.first, same->second.second, offset});
+  }
+  return found;
+}
+
+std::vector<bool> copy_entries(std::span<const ReusableEntry> entries, std::size_t count, PartFile& part,
+                               std::size_t threads, base::SharedProgress& progress) {
+  std::vector<ReusableEntry> wanted;
+  std::uint64_t bytes = 0;
+  for (const ReusableEntry& entry : entries) {
+    if (part.ranges().has({entry.offset, entry.entry.size})) continue;
+    wanted.push_back(entry);
+    bytes += entry.entry.size;
+  }
+  std::vector<bool> copied(count);
+  std::mutex noting;
+  std::atomic<std::size_t> next = 0;
+  const std::size_t workers = std::min(base::threads_for(bytes, threads), std::max<std::size_t>(wanted.size(), 1));
+  base::parallel_for(workers, workers, [&](std::size_t) {
+    EntryCopier copier(part);
+    for (std::size_t i = next++; i < wanted.size(); i = next++) {
+      if (!copy_or_leave(wanted[i], copier)) continue;
+      const std::scoped_lock lock(noting);
+      const std::uint64_t before = part.ranges().bytes();
+      part.note_copy({wanted[i].offset, wanted[i].entry.size});
+      copied[wanted[i].index] = true;
+      progress.add(part.ranges().bytes() - before);
+    }
+  });
+  return copied;
+}
+
+}  // namespace onnxar
