@@ -76,14 +76,18 @@ struct GetOptions {
   /// those with the same size and CRC-32. With OutputOptions::overwrite, the replaced file is used too, if it is an
   /// archive.
   std::vector<std::filesystem::path> reuse = {};
+  /// A graph, named as for Archive::graph. Downloads only what `pack` of the address with LoadOptions::graph would
+  /// read, in few requests, and writes the same bytes as `pack` does. Empty: the whole archive.
+  std::string graph = {};
   /// The expected digest of the content (Digest::hex); empty: any. If it differs, the entries that were copied are
   /// downloaded once, and then the error is remote.answer.
   std::string digest = {};
 };
 
 struct GetReport {
-  std::uint64_t file_bytes = 0;
-  std::uint64_t resumed_bytes = 0;  ///< of these, from an interrupted call
+  std::uint64_t file_bytes = 0;     ///< of the output
+  std::uint64_t remote_bytes = 0;   ///< of the file on the server
+  std::uint64_t resumed_bytes = 0;  ///< from an interrupted call
   std::size_t entries = 0;
   std::uint64_t reused_bytes = 0;      ///< of the file, from GetOptions::reuse
   std::uint64_t downloaded_bytes = 0;  ///< what the server sent; in a dry run, what it would have to send

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 #include "remote/part_file.h"
 #include "remote/waiting.h"
 
@@ -207,6 +208,12 @@ void HttpFile::open(WholeFiles whole) {
        "the server sends neither ETag nor Last-Modified, so a replaced file would not be noticed while it is "
        "read",
        {Hint::get_whole});
+}
+
+std::string HttpFile::version_text() const {
+  if (!has_ranges_) return {};
+  const std::string& version = version_.etag.empty() ? version_.last_modified : version_.etag;
+  return version.empty() ? version : concat(version, " ", os::text_of(address_.shown));
 }
 
 void HttpFile::read(std::span<const RangeTarget> ranges) const {

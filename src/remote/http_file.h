@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,9 @@ class HttpFile final : public RandomAccess {
   [[nodiscard]] std::filesystem::path name() const override { return address_.shown; }
   void read(std::span<const RangeTarget> ranges) const override;
 
+  /// Identifies the file and its version; empty if the server states no version. Contains the address, because two
+  /// files may have the same time, but not its query, because each download may have its own signature.
+  [[nodiscard]] std::string version_text() const;
   /// The bytes at the end of the file that opening read.
   [[nodiscard]] Bytes end() const noexcept { return end_; }
   /// The bytes that servers have sent so far, with the heads of their answers.

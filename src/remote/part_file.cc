@@ -38,6 +38,20 @@ void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::
 
 }  // namespace
 
+std::vector<base::ByteRange> runs_of(std::span<const base::ByteRange> ranges, std::size_t connections) {
+  constexpr std::uint64_t most_pieces = 16;
+  std::uint64_t bytes = 0;
+  for (const base::ByteRange& range : ranges) bytes += range.length;
+  const std::uint64_t most =
+      piece_size * std::clamp<std::uint64_t>(bytes / piece_size / 2 / connections, 1, most_pieces);
+  std::vector<base::ByteRange> runs;
+  for (const base::ByteRange& range : ranges) {
+    for (std::uint64_t at = range.offset; at < range.end(); at += most)
+      runs.push_back({at, std::min(most, range.end() - at)});
+  }
+  return runs;
+}
+
 std::vector<base::ByteRange> nearly_touching_joined(std::span<const base::ByteRange> ranges) {
   std::vector<base::ByteRange> joined;
   for (const base::ByteRange& range : ranges) {
@@ -83,7 +97,7 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
   return bundles;
 }
 
-PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size)
+PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size, Room room)
     : target_(std::move(place)), size_(size), data_(target_.folder->open_own(name_of(data_suffix))) {
   std::error_code failed;
   // A process that had the lock until now may have given the file its name: then this process must not write it.
@@ -102,11 +116,15 @@ PartFile::PartFile(base::OutputTarget place, const std::string& version, std::ui
     note(head);
   }
   list_head_ = head.size();
-  const std::error_code full = size == 0 ? std::error_code() : os::set_aside(data_, 0, size, os::FileSize::grows);
+  if (room == Room::sparse) os::allow_holes(data_);
+  const bool is_reserved = room == Room::whole && size != 0;
+  const std::error_code full = !is_reserved ? std::error_code() : os::set_aside(data_, 0, size, os::FileSize::grows);
   // Copies may share blocks, and then need less room.
   if (os::reason_of(full) == os::Reason::disk_full && !os::can_share_blocks(data_))
     throw base::system_error(full, "no room for", target());
 }
+
+std::filesystem::path PartFile::path() const { return target_.folder->path() / os::path_of(name_of(data_suffix)); }
 
 /// True if the file still has this name, and not by a link.
 bool PartFile::has_name(os::Handle file, const std::string& suffix) const {
@@ -206,8 +224,7 @@ void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) 
   if (existing == base::Existing::replace) base::renew_lock(lock, target());
   // The rename is by name, and must not publish another process's download.
   if (!has_name(data_, data_suffix)) {
-    throw Error(Code::io_changed, "was removed or replaced during the download; try again", {},
-                target_.folder->path() / os::path_of(name_of(data_suffix)));
+    throw Error(Code::io_changed, "was removed or replaced during the download; try again", {}, path());
   }
   if (!failed) {
     const std::filesystem::path from = os::path_of(name_of(data_suffix));

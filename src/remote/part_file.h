@@ -30,6 +30,10 @@ std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std
 /// bytes unless it is one.
 std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteRange> pieces);
 
+/// Returns ranges, in their order, as long runs: a request costs a round trip, in which its connection is idle. Each
+/// connection gets two runs or more, so that all of them end at about the same time.
+std::vector<base::ByteRange> runs_of(std::span<const base::ByteRange> ranges, std::size_t connections);
+
 /// Joins ranges, in their order, whose gaps are so small that reading them costs less than a request.
 std::vector<base::ByteRange> nearly_touching_joined(std::span<const base::ByteRange> ranges);
 
@@ -42,14 +46,18 @@ class PartFile {
  public:
   /// Opens the files, or makes them. Other versions' ranges are forgotten. `version` also identifies the file, and has
   /// no line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
-  /// Throws archive.busy (another object has them open), io.disk_full or what `Folder::open_own` throws.
-  PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size);
+  /// With Room::sparse, only what is written takes room on the disk. Throws archive.busy (another object has them
+  /// open), io.disk_full or what `Folder::open_own` throws.
+  enum class Room : std::uint8_t { whole, sparse };
+  PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size, Room room = Room::whole);
 
   /// The ranges that it has: from the server, or copied.
   [[nodiscard]] const base::RangeSet& ranges() const noexcept { return ranges_; }
   /// True if it has ranges that were copied.
   [[nodiscard]] bool has_copies() const noexcept { return copied_.bytes() != 0; }
   [[nodiscard]] os::Handle handle() const noexcept { return data_; }
+  /// The path of the hidden file that has the data.
+  [[nodiscard]] std::filesystem::path path() const;
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_.path; }
 
   void write(std::uint64_t offset, Bytes bytes) const;

@@ -24,34 +24,12 @@
 #include "remote/arrived_entries.h"
 #include "remote/http_file.h"
 #include "remote/part_file.h"
+#include "remote/partial.h"
 #include "remote/reuse.h"
 #include "zip/directory.h"
 
 namespace onnxar {
 namespace {
-
-/// Identifies the file that the pieces belong to and its version; empty if the server states no version. Contains the
-/// address, because two files may have the same time, but not its query, because each download may have its own
-/// signature.
-std::string version_of(const HttpFile& file) {
-  if (!file.has_ranges()) return {};
-  const std::string& version = file.version().etag.empty() ? file.version().last_modified : file.version().etag;
-  return version.empty() ? version : base::concat(version, " ", os::text_of(file.name()));
-}
-
-/// Returns the ranges that are missing, in long runs: a request costs a round trip, in which its connection is idle.
-/// Each connection gets two runs or more, so that all of them end at about the same time.
-std::vector<base::ByteRange> missing_runs(const PartFile& part, std::uint64_t size, std::size_t connections) {
-  constexpr std::uint64_t most_pieces = 16;
-  const std::uint64_t pieces = (size - part.ranges().bytes()) / piece_size;
-  const std::uint64_t most = piece_size * std::clamp<std::uint64_t>(pieces / 2 / connections, 1, most_pieces);
-  std::vector<base::ByteRange> runs;
-  for (const base::ByteRange& range : part.ranges().missing_in({0, size})) {
-    for (std::uint64_t at = range.offset; at < range.end(); at += most)
-      runs.push_back({at, std::min(most, range.end() - at)});
-  }
-  return runs;
-}
 
 /// Downloads the missing ranges. Returns whether each entry is verified; `verified` are already.
 std::vector<bool> fetch_missing(const HttpFile& file, const zip::Directory& directory, PartFile& part,
@@ -64,7 +42,7 @@ std::vector<bool> fetch_missing(const HttpFile& file, const zip::Directory& dire
   };
   try {
     receive(file.size() - file.end().size(), file.end());
-    file.fetch(missing_runs(part, file.size(), options.remote.connections), receive);
+    file.fetch(runs_of(part.ranges().missing_in({0, file.size()}), options.remote.connections), receive);
   } catch (...) {
     part.list();  // for the next call
     throw;
@@ -179,18 +157,6 @@ void fetch_and_prove_twice(const HttpFile& file, const zip::Directory* directory
   fetch_and_prove(file, directory, {}, part, options, report);
 }
 
-/// Opens the archives whose entries may be copied. The file that is replaced may be any file.
-std::vector<OldArchive> open_old(const std::filesystem::path& replaced, const GetOptions& options) {
-  std::vector<OldArchive> archives;
-  for (const std::filesystem::path& path : options.reuse) archives.push_back(OldArchive::open(path));
-  if (!options.output.overwrite) return archives;
-  try {
-    archives.push_back(OldArchive::open(replaced));
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): there is none, or it is not an archive
-  }
-  return archives;
-}
-
 /// Plans what `get` would transfer.
 GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
   for (const ReusableEntry& entry : reusable) report.reused_bytes += entry.entry.size;
@@ -200,6 +166,8 @@ GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
 
 void expect_possible(const GetOptions& options) {
   constexpr std::size_t digits = 64;
+  if (!options.graph.empty() && !options.digest.empty())
+    throw Error(Code::usage_argument, "the digest of an archive is not that of one of its graphs");
   const bool is_hex = options.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (options.digest.empty() || (is_hex && options.digest.size() == digits)) return;
   throw Error(Code::usage_argument,
@@ -244,19 +212,20 @@ RangesOpener remote_files(const RemoteOptions& options) {
 
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
   expect_possible(options);
+  if (!options.graph.empty()) return get_graph(address, output, options);
   const base::Existing existing = existing_of(options.output);
   base::OutputTarget target = base::find_target(output, existing);
   os::File lock = lock_output(target.path, options.output);
-  const std::vector<OldArchive> old = open_old(target.path, options);
+  const std::vector<OldArchive> old = old_archives(target.path, options);
   const auto file = std::make_shared<const HttpFile>(address, options.remote, WholeFiles::allowed);
-  GetReport report{.file_bytes = file->size()};
+  GetReport report{.file_bytes = file->size(), .remote_bytes = file->size()};
   // A file that is not an archive is refused before it is downloaded.
   std::optional<zip::Directory> directory;
   if (file->has_ranges()) report.entries = directory.emplace(directory_of(file)).entries().size();
   const std::vector<ReusableEntry> reusable =
       directory ? reusable_entries(*directory, old) : std::vector<ReusableEntry>();
   if (options.output.dry_run) return planned(report, reusable);
-  PartFile part(std::move(target), version_of(*file), file->size());
+  PartFile part(std::move(target), file->version_text(), file->size());
   report.resumed_bytes = part.ranges().bytes();
   try {
     fetch_and_prove_twice(*file, directory ? &*directory : nullptr, reusable, part, options, report);

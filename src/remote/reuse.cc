@@ -104,6 +104,17 @@ OldArchive OldArchive::open(const std::filesystem::path& path) {
   return {std::move(file), std::move(archive)};
 }
 
+std::vector<OldArchive> old_archives(const std::filesystem::path& output, const GetOptions& options) {
+  std::vector<OldArchive> archives;
+  for (const std::filesystem::path& path : options.reuse) archives.push_back(OldArchive::open(path));
+  if (!options.output.overwrite) return archives;
+  try {
+    archives.push_back(OldArchive::open(output));
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): there is none, or it is not an archive
+  }
+  return archives;
+}
+
 std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const OldArchive> archives) {
   std::map<Content, std::pair<const OldArchive*, ArchiveEntry>> known;
   for (const OldArchive& old : archives) {

@@ -10,6 +10,7 @@
 
 #include "base/sources.h"
 #include "onnxar/archive.h"
+#include "onnxar/remote.h"
 #include "os/file.h"
 #include "remote/part_file.h"
 #include "zip/directory.h"
@@ -24,6 +25,10 @@ struct OldArchive {
   /// Throws what Archive::open throws.
   static OldArchive open(const std::filesystem::path& path);
 };
+
+/// Opens the archives whose entries may be copied: options.reuse and, if it may be replaced and is an archive, the file
+/// at `output`. Throws what Archive::open throws for the former.
+std::vector<OldArchive> old_archives(const std::filesystem::path& output, const GetOptions& options);
 
 /// An entry that an archive on this machine seems to have: the size and the CRC-32 are equal.
 struct ReusableEntry {

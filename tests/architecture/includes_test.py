@@ -15,7 +15,7 @@ BELOW = {
     "archive": ["zip", "onnx"],
     "convert": ["archive"],
     "c": ["convert"],
-    "remote": ["archive"],
+    "remote": ["convert"],
     "model": ["convert"],
     "inspect": ["model"],
 }

@@ -26,10 +26,11 @@ void print_report(const GetReport& report, const GetArguments& arguments) {
   const bool dry_run = arguments.options.output.dry_run;
   std::cerr << escaped_path(arguments.output) << (dry_run ? ": would be " : ": ")
             << counted(report.entries, "entry", "entries") << ", " << short_size(report.file_bytes);
-  if (report.resumed_bytes != 0)
-    std::cerr << ", " << short_size(report.resumed_bytes) << " of them from an earlier download";
+  if (report.resumed_bytes != 0) std::cerr << ", " << short_size(report.resumed_bytes) << " from an earlier download";
   if (report.reused_bytes != 0) std::cerr << ", " << short_size(report.reused_bytes) << " reused";
-  std::cerr << ", " << short_size(report.downloaded_bytes) << (dry_run ? " to download" : " downloaded") << '\n';
+  std::cerr << ", " << short_size(report.downloaded_bytes);
+  if (!arguments.options.graph.empty()) std::cerr << " of " << short_size(report.remote_bytes);
+  std::cerr << (dry_run ? " to download" : " downloaded") << '\n';
 }
 
 int get(GetArguments& arguments) {
@@ -54,6 +55,7 @@ Verb add_get(CLI::App& app) {
   verb->add_option("-c,--connections", arguments->options.remote.connections, "Number of concurrent requests")
       ->type_name("N")
       ->capture_default_str();
+  add_graph(*verb, arguments->options.graph, "Download only what this graph needs, and write what `pack` would write");
   verb->add_option("--reuse", arguments->reuse,
                    "Copy the entries that this archive has, and download only the others; with --force, the replaced "
                    "archive is used too")
