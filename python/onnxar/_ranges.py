@@ -214,7 +214,7 @@ def pieces_of(ranges: Iterable[Range], end: int) -> list[Range]:
         if stop <= start:
             continue
         if joined and start - joined[-1][1] <= GAP:
-            joined[-1][1] = stop
+            joined[-1][1] = max(joined[-1][1], stop)
         else:
             joined.append([start, stop])
     return [(at, min(at + PIECE, stop)) for start, stop in joined for at in range(start, stop, PIECE)]

@@ -9,7 +9,7 @@ torch_test() {
   cat python/tests/requirements.txt python/tests/torch_requirements.txt > build/torch_requirements.txt
   environment "$venv" build/torch_requirements.txt
   "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --force-reinstall build/wheel/onnxar-*.whl
-  for test in with_torch with_whisper with_builder exporters/torch_models; do
+  for test in with_torch with_torch_devices with_whisper with_builder exporters/torch_models; do
     say "python/tests/$test.py"
     "$venv/bin/python" -B "python/tests/$test.py"
   done
