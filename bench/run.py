@@ -17,6 +17,7 @@ import digesting
 import editing
 import families
 import folders
+import gpu
 import growth
 import library
 import network
@@ -57,12 +58,13 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "sessions": lambda folder: sessions.measure(folder, arguments.runs, arguments.gib / 2),
         "caching": lambda folder: caching.measure(folder, arguments.runs, arguments.gib / 2, ROOT / "docs/memory.svg" if arguments.write else None),
         "export": lambda folder: sessions.export(folder, arguments.gib / 2),
+        "gpu": gpu.measure,
         "network": lambda folder: network.measure(folder, arguments.runs, arguments.gib / 2),
         "remote": lambda folder: remote.measure(folder, arguments.runs),
     }
 
 
-BY_NAME = {"folders", "network", "remote"}  # these download a model, mount a file system or need nginx, so they run only with --only
+BY_NAME = {"folders", "gpu", "network", "remote"}  # these download a model, need torch, mount a file system or need nginx, so they run only with --only
 
 
 def main() -> None:
