@@ -262,5 +262,34 @@ class TooLarge(FolderTest):
         self.refused("onnx.external_data.out_of_range", onnxar.onnxruntime.InferenceSession, path)
 
 
+class GpuOptions(RuntimeTest):
+    """The options of ONNX Runtime's loaders for GPUs, on a CPU: they are accepted for links, and have the documented limits."""
+
+    LIMITS = {"threads": ("0", "64", "65"), "chunk_bytes": ("4096", "67108864", "4097"), "min_size_bytes": ("0", str(1 << 32), "-1"),
+              "pinned_memory_bytes": (str(1 << 20), str(1 << 30), str(1 << 31))}  # fmt: skip
+
+    def setUp(self) -> None:
+        super().setUp()
+        if tuple(map(int, ort.__version__.split(".")[:2])) < (1, 32):
+            self.skipTest("ONNX Runtime before 1.32 lacks these options")
+        self.linked = self.folder / "linked.onnx"
+        onnxar.link(self.path, self.linked)
+
+    def outputs(self, **entries: str) -> list[np.ndarray]:
+        options = quiet(**{f"external_data_loader.{key}": value for key, value in entries.items()})
+        return ort.InferenceSession(str(self.linked), options, providers=CPU).run(None, {"x": weights(1, 256, seed=1)})
+
+    def test_links_run_with_loader_options(self) -> None:
+        expected = self.outputs()
+        for column in (0, 1):
+            found = self.outputs(**{key: values[column] for key, values in self.LIMITS.items()})
+            self.assertEqual([each.tobytes() for each in found], [each.tobytes() for each in expected])
+
+    def test_loader_options_have_documented_limits(self) -> None:
+        for key, (_, _, wrong) in self.LIMITS.items():
+            with self.assertRaisesRegex(Exception, f"session.external_data_loader.{key} must be"):
+                self.outputs(**{key: wrong})
+
+
 if __name__ == "__main__":
     unittest.main()
