@@ -246,25 +246,26 @@ ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directo
   return {index, dialect, std::move(folder)};
 }
 
-UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
-                         const zip::Limits& limits)
-    : path_(path),
+UnpackedZip::UnpackedZip(std::shared_ptr<const base::MappedFile> file, std::filesystem::path path,
+                         std::filesystem::path folder, std::uint64_t max_expansion, const zip::Limits& limits)
+    : path_(std::move(path)),
       folder_(std::move(folder)),
-      file_(base::MappedFile::open(path)),
-      directory_(errors_with_change(path, file_, [&] { return zip::ForeignDirectory::read(file_.bytes(), limits); })),
-      expansion_(file_.bytes().size(), max_expansion),
+      file_(std::move(file)),
+      directory_(
+          errors_with_change(path_, *file_, [&] { return zip::ForeignDirectory::read(file_->bytes(), limits); })),
+      expansion_(file_->bytes().size(), max_expansion),
       used_(directory_.entries().size()) {}
 
 ForeignModel UnpackedZip::find_model() {
   ForeignModel model =
-      errors_with_change(path_, file_, [&] { return find_foreign_model(file_.bytes(), directory_, expansion_); });
+      errors_with_change(path_, *file_, [&] { return find_foreign_model(file_->bytes(), directory_, expansion_); });
   used_[model.index] = true;
   return model;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;  // an entry that several tensors share is counted once
-  errors_with_change(path_, file_, [&] { expansion_.add(entry(index)); });
+  errors_with_change(path_, *file_, [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -290,25 +291,25 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return errors_with_change(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
+  return errors_with_change(path_, *file_, [&] { return spooled(*spool_, file_->bytes(), entry(index)); });
 }
 
 Bytes UnpackedZip::stored(std::size_t index) const {
-  return base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
+  return base::section(file_->bytes(), entry(index).data_offset, entry(index).size);
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
-  errors_with_change(path_, file_, [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
+  errors_with_change(path_, *file_, [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {
   use(index);
-  return std::make_unique<VerifiedSource>(file_, entry(index), path_, threads);
+  return std::make_unique<VerifiedSource>(*file_, entry(index), path_, threads);
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::size_t index, Bytes part) const {
-  return std::make_unique<SpooledSource>(*spool_, file_, entry(index), part, path_);
+  return std::make_unique<SpooledSource>(*spool_, *file_, entry(index), part, path_);
 }
 
 }  // namespace onnxar

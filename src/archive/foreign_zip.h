@@ -127,10 +127,10 @@ struct ForeignModel {
 /// both files. Move-only. Not synchronised, except where noted.
 class UnpackedZip {
  public:
-  /// Reads the directory. Inflated entries go to a file in `folder`. The entries that are used may inflate to
-  /// `max_expansion` times the size of the zip. Throws io.* and zip.*. Cost: O(entries).
-  UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
-              const zip::Limits& limits = {});
+  /// Reads the directory of the file at `path`. Inflated entries go to a file in `folder`. The entries that are
+  /// used may inflate to `max_expansion` times the size of the zip. Throws io.* and zip.*. Cost: O(entries).
+  UnpackedZip(std::shared_ptr<const base::MappedFile> file, std::filesystem::path path, std::filesystem::path folder,
+              std::uint64_t max_expansion, const zip::Limits& limits = {});
 
   /// Does what `find_foreign_model` does. REQUIRES: it is called once, and before entries are used. Cost: O(entries),
   /// and O(bytes) of the model.
@@ -138,8 +138,8 @@ class UnpackedZip {
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Returns the file that the bytes of stored entries are mapped from.
-  [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_.origin(); }
-  [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
+  [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_->origin(); }
+  [[nodiscard]] std::uint64_t file_size() const noexcept { return file_->bytes().size(); }
   [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 
   /// Returns the bytes of an entry. A deflated entry is inflated and verified; a stored entry is not verified. Throws
@@ -164,7 +164,7 @@ class UnpackedZip {
 
   std::filesystem::path path_;
   std::filesystem::path folder_;
-  base::MappedFile file_;
+  std::shared_ptr<const base::MappedFile> file_;
   zip::ForeignDirectory directory_;
   ZipExpansion expansion_;
   std::vector<bool> used_;  // by index: true if the entry is counted in expansion_

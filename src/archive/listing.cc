@@ -7,6 +7,7 @@
 #include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/local_entry.h"
+#include "archive/opened_input.h"
 #include "archive/opening.h"
 #include "base/glob.h"
 #include "onnx/external_data.h"
@@ -102,9 +103,7 @@ std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& 
 }
 
 Listing ls(const std::filesystem::path& path, const LoadOptions& options) {
-  auto archive = open_by_ranges(path, options.open_ranges);
-  if (!archive) archive = Archive::open(path);
-  return ls(archive->graph(options.graph), options);
+  return ls(OpenedInput(path, options.open_ranges).archive().graph(options.graph), options);
 }
 
 Listing ls(const Archive& archive, const LoadOptions& options) {

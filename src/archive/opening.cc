@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "archive/access.h"
 #include "archive/file_kind.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/open_file.h"
@@ -56,31 +58,40 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// True if the file ends with an end record, which an edit writes last. Otherwise an edit may be in progress. If that
-/// edit fails, it cuts off the bytes that it appended, and access to a mapping of them raises SIGBUS. Therefore reads
-/// with a system call.
-bool ends_in_end_record(os::Handle file) noexcept {
+/// Returns the size of the file if it ends with an end record, which an edit writes last. Otherwise an edit may be in
+/// progress. If that edit fails, it cuts off the bytes that it appended, and access to a mapping of them raises SIGBUS.
+/// Therefore reads with a system call.
+std::optional<std::uint64_t> size_with_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
   std::error_code failed;
   const std::uint64_t size = os::status_of(file, failed).size;
-  if (size < end.size()) return false;  // also if the size is not known
-  return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
+  if (size < end.size()) return std::nullopt;  // also if the size is not known
+  const bool is_read = os::read_fully_at(file, end, size - end.size(), failed) == end.size();
+  return is_read && zip::parse_end_record(end) ? std::optional(size) : std::nullopt;
+}
+
+Archive open_mapped(const std::shared_ptr<const base::MappedFile>& mapping, const std::filesystem::path& path,
+                    const OpenOptions& options) {
+  return base::annotated([&] { return base::Annotation{.path = path}; },
+                         [&] {
+                           return ArchiveAccess::open(
+                               {.file = mapping->bytes(), .owner = mapping, .path = path, .origin = mapping->origin()},
+                               options);
+                         });
 }
 
 /// Opens the archive in a part of an open file, which is mapped, or copied if `copy_in` is set.
 Archive open_part(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options) {
-  try {
-    if (options.copy_in) {
-      const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-      return ArchiveAccess::open({.file = copy.bytes(), .owner = copy.owner(), .path = path}, options);
-    }
-    const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
-    return ArchiveAccess::open({.file = mapping->bytes(), .owner = mapping, .path = path, .origin = mapping->origin()},
-                               options);
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  if (!options.copy_in)
+    return open_mapped(std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path)), path,
+                       options);
+  return base::annotated(
+      [&] { return base::Annotation{.path = path}; },
+      [&] {
+        const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
+        return ArchiveAccess::open({.file = copy.bytes(), .owner = copy.owner(), .path = path}, options);
+      });
 }
 
 /// Opens and locks the file, and checks that the path still names it: the process that held the lock before may have
@@ -136,10 +147,16 @@ Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& optio
 }
 
 Archive open_path(const std::filesystem::path& path, const OpenOptions& options) {
-  const os::File file = base::open_file(path, os::Access::read);
-  if (ends_in_end_record(file)) {
+  return open_archive(base::open_file(path, os::Access::read), nullptr, path, options);
+}
+
+Archive open_archive(os::Handle file, const std::shared_ptr<const base::MappedFile>& mapping,
+                     const std::filesystem::path& path, const OpenOptions& options) {
+  if (const auto size = size_with_end_record(file)) {
     try {
-      return open_part(file, {}, path, options);
+      // A mapping of another size may be of a state that an edit has cut off.
+      const bool is_current = mapping && mapping->bytes().size() == *size;
+      return is_current ? open_mapped(mapping, path, options) : open_part(file, {}, path, options);
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
     }
@@ -148,12 +165,6 @@ Archive open_path(const std::filesystem::path& path, const OpenOptions& options)
   // cause of an error.
   if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw base::being_edited(path);
   return open_locked(file, path, options);
-}
-
-std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges) {
-  auto file = open_ranges ? open_ranges(path) : nullptr;
-  if (!file) return std::nullopt;
-  return Archive::open(std::move(file));
 }
 
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <memory>
 
 #include "base/mapped_file.h"
 #include "base/open_file.h"
@@ -18,9 +18,10 @@ namespace onnxar {
 /// Opens the archive at `path`, as Archive::open does.
 Archive open_path(const std::filesystem::path& path, const OpenOptions& options);
 
-/// Opens the archive at the address `path` if `open_ranges` is set and returns a file for it. Throws what Archive::open
-/// throws.
-std::optional<Archive> open_by_ranges(const std::filesystem::path& path, const RangesOpener& open_ranges);
+/// Opens the archive in an open file, as Archive::open does. `mapping` is the mapping of the whole file, or null to map
+/// it now. The archive has that mapping, unless the file has another size by now or must be read under a lock.
+Archive open_archive(os::Handle file, const std::shared_ptr<const base::MappedFile>& mapping,
+                     const std::filesystem::path& path, const OpenOptions& options);
 
 /// Opens the archive in a part of an open file. `path` is used in messages only. Throws what Archive::open throws.
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,

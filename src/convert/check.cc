@@ -7,8 +7,8 @@
 
 #include "archive/access.h"
 #include "archive/container_check.h"
+#include "archive/opened_input.h"
 #include "archive/opening.h"
-#include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -84,16 +84,6 @@ void check_archive(Archive archive, const CheckOptions& options, std::vector<Fin
   if (passed(findings)) expect_not_cut(source->archive());
 }
 
-/// Checks the archive or plain model in a file.
-void check_file(const std::shared_ptr<const base::MappedFile>& file, const std::filesystem::path& path,
-                const CheckOptions& options, std::vector<Finding>& findings) {
-  if (looks_like_zip(file->bytes())) {
-    check_archive(Archive::open(path), options, findings);
-  } else {
-    check_plain_model(*source_of(file, path, options.load), path, options, findings);
-  }
-}
-
 void make_strict(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.severity == Severity::warning || finding.code == Code::archive_tail_superseded) {
@@ -109,20 +99,19 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   once.load.graph.clear();        // all graphs are checked
   once.load.verify_data = false;  // check_data compares the CRC of each entry, so loading need not
   std::vector<Finding> findings;
-  std::shared_ptr<const base::MappedFile> file;  // null: read in ranges
+  const OpenedInput input(path, once.load.open_ranges);
   try {
-    if (auto archive = open_by_ranges(path, once.load.open_ranges)) {
-      check_archive(std::move(*archive), once, findings);
+    if (input.is_zip()) {
+      check_archive(input.archive(), once, findings);
     } else {
-      file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
-      check_file(file, path, once, findings);
+      check_plain_model(*file_source_of(input, once.load), path, once, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
     findings.push_back(error.finding());
   }
   // Readers take no lock, so an edit in progress may look like damage.
-  if (!passed(findings) && file && file->is_changed()) throw changed_while_read(path);
+  if (!passed(findings) && input.file() && input.file()->is_changed()) throw changed_while_read(path);
   // Last, because the decision about a change depends on real errors, not on warnings that became errors.
   if (options.strict) make_strict(findings);
   return findings;

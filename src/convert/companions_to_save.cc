@@ -13,6 +13,7 @@
 #include "archive/entry_source.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/opened_input.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
@@ -106,10 +107,10 @@ class Gathering {
   /// Adds the entries of the archive at `path`. Adds nothing if the file is not a zip, because it then has no side
   /// files.
   void add_of(const std::filesystem::path& path) {
-    const base::MappedFile file = base::MappedFile::open(path);
-    if (!looks_like_zip(file.bytes())) return;
+    const OpenedInput input(path);
+    if (!input.is_zip()) return;
     try {
-      add_of(std::make_shared<const Archive>(Archive::open(path)));
+      add_of(std::make_shared<const Archive>(input.archive()));
     } catch (const Error& error) {
       throw Error(error.code(),
                   base::concat(error.message(), "; its side files and graphs cannot be copied to the output"),

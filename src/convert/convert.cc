@@ -83,7 +83,7 @@ LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, cons
     std::vector<FamilyMember> members;
     const auto files = std::make_shared<ExternalFiles::Files>();
     for (const auto& [name, entry] : folder.models()) {
-      std::unique_ptr<ModelSource> source = open_source(folder.path_of(name), options);
+      std::unique_ptr<ModelSource> source = source_of(folder.open(name), options);
       if (auto* const file = dynamic_cast<FileSource*>(source.get());
           file != nullptr && options.external_data_dir.empty())
         file->look_in(folder.path(), folder.data_folders_of(name), files);

@@ -60,11 +60,11 @@ std::string entry_name(std::string_view location) {
 /// Resolves links to entries in the model's folder of the zip file.
 class ForeignZipSource final : public ModelSource {
  public:
-  /// Opens the zip file at `path`. Throws io.*, zip.* and archive.model.missing, and wire.* and onnx.* for a model that
+  /// Reads the zip file. Throws io.*, zip.* and archive.model.missing, and wire.* and onnx.* for a model that
   /// PyTorch wrote.
-  ForeignZipSource(const std::filesystem::path& path, const LoadOptions& options)
-      : ModelSource(options, path),
-        zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)),
+  ForeignZipSource(const OpenedInput& input, const LoadOptions& options)
+      : ModelSource(options, input.path()),
+        zip_(std::make_shared<UnpackedZip>(input.file(), input.path(), options.temporary_dir, options.max_expansion)),
         found_(zip_->find_model()) {
     // Kept, so that selecting the model again does not inflate it and link its stand-ins again.
     main_ = graph_of(found_.index);
@@ -190,8 +190,8 @@ class ForeignZipSource final : public ModelSource {
 
 }  // namespace
 
-std::unique_ptr<ModelSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options) {
-  return std::make_unique<ForeignZipSource>(path, options);
+std::unique_ptr<ModelSource> open_foreign_zip(const OpenedInput& input, const LoadOptions& options) {
+  return std::make_unique<ForeignZipSource>(input, options);
 }
 
 std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& model, const LoadOptions& options) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <ranges>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -34,15 +33,14 @@ constexpr std::array<std::string_view, 2> usual_models = {"model.onnx", "onnx/mo
 bool is_in_root(const std::string& name) { return name.find('/') == std::string::npos; }
 
 /// Opens a file of the folder by a path that does not leave it. `blobs` is the folder of a model's own file.
-std::shared_ptr<const base::MappedFile> map_beneath(const fs::path& folder, const fs::path& blobs,
-                                                    const std::string& name) {
+OpenedInput open_beneath(const fs::path& folder, const fs::path& blobs, const std::string& name) {
   std::error_code failed;
   const fs::path path = folder / os::path_of(name);
   const Advice advice{Hint::leave_out, escaped(name)};
-  const os::File file = base::open_beneath(folder, blobs, os::path_of(name), failed);
+  os::File file = base::open_beneath(folder, blobs, os::path_of(name), failed);
   if (!failed) {
     try {
-      return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+      return {std::move(file), path};
     } catch (const Error& error) {
       throw Error(error.code(), error.message(), {}, path, advice);  // such as a pipe
     }
@@ -203,9 +201,6 @@ ModelFolder ModelFolder::read(const fs::path& path, const SaveOptions& save) {
   folder.changed_ = folder.package_.without_data_folders();
   folder.note_data_folders();
   folder.put_first(save.first);
-  const fs::path blobs = folder.blobs();
-  for (const FolderFile& model : folder.models_ | std::views::drop(1))
-    static_cast<void>(map_beneath(folder.path_, blobs, model.name));
   return folder;
 }
 
@@ -213,10 +208,12 @@ fs::path ModelFolder::path_of(const std::string& name) const { return path_ / os
 
 fs::path ModelFolder::blobs() const { return base::real_path(path_of(models_.front().name)).parent_path(); }
 
+OpenedInput ModelFolder::open(const std::string& name) const { return open_beneath(path_, blobs(), name); }
+
 std::optional<std::string> ModelFolder::text_of(const std::string& name) const {
   if (!std::ranges::binary_search(others_, name, {}, &FolderFile::name)) return std::nullopt;
-  const auto file = map_beneath(path_, blobs(), name);
-  return std::string(as_text(file->bytes()).substr(0, Package::most_bytes + 1));
+  const OpenedInput input = open(name);
+  return std::string(as_text(input.file()->bytes()).substr(0, Package::most_bytes + 1));
 }
 
 std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>& data, const fs::path& output) const {
@@ -225,7 +222,7 @@ std::vector<SideFile> ModelFolder::side_files(const base::KeyedSet<std::string>&
   for (const auto& [name, entry] : others_) {
     const fs::path path = path_of(name);
     if (data.contains(os::slashed_text_of(path))) continue;
-    const auto open = [roots, name] { return map_beneath(roots->first, roots->second, name); };
+    const auto open = [roots, name] { return open_beneath(roots->first, roots->second, name).file(); };
     auto file = open();
     if (base::are_same(path, output)) continue;
     if (is_lfs_pointer(file->bytes())) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "archive/opened_input.h"
 #include "base/keyed_hash.h"
 #include "convert/model_source.h"
 #include "convert/package.h"
@@ -32,9 +33,8 @@ class ModelFolder {
   static bool is_one(const std::filesystem::path& path);
   /// Lists the folder and the folders below it. Skips files whose names begin with a dot and files that
   /// SaveOptions::exclude matches, and applies `rename` and `first` to the others. Throws io.not_a_file if there is no
-  /// `.onnx` file in it; usage.argument if there is a link to a folder, if a model other than the first is a link that
-  /// `side_files` would not follow, if `first` is not one of the models, or if a file has two new names; and io.*.
-  /// Cost: O(names * (log names + patterns)).
+  /// `.onnx` file in it; usage.argument if there is a link to a folder, if `first` is not one of the models, or if a
+  /// file has two new names; and io.*. Cost: O(names * (log names + patterns)).
   static ModelFolder read(const std::filesystem::path& path, const SaveOptions& save);
 
   /// Returns the models, which are the `.onnx` files. The first is `first`, or `model.onnx`, or the only one directly
@@ -44,6 +44,9 @@ class ModelFolder {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Returns the path of a file of the folder.
   [[nodiscard]] std::filesystem::path path_of(const std::string& name) const;
+  /// Opens a file of the folder by a path that does not leave the folder and that of the first model's own file. Throws
+  /// usage.argument if a link leads elsewhere, and io.*.
+  [[nodiscard]] OpenedInput open(const std::string& name) const;
   /// Returns the folders that the data of a model may be in: its own folder, then those that the package names for it.
   [[nodiscard]] const std::vector<std::string>& data_folders_of(const std::string& model) const {
     return data_folders_.at(model);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "archive/file_kind.h"
-#include "archive/opening.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "convert/foreign_source.h"
@@ -14,8 +13,6 @@
 
 namespace onnxar {
 namespace {
-
-using Mapping = ExternalFiles::Mapping;
 
 /// Returns the graph in `bytes`, parsed if they are text.
 GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options,
@@ -32,14 +29,15 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
   return {*parsed, parsed, nullptr, {}, std::nullopt};
 }
 
-GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, const LoadOptions& options) {
-  if (file->bytes().empty())
-    throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path, {Hint::get_model_again});
-  try {
-    return graph_in(file->bytes(), file, options, file->origin());
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+GraphBytes graph_in(const OpenedInput& input, const LoadOptions& options) {
+  const auto& file = input.file();
+  return base::annotated([&] { return base::Annotation{.path = input.path()}; },
+                         [&] {
+                           if (file->bytes().empty())
+                             throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, {},
+                                         {Hint::get_model_again});
+                           return graph_in(file->bytes(), file, options, file->origin());
+                         });
 }
 
 void expect_archive_for_graph(const LoadOptions& options, const std::filesystem::path& path) {
@@ -70,9 +68,8 @@ std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path
 }
 
 /// True if the file is a zip with other bytes in front of it (a self-extractor, for example).
-bool is_zip_in_disguise(const std::filesystem::path& path) {
-  const Mapping file = map_file(path);
-  return !looks_like_zip(file->bytes()) && zip::has_end_record(file->bytes());
+bool is_zip_in_disguise(const OpenedInput& input) {
+  return !input.is_zip() && zip::has_end_record(input.file()->bytes());
 }
 
 void prove_local_headers(const Archive& archive) {
@@ -80,18 +77,18 @@ void prove_local_headers(const Archive& archive) {
 }
 
 /// Opens a foreign zip. `fault` is the first fault of the file as an archive.
-std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const std::filesystem::path& path,
+std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const OpenedInput& input,
                                                     const LoadOptions& options) {
   try {
-    expect_archive_for_graph(options, path);
-    return open_foreign_zip(path, options);
+    expect_archive_for_graph(options, input.path());
+    return open_foreign_zip(input, options);
   } catch (const Error& error) {
     // If neither reader found a model, reports the archive reader's error, because it names the missing entry.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
     // The fault's advice, if any, identifies the kind of the file.
     if (none && fault.advice().hint != Hint::none) throw base::annotate(error, {.advice = fault.advice()});
-    if (none) throw with_kind(error, map_file(path)->bytes());
+    if (none) throw with_kind(error, input.file()->bytes());
     // Edits write the end records last. The archive's fault also says if an earlier state can be restored.
     if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
     throw;
@@ -101,32 +98,35 @@ std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const st
 }  // namespace
 
 std::unique_ptr<ModelSource> open_source(const std::filesystem::path& path, const LoadOptions& options) {
-  if (auto archive = open_by_ranges(path, options.open_ranges)) return source_of(std::move(*archive), options);
-  const Mapping file = map_file(path);
-  if (looks_like_zip(file->bytes())) return source_of(Archive::open(path), options);
-  return source_of(file, path, options);
+  return source_of(OpenedInput(path, options.open_ranges), options);
 }
 
 std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, const LoadOptions& options) {
   if (!options.foreign_zips) return open_source(path, options);
-  if (auto archive = open_by_ranges(path, options.open_ranges)) return source_of(std::move(*archive), options);
   if (const auto model = model_in_folder(path)) {
     expect_archive_for_graph(options, *model);
     return open_foreign_folder(*model, options);
   }
-  if (is_zip_in_disguise(path)) {
+  const OpenedInput input(path, options.open_ranges);
+  if (input.file() == nullptr) return source_of(input, options);
+  if (is_zip_in_disguise(input)) {
     expect_archive_for_graph(options, path);
-    return open_foreign_zip(path, options);
+    return open_foreign_zip(input, options);
   }
   try {
-    auto source = open_source(path, options);
+    auto source = source_of(input, options);
     // Local headers are proved at their first use, when it would be too late to open the file as a foreign zip.
     if (const Archive* archive = archive_of(*source)) prove_local_headers(*archive);
     return source;
   } catch (const Error& error) {
-    if (may_be_foreign_zip(error.code())) return open_foreign_zip_after(error, path, options);
+    if (may_be_foreign_zip(error.code())) return open_foreign_zip_after(error, input, options);
     throw;
   }
+}
+
+std::unique_ptr<ModelSource> source_of(const OpenedInput& input, const LoadOptions& options) {
+  if (input.is_zip()) return source_of(input.archive(), options);
+  return file_source_of(input, options);
 }
 
 std::unique_ptr<ModelSource> source_of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
@@ -140,9 +140,8 @@ std::unique_ptr<ArchiveSource> source_of(Archive archive, const LoadOptions& opt
   return std::make_unique<ArchiveSource>(std::move(archive), options);
 }
 
-std::unique_ptr<FileSource> source_of(const Mapping& file, const std::filesystem::path& path,
-                                      const LoadOptions& options, FileLinks links) {
-  return file_source(graph_in(file, path, options), path, options, links);
+std::unique_ptr<FileSource> file_source_of(const OpenedInput& input, const LoadOptions& options, FileLinks links) {
+  return file_source(graph_in(input, options), input.path(), options, links);
 }
 
 std::unique_ptr<FileSource> file_source_of(Bytes model, std::shared_ptr<const void> owner, const LoadOptions& options,
@@ -150,10 +149,6 @@ std::unique_ptr<FileSource> file_source_of(Bytes model, std::shared_ptr<const vo
   // Bytes have no folder for relative locations, and the working folder would be a guess.
   if (options.external_data_dir.empty()) links = FileLinks::refused;
   return file_source(graph_in(model, std::move(owner), options), {}, options, links);
-}
-
-Mapping map_file(const std::filesystem::path& path) {
-  return std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
 }
 
 }  // namespace onnxar

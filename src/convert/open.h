@@ -5,10 +5,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "archive/graphs.h"
-#include "base/mapped_file.h"
+#include "archive/opened_input.h"
 #include "convert/archive_source.h"
-#include "convert/external_files.h"
 #include "convert/file_source.h"
 #include "convert/model_source.h"
 #include "onnxar/archive.h"
@@ -26,6 +24,9 @@ std::unique_ptr<ModelSource> open_source(const std::filesystem::path& path, cons
 /// `open_source` throws, and for a foreign zip what ForeignZipSource throws.
 std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, const LoadOptions& options);
 
+/// Opens the archive or the `.onnx` file in an opened input. Throws what `open_source` throws.
+std::unique_ptr<ModelSource> source_of(const OpenedInput& input, const LoadOptions& options);
+
 /// Opens the bytes of an archive or of a `.onnx` file. `owner` keeps them alive; if it is null, the caller does.
 /// External data of a `.onnx` file lies in `options.external_data_dir`. Throws what `open_source` throws.
 std::unique_ptr<ModelSource> source_of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options);
@@ -35,15 +36,12 @@ std::unique_ptr<ArchiveSource> source_of(Archive archive, const LoadOptions& opt
 
 /// States if links of a `.onnx` file may lead to files.
 enum class FileLinks : std::uint8_t { allowed, refused };
-/// Makes the source of the mapped `.onnx` file at `path`. Throws onnx.model.invalid if it is empty, and
+/// Makes the source of an opened `.onnx` file. Throws onnx.model.invalid if it is empty, and
 /// onnx.text.syntax.
-std::unique_ptr<FileSource> source_of(const ExternalFiles::Mapping& file, const std::filesystem::path& path,
-                                      const LoadOptions& options, FileLinks links = FileLinks::allowed);
+std::unique_ptr<FileSource> file_source_of(const OpenedInput& input, const LoadOptions& options,
+                                           FileLinks links = FileLinks::allowed);
 /// Makes the source of the bytes of a `.onnx` file. Refuses links to files without LoadOptions::external_data_dir.
 std::unique_ptr<FileSource> file_source_of(Bytes model, std::shared_ptr<const void> owner, const LoadOptions& options,
                                            FileLinks links = FileLinks::allowed);
-
-/// Maps a file.
-ExternalFiles::Mapping map_file(const std::filesystem::path& path);
 
 }  // namespace onnxar

@@ -166,9 +166,9 @@ class TargetSource final : public ModelSource {
 
 std::unique_ptr<ModelSource> open_source_for(const Archive& target, const std::filesystem::path& path,
                                              FileLinks file_links, const LoadOptions& options) {
-  const ExternalFiles::Mapping file = map_file(path);
-  if (looks_like_zip(file->bytes())) return source_of(Archive::open(path), options);
-  return std::make_unique<TargetSource>(target, source_of(file, path, options, file_links), options);
+  const OpenedInput input(path);
+  if (input.is_zip()) return source_of(input.archive(), options);
+  return std::make_unique<TargetSource>(target, file_source_of(input, options, file_links), options);
 }
 
 std::unique_ptr<ModelSource> source_for(const Archive& target, Bytes model, FileLinks file_links,

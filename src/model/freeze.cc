@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "archive/file_kind.h"
+#include "archive/opened_input.h"
 #include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/near_names.h"
@@ -120,12 +121,12 @@ Weights weights_of(Model opened) {
 
 /// Opens `options.weights`: an `.npz`, a safetensors file, or a model in any form; the content decides.
 Weights open_weights(const FreezeOptions& options) {
-  const auto file = map_file(options.weights);
-  if (looks_like_safetensors(file->bytes())) return weights_of(file);
+  const OpenedInput input(options.weights);
+  if (looks_like_safetensors(input.file()->bytes())) return weights_of(input.file());
   const LoadOptions& load = options.load;
-  if (!NpzFile::is_one(options.weights)) return weights_of(Model::load(options.weights, load));
+  if (!NpzFile::is_one(input)) return weights_of(Model::load(options.weights, load));
   const fs::path folder = load.temporary_dir.empty() ? base::temporary_folder() : load.temporary_dir;
-  return weights_of(NpzFile::open(options.weights, folder, load.max_expansion));
+  return weights_of(NpzFile::open(input, folder, load.max_expansion));
 }
 
 [[noreturn]] void refuse_shape(const std::string& name, const std::string& wanted, const std::string& found) {

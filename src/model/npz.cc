@@ -183,20 +183,19 @@ NpzFile::NpzFile(std::shared_ptr<UnpackedZip> zip) : zip_(std::move(zip)) {
   }
 }
 
-NpzFile NpzFile::open(const std::filesystem::path& path, const std::filesystem::path& folder,
-                      std::uint64_t max_expansion) {
-  return NpzFile(std::make_shared<UnpackedZip>(path, folder, max_expansion, zip::Limits{.any_names = true}));
+NpzFile NpzFile::open(const OpenedInput& input, const std::filesystem::path& folder, std::uint64_t max_expansion) {
+  return NpzFile(
+      std::make_shared<UnpackedZip>(input.file(), input.path(), folder, max_expansion, zip::Limits{.any_names = true}));
 }
 
-bool NpzFile::is_one(const std::filesystem::path& path) {
-  const base::MappedFile file = base::MappedFile::open(path);
-  if (!looks_like_zip(file.bytes())) return false;
+bool NpzFile::is_one(const OpenedInput& input) {
+  if (!input.is_zip()) return false;
   try {
-    const zip::ForeignDirectory directory = zip::ForeignDirectory::read(file.bytes(), {.any_names = true});
+    const zip::ForeignDirectory directory = zip::ForeignDirectory::read(input.file()->bytes(), {.any_names = true});
     return std::ranges::all_of(directory.entries(),
                                [](const zip::ForeignEntry& entry) { return entry.name.ends_with(npy_suffix); });
   } catch (const Error&) {
-    return path.extension() == ".npz";  // damaged: the caller opens it as .npz and reports the error
+    return input.path().extension() == ".npz";  // damaged: the caller opens it as .npz and reports the error
   }
 }
 

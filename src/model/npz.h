@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "archive/foreign_zip.h"
+#include "archive/opened_input.h"
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
@@ -38,11 +39,10 @@ bool is_numpy_form(DataType type, std::string_view descr);
 class NpzFile {
  public:
   /// Opens the file. Names of arrays may be any text. Deflated arrays are inflated to a nameless file in `folder`, and
-  /// may have `max_expansion` times as many bytes as the `.npz`. Throws io.* or zip.*.
-  static NpzFile open(const std::filesystem::path& path, const std::filesystem::path& folder,
-                      std::uint64_t max_expansion);
-  /// True if the file is a zip that holds only `.npy` files. Throws io.*.
-  static bool is_one(const std::filesystem::path& path);
+  /// may have `max_expansion` times as many bytes as the `.npz`. Throws zip.*.
+  static NpzFile open(const OpenedInput& input, const std::filesystem::path& folder, std::uint64_t max_expansion);
+  /// True if the file is a zip that holds only `.npy` files.
+  static bool is_one(const OpenedInput& input);
 
   /// Returns the names of the arrays, without `.npy`, in the order of the file.
   [[nodiscard]] std::vector<std::string> names() const;

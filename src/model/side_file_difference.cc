@@ -12,7 +12,7 @@
 
 #include "archive/graphs.h"
 #include "archive/keys.h"
-#include "archive/opening.h"
+#include "archive/opened_input.h"
 #include "base/little_endian.h"
 #include "onnxar/archive.h"
 #include "onnxar/content.h"
@@ -21,11 +21,6 @@ namespace onnxar {
 namespace {
 
 using SideBytes = std::map<std::string, Bytes>;  // by name
-
-Archive archive_at(const std::filesystem::path& path, const LoadOptions& load) {
-  auto archive = open_by_ranges(path, load.open_ranges);
-  return archive ? std::move(*archive) : Archive::open(path);
-}
 
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
   SideBytes files;
@@ -41,8 +36,8 @@ SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
 
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load, const std::set<std::string>& changed_graphs) {
-  const Archive first_archive = archive_at(before, load);
-  const Archive second_archive = archive_at(after, load);
+  const Archive first_archive = OpenedInput(before, load.open_ranges).archive();
+  const Archive second_archive = OpenedInput(after, load.open_ranges).archive();
   const SideBytes first = side_files_of(first_archive, load);
   const SideBytes second = side_files_of(second_archive, load);
   std::map<std::string, FileChange> changes;
@@ -64,7 +59,7 @@ std::vector<FileChange> compare_side_files(const std::filesystem::path& before, 
 }
 
 void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load, const Difference& found) {
-  const Archive archive = archive_at(path, load);
+  const Archive archive = OpenedInput(path, load.open_ranges).archive();
   std::set<std::string> changed;  // sites of tensors, and names of entries
   for (const TensorChange& tensor : found.tensors) {
     if (tensor.data) changed.insert({tensor.before->site, tensor.after->site});

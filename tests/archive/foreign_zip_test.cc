@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "archive/opened.h"
+#include "archive/opened_input.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/special_files.h"
@@ -220,7 +221,7 @@ class UnpackedZipTest : public ::testing::Test {
                        plain_entry(zip_entry(model_entry, smallest_model()))};
     built_ = builder.build_placed();
     const auto path = folder_.write_file(name, built_.bytes);
-    return {path, folder_.path(), 8};
+    return {OpenedInput(path).file(), path, folder_.path(), 8};
   }
 
   static std::size_t index_of(const UnpackedZip& zip, std::string_view name) { return *zip.directory().find(name); }
@@ -249,7 +250,8 @@ TEST_F(UnpackedZipTest, ReservesSpaceForAllDeflatedEntries) {
   ZipBuilder builder = smallest_builder();
   builder.entries.insert(builder.entries.begin(), {plain_entry(deflated_entry("x", zeros(5000))),
                                                    plain_entry(deflated_entry("__MACOSX/y", zeros(30'000)))});
-  UnpackedZip zip(folder_.write_file("a.zip", Bytes(builder.build())), folder_.path(), 1000);
+  const auto path = folder_.write_file("a.zip", Bytes(builder.build()));
+  UnpackedZip zip(OpenedInput(path).file(), path, folder_.path(), 1000);
   EXPECT_EQ(copy_of(zip.bytes(index_of(zip, "x"))), zeros(5000));
   EXPECT_EQ(copy_of(zip.bytes(index_of(zip, "__MACOSX/y"))), zeros(30'000));
 }
@@ -273,7 +275,8 @@ TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
 }
 
 TEST_F(UnpackedZipTest, TheModelCountsWhenItIsFound) {
-  UnpackedZip zip(folder_.write_file("a.zip", smallest_archive().bytes), folder_.path(), 0);
+  const auto path = folder_.write_file("a.zip", smallest_archive().bytes);
+  UnpackedZip zip(OpenedInput(path).file(), path, folder_.path(), 0);
   EXPECT_EQ(zip.directory().entries().size(), 2U);
   EXPECT_EQ(code_of([&] { return zip.find_model().index; }), Code::zip_limit_expansion);
 }
@@ -307,7 +310,7 @@ TEST_F(UnpackedZipTest, SourcesNameThePathOfDamagedData) {
   flip_bit(built.bytes, built.entry("stored").data_offset);
   flip_bit(built.bytes, built.entry("form").data_offset + 1);  // the size of the stored block
   const auto path = folder_.write_file("b.zip", built.bytes);
-  UnpackedZip zip(path, folder_.path(), 8);
+  UnpackedZip zip(OpenedInput(path).file(), path, folder_.path(), 8);
   const auto error_from = [&](std::string_view name, const ByteSink& sink) {
     const auto source = zip.source(index_of(zip, name), 1);
     const auto error = error_if_any([&] { source->read(sink); });
@@ -328,7 +331,7 @@ TEST_F(UnpackedZipTest, DamagedDataIsRefusedWhereItIsRead) {
   Blob bytes = built_.bytes;
   flip_bit(bytes, built_.entry("stored").data_offset);
   const auto path = folder_.write_file("b.zip", bytes);
-  UnpackedZip zip(path, folder_.path(), 8);
+  UnpackedZip zip(OpenedInput(path).file(), path, folder_.path(), 8);
   const std::size_t stored = index_of(zip, "stored");
   static_cast<void>(zip.bytes(stored));
   const auto error = error_if_any([&] { zip.verify(stored); });

@@ -76,7 +76,7 @@ class NpzFileTest : public ::testing::Test {
  protected:
   [[nodiscard]] NpzFile open(std::vector<ZipEntry> entries, std::uint64_t max_expansion = 8) const {
     folder_.write_file("w.npz", Bytes(ZipBuilder{.entries = std::move(entries)}.build()));
-    return NpzFile::open(path_, folder_.path(), max_expansion);
+    return NpzFile::open(OpenedInput(path_), folder_.path(), max_expansion);
   }
 
   TempDir folder_;
@@ -156,11 +156,12 @@ TEST_F(NpzFileTest, ReportsFileThatChangesDuringReading) {
 
 TEST_F(NpzFileTest, OnlyAZipOfArraysIsOne) {
   const Blob file = npy(two_floats, pattern(8));
-  EXPECT_TRUE(
-      NpzFile::is_one(folder_.write_file("a", Bytes(ZipBuilder{.entries = {zip_entry("a.npy", file)}}.build()))));
-  EXPECT_FALSE(NpzFile::is_one(
-      folder_.write_file("b", Bytes(ZipBuilder{.entries = {zip_entry("a.npy", file), zip_entry("b", file)}}.build()))));
-  EXPECT_FALSE(NpzFile::is_one(folder_.write_file("c", Bytes(file))));
+  const auto is_one = [this](const Blob& bytes) {
+    return NpzFile::is_one(OpenedInput(folder_.write_file("a", Bytes(bytes))));
+  };
+  EXPECT_TRUE(is_one(ZipBuilder{.entries = {zip_entry("a.npy", file)}}.build()));
+  EXPECT_FALSE(is_one(ZipBuilder{.entries = {zip_entry("a.npy", file), zip_entry("b", file)}}.build()));
+  EXPECT_FALSE(is_one(file));
 }
 
 }  // namespace
