@@ -2,11 +2,9 @@
 #include "archive/access.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "archive/file_kind.h"
 #include "archive/keys.h"
@@ -77,7 +75,7 @@ std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size)
 
 Archive ArchiveAccess::open(OpenBytes bytes, const OpenOptions& options) {
   // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
-  zip::Directory directory = read_directory(bytes.file, bytes.ranges, options, bytes.zeros);
+  zip::Directory directory = read_directory(bytes.file, options, bytes.zeros);
   const std::size_t model = directory.entries().size() - 1;
   using Opened = Archive::Parts::Opened;
   auto opened = std::make_shared<Opened>(Opened{std::move(bytes), std::move(directory)});
@@ -87,13 +85,13 @@ Archive ArchiveAccess::open(OpenBytes bytes, const OpenOptions& options) {
 }
 
 Bytes ArchiveAccess::place(const Archive& archive, const ArchiveEntry& entry) {
-  if (ranges(archive) == nullptr) return archive.bytes(entry);
+  if (file(archive).is_here()) return archive.bytes(entry);
   archive.check_own(entry);
-  return base::section(archive.file(), entry_ranges(archive).likely_data_offset(entry.index), entry.size);
+  return reader(archive).place(entry.index);
 }
 
 Bytes ArchiveAccess::part(const Archive& archive, const ArchiveEntry& entry, Bytes place) {
-  if (ranges(archive) == nullptr) return place;
+  if (file(archive).is_here()) return place;
   const Bytes whole = ArchiveAccess::place(archive, entry);
   return archive.part_at(entry.index, static_cast<std::uint64_t>(place.data() - whole.data()), place.size());
 }
@@ -111,81 +109,16 @@ ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint6
   return copy;
 }
 
-std::uint64_t EntryRanges::likely_data_offset(std::size_t index) const noexcept {
-  const bool is_regular = directory_->regular_header_size(index) != 0;
-  return is_regular ? directory_->limit_of(index) - directory_->entries()[index].size
-                    : directory_->proved_data_offset(index);  // opening proved it
-}
-
-base::ByteRange EntryRanges::whole(std::size_t index) const noexcept {
-  const std::uint64_t begin = directory_->entries()[index].header_offset;
-  return {begin, directory_->limit_of(index) - begin};
-}
-
-/// Returns the range of the local header that the directory suggests; opening already proved the headers for which it
-/// suggests none.
-base::ByteRange EntryRanges::header(std::size_t index) const noexcept {
-  return {directory_->entries()[index].header_offset, directory_->regular_header_size(index)};
-}
-
-/// REQUIRES: `header(index)` was read.
-void EntryRanges::prove_read(std::size_t index) const {
-  if (directory_->proved_data_offset(index) != 0) return;
-  const base::ByteRange regular = header(index);
-  directory_->prove_regular(base::section(memory_->bytes(), regular.offset, regular.length), index);
-  if (directory_->proved_data_offset(index) != 0) return;
-  // The header is longer or shorter, or faulty.
-  const auto need = [this](std::span<const base::ByteRange> ranges) { memory_->need(ranges); };
-  directory_->need_headers(memory_->bytes(), need, {&index, 1});
-  static_cast<void>(directory_->prove_local(memory_->bytes(), index));
-}
-
-void EntryRanges::read_headers() const {
-  std::vector<base::ByteRange> headers;
-  for (std::size_t i = 0; i < directory_->entries().size(); ++i) {
-    if (directory_->proved_data_offset(i) == 0) headers.push_back(header(i));
-  }
-  memory_->need(headers);
-}
-
-void EntryRanges::read(std::size_t index, const base::ByteRange& part) const {
-  const auto from = [&part](std::uint64_t data) { return base::ByteRange{data + part.offset, part.length}; };
-  if (directory_->proved_data_offset(index) == 0) {
-    const std::array ranges = {header(index), from(likely_data_offset(index))};
-    memory_->need(ranges);
-    prove_read(index);
-  }
-  memory_->need(from(directory_->proved_data_offset(index)));  // reads only what is missing
-}
-
-void EntryRanges::read(std::span<const std::size_t> indices) const {
-  std::vector<base::ByteRange> ranges;
-  for (const std::size_t index : indices) ranges.push_back(whole(index));
-  memory_->need(ranges);
-  for (const std::size_t index : indices) prove_read(index);
-}
-
-std::uint64_t EntryRanges::data_offset_in(Bytes room, std::size_t index) const {
-  if (directory_->proved_data_offset(index) == 0) {
-    directory_->prove_regular(room.first(directory_->regular_header_size(index)), index);
-    read(index, {});  // does nothing unless the header is irregular
-  }
-  return directory_->proved_data_offset(index);
-}
-
-zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options,
-                              zip::KnownZeros* zeros) {
+zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros) {
   try {
-    zip::Need need;
-    if (ranges != nullptr) need = [ranges](std::span<const base::ByteRange> wanted) { ranges->need(wanted); };
-    zip::Directory directory =
-        zip::Directory::read(file, {options.max_entries, options.max_directory_size}, need, zeros);
+    const zip::Limits limits{options.max_entries, options.max_directory_size};
+    zip::Directory directory = zip::Directory::read(file.bytes(), limits, file.needs(), zeros);
     // In the order of spec/checking.md, steps 41 to 44.
     check_model(directory, options);
     check_reserved_names(directory);
     return directory;
   } catch (const Error& error) {
-    throw with_foreign_hint(error, file, ranges);
+    throw with_foreign_hint(error, file);
   }
 }
 

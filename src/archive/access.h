@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/checked.h"
+#include "archive/archive_file.h"
+#include "archive/entry_reader.h"
 #include "base/mapped_file.h"
-#include "base/memory.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
@@ -54,13 +54,12 @@ class AlignedCopies {
 
 /// Holds the bytes of a file that is opened as an archive.
 struct OpenBytes {
-  Bytes file;
-  std::shared_ptr<const void> owner = {};      ///< keeps all others alive; without one, the caller does
-  std::filesystem::path path = {};             ///< may be empty
-  const base::FileOrigin* origin = nullptr;    ///< the file that they are mapped from; null for bytes in memory
-  const base::RangedMemory* ranges = nullptr;  ///< read into this memory; null if the whole file is in memory
-  bool edited_here = false;                    ///< an editor of this process holds the lock, and makes all changes
-  zip::KnownZeros* zeros = nullptr;            ///< as Directory::read has it
+  ArchiveFile file;
+  std::shared_ptr<const void> owner = {};    ///< keeps all others alive; without one, the caller does
+  std::filesystem::path path = {};           ///< may be empty
+  const base::FileOrigin* origin = nullptr;  ///< the file that they are mapped from; null for bytes in memory
+  bool edited_here = false;                  ///< an editor of this process holds the lock, and makes all changes
+  zip::KnownZeros* zeros = nullptr;          ///< as Directory::read has it
 };
 
 /// Holds the state of an Archive.
@@ -75,44 +74,8 @@ struct Archive::Parts {
   std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // const members use it
 };
 
-// Reads entries of an archive whose file is read in ranges.
-
-/// Reads entries of one archive, whose directory and memory must outlive it. A small value. The functions of the
-/// directory prove local headers; only the bytes that they read are fetched first. Threads: any.
-class EntryRanges {
- public:
-  EntryRanges(const zip::Directory& directory, const base::RangedMemory& memory) noexcept
-      : directory_(&directory), memory_(&memory) {}
-
-  /// Returns the data offset that the directory suggests for an entry. It is always the same number. In rare cases,
-  /// before a superseded tail, the local header differs; proving the header detects that.
-  [[nodiscard]] std::uint64_t likely_data_offset(std::size_t index) const noexcept;
-  /// Reads, in one call, the local headers of all entries that were not proved yet. Does not prove them.
-  void read_headers() const;
-  /// Reads `part`, counted from the first byte of the entry's data, and proves the entry's local header. Makes one call
-  /// of the source if the data is where the directory suggests. Throws what `prove` throws.
-  void read(std::size_t index, const base::ByteRange& part) const;
-  /// Reads the data and local headers of several entries in one call of the source. Throws what `prove` throws.
-  void read(std::span<const std::size_t> indices) const;
-  /// Proves the local header of an entry from the first bytes of `whole(index)`, which the caller has read, and returns
-  /// where the data is. REQUIRES: `room` is all of that range or at least 64 KiB. Throws what `prove` throws.
-  [[nodiscard]] std::uint64_t data_offset_in(Bytes room, std::size_t index) const;
-  /// Returns the range of an entry: local header, data, and everything up to the next entry.
-  [[nodiscard]] base::ByteRange whole(std::size_t index) const noexcept;
-
- private:
-  [[nodiscard]] base::ByteRange header(std::size_t index) const noexcept;
-  void prove_read(std::size_t index) const;
-
-  const zip::Directory* directory_;
-  const base::RangedMemory* memory_;
-};
-
-/// Performs the checks of `open` on `file`. If `ranges` is not null, `file` is its memory, and the bytes that the
-/// directory reader needs are fetched first; otherwise the whole file is in memory. Throws zip.*, archive.*, and what
-/// reading ranges throws.
-zip::Directory read_directory(Bytes file, const base::RangedMemory* ranges, const OpenOptions& options,
-                              zip::KnownZeros* zeros = nullptr);
+/// Performs the checks of `open` on `file`. Throws zip.*, archive.*, and what ArchiveFile::need throws.
+zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros = nullptr);
 
 /// Opens and reads an Archive in ways that the public interface does not offer.
 class ArchiveAccess {
@@ -129,13 +92,12 @@ class ArchiveAccess {
   /// Returns the aligned copies that the archive keeps.
   static AlignedCopies& copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
   static const zip::Directory& directory(const Archive& archive) noexcept { return archive.parts_->opened->directory; }
-  /// Returns the memory of an archive that is read in ranges; null if the whole file is in memory.
-  static const base::RangedMemory* ranges(const Archive& archive) noexcept { return archive.parts_->opened->ranges; }
+  /// Returns the file, of which the whole or parts are in memory.
+  static const ArchiveFile& file(const Archive& archive) noexcept { return archive.parts_->opened->file; }
   /// Notes that this process holds the editors' lock, so all changes of the file are its own.
   static void note_edited_here(const Archive& archive) noexcept { archive.parts_->opened->edited_here = true; }
   static bool is_edited_here(const Archive& archive) noexcept { return archive.parts_->opened->edited_here; }
-  /// Returns the reader of entries of an archive that is read in ranges. REQUIRES: ranges(archive) is not null.
-  static EntryRanges entry_ranges(const Archive& archive) noexcept { return {directory(archive), *ranges(archive)}; }
+  static EntryReader reader(const Archive& archive) noexcept { return {directory(archive), file(archive)}; }
   /// Returns where the bytes of an entry are, like Archive::bytes, but reads nothing if the archive is read in ranges.
   /// The caller reads them later, with an EntrySource or `part`.
   static Bytes place(const Archive& archive, const ArchiveEntry& entry);

@@ -25,8 +25,7 @@ namespace {
 /// Returns true if all bytes from `offset` on are in memory. Reads them first if they are not.
 bool has_read_from(const Archive& archive, std::uint64_t offset) noexcept {
   try {
-    const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
-    if (ranges != nullptr) ranges->need({offset, archive.file().size() - offset});
+    ArchiveAccess::file(archive).need({offset, archive.file().size() - offset});
     return true;
   } catch (...) {  // the caller's RandomAccess may throw any type
     return false;
@@ -58,7 +57,7 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 }
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
-  return ArchiveAccess::open({.file = bytes, .owner = std::move(owner)}, options);
+  return ArchiveAccess::open({.file = ArchiveFile(bytes), .owner = std::move(owner)}, options);
 }
 
 Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
@@ -66,8 +65,7 @@ Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOption
   const std::filesystem::path path = file->name();
   try {
     const auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
-    return ArchiveAccess::open({.file = memory->bytes(), .owner = memory, .path = path, .ranges = memory.get()},
-                               options);
+    return ArchiveAccess::open({.file = ArchiveFile(*memory), .owner = memory, .path = path}, options);
   } catch (const Error& error) {
     throw error.with_path(path);
   }
@@ -120,51 +118,28 @@ Bytes Archive::bytes_at(std::size_t index) const {
 
 /// REQUIRES: the part lies in the entry.
 Bytes Archive::part_at(std::size_t index, std::uint64_t offset, std::uint64_t length) const {
-  try {
-    const Parts::Opened& opened = *parts_->opened;
-    if (opened.ranges != nullptr) ArchiveAccess::entry_ranges(*this).read(index, {offset, length});
-    return base::section(opened.file, opened.directory.data_offset(opened.file, index) + offset, length);
-  } catch (const Error& error) {
-    throw with_archive(error, *this);
-  }
+  return errors_with_archive(*this, [&] { return ArchiveAccess::reader(*this).read(index, {offset, length}); });
 }
 
-void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const {
-  if (parts_->opened->ranges != nullptr) return prefetch({&entry, 1}, how);
-  prefetch(bytes(entry), how);
-}
+void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const { prefetch({&entry, 1}, how); }
 
 void Archive::prefetch(std::span<const ArchiveEntry> entries, Prefetch how) const {
-  for (const ArchiveEntry& entry : entries) check_own(entry);
-  if (parts_->opened->ranges == nullptr) {
-    for (const ArchiveEntry& entry : entries) prefetch(entry, how);
-  } else if (how == Prefetch::populate) {
-    std::vector<std::size_t> indices;
-    for (const ArchiveEntry& entry : entries) indices.push_back(entry.index);
-    try {
-      ArchiveAccess::entry_ranges(*this).read(indices);
-    } catch (const Error& error) {
-      throw with_archive(error, *this);
-    }
+  std::vector<std::size_t> indices;
+  for (const ArchiveEntry& entry : entries) {
+    check_own(entry);
+    indices.push_back(entry.index);
   }
+  errors_with_archive(*this, [&] { ArchiveAccess::reader(*this).prefetch(indices, how); });
 }
 
 void Archive::prefetch(Bytes bytes, Prefetch how) const {
   // As integers, because comparing pointers into different objects is undefined. A wrapped difference is out of range.
   const auto at = [](const std::byte* place) { return reinterpret_cast<std::uintptr_t>(place); };
-  const Bytes file = parts_->opened->file;
+  const Bytes file = this->file();
   if (!bytes.empty() && !base::in_range(at(bytes.data()) - at(file.data()), bytes.size(), file.size())) {
     throw Error(Code::usage_argument, "the bytes to prefetch are not in this archive", {}, parts_->opened->path);
   }
-  try {
-    if (parts_->opened->ranges == nullptr) {
-      base::prefetch(bytes, how);
-    } else if (how == Prefetch::populate && !bytes.empty()) {
-      parts_->opened->ranges->need({static_cast<std::uint64_t>(bytes.data() - file.data()), bytes.size()});
-    }
-  } catch (const Error& error) {
-    throw error.with_path(parts_->opened->path);
-  }
+  base::annotated([&] { return base::Annotation{.path = path()}; }, [&] { parts_->opened->file.prefetch(bytes, how); });
 }
 
 void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const {
@@ -209,7 +184,7 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
 }
 
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
-Bytes Archive::file() const& noexcept { return parts_->opened->file; }
+Bytes Archive::file() const& noexcept { return parts_->opened->file.bytes(); }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->opened->path; }
 
 void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer) {

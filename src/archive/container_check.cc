@@ -30,7 +30,7 @@ class ContainerCheck {
       remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory_.offset()},
              "the zip64 end records are not needed; some tools warn about them");
     }
-    if (ArchiveAccess::ranges(archive_) != nullptr) ArchiveAccess::entry_ranges(archive_).read_headers();
+    ArchiveAccess::reader(archive_).fetch_headers();
     for (std::size_t i = 0; i < archive_.size(); ++i) check_entry(archive_.entry(i));
     return std::move(findings_);
   }
@@ -75,10 +75,9 @@ class ContainerCheck {
       const std::uint64_t state_end = ends.back();
       ends.pop_back();
       if (!states_seen_.insert(state_end).second) continue;
-      const Bytes state = archive_.file().first(base::in_memory(state_end));
-      const Archive earlier = ArchiveAccess::open(
-          {.file = state, .owner = archive_.owner(), .ranges = ArchiveAccess::ranges(archive_), .zeros = &zeros_},
-          without_limits);
+      const ArchiveFile state = ArchiveAccess::file(archive_).first(base::in_memory(state_end));
+      const Archive earlier =
+          ArchiveAccess::open({.file = state, .owner = archive_.owner(), .zeros = &zeros_}, without_limits);
       std::ranges::copy(tails_of(earlier), std::back_inserter(ends));
     }
   }

@@ -44,9 +44,7 @@ std::vector<EntryDigest> digests_of(const Archive& archive, std::vector<ArchiveE
                                     const DigestOptions& options) {
   std::uint64_t total = 0;
   for (const ArchiveEntry& entry : entries) total += entry.size;
-  // An archive that is read in ranges is read by one thread from front to back, so that reading ahead works.
-  const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
-  const std::size_t threads = by_ranges ? 1 : base::threads_for(total, options.threads);
+  const std::size_t threads = ArchiveAccess::file(archive).threads_for(total, options.threads);
   // A large entry that begins last would keep one thread busy after the others.
   if (threads > 1) std::ranges::sort(entries, std::ranges::greater(), &ArchiveEntry::size);
   std::vector<EntryDigest> digests(entries.size());

@@ -29,37 +29,21 @@ std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
 EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
     : archive_(archive), entry_(entry), bytes_(ArchiveAccess::place(archive, entry)), threads_(threads) {}
 
-bool EntrySource::is_at_hand() const { return ArchiveAccess::ranges(archive_) == nullptr; }
-
-// All bytes of a file that is read in ranges come from one version of it.
-bool EntrySource::may_change() const {
-  return is_at_hand() && entry_.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
-}
-
-/// Returns where the data begins, after proving the local header. `room` is the front of the entry's range.
-std::uint64_t EntrySource::proved_data_offset(Bytes room) const {
-  try {
-    return ArchiveAccess::entry_ranges(archive_).data_offset_in(room, entry_.index);
-  } catch (const Error& error) {
-    throw with_archive(error, archive_);
-  }
-}
-
 /// Reads an entry piece by piece, from its local header on, and returns the CRC-32 of its bytes. For archives that are
 /// read in ranges.
 template <typename Sink>
 std::uint32_t EntrySource::fetch_and_sum(const Sink& sink) const {
   constexpr std::uint64_t step = 16U << 20U;
-  const base::ByteRange whole = ArchiveAccess::entry_ranges(archive_).whole(entry_.index);
+  const base::ByteRange whole = reader().whole(entry_.index);
   std::vector<std::byte> piece;
   std::uint64_t data = whole.offset;  // offset of the first byte, once the header is proved
   std::uint64_t end = whole.end();
   std::uint32_t crc = 0;
   for (std::uint64_t at = whole.offset; at < end; at += piece.size()) {
     piece.resize(base::in_memory(std::min(step, end - at)));
-    ArchiveAccess::ranges(archive_)->copy(at, piece);
+    ArchiveAccess::file(archive_).copy(at, piece);
     if (at == whole.offset) {
-      data = proved_data_offset(piece);
+      data = errors_with_archive(archive_, [&] { return reader().data_offset_in(piece, entry_.index); });
       end = data + entry_.size;
     }
     const std::uint64_t skipped = data > at ? data - at : 0;
@@ -71,11 +55,11 @@ std::uint32_t EntrySource::fetch_and_sum(const Sink& sink) const {
 }
 
 void EntrySource::copy(const ByteSink& sink) const {
-  expect(is_at_hand() ? CopiedSource(bytes_).read_and_sum(sink) : fetch_and_sum(sink));
+  expect(is_here() ? CopiedSource(bytes_).read_and_sum(sink) : fetch_and_sum(sink));
 }
 
 void EntrySource::copy_to(std::span<std::byte> buffer) const {
-  if (!is_at_hand()) {
+  if (!is_here()) {
     std::span<std::byte> rest = buffer;
     return expect(fetch_and_sum([&rest](Bytes piece) {
       std::ranges::copy(piece, rest.begin());
@@ -94,17 +78,17 @@ void EntrySource::copy_to(std::span<std::byte> buffer) const {
 }
 
 void EntrySource::read(const ByteSink& sink) const {
-  if (may_change() || !is_at_hand()) return copy(sink);
+  if (may_change() || !is_here()) return copy(sink);
   // No edit changes these bytes, so the sink and the sum may read them independently, and on different threads.
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
 }
 
 void EntrySource::locate(const std::function<void(const Location&)>& visit) const {
-  if (is_at_hand() && !may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
+  if (is_here() && !may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
 }
 
 std::uint32_t EntrySource::sum() const {
-  return is_at_hand() ? base::crc32(0, bytes_) : fetch_and_sum([](Bytes) {});
+  return is_here() ? base::crc32(0, bytes_) : fetch_and_sum([](Bytes) {});
 }
 
 void EntrySource::verify() const { expect(sum()); }
@@ -119,7 +103,7 @@ void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
   // If the sum is right now, it was wrong only because bytes changed while they were summed. Bytes that were fetched
   // are not read again: all of them are those of one version.
-  const bool changed = is_at_hand() && (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32);
+  const bool changed = is_here() && (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32);
   if (changed) throw changed_while_read(archive_.path());
   const Place place{std::string(entry_.name), ArchiveAccess::directory(archive_).proved_data_offset(entry_.index)};
   throw zip::crc_fault(place, "the archive", entry_.crc32, crc).with_path(archive_.path());

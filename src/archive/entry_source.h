@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "archive/access.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
@@ -42,7 +43,7 @@ class EntrySource final : public ByteSource {
   /// Copies the bytes to `buffer`, and compares the CRC-32 of the copy. REQUIRES: buffer.size() == size().
   void copy_to(std::span<std::byte> buffer) const;
   /// Returns true if an edit appended the entry, so that `undo` and a later edit can replace its bytes.
-  [[nodiscard]] bool may_change() const;
+  [[nodiscard]] bool may_change() const { return reader().may_change(entry_.index); }
   /// Compares the CRC-32 without handing out bytes. Uses the caller's thread only.
   void verify() const;
   /// Compares the CRC-32 of the bytes and returns them. If the archive is read in ranges, fetches them in one piece and
@@ -51,9 +52,9 @@ class EntrySource final : public ByteSource {
 
  private:
   void expect(std::uint32_t crc) const;
-  [[nodiscard]] bool is_at_hand() const;
+  [[nodiscard]] EntryReader reader() const { return ArchiveAccess::reader(archive_); }
+  [[nodiscard]] bool is_here() const { return reader().file().is_here(); }
   [[nodiscard]] std::uint32_t sum() const;
-  [[nodiscard]] std::uint64_t proved_data_offset(Bytes room) const;
   template <typename Sink>
   std::uint32_t fetch_and_sum(const Sink& sink) const;
 

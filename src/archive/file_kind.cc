@@ -226,28 +226,10 @@ void skip_blank(std::string_view& text) noexcept {
   }
 }
 
-/// True if the text has a control character. Serialised models have one near the front: the tag of a field, or the
-/// length of a short string.
-bool has_control(std::string_view text) noexcept {
+/// True if the text has a control character that is not white space. Serialised models have one near the front: the tag
+/// of a field, or the length of a short string.
+bool has_binary_control(std::string_view text) noexcept {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && !is_white_space(c); });
-}
-
-/// Adds a hint if zip tools usually cause this fault. The hint names the verb that makes an archive of the file.
-Error with_foreign_hint(const Error& error, Bytes file) {
-  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
-  if (is_no_archive) return with_kind(error, file);
-  if (!is_foreign_fault(error.code())) return error;
-  const bool is_zip = looks_like_zip(file);  // not every zip holds a model
-  return base::annotate(error, {.advice = is_zip ? advice_on_zip(file, error.code()) : advice_on_kind(file)});
-}
-
-/// Returns the first bytes of a file that is not an archive, which identify its kind, or all bytes of a small file.
-Bytes front_of(const base::RangedMemory& ranges) {
-  constexpr std::uint64_t small = 1U << 20U, front = 4096;
-  const std::uint64_t size = ranges.bytes().size();
-  const std::uint64_t length = size <= small ? size : front;
-  ranges.need({0, length});
-  return base::section(ranges.bytes(), 0, length);
 }
 
 }  // namespace
@@ -271,7 +253,7 @@ bool looks_like_text(Bytes bytes) noexcept {
   text.remove_prefix(static_cast<std::size_t>(name_end - text.begin()));
   skip_blank(text);
   const bool has_value = !text.empty() && (text.front() == ':' || text.front() == '{' || text.front() == '<');
-  return has_value && !has_control(begin);
+  return has_value && !has_binary_control(begin);
 }
 
 bool is_lfs_pointer(Bytes file) noexcept { return as_text(file).starts_with(lfs_beginning); }
@@ -331,11 +313,14 @@ bool may_be_foreign_zip(Code code) noexcept {
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
 }
 
-Error with_foreign_hint(const Error& error, Bytes file, const base::RangedMemory* ranges) {
-  if (ranges == nullptr) return with_foreign_hint(error, file);
-  if (kind(error.code()) != Kind::format) return error;
+Error with_foreign_hint(const Error& error, const ArchiveFile& file) {
+  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
+  if (!is_no_archive && !is_foreign_fault(error.code())) return error;
   try {
-    return with_foreign_hint(error, front_of(*ranges));
+    const Bytes front = file.front();
+    if (is_no_archive) return with_kind(error, front);
+    const bool is_zip = looks_like_zip(front);  // not every zip holds a model
+    return base::annotate(error, {.advice = is_zip ? advice_on_zip(front, error.code()) : advice_on_kind(front)});
   } catch (const Error&) {
     return error;  // this error says more than that the front cannot be read
   }

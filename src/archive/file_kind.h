@@ -1,7 +1,7 @@
 // Recognises files that are neither archives nor models, so that errors can say what to do with them.
 #pragma once
 
-#include "base/memory.h"
+#include "archive/archive_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
@@ -46,8 +46,8 @@ bool may_be_foreign_zip(Code code) noexcept;
 
 // Distinguishes zip files of other programs, and files of other kinds, from broken archives.
 
-/// Adds a hint if zip tools usually cause this fault. The hint names the verb that makes an archive of the file. If the
-/// file is read in ranges (`ranges` is not null), examines its first bytes only.
-Error with_foreign_hint(const Error& error, Bytes file, const base::RangedMemory* ranges);
+/// Adds a hint if zip tools usually cause this fault. The hint names the verb that makes an archive of the file.
+/// Examines ArchiveFile::front.
+Error with_foreign_hint(const Error& error, const ArchiveFile& file);
 
 }  // namespace onnxar

@@ -8,12 +8,10 @@
 namespace onnxar {
 
 zip::LocalEntry local_entry(const Archive& archive, std::size_t index) {
-  try {
-    if (ArchiveAccess::ranges(archive) != nullptr) ArchiveAccess::entry_ranges(archive).read(index, {});
+  return errors_with_archive(archive, [&] {
+    static_cast<void>(ArchiveAccess::reader(archive).read(index, {}));
     return ArchiveAccess::directory(archive).local(archive.file(), index);
-  } catch (const Error& error) {
-    throw with_archive(error, archive);
-  }
+  });
 }
 
 }  // namespace onnxar

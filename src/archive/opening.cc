@@ -72,12 +72,13 @@ std::optional<std::uint64_t> size_with_end_record(os::Handle file) noexcept {
 
 Archive open_mapped(const std::shared_ptr<const base::MappedFile>& mapping, const std::filesystem::path& path,
                     const OpenOptions& options) {
-  return base::annotated([&] { return base::Annotation{.path = path}; },
-                         [&] {
-                           return ArchiveAccess::open(
-                               {.file = mapping->bytes(), .owner = mapping, .path = path, .origin = mapping->origin()},
-                               options);
-                         });
+  return base::annotated(
+      [&] { return base::Annotation{.path = path}; },
+      [&] {
+        return ArchiveAccess::open(
+            {.file = ArchiveFile(mapping->bytes()), .owner = mapping, .path = path, .origin = mapping->origin()},
+            options);
+      });
 }
 
 /// Opens the archive in a part of an open file, which is mapped, or copied if `copy_in` is set.
@@ -90,7 +91,7 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
       [&] { return base::Annotation{.path = path}; },
       [&] {
         const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-        return ArchiveAccess::open({.file = copy.bytes(), .owner = copy.owner(), .path = path}, options);
+        return ArchiveAccess::open({.file = ArchiveFile(copy.bytes()), .owner = copy.owner(), .path = path}, options);
       });
 }
 
@@ -226,13 +227,12 @@ os::File lock_output(const std::filesystem::path& path, const OutputOptions& opt
 }
 
 Error with_archive(const Error& error, const Archive& archive) {
-  const base::RangedMemory* const ranges = ArchiveAccess::ranges(archive);
-  return with_change(with_foreign_hint(error, archive.file(), ranges).with_path(archive.path()), archive);
+  return with_change(with_foreign_hint(error, ArchiveAccess::file(archive)).with_path(archive.path()), archive);
 }
 
 bool is_changed(const Archive& archive) {
   // A file that is read in ranges comes from one version (RandomAccess), and its path is only a name.
-  if (archive.path().empty() || ArchiveAccess::ranges(archive) != nullptr) return false;
+  if (archive.path().empty() || !ArchiveAccess::file(archive).is_here()) return false;
   // An edit of this process changes the size and the times of the file, but none of the bytes that are read.
   if (ArchiveAccess::is_edited_here(archive)) return false;
   const Bytes file = archive.file();

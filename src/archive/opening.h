@@ -63,6 +63,15 @@ os::File lock_output(const std::filesystem::path& path, const OutputOptions& opt
 /// Completes an error at the first use of an entry: adds the path, or returns io.changed if the file changed since it
 /// was opened.
 Error with_archive(const Error& error, const Archive& archive);
+/// Returns the result of `action`, which uses an entry, and completes its errors with `with_archive`.
+template <typename Action>
+auto errors_with_archive(const Archive& archive, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw with_archive(error, archive);
+  }
+}
 
 /// True if the file of an archive changed after it was opened, except by growing. The bytes that were read may then
 /// belong to two states. False for bytes in memory. Reads the directory again, with system calls instead of the

@@ -58,7 +58,7 @@ EarlierState proved_state(Bytes file, std::uint64_t begin) {
 /// between entries must end at one of these, because a superseded tail does.
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound, zip::KnownZeros& zeros) {
   return passes([&] {
-    const Archive archive = ArchiveAccess::open({.file = file, .zeros = &zeros}, without_limits);
+    const Archive archive = ArchiveAccess::open({.file = ArchiveFile(file), .zeros = &zeros}, without_limits);
     return std::ranges::all_of(tails_of(archive),
                                [&sound](std::uint64_t end) { return std::ranges::binary_search(sound, end); });
   });
@@ -81,7 +81,7 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
 std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin, zip::KnownZeros& zeros) {
   std::optional<EarlierState> state;
   passes([&] {
-    const Archive archive = ArchiveAccess::open({.file = file, .zeros = &zeros}, without_limits);
+    const Archive archive = ArchiveAccess::open({.file = ArchiveFile(file), .zeros = &zeros}, without_limits);
     std::size_t added = archive.size();
     for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
       const ArchiveEntry entry = archive.entry(added - 1);

@@ -23,10 +23,8 @@ void ArchiveSource::select(const std::string& graph) {
 }
 
 GraphBytes ArchiveSource::graph_of(const ArchiveEntry& entry) const {
-  const bool was_appended = ArchiveAccess::ranges(archive_) == nullptr &&
-                            entry.index >= ArchiveAccess::directory(archive_).first_appended(archive_.file());
   const std::string name(entry.name);
-  if (options().verify_data && was_appended) {
+  if (options().verify_data && ArchiveAccess::reader(archive_).may_change(entry.index)) {
     // An undo may cut off an appended graph, and an edit may then write a different one there. Verifying the mapping
     // and then reading it could see two states, so a copy is made and verified.
     const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive_, entry)));

@@ -31,9 +31,7 @@ void check_data(const Archive& archive, const CheckOptions& options, std::vector
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
   base::SharedProgress verified(options.progress, bytes_of_entries(archive));
-  // An archive that is read in ranges is read by one thread from front to back, so that reading ahead works.
-  const bool by_ranges = ArchiveAccess::ranges(archive) != nullptr;
-  const std::size_t threads = by_ranges ? 1 : base::threads_for(archive.file().size(), options.load.threads);
+  const std::size_t threads = ArchiveAccess::file(archive).threads_for(archive.file().size(), options.load.threads);
   base::parallel_for(archive.size(), threads, [&](std::size_t i) {
     try {
       archive.verify(archive.entry(i));
@@ -55,7 +53,7 @@ bool model_is_readable(const Archive& archive) {
     static_cast<void>(archive.model());
     return true;
   } catch (const Error& error) {
-    if (ArchiveAccess::ranges(archive) != nullptr && kind(error.code()) != Kind::format) throw;  // the read failed
+    if (kind(error.code()) != Kind::format) throw;  // the read failed, or the file was changed
     return false;
   }
 }

@@ -32,15 +32,14 @@ Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, 
   // A slice alone cannot be compared with the CRC-32 of its entry; SlicedEntries verifies the entry once for all
   // slices.
   auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
-  if (ArchiveAccess::ranges(archive) == nullptr)
-    return {payload_at(part, archive.owner(), std::move(source)), is_whole};
+  if (ArchiveAccess::file(archive).is_here()) return {payload_at(part, archive.owner(), std::move(source)), is_whole};
   Payload produced{std::move(source)};
   produced.place = part;
   return {std::move(produced), is_whole};
 }
 
 bool EntryPayloads::verifies(const Archive& archive) const {
-  return verify_ || ArchiveAccess::ranges(archive) != nullptr;
+  return verify_ || !ArchiveAccess::file(archive).is_here();
 }
 
 std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, const ArchiveEntry& entry) const {

@@ -118,11 +118,9 @@ bool verify_around(const Open& open, const std::function<void()>& use, States fi
 
 /// Sets the bytes of all tensors. If the archive is read in ranges, fetches them in one call.
 void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
-  if (ArchiveAccess::ranges(archive) != nullptr) {
-    std::vector<ArchiveEntry> entries;
-    for (const EntryPart& part : parts) entries.push_back(part.entry);
-    archive.prefetch(entries, Prefetch::populate);
-  }
+  std::vector<std::size_t> entries;
+  for (const EntryPart& part : parts) entries.push_back(part.entry.index);
+  errors_with_archive(archive, [&] { ArchiveAccess::reader(archive).fetch(entries); });
   for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
 }
 

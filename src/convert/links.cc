@@ -146,8 +146,8 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
   const auto state = base::slice(file, offset, size);
   try {
     if (state) {
-      Archive opened =
-          ArchiveAccess::open({.file = *state, .owner = std::move(owner), .path = path, .origin = origin}, {});
+      Archive opened = ArchiveAccess::open(
+          {.file = ArchiveFile(*state), .owner = std::move(owner), .path = path, .origin = origin}, {});
       if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
     }
   } catch (const Error& error) {

@@ -117,7 +117,7 @@ void prove(const PartFile& part, const zip::Directory* directory, std::vector<bo
 zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
   try {
     const base::RangedMemory memory(file);
-    return read_directory(memory.bytes(), &memory, {});
+    return read_directory(ArchiveFile(memory), {});
   } catch (const Error& error) {
     throw error.with_path(file->name());
   }

@@ -52,7 +52,7 @@ TEST(ForeignFaults, ReadDirectoryOfOtherZipOnce) {
   for (const Code code : {Code::archive_model_missing, Code::zip_name_character}) {
     const Error fault(code, "sentence");
     const std::size_t begin = allocations_so_far();
-    const Error hinted = with_foreign_hint(fault, zip, nullptr);
+    const Error hinted = with_foreign_hint(fault, ArchiveFile(zip));
     EXPECT_LT(allocations_so_far() - begin, 2 * once) << id(code);
     EXPECT_EQ(to_string(hinted.advice()), "this is a zip file without an ONNX model") << id(code);
   }
