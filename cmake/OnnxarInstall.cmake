@@ -1,5 +1,5 @@
-# The files for `cmake --install`: libraries, headers, a CMake package with components core, c, remote and model, pkg-config files,
-# the media type of archives, and documents (licence, specification, examples).
+# The files for `cmake --install`: libraries, headers, a CMake package with components core, runtime, c, remote and model,
+# pkg-config files, the media type of archives, and documents (licence, specification, examples).
 include(CMakePackageConfigHelpers)
 
 set(c_headers include/onnxar/onnxar_c.h)
@@ -36,11 +36,17 @@ function(onnxar_install name)
   install(TARGETS onnxar_${name} EXPORT onnxar-${name}-targets)
   install(EXPORT onnxar-${name}-targets NAMESPACE onnxar:: DESTINATION ${package_dir})
   install(FILES ${ARGN} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/onnxar)
+  onnxar_install_pc(${name})
+endfunction()
+
+function(onnxar_install_pc name)
   configure_file(cmake/onnxar-${name}.pc.in onnxar-${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/onnxar-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
 onnxar_install(core ${core_headers})
+install(TARGETS onnxar_runtime EXPORT onnxar-core-targets)  # each of the two names the other
+onnxar_install_pc(runtime)
 if(ONNXAR_BUILD_C)
   onnxar_install(c ${c_headers})
 endif()

@@ -1,4 +1,4 @@
-"""The extension module: onnxar::core and onnxar::remote without arrays or messages. Private: everything here may change."""
+"""The extension module: onnxar::runtime and onnxar::remote without arrays or messages. Private: everything here may change."""
 
 import builtins
 import mmap

@@ -44,12 +44,14 @@ def faults_of_pc(path: Path) -> list[str]:
 
 
 def main(prefix: Path) -> int:
-    targets, packages = sorted(prefix.rglob("onnxar-*-targets.cmake")), sorted(prefix.rglob("onnxar-*.pc"))
-    faults = [fault for path in targets for fault in faults_of_targets(path)]
+    files, packages = sorted(prefix.rglob("onnxar-*-targets.cmake")), sorted(prefix.rglob("onnxar-*.pc"))
+    faults = [fault for path in files for fault in faults_of_targets(path)]
     faults += [fault for path in packages for fault in faults_of_pc(path)]
-    if len(targets) != len(packages) or not targets:
-        faults.append(f"{len(targets)} CMake packages and {len(packages)} pkg-config files")
-    print(f"{len(targets)} components")
+    names = {name for path in files for name in re.findall(r"^add_library\(onnxar::(\w+) \w+ IMPORTED\)", path.read_text(), re.MULTILINE)}
+    described = {path.stem.removeprefix("onnxar-") for path in packages}
+    if names - {"onnxar_bundled_zlib"} != described or not described:
+        faults.append(f"CMake targets {sorted(names)} and pkg-config files {sorted(described)}")
+    print(f"{len(described)} components")
     for fault in faults:
         print("  " + fault)
     return 1 if faults else 0

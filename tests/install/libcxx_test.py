@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("os", "os/posix", "base", "zip", "onnx", "archive", "convert", "remote")
+ROOMS = ("os", "os/posix", "base", "zip", "onnx", "archive", "convert", "runtime", "remote")
 COMPILERS = ("clang++-19", "clang++-20", "clang++-21", "clang++")
 
 

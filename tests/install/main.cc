@@ -1,4 +1,5 @@
-// Uses core and model: builds a model, saves it as an archive, maps and checks that.
+// Uses core and model: builds a model, saves it as an archive, maps and checks that, and makes a link to it, which
+// programs that name only core may do.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -7,6 +8,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "onnxar/link.h"
 #include "onnxar/model/model.h"
 #include "onnxar/version.h"
 
@@ -24,7 +26,8 @@ int main(int argc, char** argv) {
     model.set_payload(*tensor, onnxar::ByteSpan::own(std::vector<std::byte>(2048)));
     model.save(argv[1]);
     const onnxar::Archive archive = onnxar::Archive::open(argv[1]);
-    const bool good = archive.resolve("w").size() == 2048 && onnxar::passed(onnxar::check(argv[1]));
+    const bool good = archive.resolve("w").size() == 2048 && onnxar::passed(onnxar::check(argv[1])) &&
+                      onnxar::make_link(argv[1]).tensors == 1;
     std::printf("onnxar %s: %s\n", ONNXAR_VERSION_STRING, good ? "good" : "not good");
     return good ? 0 : 1;
   } catch (const std::exception& error) {

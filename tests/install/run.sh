@@ -69,7 +69,7 @@ if [[ -f ${pkgconfig%/pkgconfig}/libonnxar_core.a ]]; then
   size=$(stat -c %s "$work/reads")
   ((size <= 260000)) || { echo "it has $size bytes; 260 000 are allowed"; exit 1; }
 else
-  for library in core model; do
+  for library in core runtime model; do
     python3 "$here/symbols.py" library "${pkgconfig%/pkgconfig}/libonnxar_$library.so" "$prefix/include/onnxar"
   done
 fi

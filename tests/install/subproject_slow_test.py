@@ -52,7 +52,7 @@ class Subproject(FolderCase):
     def test_project_contains_the_library(self):
         self.built()
         run(self.build / "program", self.folder / "a.onnxar")
-        self.assertEqual(self.files_of_the_build("libonnxar*"), {"libonnxar_core.a"})
+        self.assertEqual(self.files_of_the_build("libonnxar*"), {"libonnxar_core.a", "libonnxar_runtime.a"})
         run(CMAKE, "--install", self.build, "--prefix", self.folder / "prefix")
         installed = {path.name for path in (self.folder / "prefix").rglob("*") if path.is_file()}
         self.assertEqual(installed, {"program"})

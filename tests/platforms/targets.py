@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/platforms"
 
 # Folders of tests whose GoogleTest programs run, in the order of the rooms. MODEL_ROOMS need protobuf and share a program.
-ROOMS = ("os", "base", "zip", "onnx", "archive", "convert", "conformance")
+ROOMS = ("os", "base", "zip", "onnx", "archive", "convert", "runtime", "conformance")
 MODEL_ROOMS = ("model", "inspect")
 
 CLANG = ("-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_C_COMPILER=clang-19")

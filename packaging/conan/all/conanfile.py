@@ -79,6 +79,10 @@ class OnnxarConan(ConanFile):
 
     def package_info(self):
         self._component("core", ["zlib::zlib"])
+        # Programs that link core get runtime too. Conan allows no loop of components.
+        self.cpp_info.components["core"].libs.insert(0, "onnxar_runtime")
+        self._component("runtime", ["core"])
+        self.cpp_info.components["runtime"].libs = []
         if self.settings.os in ("Linux", "FreeBSD"):
             self.cpp_info.components["core"].system_libs = ["dl", "pthread"]
         elif self.settings.os == "Windows":

@@ -1,5 +1,5 @@
 // Keeps a folder of files that only one user can change, and locks the files that a process works on.
-#include "convert/own_folder.h"
+#include "runtime/own_folder.h"
 
 #include <array>
 #include <cstdint>

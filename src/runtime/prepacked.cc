@@ -1,5 +1,5 @@
 // Places the ranges of prepacked weights in the file of an archive, and aligns data that ONNX Runtime stored.
-#include "convert/prepacked.h"
+#include "runtime/prepacked.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Lists the stored models in a folder, and removes them and the files that killed processes left.
-#include "convert/stored_folder.h"
+#include "runtime/stored_folder.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/open_file.h"
-#include "convert/pack_stored.h"
-#include "convert/stored_about.h"
 #include "onnxar/archive.h"
 #include "onnxar/link.h"
 #include "os/names.h"
+#include "runtime/pack_stored.h"
+#include "runtime/stored_about.h"
 
 namespace onnxar {
 namespace {

@@ -1,5 +1,5 @@
 // Opens the archive that is linked, and replaces its tensors' bytes by locations in its file.
-#include "convert/linking.h"
+#include "runtime/linking.h"
 
 #include <cstddef>
 
@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/plan.h"
-#include "convert/prepacked.h"
 #include "os/names.h"
+#include "runtime/prepacked.h"
 #include "zip/names.h"
 
 namespace onnxar {

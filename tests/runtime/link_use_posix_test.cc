@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "convert/linking.h"
+#include "runtime/linking.h"
 
 namespace onnxar::testing {
 namespace {

@@ -1,5 +1,5 @@
 // An archive that moves to another folder, and back.
-#include "convert/moved_archive.h"
+#include "runtime/moved_archive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

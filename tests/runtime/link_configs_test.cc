@@ -1,5 +1,5 @@
 // Configurations that name the archive's folder.
-#include "convert/link_configs.h"
+#include "runtime/link_configs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "onnx/error_of.h"
 #include "support/refusal.h"
 
 namespace onnxar::testing {

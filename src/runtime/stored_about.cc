@@ -1,5 +1,5 @@
 // Writes and reads the text that describes what a stored model was made from.
-#include "convert/stored_about.h"
+#include "runtime/stored_about.h"
 
 #include "base/text.h"
 #include "os/machine.h"

@@ -8,8 +8,8 @@
 #include <functional>
 #include <string>
 
-#include "convert/linking.h"
 #include "onnxar/archive_writer.h"
+#include "runtime/linking.h"
 #include "support/special_files.h"
 
 namespace onnxar::testing {

@@ -1,5 +1,5 @@
 // Edits the configurations in a folder of links, so that runtimes find the archive's folder.
-#include "convert/link_configs.h"
+#include "runtime/link_configs.h"
 
 #include <algorithm>
 #include <array>

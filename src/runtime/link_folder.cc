@@ -26,10 +26,7 @@
 #include "base/output_target.h"
 #include "base/text.h"
 #include "convert/companions.h"
-#include "convert/link_configs.h"
-#include "convert/linking.h"
 #include "convert/model_source.h"
-#include "convert/moved_archive.h"
 #include "convert/package.h"
 #include "convert/publish.h"
 #include "onnx/splice.h"
@@ -38,6 +35,9 @@
 #include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
+#include "runtime/link_configs.h"
+#include "runtime/linking.h"
+#include "runtime/moved_archive.h"
 #include "zip/names.h"
 
 namespace onnxar {

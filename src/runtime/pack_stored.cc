@@ -1,5 +1,5 @@
 // Packs what ONNX Runtime wrote of a model into an archive from which later sessions start.
-#include "convert/pack_stored.h"
+#include "runtime/pack_stored.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,11 +13,11 @@
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/text.h"
-#include "convert/own_folder.h"
-#include "convert/prepacked.h"
 #include "onnx/fields.h"
 #include "onnx/wire.h"
 #include "onnxar/archive_writer.h"
+#include "runtime/own_folder.h"
+#include "runtime/prepacked.h"
 
 namespace onnxar {
 namespace {

@@ -1,5 +1,5 @@
 // Moves an archive to another folder, and back if what depends on the move fails.
-#include "convert/moved_archive.h"
+#include "runtime/moved_archive.h"
 
 #include <system_error>
 #include <utility>

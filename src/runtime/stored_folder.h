@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "convert/own_folder.h"
+#include "runtime/own_folder.h"
 
 namespace onnxar {
 

@@ -18,14 +18,14 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "convert/links.h"
-#include "convert/own_folder.h"
-#include "convert/pack_stored.h"
-#include "convert/stored_about.h"
-#include "convert/stored_folder.h"
 #include "onnxar/content.h"
 #include "onnxar/link.h"
 #include "os/machine.h"
 #include "os/names.h"
+#include "runtime/own_folder.h"
+#include "runtime/pack_stored.h"
+#include "runtime/stored_about.h"
+#include "runtime/stored_folder.h"
 
 namespace onnxar {
 namespace {

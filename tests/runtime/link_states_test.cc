@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "archive/opened.h"
-#include "convert/linking.h"
 #include "onnxar/archive_writer.h"
+#include "runtime/linking.h"
 #include "support/special_files.h"
 
 namespace onnxar::testing {

@@ -19,7 +19,6 @@
 #include "base/open_file.h"
 #include "base/path_state.h"
 #include "base/text.h"
-#include "convert/linking.h"
 #include "convert/load.h"
 #include "convert/open.h"
 #include "convert/plan.h"
@@ -28,6 +27,7 @@
 #include "onnx/rewrite.h"
 #include "onnx/taken_names.h"
 #include "os/names.h"
+#include "runtime/linking.h"
 
 namespace onnxar {
 namespace {
