@@ -12,7 +12,8 @@ separately() {
   "$python" -B tests/architecture/compile_alone.py build/separate/compile_commands.json
 }
 
-need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 clang-tidy-19
+need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 python3-venv
+environment build/lint_venv tests/lint/requirements.txt
 say "lint: scripts"
 bash -n dev .ci/run tests/install/run.sh
 say "lint: format (clang-format-19 -i corrects it)"
