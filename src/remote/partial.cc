@@ -87,7 +87,7 @@ std::vector<bool> needed_entries(const Archive& archive, const std::string& grap
 std::vector<base::ByteRange> ranges_of(const Archive& archive, const std::vector<bool>& needed) {
   std::vector<base::ByteRange> ranges;
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    if (needed[i]) ranges.push_back(ArchiveAccess::entry_ranges(archive).whole(i));
+    if (needed[i]) ranges.push_back(ArchiveAccess::reader(archive).whole(i));
   }
   return ranges;
 }

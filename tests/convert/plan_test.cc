@@ -25,7 +25,7 @@ TEST(PayloadLayout, TensorsThatShareBytesShareThePlace) {
   const Payload whole = payload_of(ByteSpan::borrow(Bytes(bytes)));
   const Payload again = payload_of(ByteSpan::borrow(Bytes(bytes)));
   const Payload part = payload_of(ByteSpan::borrow(Bytes(bytes).first(50)));
-  PayloadLayout layout = numbered(PayloadLayout::Data::written);
+  PayloadLayout layout = numbered(PayloadLayout::Data::to_write);
   const onnx::TensorView tensor;
   const onnx::TensorSite site{tensor, {}, {}, {}};
   EXPECT_EQ(layout.put(site, whole).location, "0");
@@ -42,7 +42,7 @@ TEST(PayloadLayout, TensorsThatShareBytesShareThePlace) {
 TEST(PayloadLayout, PlacesBytesOnceInEachFolder) {
   const Blob bytes = pattern(100);
   const Payload payload = payload_of(ByteSpan::borrow(Bytes(bytes)));
-  PayloadLayout layout = numbered(PayloadLayout::Data::written);
+  PayloadLayout layout = numbered(PayloadLayout::Data::to_write);
   const onnx::TensorView tensor;
   const onnx::TensorSite site{tensor, {}, {}, {}};
   layout.set_folder("unet/");
@@ -58,7 +58,7 @@ TEST(PayloadLayout, PlacesBytesOnceInEachFolder) {
 TEST(PayloadLayout, DataThatIsThereAlreadyIsNotWritten) {
   const Blob bytes = pattern(100);
   const Payload payload = payload_of(ByteSpan::borrow(Bytes(bytes)));
-  PayloadLayout layout = numbered(PayloadLayout::Data::there);
+  PayloadLayout layout = numbered(PayloadLayout::Data::existing);
   const onnx::TensorView tensor;
   EXPECT_EQ(layout.put({tensor, {}, {}, {}}, payload).length, 100U);
   EXPECT_THAT(layout.placed(), IsEmpty());
