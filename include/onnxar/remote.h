@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnxar/archive.h"
 #include "onnxar/options.h"
 
 namespace ONNXAR_API onnxar {
@@ -92,6 +93,24 @@ struct GetReport {
   std::uint64_t reused_bytes = 0;      ///< of the file, from GetOptions::reuse
   std::uint64_t downloaded_bytes = 0;  ///< what the server sent; in a dry run, what it would have to send
 };
+
+/// An entry of a new version of an archive.
+struct UpdatedEntry {
+  std::string name;
+  std::uint64_t bytes = 0;
+  bool reused = false;  ///< the old version has an entry of the same size and CRC-32
+};
+
+/// What an update of an archive transfers.
+struct UpdatePlan {
+  std::vector<UpdatedEntry> entries = {};  ///< of the new version, in the order of the file
+  std::uint64_t file_bytes = 0;            ///< of the new version
+  std::uint64_t downloaded_bytes = 0;      ///< with the directory and all headers
+};
+
+/// Returns what `get` with `before` in GetOptions::reuse downloads of `after`. Reads both directories and no data.
+/// Cost: O(entries * log entries).
+[[nodiscard]] UpdatePlan plan_update(const Archive& before, const Archive& after);
 
 /// Downloads an archive with several concurrent requests. The output has the bytes of the server's file, and gets its
 /// name when the container and the CRC-32 of each entry are verified. An interrupted call leaves `output` unchanged,

@@ -113,7 +113,7 @@ void prepare(const std::shared_ptr<const KeptFile>& kept, std::span<const OldArc
   const std::vector<base::ByteRange> ranges = ranges_of(archive, needed);
   base::SharedProgress progress(options.progress, bytes_of(ranges));
   const std::uint64_t before = part.ranges().bytes();
-  copy_entries(reusable_of(archive, needed, old), archive.size(), part, options.output.threads, progress);
+  copy_entries(reusable_of(archive, needed, old), old, archive.size(), part, options.output.threads, progress);
   report.reused_bytes = part.ranges().bytes() - before;
   kept->fetch_missing(ranges, [&progress](std::uint64_t bytes) { progress.add(bytes); });
   progress.finish();

@@ -52,14 +52,14 @@ std::vector<bool> fetch_missing(const HttpFile& file, const zip::Directory& dire
 
 /// Copies what archives on this machine have, and downloads the rest. Returns whether each entry is verified.
 std::vector<bool> copy_and_fetch(const HttpFile& file, const zip::Directory& directory,
-                                 std::span<const ReusableEntry> reusable, PartFile& part, const GetOptions& options,
-                                 GetReport& report) {
+                                 std::span<const ReusableEntry> reusable, std::span<const OldArchive> old,
+                                 PartFile& part, const GetOptions& options, GetReport& report) {
   part.set_size(file.size());
   base::SharedProgress progress(options.progress, file.size());
   const std::uint64_t before = part.ranges().bytes();
   progress.add(before);
   std::vector<bool> verified =
-      copy_entries(reusable, directory.entries().size(), part, options.output.threads, progress);
+      copy_entries(reusable, old, directory.entries().size(), part, options.output.threads, progress);
   report.reused_bytes = part.ranges().bytes() - before;
   verified = fetch_missing(file, directory, part, std::move(verified), options, progress);
   progress.finish();
@@ -126,11 +126,11 @@ zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
 /// Downloads the file and proves it. `directory` is the one on the server, or null if the server sends whole files
 /// only.
 void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, std::span<const ReusableEntry> reusable,
-                     PartFile& part, const GetOptions& options, GetReport& report) {
+                     std::span<const OldArchive> old, PartFile& part, const GetOptions& options, GetReport& report) {
   std::vector<bool> verified;
   bool has_ranges = directory != nullptr;
   try {
-    if (has_ranges) verified = copy_and_fetch(file, *directory, reusable, part, options, report);
+    if (has_ranges) verified = copy_and_fetch(file, *directory, reusable, old, part, options, report);
   } catch (const Error& error) {
     if (error.code() != Code::remote_no_ranges) throw;
     has_ranges = false;  // the server no longer sends ranges
@@ -145,16 +145,16 @@ void fetch_and_prove(const HttpFile& file, const zip::Directory* directory, std:
 /// Downloads the file and proves it. If the proof finds a fault, downloads what was copied, once: different bytes can
 /// have the same CRC-32.
 void fetch_and_prove_twice(const HttpFile& file, const zip::Directory* directory,
-                           std::span<const ReusableEntry> reusable, PartFile& part, const GetOptions& options,
-                           GetReport& report) {
+                           std::span<const ReusableEntry> reusable, std::span<const OldArchive> old, PartFile& part,
+                           const GetOptions& options, GetReport& report) {
   try {
-    return fetch_and_prove(file, directory, reusable, part, options, report);
+    return fetch_and_prove(file, directory, reusable, old, part, options, report);
   } catch (const Error& error) {
     const bool is_of_content = kind(error.code()) == Kind::format || error.code() == Code::remote_answer;
     if (!is_of_content || !part.has_copies()) throw;
   }
   part.forget_copies();
-  fetch_and_prove(file, directory, {}, part, options, report);
+  fetch_and_prove(file, directory, {}, old, part, options, report);
 }
 
 /// Plans what `get` would transfer.
@@ -210,6 +210,19 @@ RangesOpener remote_files(const RemoteOptions& options) {
   };
 }
 
+UpdatePlan plan_update(const Archive& before, const Archive& after) {
+  const zip::Directory& directory = ArchiveAccess::directory(after);
+  const std::vector<const Archive*> archives = {&before};
+  UpdatePlan plan{.file_bytes = after.file().size()};
+  plan.downloaded_bytes = plan.file_bytes;
+  for (const ArchiveEntry& entry : after.entries()) plan.entries.push_back({std::string(entry.name), entry.size});
+  for (const ReusableEntry& entry : reusable_entries(directory, archives)) {
+    plan.entries[entry.index].reused = true;
+    plan.downloaded_bytes -= entry.entry.size;
+  }
+  return plan;
+}
+
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
   expect_possible(options);
   if (!options.graph.empty()) return get_graph(address, output, options);
@@ -228,7 +241,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   PartFile part(std::move(target), file->version_text(), file->size());
   report.resumed_bytes = part.ranges().bytes();
   try {
-    fetch_and_prove_twice(*file, directory ? &*directory : nullptr, reusable, part, options, report);
+    fetch_and_prove_twice(*file, directory ? &*directory : nullptr, reusable, old, part, options, report);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download starts from the beginning
     throw error.with_path(part.target());

@@ -31,17 +31,17 @@ class EntryCopier {
   explicit EntryCopier(const PartFile& part) : part_(part), buffer_(step) {}
 
   /// Returns true if the copy has the entry's CRC-32.
-  bool copy(const ReusableEntry& entry) {
-    const std::uint64_t from = entry.old->archive.locate(entry.entry).offset;
+  bool copy(const ReusableEntry& entry, const OldArchive& old) {
+    const std::uint64_t from = old.archive.locate(entry.entry).offset;
     const base::ByteRange target{entry.offset, entry.entry.size};
-    const base::ByteRange blocks = share(*entry.old, from, target);
+    const base::ByteRange blocks = share(old, from, target);
     crc_ = 0;
     const std::uint64_t before = blocks.offset - target.offset;
-    write(*entry.old, from, {target.offset, before});
+    write(old, from, {target.offset, before});
     // The bytes that are shared are summed where they arrived: the archive may change in between.
     pass(part_.handle(), part_.target(), blocks.offset, blocks, false);
     const std::uint64_t rest = before + blocks.length;
-    write(*entry.old, from + rest, {target.offset + rest, target.length - rest});
+    write(old, from + rest, {target.offset + rest, target.length - rest});
     return crc_ == entry.entry.crc32;
   }
 
@@ -79,20 +79,15 @@ class EntryCopier {
   std::uint32_t crc_ = 0;
 };
 
-/// Throws io.changed if an entry was not copied because its archive was changed. An archive that is only damaged can
-/// still be used for its other entries.
-void expect_unchanged(const ReusableEntry& entry) {
-  if (is_changed(entry.old->archive)) throw changed_while_read(entry.old->archive.path());
-}
-
-/// Returns true if the copy is right, false if the archive on this machine is damaged.
-bool copy_or_leave(const ReusableEntry& entry, EntryCopier& copier) {
+/// Returns true if the copy is right, false if the archive on this machine is damaged: its other entries can be used.
+/// Throws io.changed if it was changed.
+bool copy_or_leave(const ReusableEntry& entry, const OldArchive& old, EntryCopier& copier) {
   try {
-    if (copier.copy(entry)) return true;
+    if (copier.copy(entry, old)) return true;
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
   }
-  expect_unchanged(entry);
+  if (is_changed(old.archive)) throw changed_while_read(old.archive.path());
   return false;
 }
 
@@ -115,11 +110,11 @@ std::vector<OldArchive> old_archives(const std::filesystem::path& output, const 
   return archives;
 }
 
-std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const OldArchive> archives) {
-  std::map<Content, std::pair<const OldArchive*, ArchiveEntry>> known;
-  for (const OldArchive& old : archives) {
-    for (const ArchiveEntry& entry : old.archive.entries()) {
-      if (entry.size >= least_reused) known.try_emplace({entry.size, entry.crc32}, &old, entry);
+std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const Archive* const> archives) {
+  std::map<Content, std::pair<std::size_t, ArchiveEntry>> known;
+  for (std::size_t i = 0; i < archives.size(); ++i) {
+    for (const ArchiveEntry& entry : archives[i]->entries()) {
+      if (entry.size >= least_reused) known.try_emplace({entry.size, entry.crc32}, i, entry);
     }
   }
   std::vector<ReusableEntry> found;
@@ -135,8 +130,14 @@ std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::s
   return found;
 }
 
-std::vector<bool> copy_entries(std::span<const ReusableEntry> entries, std::size_t count, PartFile& part,
-                               std::size_t threads, base::SharedProgress& progress) {
+std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const OldArchive> archives) {
+  std::vector<const Archive*> opened;
+  for (const OldArchive& old : archives) opened.push_back(&old.archive);
+  return reusable_entries(wanted, opened);
+}
+
+std::vector<bool> copy_entries(std::span<const ReusableEntry> entries, std::span<const OldArchive> archives,
+                               std::size_t count, PartFile& part, std::size_t threads, base::SharedProgress& progress) {
   std::vector<ReusableEntry> wanted;
   std::uint64_t bytes = 0;
   for (const ReusableEntry& entry : entries) {
@@ -151,7 +152,7 @@ std::vector<bool> copy_entries(std::span<const ReusableEntry> entries, std::size
   base::parallel_for(workers, workers, [&](std::size_t) {
     EntryCopier copier(part);
     for (std::size_t i = next++; i < wanted.size(); i = next++) {
-      if (!copy_or_leave(wanted[i], copier)) continue;
+      if (!copy_or_leave(wanted[i], archives[wanted[i].old], copier)) continue;
       const std::scoped_lock lock(noting);
       const std::uint64_t before = part.ranges().bytes();
       part.note_copy({wanted[i].offset, wanted[i].entry.size});

@@ -19,7 +19,7 @@ class ReuseTest : public ::testing::Test {
   [[nodiscard]] std::vector<ReusableEntry> reusable() const { return reusable_entries(directory_, old_); }
   std::vector<bool> copied() {
     base::SharedProgress progress(no_progress_, new_.bytes.size());
-    return copy_entries(reusable(), directory_.entries().size(), part_, 1, progress);
+    return copy_entries(reusable(), old_, directory_.entries().size(), part_, 1, progress);
   }
   /// Overwrites the older archive from `offset` on, in place.
   void overwrite(std::uint64_t offset, Bytes bytes) {

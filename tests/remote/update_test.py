@@ -1,5 +1,6 @@
 """`get --reuse` downloads what the archives on this machine do not have, and the result is the server's file."""
 
+import json
 import signal
 import time
 import zlib
@@ -7,7 +8,7 @@ from collections.abc import Callable
 
 from support import wire_writer as wire
 from support.archives import Archive, Entry, linked, model_of, weights
-from support.command_line import DONE, FORMAT, IO, USAGE, main, run, start
+from support.command_line import DONE, FORMAT, FOUND, IO, USAGE, main, run, start
 from support.remote_case import RemoteCase
 
 COUNT = 20_000  # floats of an entry
@@ -118,6 +119,27 @@ class Reusing(Updating):
         process.send_signal(signal.SIGKILL)
         process.wait()
         self.assertRegex(self.update("--reuse", self.old), "from an earlier download, 3.* reused")
+
+
+class Planning(Updating):
+    def test_diff_lists_what_an_update_downloads(self) -> None:
+        new = self.write("new.onnxar", self.data)
+        for words in ([self.old, new], [self.old, self.serve()], [self.serve(), new]):
+            with self.subTest(words=words):
+                done = run("diff", "--bytes", *words)
+                lines = done.stdout.decode().splitlines()
+                if words[0] == self.old:
+                    self.assertEqual((done.returncode, len(lines)), (FOUND, 3), done.stderr)
+                    self.assertEqual(lines[:2], [f"download w3: {4 * COUNT} bytes", "download new: 1200 bytes"])
+                    self.assertRegex(done.stderr, r"an update downloads \d+.\d kB of 3.\d MB, and reuses 39 of 42 entries")
+                self.assertNotIn("download w4", done.stdout.decode())
+
+    def test_diff_agrees_with_get(self) -> None:
+        plan = json.loads(run("diff", "--bytes", "--json", self.old, self.write("new.onnxar", self.data)).stdout)
+        self.assertEqual([each["name"] for each in plan["entries"] if not each["reused"]], ["w3", "new", "__MODEL_PROTO"])
+        self.update("--reuse", self.old)
+        self.assertLessEqual(self.body_bytes(), plan["download_bytes"])
+        self.assertEqual(plan["file_bytes"], len(self.data))
 
 
 class Doubting(Updating):

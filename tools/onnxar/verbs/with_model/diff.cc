@@ -1,9 +1,11 @@
 // Prints what differs between two models, for the verb `diff`.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <sstream>
 
 #include "model/front_end.h"
+#include "onnxar/remote.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"
@@ -19,6 +21,7 @@ struct DiffArguments {
   std::filesystem::path before, after;
   LoadOptions load;
   bool json = false;
+  bool bytes = false;
   Verbosity verbosity;
 };
 
@@ -83,7 +86,38 @@ void print_line(const FileChange& file) {
   std::cout << '\n';
 }
 
+void print_json(const UpdatePlan& plan, bool same) {
+  Json document;
+  document["same"] = same;
+  document["file_bytes"] = plan.file_bytes;
+  document["download_bytes"] = plan.downloaded_bytes;
+  document["entries"] = Json::array();
+  for (const UpdatedEntry& entry : plan.entries)
+    document["entries"].push_back({{"name", entry.name}, {"bytes", entry.bytes}, {"reused", entry.reused}});
+  print(document);
+}
+
+/// Prints what an update from the first archive to the second one downloads.
+int compare_bytes(const DiffArguments& arguments) {
+  const UpdatePlan plan = plan_update(open_archive(arguments.before), open_archive(arguments.after));
+  const auto reused = std::ranges::count(plan.entries, true, &UpdatedEntry::reused);
+  const bool same = static_cast<std::size_t>(reused) == plan.entries.size();
+  if (arguments.json) {
+    print_json(plan, same);
+  } else {
+    for (const UpdatedEntry& entry : plan.entries) {
+      if (!entry.reused) std::cout << "download " << escaped(entry.name) << ": " << entry.bytes << " bytes\n";
+    }
+  }
+  if (!arguments.verbosity.quiet) {
+    std::cerr << "an update downloads " << short_size(plan.downloaded_bytes) << " of " << short_size(plan.file_bytes)
+              << ", and reuses " << reused << " of " << counted(plan.entries.size(), "entry", "entries") << '\n';
+  }
+  return same ? exit_code::done : exit_code::found;
+}
+
 int compare(const DiffArguments& arguments) {
+  if (arguments.bytes) return compare_bytes(arguments);
   ProgressCallback progress;
   const Difference difference = with_progress("comparing", arguments.verbosity, progress, [&] {
     return diff(arguments.before, arguments.after, arguments.load, progress);
@@ -112,8 +146,11 @@ Verb add_diff(CLI::App& app) {
   add_file(*verb, "A", arguments->before, "An archive, a .onnx file, or a model as text");
   add_file(*verb, "B", arguments->after, "The model to compare with, in any form");
   verb->add_flag("--json", arguments->json, "As JSON");
+  CLI::Option* bytes = verb->add_flag("--bytes", arguments->bytes,
+                                      "Say what `get --reuse A` would download of the archive B, without reading data");
   arguments->load = load_options();
-  add_graph(*verb, arguments->load.graph, "Compare this graph of the archives, or of the one that is an archive");
+  add_graph(*verb, arguments->load.graph, "Compare this graph of the archives, or of the one that is an archive")
+      ->excludes(bytes);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_path(*verb, "--data-dir", arguments->load.external_data_dir,
            "Look for the external data of both models here, not in their folders")
