@@ -24,7 +24,7 @@ from onnxar._errors import (
 )
 from onnxar._looking import diff, dump, freeze, show
 from onnxar._model import load, load_ir, save
-from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
+from onnxar._operations import check, extract, get, link, pack, recover, repack, replace, undo, unpack, verify_link
 from onnxar._ranges import put
 from onnxar._registry import register
 from onnxar._types import (
@@ -36,6 +36,7 @@ from onnxar._types import (
     ExtractedTensor,
     FileChange,
     FreezeReport,
+    GetReport,
     GraphChange,
     Link,
     RepackReport,
@@ -68,6 +69,7 @@ __all__ = [
     "Finding",
     "FormatError",
     "FreezeReport",
+    "GetReport",
     "GraphChange",
     "Inspection",
     "Link",
@@ -88,6 +90,7 @@ __all__ = [
     "edit",
     "extract",
     "freeze",
+    "get",
     "link",
     "load",
     "load_ir",

@@ -611,8 +611,7 @@ def open_archive(
     is_part = offset != 0 or length is not None
     origin = {"no_copy": no_copy, "prefetch": prefetch, "threads": threads, "offset": offset, "length": length, "store": store,
               "storage_options": storage_options, "timeout": timeout, "verify": verify}  # fmt: skip
-    if not 0 <= timeout < math.inf:
-        raise usage(f"timeout is {timeout}; it must be a number of seconds, or 0")
+    _ranges.expect_timeout(timeout)
     if store is not None or _ranges.is_address(source) or _ranges.is_of_fsspec(source):
         found = _ranges.open_source(source, store, storage_options, timeout)
         if not isinstance(found, str):

@@ -12,12 +12,14 @@ from onnxar._errors import Finding, printable, usage
 from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
 from onnxar._progress import Progress, growing, reporting
 from onnxar._proto import is_model, with_weights
+from onnxar._ranges import TIMEOUT, expect_timeout
 from onnxar._sources import OUTPUT, Model, OpenArchive, expect_copyable, fetched, file_of, is_remote, located, model_of
 from onnxar._types import (
     ConvertReport,
     EarlierState,
     ExtractedTensor,
     Folder,
+    GetReport,
     Link,
     RepackReport,
     ReplaceReport,
@@ -267,6 +269,40 @@ def repack(
     with reporting(progress, "repacking") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, rename=rename, threads=threads, progress=tell)
         return report(RepackReport, _core.repack(source, output, alignment, save, max_expansion))
+
+
+def get(
+    address: str, output: Path, *, reuse: Sequence[Path] = (), graph: str = "", digest: str | None = None, overwrite: bool = False,
+    sync: bool = True, dry_run: bool = False, threads: int = 0, timeout: float = TIMEOUT, progress: Progress = None,
+) -> GetReport:  # fmt: skip
+    """Downloads an archive, and verifies it before it gets its name. An interrupted download continues with the next call.
+
+    Args:
+        address: An address of HTTP or S3.
+        output: The file. With `overwrite` and without `graph`, the entries of the archive that it replaces are reused.
+        reuse: Archives on this machine. Entries of the same size and CRC-32 are copied instead of downloaded.
+        graph: Download only what this graph needs, and write the archive that `onnxar.pack` writes for it.
+        digest: The expected digest, as `onnxar.digest` returns it. If it differs, copied entries are downloaded once.
+        dry_run: Only report what would be downloaded.
+        timeout: Seconds without an answer, or with less than 1 KiB/s, after which the call fails; 0: no limit.
+
+    Other arguments: see `onnxar.pack`.
+
+    Raises:
+        Error: remote.* (.answer: the digest differs); output.exists; zip.*; io.* (.changed: the file on the server or one of `reuse`
+            changed).
+
+    Example:
+
+        onnxar.get("https://host/model.onnxar", "new.onnxar", reuse=["old.onnxar"])
+    """
+    if not isinstance(address, str) or not _core.is_library_address(address):
+        raise usage(f"{address!r} is not an address of HTTP or S3, such as https://host/model.onnxar")
+    expect_timeout(timeout)
+    output, old = file_of(output, OUTPUT), [file_of(path, "get") for path in reuse]
+    with reporting(progress, "downloading") as tell:
+        save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, threads=threads, progress=tell)
+        return report(GetReport, _core.get(address, output, save, old, graph, digest or "", timeout))
 
 
 def extract(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import math
 import os
 import pathlib
 import re
@@ -51,6 +52,11 @@ class RemoteFile(Protocol):
 
     def fetch(self, ranges: list[Range]) -> list[Any]:
         """Returns the bytes of each range, all of the version that was opened. Raises io.changed; any exception."""
+
+
+def expect_timeout(timeout: float) -> None:
+    if not 0 <= timeout < math.inf:
+        raise usage(f"timeout is {timeout}; it must be a number of seconds, or 0")
 
 
 def is_address(source: object) -> bool:

@@ -108,6 +108,19 @@ class RepackReport(_Result):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
+class GetReport(_Result):
+    """The result of a download. Sizes are in bytes: of the output, of the file on the server, from an interrupted download, from
+    archives on this machine, and what the server sent."""
+
+    entries: int
+    file_bytes: int
+    remote_bytes: int
+    resumed_bytes: int
+    reused_bytes: int
+    downloaded_bytes: int
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class FreezeReport(_Result):
     """The result of freezing: the numbers of elements that were removed, and of tensors that were filled. `inputs` counts
     inputs whose default value was removed. `surplus` has the names of unused weights."""

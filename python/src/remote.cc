@@ -1,18 +1,21 @@
 // Binds files on servers that onnxar::remote reads in ranges.
 #include "onnxar/remote.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "binding.h"
+#include "conversions.h"
 #include "ranged_archive.h"
 
 namespace onnxar::python {
@@ -49,14 +52,40 @@ void raise_interrupt(std::string_view, std::chrono::milliseconds waited) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// Returns null if libcurl is missing, or the server identifies no version of the file: a whole download is then all
-/// that is safe. Times are in seconds. Throws what `open_remote` throws.
-std::shared_ptr<RemoteFile> open_file(const std::string& address, double timeout, double pause) {
+RemoteOptions remote_options(double timeout) {
   RemoteOptions options = remote_options_of_environment();
   options.stall_timeout = time_of(timeout);
   options.connect_timeout = options.stall_timeout;
-  options.pause = time_of(pause);
   options.waiting = raise_interrupt;
+  return options;
+}
+
+/// `save` has the options of the output and `progress`. An empty digest or graph is none.
+nb::dict get_archive(const std::string& address, const std::filesystem::path& output, const SaveOptions& save,
+                     const std::vector<std::filesystem::path>& reuse, const std::string& graph,
+                     const std::string& digest, double timeout) {
+  GetOptions options{.remote = remote_options(timeout),
+                     .output = save.output,
+                     .progress = interruptible(save.progress),
+                     .reuse = reuse,
+                     .graph = graph,
+                     .digest = digest};
+  const GetReport report = without_gil([&] { return get(address, output, options); });
+  nb::dict row;
+  row["entries"] = report.entries;
+  row["file_bytes"] = report.file_bytes;
+  row["remote_bytes"] = report.remote_bytes;
+  row["resumed_bytes"] = report.resumed_bytes;
+  row["reused_bytes"] = report.reused_bytes;
+  row["downloaded_bytes"] = report.downloaded_bytes;
+  return row;
+}
+
+/// Returns null if libcurl is missing, or the server identifies no version of the file: a whole download is then all
+/// that is safe. Times are in seconds. Throws what `open_remote` throws.
+std::shared_ptr<RemoteFile> open_file(const std::string& address, double timeout, double pause) {
+  RemoteOptions options = remote_options(timeout);
+  options.pause = time_of(pause);
   try {
     return without_gil([&] { return std::make_shared<RemoteFile>(open_remote(address, options)); });
   } catch (const Error& error) {
@@ -93,6 +122,7 @@ void bind_remote(nb::module_& module) {
            [](const RemoteFile& of) { return without_gil([&] { return RangedArchive(Archive::open(of.file())); }); })
       .def("fetch", fetch, nb::arg("ranges"));
   module.def("is_library_address", [](const std::string& text) { return is_address(text); });
+  module.def("get", get_archive);
   module.def("remote_file", open_file, nb::arg("address"), nb::arg("timeout"),
              nb::arg("pause") = Seconds(defaults.pause).count());
 }
