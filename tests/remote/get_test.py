@@ -36,7 +36,7 @@ class Getting(RemoteCase):
         address = self.serve(delay=0.3)
         process = start("get", address, "-o", self.output, "-c", 1)
         listing = self.folder / ".out.part.list"
-        while not listing.exists() or listing.read_bytes().count(b"\n") < 3:
+        while not listing.exists() or listing.read_bytes().count(b"\n") < 4:  # head, end, and two ranges
             self.assertIsNone(process.poll())
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
