@@ -1,6 +1,6 @@
-"""The examples of the reader: C and C++ by make, and the Rust crate where cargo is.
+"""The examples of the reader, C and C++ by make, and the Rust crate where cargo is.
 
-Usage: PYTHONPATH=tests examples_slow_test.py
+Usage: ONNXAR=onnxar PYTHONPATH=tests examples_slow_test.py
 """
 
 from __future__ import annotations
@@ -76,14 +76,29 @@ class ByMake(Case):
 
 @unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
 class InRust(Case):
-    def test_the_crate_reads_the_vectors(self) -> None:
+    def cargo(self, *command: object, **more: object) -> str:
         target = PROJECT / "build" / "reader_rust"
-        at = ["--quiet", "--locked", "--manifest-path", EXAMPLES / "rust" / "Cargo.toml", "--target-dir", target]
-        environment = {**os.environ, "RUSTFLAGS": "-D warnings"}
-        done = run("cargo", "test", *at, env=environment)
+        at = ["--quiet", "--locked", "--manifest-path", PROJECT / "reader/rust/Cargo.toml", "--target-dir", target]
+        variables = {**os.environ, "RUSTFLAGS": "-D warnings", **{name: str(value) for name, value in more.items()}}
+        done = run("cargo", command[0], *at, *command[1:], env=variables)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        done = run("cargo", "run", *at, "--example", "list", "--", self.archive, env=environment)
-        self.assertEqual(done.stdout, "weight: type 1 [4], 16 bytes, graph.initializer[0], sum 1000003.25\n")
+        return done.stdout
+
+    def links(self) -> Path:
+        """Makes the links of all valid vectors that can be linked, with the command."""
+        for vector in sorted((PROJECT / "spec/vectors/valid").glob("*.onnxar")):
+            copy = Path(shutil.copy(vector, self.folder))
+            if run(os.environ["ONNXAR"], "link", copy, "-o", copy.with_suffix(".onnx"), "--no-sync").returncode:
+                copy.unlink()
+        self.archive.unlink()
+        return self.folder
+
+    def test_crate_reads_vectors_and_makes_links(self) -> None:
+        self.cargo("test", ONNXAR_LINKS=self.links())
+
+    def test_example_lists_tensors(self) -> None:
+        printed = self.cargo("run", "--example", "list", "--", self.archive)
+        self.assertEqual(printed, "weight: type 1 [4], 16 bytes, graph.initializer[0], sum 1000003.25\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-//! onnxar_reader.h in Rust.
+//! Declares the functions of `onnxar_reader.h` that the crate calls.
 #![allow(non_camel_case_types)]
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 pub const NO_OFFSET: u64 = u64::MAX;
 pub const NOT_FOUND: usize = usize::MAX;
-pub const MESSAGE_SIZE: usize = 1300;
+pub const MESSAGE_SIZE: usize = 1600;
 pub const CHECK_DATA: c_uint = 1;
 
 #[repr(C)]
@@ -66,12 +66,6 @@ pub struct onnxar_reader_tensor {
 
 extern "C" {
     pub fn onnxar_reader_message(error: *const onnxar_reader_error, buffer: *mut c_char, size: usize) -> *const c_char;
-    pub fn onnxar_reader_open(
-        path: *const c_char,
-        options: *const c_void,
-        archive: *mut *mut onnxar_reader,
-        error: *mut onnxar_reader_error,
-    ) -> c_int;
     pub fn onnxar_reader_open_memory(
         data: *const c_void,
         size: usize,

@@ -1,11 +1,11 @@
-//! The vectors of the specification, opened, checked and walked through from Rust.
-use onnxar_reader::{Archive, Error};
+//! The vectors of the specification, opened, checked and read from Rust.
+use onnxar::{Archive, Error};
 use std::path::{Path, PathBuf};
 
+/// Returns the files of a folder of spec/vectors. The published package does not have them.
 fn vectors(kind: &str) -> Vec<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../spec/vectors");
-    let folder = std::env::var("ONNXAR_VECTORS").map(PathBuf::from).unwrap_or(beside);
-    let mut files: Vec<_> = std::fs::read_dir(folder.join(kind)).unwrap().map(|file| file.unwrap().path()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors").join(kind);
+    let mut files: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -17,11 +17,12 @@ fn read_all(archive: &Archive) -> Result<usize, Error> {
         assert_eq!(archive.find(archive.name(index)?), Some(index));
         read += archive.data(index)?.len();
     }
-    let mut walk = archive.walk(archive.model())?;
-    while let Some(tensor) = walk.next()? {
+    for tensor in archive.tensors()? {
+        let tensor = tensor?;
         assert!(tensor.site().starts_with(|c: char| c.is_ascii_lowercase()));
         read += tensor.data().len() + tensor.dims().len() + tensor.name().len();
     }
+    archive.link(None, "name of the file")?;
     Ok(read)
 }
 
@@ -54,4 +55,25 @@ fn errors_say_what_is_wrong() {
     let error = Archive::from_bytes(b"no archive").err().unwrap();
     assert_eq!((error.code, error.rule, error.offset), ("zip.end.missing", "E1", Some(10)));
     assert_eq!(error.to_string(), "zip.end.missing at 10: the file does not end in an end record");
+}
+
+#[test]
+fn folders_are_refused() {
+    assert_eq!(Archive::open(".").err().unwrap().code, "io.not_a_file");
+}
+
+/// The links that the command makes are in the folder that ONNXAR_LINKS names, beside their archives.
+#[test]
+fn links_are_those_of_the_command() {
+    let Some(folder) = std::env::var_os("ONNXAR_LINKS") else { return };
+    let mut compared = 0;
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        if file.extension().is_some_and(|end| end == "onnxar") {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            let link = Archive::open(&file).unwrap().link(None, name).unwrap();
+            assert!(link == std::fs::read(file.with_extension("onnx")).unwrap(), "{name}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared} links were compared");
 }

@@ -1,13 +1,18 @@
-//! list ARCHIVE [GRAPH]: prints the tensors of a model, and the sums of linked FLOATs.
-use onnxar_reader::{Archive, Error};
+//! list ARCHIVE [GRAPH]: prints the tensors of a model, and the sums of FLOATs.
+use onnxar::{Archive, Error};
 
 fn list(path: &str, graph: Option<&str>) -> Result<(), Error> {
     let archive = Archive::open(path)?;
-    let index = graph.map_or(Some(archive.model()), |name| archive.find(&format!("{name}.onnx")));
-    let mut walk = archive.walk(index.unwrap_or(usize::MAX))?;
-    while let Some(tensor) = walk.next()? {
-        let (name, site) = (tensor.name().escape_debug().to_string(), tensor.site());
-        print!("{name}: type {} {:?}, {} bytes, {site}", tensor.data_type(), tensor.dims(), tensor.data().len());
+    for tensor in graph.map_or_else(|| archive.tensors(), |name| archive.graph_tensors(name))? {
+        let tensor = tensor?;
+        let name = tensor.name().escape_debug().to_string();
+        print!(
+            "{name}: type {} {:?}, {} bytes, {}",
+            tensor.data_type(),
+            tensor.dims(),
+            tensor.data().len(),
+            tensor.site()
+        );
         match tensor.floats() {
             Some(floats) => println!(", sum {}", floats.iter().map(|&value| f64::from(value)).sum::<f64>()),
             None => println!(),

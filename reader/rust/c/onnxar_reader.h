@@ -1,0 +1,1 @@
+../../onnxar_reader.h
