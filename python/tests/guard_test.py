@@ -86,7 +86,7 @@ OF_GRAPH = {
 # Functions about the directory and the model, which opening verifies; and Mapping's methods, which call the ones above.
 OTHERS = {
     "Archive.model", "Archive.metadata", "Archive.info", "Archive.graphs", "Archive.path", "Archive.closed", "Archive.close",
-    "Archive.keys", "Archive.check", "put", "register", "verify_link",
+    "Archive.keys", "Archive.check", "get", "put", "register", "verify_link",
 }  # fmt: skip
 
 

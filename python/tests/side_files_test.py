@@ -182,7 +182,7 @@ class Unasked(SideFilesTest):
             parameter = inspect.signature(function).parameters.get("overwrite")
             if parameter:
                 found[function.__name__] = parameter.default
-        self.assertEqual(found, dict.fromkeys(("extract", "freeze", "link", "pack", "put", "recover", "repack", "save", "save_file", "unpack"), False))
+        self.assertEqual(found, dict.fromkeys(("extract", "freeze", "get", "link", "pack", "put", "recover", "repack", "save", "save_file", "unpack"), False))
 
     def test_the_error_can_be_pickled(self):
         with self.assertRaises(onnxar.OutputExistsError) as raised:

@@ -151,7 +151,7 @@ class Names(FolderCase):
         self.put({"Makefile": b"1", "sub/a:b.txt": b"1", "aux.json": b"1", "good.txt": b"1", "x:y/m.onnx": self.plain})
         line = self.refused(USAGE, Fault("usage.argument", "Makefile").line(self.output))
         for name in ('"aux.json"', '"sub/a:b.txt"', '"x:y/m.onnx"'):
-            self.assertIn(f"nor can {name} be a name", line)
+            self.assertIn(f"the name {name} is also refused", line)
         wanted = ["Makefile=Makefile.txt", "aux.json=_aux.json", "sub/a:b.txt=sub/a_b.txt", "x:y/m.onnx=x_y/m.onnx"]
         self.assertEqual(sorted(self.proposals(line)), sorted(wanted))
         names = self.good(*itertools.chain.from_iterable(("--rename", pair) for pair in wanted))
