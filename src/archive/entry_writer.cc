@@ -28,9 +28,9 @@ namespace onnxar {
 namespace {
 
 /// Presents a range of a file as a source. Opens the file when its size is asked for, which a writer does in a step.
-class FileSource final : public ByteSource {
+class FileRangeSource final : public ByteSource {
  public:
-  FileSource(const FileRange& range, std::string_view entry) : range_(range), entry_(entry) {}
+  FileRangeSource(const FileRange& range, std::string_view entry) : range_(range), entry_(entry) {}
   [[nodiscard]] std::uint64_t size() const override {
     file_.emplace(base::MappedFile::open(range_.path));
     const std::uint64_t size = file_->bytes().size();
@@ -210,7 +210,7 @@ void EntryWriter::add(std::string_view name, const ByteSource& source) {
 }
 
 void EntryWriter::add(std::string_view name, Bytes bytes) { add(name, SpanSource(bytes)); }
-void EntryWriter::add(std::string_view name, const FileRange& range) { add(name, FileSource(range, name)); }
+void EntryWriter::add(std::string_view name, const FileRange& range) { add(name, FileRangeSource(range, name)); }
 void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
   add(name, StreamSource(size, read));
 }

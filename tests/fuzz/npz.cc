@@ -74,11 +74,11 @@ void run(Bytes input) {
   if (input.empty()) return;
   const std::filesystem::path path = put("in.npz", input);
   if (is_turn(input, 0, 2)) {
-    auto file = accepted([&] { return NpzFile::open(path, scratch(), LoadOptions().max_expansion); });
+    auto file = accepted([&] { return NpzFile::open(OpenedInput(path), scratch(), LoadOptions().max_expansion); });
     if (file) read_all(*file, input);
   }
   if (!is_turn(input, 1, 2)) return;
-  if (must("telling whether it is one", [&] { return NpzFile::is_one(path); })) fill(path);
+  if (must("telling whether it is one", [&] { return NpzFile::is_one(OpenedInput(path)); })) fill(path);
 }
 
 }  // namespace onnxar::fuzz::npz_target

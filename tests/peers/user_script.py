@@ -54,6 +54,8 @@ def converts(model: str, archive: str) -> list[onnxar.Finding]:
     link: onnxar.Link = onnxar.link(archive)
     print(packed.remarks, repacked.entries, frozen.nodes, [each.path for each in tensors], onnxar.verify_link(link))
     onnxar.put(archive, "memory://models/model.onnxar")
+    got: onnxar.GetReport = onnxar.get("https://example.com/model.onnxar", "got.onnxar", reuse=[archive], dry_run=True)
+    print(got.reused_bytes, got.downloaded_bytes)
     return onnxar.check(archive, data=True)
 
 

@@ -96,7 +96,7 @@ class Recipes(FolderCase):
         self.assertIn("SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}",
                       CMAKE.replace("${cxx_soversion}", "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}"))  # fmt: skip
         libraries = {*re.findall(r"^ *onnxar_library\((\w+) ", CMAKE, re.MULTILINE), "c"}
-        self.assertEqual(libraries, {"core", "remote", "model", "c"})
+        self.assertEqual(libraries, {"core", "runtime", "remote", "model", "c"})
         packages = {re.findall(r"Package: (\S+)", stanza)[0] for stanza in self.stanzas()[1:]}
         wanted = {f"libonnxar-{name}{self.known['C_ABI' if name == 'c' else 'SOVERSION']}": name for name in libraries}
         self.assertEqual(packages, {*wanted, "libonnxar-dev", "onnxar", "python3-onnxar"})
