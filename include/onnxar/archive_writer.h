@@ -60,6 +60,9 @@ struct EntryState;
 /// even if the caller swallows the exception. After the end, every call throws usage.writer_finished.
 class EntryWriter {
  public:
+  EntryWriter(const EntryWriter&) = delete;
+  EntryWriter& operator=(const EntryWriter&) = delete;
+
   /// Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once, and writing is faster.
   /// Throws io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
