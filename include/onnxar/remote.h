@@ -94,14 +94,14 @@ struct GetReport {
   std::uint64_t downloaded_bytes = 0;  ///< what the server sent; in a dry run, what it would have to send
 };
 
-/// An entry of a new version of an archive.
+/// Describes an entry of a new version of an archive.
 struct UpdatedEntry {
   std::string name;
   std::uint64_t bytes = 0;
   bool reused = false;  ///< the old version has an entry of the same size and CRC-32
 };
 
-/// What an update of an archive transfers.
+/// Lists what an update of an archive transfers.
 struct UpdatePlan {
   std::vector<UpdatedEntry> entries = {};  ///< of the new version, in the order of the file
   std::uint64_t file_bytes = 0;            ///< of the new version

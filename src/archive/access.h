@@ -92,7 +92,7 @@ class ArchiveAccess {
   /// Returns the aligned copies that the archive keeps.
   static AlignedCopies& copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
   static const zip::Directory& directory(const Archive& archive) noexcept { return archive.parts_->opened->directory; }
-  /// Returns the file, of which the whole or parts are in memory.
+  /// Returns the file. All of it, or parts, are in memory.
   static const ArchiveFile& file(const Archive& archive) noexcept { return archive.parts_->opened->file; }
   /// Notes that this process holds the editors' lock, so all changes of the file are its own.
   static void note_edited_here(const Archive& archive) noexcept { archive.parts_->opened->edited_here = true; }

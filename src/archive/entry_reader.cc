@@ -6,12 +6,6 @@
 
 namespace onnxar {
 
-std::uint64_t EntryReader::likely_data_offset(std::size_t index) const noexcept {
-  const bool is_regular = directory_->regular_header_size(index) != 0;
-  return is_regular ? directory_->limit_of(index) - directory_->entries()[index].size
-                    : directory_->proved_data_offset(index);  // opening proved it
-}
-
 base::ByteRange EntryReader::whole(std::size_t index) const noexcept {
   const std::uint64_t begin = directory_->entries()[index].header_offset;
   return {begin, directory_->limit_of(index) - begin};
@@ -48,12 +42,14 @@ void EntryReader::fetch_headers() const {
 
 Bytes EntryReader::place(std::size_t index) const {
   const std::uint64_t size = directory_->entries()[index].size;
-  return file_.is_here() ? read(index, {0, size}) : base::section(file_.bytes(), likely_data_offset(index), size);
+  return file_.is_here() ? read(index, {0, size})
+                         : base::section(file_.bytes(), directory_->likely_data_offset(index), size);
 }
 
 Bytes EntryReader::read(std::size_t index, const base::ByteRange& part) const {
   if (!file_.is_here() && directory_->proved_data_offset(index) == 0) {
-    const std::array ranges = {header(index), base::ByteRange{likely_data_offset(index) + part.offset, part.length}};
+    const std::array ranges = {header(index),
+                               base::ByteRange{directory_->likely_data_offset(index) + part.offset, part.length}};
     file_.need(ranges);
     prove_fetched(index);
   }

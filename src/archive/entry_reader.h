@@ -21,9 +21,6 @@ class EntryReader {
       : directory_(&directory), file_(file) {}
 
   [[nodiscard]] const ArchiveFile& file() const noexcept { return file_; }
-  /// Returns the data offset that the directory suggests for an entry. It is always the same number. In rare cases,
-  /// before a superseded tail, the local header differs; proving the header detects that.
-  [[nodiscard]] std::uint64_t likely_data_offset(std::size_t index) const noexcept;
   /// Returns where the bytes of an entry are. Proves the local header if it is in memory, and otherwise fetches
   /// nothing: `read` does that later. Throws what `prove` throws.
   [[nodiscard]] Bytes place(std::size_t index) const;

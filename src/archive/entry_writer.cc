@@ -220,11 +220,13 @@ void EntryWriter::add_graph(std::string_view name, const ByteSource& model) {
   const std::string entry = graph_file_name(name);
   state().step([&] {
     check_reserved(entry, {entry, std::nullopt});
-    if (is_graph_name(entry)) return;
-    throw Error(Code::usage_argument, "a graph needs a name, also after its last slash",
-                {std::string(name), std::nullopt});
+    if (!is_graph_name(entry)) {
+      throw Error(Code::usage_argument, "a graph needs a name, also after its last slash",
+                  {std::string(name), std::nullopt});
+    }
+    state_->prepare(entry);
+    state_->writer().add(entry, state_->alignment, model);
   });
-  add(entry, model);
 }
 
 void EntryWriter::begin(std::string_view name, std::uint64_t size) {

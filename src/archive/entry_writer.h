@@ -29,7 +29,7 @@ auto& parts_in(const Owned& parts) {
   return *parts;
 }
 
-/// What an edit does beyond writing a new archive.
+/// Takes the steps of an edit that writing a new archive does not have.
 class EditSteps {
  public:
   EditSteps() = default;

@@ -28,9 +28,8 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
 /// Returns the contents of an entry's local header. Reads no header if the archive is read in ranges: opening proved
 /// that the data is where the directory suggests, or proved the header.
 zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
-  const EntryReader reader = ArchiveAccess::reader(archive);
-  if (reader.file().is_here()) return local_entry(archive, index);
-  return {reader.likely_data_offset(index), 0, false};
+  if (ArchiveAccess::file(archive).is_here()) return local_entry(archive, index);
+  return {ArchiveAccess::directory(archive).likely_data_offset(index), 0, false};
 }
 
 /// Adds a tensor of `graph` to the entry that has its data.

@@ -2,8 +2,6 @@
 #include "base/memory.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -48,20 +46,6 @@ ByteRange pages_of(const ByteRange& range) {
   return {begin, align_up(range.end(), page) - begin};
 }
 
-/// Sorts ranges, and joins those that touch or overlap.
-std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
-  std::ranges::sort(ranges, std::less(), &ByteRange::offset);
-  std::vector<ByteRange> found;
-  for (const ByteRange& range : ranges) {
-    if (found.empty() || range.offset > found.back().end()) {
-      found.push_back(range);
-    } else {
-      found.back().length = std::max(found.back().end(), range.end()) - found.back().offset;
-    }
-  }
-  return found;
-}
-
 std::span<std::byte> part_of(std::span<std::byte> room, const ByteRange& range) {
   return room.subspan(in_memory(range.offset), in_memory(range.length));
 }
@@ -104,26 +88,18 @@ RangedMemory::~RangedMemory() {
 
 bool RangedMemory::has(const ByteRange& range) const {
   const std::scoped_lock lock(state_);
-  const auto next = present_.upper_bound(range.offset);
-  return range.length == 0 || (next != present_.begin() && std::prev(next)->second >= range.end());
+  return present_.has(range);
 }
 
 std::vector<ByteRange> RangedMemory::missing_of(std::span<const ByteRange> ranges) const {
-  std::vector<ByteRange> wanted;
+  RangeSet wanted;
   for (const ByteRange& range : ranges) {
-    if (range.length != 0) wanted.push_back(pages_of(range));
+    if (range.length != 0) wanted.add(pages_of(range));
   }
   std::vector<ByteRange> missing;
   const std::scoped_lock lock(state_);
-  for (const ByteRange& range : joined(std::move(wanted))) {
-    std::uint64_t at = range.offset;
-    auto known = present_.upper_bound(at);
-    if (known != present_.begin()) at = std::max(at, std::prev(known)->second);
-    for (; known != present_.end() && known->first < range.end(); ++known) {
-      if (at < known->first) missing.push_back({at, known->first - at});
-      at = known->second;
-    }
-    if (at < range.end()) missing.push_back({at, range.end() - at});
+  for (const ByteRange& range : wanted.ranges()) {
+    for (const ByteRange& part : present_.missing_in(range)) missing.push_back(part);
   }
   return missing;
 }
@@ -144,7 +120,8 @@ void RangedMemory::need(std::span<const ByteRange> ranges) const {
     for (const ByteRange& range : std::span(missing).first(given)) os::take_memory(part_of(room_, range));
     throw;
   }
-  for (const ByteRange& range : missing) add(range);
+  const std::scoped_lock known(state_);
+  for (const ByteRange& range : missing) present_.add(range);
 }
 
 /// Reads into pages that have memory. The last page may extend beyond the file.
@@ -155,20 +132,6 @@ void RangedMemory::fill(std::span<const ByteRange> missing) const {
     targets.push_back({range.offset, part_of(room_, {range.offset, end - range.offset})});
   }
   if (!targets.empty()) source_->read(targets);
-}
-
-void RangedMemory::add(const ByteRange& range) const {
-  const std::scoped_lock lock(state_);
-  const auto at = present_.emplace(range.offset, range.end()).first;
-  if (const auto next = std::next(at); next != present_.end() && next->first == at->second) {
-    at->second = next->second;
-    present_.erase(next);
-  }
-  if (at == present_.begin()) return;
-  const auto before = std::prev(at);
-  if (before->second != at->first) return;
-  before->second = at->second;
-  present_.erase(at);
 }
 
 void RangedMemory::copy(std::uint64_t offset, std::span<std::byte> target) const {

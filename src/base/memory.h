@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/open_file.h"
+#include "base/range_set.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -62,7 +62,6 @@ class RangedMemory {
   [[nodiscard]] bool has(const ByteRange& range) const;
   [[nodiscard]] std::vector<ByteRange> missing_of(std::span<const ByteRange> ranges) const;
   void fill(std::span<const ByteRange> missing) const;
-  void add(const ByteRange& range) const;
   void read_ahead(std::uint64_t offset, std::uint64_t length) const;
 
   std::shared_ptr<const RandomAccess> source_;
@@ -70,8 +69,8 @@ class RangedMemory {
   std::span<std::byte> room_;   // in whole pages
   mutable std::mutex reading_;  // held while the source reads
   mutable std::mutex state_;
-  mutable std::map<std::uint64_t, std::uint64_t> present_;  // begin -> end of ranges in memory, which do not touch
-  mutable std::vector<std::byte> ahead_;                    // guarded by `reading_`
+  mutable RangeSet present_;              // in whole pages; guarded by `state_`
+  mutable std::vector<std::byte> ahead_;  // guarded by `reading_`
   mutable std::uint64_t ahead_at_ = 0;
 };
 

@@ -38,12 +38,16 @@ void write_fully(os::Handle file, std::uint64_t offset, Bytes bytes, const std::
 
 }  // namespace
 
-std::vector<base::ByteRange> runs_of(std::span<const base::ByteRange> ranges, std::size_t connections) {
-  constexpr std::uint64_t most_pieces = 16;
+std::uint64_t bytes_of(std::span<const base::ByteRange> ranges) {
   std::uint64_t bytes = 0;
   for (const base::ByteRange& range : ranges) bytes += range.length;
+  return bytes;
+}
+
+std::vector<base::ByteRange> runs_of(std::span<const base::ByteRange> ranges, std::size_t connections) {
+  constexpr std::uint64_t most_pieces = 16;
   const std::uint64_t most =
-      piece_size * std::clamp<std::uint64_t>(bytes / piece_size / 2 / connections, 1, most_pieces);
+      piece_size * std::clamp<std::uint64_t>(bytes_of(ranges) / piece_size / 2 / connections, 1, most_pieces);
   std::vector<base::ByteRange> runs;
   for (const base::ByteRange& range : ranges) {
     for (std::uint64_t at = range.offset; at < range.end(); at += most)

@@ -30,6 +30,9 @@ std::vector<base::ByteRange> pieces_of(std::span<const RangeTarget> targets, std
 /// bytes unless it is one.
 std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteRange> pieces);
 
+/// Returns the number of bytes in the ranges.
+std::uint64_t bytes_of(std::span<const base::ByteRange> ranges);
+
 /// Returns ranges, in their order, as long runs: a request costs a round trip, in which its connection is idle. Each
 /// connection gets two runs or more, so that all of them end at about the same time.
 std::vector<base::ByteRange> runs_of(std::span<const base::ByteRange> ranges, std::size_t connections);

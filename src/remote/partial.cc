@@ -99,12 +99,6 @@ std::vector<ReusableEntry> reusable_of(const Archive& archive, const std::vector
   return reusable;
 }
 
-std::uint64_t bytes_of(std::span<const base::ByteRange> ranges) {
-  std::uint64_t bytes = 0;
-  for (const base::ByteRange& range : ranges) bytes += range.length;
-  return bytes;
-}
-
 /// Downloads all that `pack` will read, except what archives on this machine have.
 void prepare(const std::shared_ptr<const KeptFile>& kept, std::span<const OldArchive> old, PartFile& part,
              const GetOptions& options, GetReport& report) {
@@ -136,7 +130,7 @@ GetReport plan_graph(const std::shared_ptr<const HttpFile>& file, const std::fil
   GetReport report{.remote_bytes = file->size()};
   const Archive archive = Archive::open(file);
   const std::vector<bool> needed = needed_entries(archive, options.graph);
-  for (const ReusableEntry& entry : reusable_of(archive, needed, old)) report.reused_bytes += entry.entry.size;
+  report.reused_bytes = bytes_of(reusable_of(archive, needed, old));
   report.downloaded_bytes = bytes_of(ranges_of(archive, needed)) - report.reused_bytes;
   pack_graph(file->name(), [&file](const std::filesystem::path&) { return file; }, output, options, report);
   return report;

@@ -159,7 +159,7 @@ void fetch_and_prove_twice(const HttpFile& file, const zip::Directory* directory
 
 /// Plans what `get` would transfer.
 GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
-  for (const ReusableEntry& entry : reusable) report.reused_bytes += entry.entry.size;
+  report.reused_bytes = bytes_of(reusable);
   report.downloaded_bytes = report.file_bytes - report.reused_bytes;
   return report;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -122,10 +123,7 @@ std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::s
     const zip::DirectoryEntry& entry = wanted.entries()[i];
     const auto same = known.find({entry.size, entry.crc32});
     if (same == known.end()) continue;
-    // As EntryRanges::likely_data_offset: opening proved the headers for which the directory suggests no place.
-    const bool is_regular = wanted.regular_header_size(i) != 0;
-    const std::uint64_t offset = is_regular ? wanted.limit_of(i) - entry.size : wanted.proved_data_offset(i);
-    found.push_back({i, same->second.first, same->second.second, offset});
+    found.push_back({i, same->second.first, same->second.second, wanted.likely_data_offset(i)});
   }
   return found;
 }
@@ -136,19 +134,23 @@ std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::s
   return reusable_entries(wanted, opened);
 }
 
+std::uint64_t bytes_of(std::span<const ReusableEntry> entries) {
+  std::uint64_t bytes = 0;
+  for (const ReusableEntry& entry : entries) bytes += entry.entry.size;
+  return bytes;
+}
+
 std::vector<bool> copy_entries(std::span<const ReusableEntry> entries, std::span<const OldArchive> archives,
                                std::size_t count, PartFile& part, std::size_t threads, base::SharedProgress& progress) {
   std::vector<ReusableEntry> wanted;
-  std::uint64_t bytes = 0;
-  for (const ReusableEntry& entry : entries) {
-    if (part.ranges().has({entry.offset, entry.entry.size})) continue;
-    wanted.push_back(entry);
-    bytes += entry.entry.size;
-  }
+  std::ranges::copy_if(entries, std::back_inserter(wanted), [&part](const ReusableEntry& entry) {
+    return !part.ranges().has({entry.offset, entry.entry.size});
+  });
   std::vector<bool> copied(count);
   std::mutex noting;
   std::atomic<std::size_t> next = 0;
-  const std::size_t workers = std::min(base::threads_for(bytes, threads), std::max<std::size_t>(wanted.size(), 1));
+  const std::size_t workers =
+      std::min(base::threads_for(bytes_of(wanted), threads), std::max<std::size_t>(wanted.size(), 1));
   base::parallel_for(workers, workers, [&](std::size_t) {
     EntryCopier copier(part);
     for (std::size_t i = next++; i < wanted.size(); i = next++) {

@@ -43,6 +43,9 @@ struct ReusableEntry {
 std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const Archive* const> archives);
 std::vector<ReusableEntry> reusable_entries(const zip::Directory& wanted, std::span<const OldArchive> archives);
 
+/// Returns the number of bytes in the data of the entries.
+std::uint64_t bytes_of(std::span<const ReusableEntry> entries);
+
 /// Copies the data of these entries of `archives` into `part`, or shares its blocks where the file system can, and
 /// notes them there. Leaves out those that `part` has, and those whose bytes do not have their CRC-32. Returns which
 /// entries were copied. Throws io.changed if an archive was changed meanwhile; io.*. REQUIRES: `count` is the number of

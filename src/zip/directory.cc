@@ -224,6 +224,11 @@ std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
   return base::in_memory(is_usual ? begin - entry.header_offset : 0);
 }
 
+std::uint64_t Directory::likely_data_offset(std::size_t index) const noexcept {
+  const bool is_regular = regular_header_size(index) != 0;
+  return is_regular ? limit_of(index) - entries_[index].size : proved_data_offset(index);  // opening proved it
+}
+
 void Directory::prove_regular(Bytes header, std::size_t index) const {
   const DirectoryEntry& entry = entries_[index];
   LocalEntry local;

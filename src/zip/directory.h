@@ -70,6 +70,9 @@ class Directory {
   /// Returns the length of an entry's local header, with name and extra fields, if the data is at an offset that usual
   /// writers choose (P5a); 0 otherwise.
   [[nodiscard]] std::size_t regular_header_size(std::size_t index) const noexcept;
+  /// Returns the data offset that the directory suggests for an entry. It is always the same number. In rare cases,
+  /// before a superseded tail, the local header differs; proving the header detects that.
+  [[nodiscard]] std::uint64_t likely_data_offset(std::size_t index) const noexcept;
   /// Proves the local header of such an entry from the header's bytes, for callers that have read only these. Does not
   /// report faults: the first use of the entry reports them.
   void prove_regular(Bytes header, std::size_t index) const;

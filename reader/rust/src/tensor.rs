@@ -56,7 +56,7 @@ impl<'a> Tensor<'a> {
         self.graph
     }
 
-    /// Returns the dimensions, none of which is negative.
+    /// Returns the dimensions, which are not negative.
     pub fn dims(&self) -> &[i64] {
         &self.dims
     }
