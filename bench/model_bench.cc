@@ -11,8 +11,8 @@
 #include "onnx/fields.h"
 #include "onnx/wire.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/tensors.h"
 #include "zip/layout.h"
 
 namespace onnxar {

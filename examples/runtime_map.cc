@@ -4,7 +4,7 @@
 //
 // Shows one weight, that of KEY or the largest; with --all, every tensor of the model and where its bytes are. This
 // program finds the tensors with onnxar::tensors. A runtime that parses `archive.model()` with a protobuf of its
-// own calls onnxar::resolve_all (onnxar/content.h). Both find the tensors at every site: a loop over graph.initializer
+// own calls onnxar::resolve_all (onnxar/resolve.h). Both find the tensors at every site: a loop over graph.initializer
 // alone misses those of Constant nodes, subgraphs and functions.
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
+#include "onnxar/resolve.h"
+#include "onnxar/tensors.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 //   for (const onnxar::ArchiveEntry& entry : archive.entries()) use(entry.name, archive.bytes(entry));
 //
 // An archive is a zip file whose entries are stored and aligned; the last entry is the model (spec/README.md). Opening
-// maps the file and verifies the directory; it reads no weight. content.h lists all calls that return a tensor's bytes.
+// maps the file and verifies the directory; it reads no weight. tensors.h lists all calls that return a tensor's bytes.
 // Programs without exceptions use the C interface (onnxar_c.h) or the reader in two files (reader/).
 #pragma once
 

@@ -10,7 +10,7 @@
 //
 // Each verb does what the command of the same name does. A model is an archive, a `.onnx` file with data inside or in
 // files beside it, or text (LoadOptions::text_parser); its content decides. `repack`, `undo` and `recover` are in
-// archive_writer.h, `link` in link.h, `ls` in content.h, `cat` in archive.h, `freeze` in model/model.h. Only the
+// archive_writer.h, `link` in link.h, `ls` in listing.h, `cat` in archive.h, `freeze` in model/model.h. Only the
 // command and Python have `show`, `dump` and `diff`.
 //
 // Threads: calls are independent of each other.
@@ -58,7 +58,7 @@ struct ConvertReport {
 };
 
 /// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive. Side files and additional
-/// graphs of an archive (content.h) are copied. Everything except the data of moved tensors keeps its order and
+/// graphs of an archive (listing.h) are copied. Everything except the data of moved tensors keeps its order and
 /// encoding, including unknown fields; docs/guarantees.md says when `unpack` reproduces the model byte for byte.
 ///
 /// Files are written under hidden names. When all are complete and synced, they get their names, the model last. All
@@ -253,7 +253,7 @@ struct FieldStep {
   std::optional<std::uint64_t> index;
 };
 
-/// Returns the steps from the ModelProto of an archive to each tensor, in the order of `tensors` (content.h). Throws
+/// Returns the steps from the ModelProto of an archive to each tensor, in the order of `tensors` (tensors.h). Throws
 /// wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive,
                                                                    const LoadOptions& options = {});

@@ -1,4 +1,6 @@
 // Computes the digest of an archive's content (spec/digest.md).
+#include "onnxar/digest.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -14,7 +16,7 @@
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
 
 namespace onnxar {
 namespace {

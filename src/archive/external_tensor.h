@@ -8,8 +8,8 @@
 #include "onnx/sites.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
 #include "onnxar/error.h"
+#include "onnxar/resolve.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
 #include "onnxar/options.h"
 
 namespace ONNXAR_API onnxar {

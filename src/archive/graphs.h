@@ -17,8 +17,8 @@
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
-#include "onnxar/content.h"
 #include "onnxar/error.h"
+#include "onnxar/listing.h"
 #include "onnxar/options.h"
 
 namespace onnxar {

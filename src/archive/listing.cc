@@ -1,4 +1,6 @@
 // Lists the entries of an archive and their uses, its metadata and its side files.
+#include "onnxar/listing.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +13,6 @@
 #include "archive/opening.h"
 #include "base/glob.h"
 #include "onnx/external_data.h"
-#include "onnxar/content.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 

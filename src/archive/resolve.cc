@@ -1,4 +1,7 @@
 // Finds the bytes of a tensor that the caller parsed, and checks links before the caller writes them.
+#include "onnxar/resolve.h"
+
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,9 +12,9 @@
 #include "archive/graphs.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "onnx/sites.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
-#include "onnxar/content.h"
 
 namespace onnxar {
 namespace {
@@ -35,6 +38,13 @@ Error with_tensor_name(const Error& error, const TensorMessage& tensor, const st
 }
 
 }  // namespace
+
+std::string detail::step_into(std::string& site, std::string_view label, std::optional<std::size_t> index,
+                              std::string_view attribute_name) {
+  std::string before = site;
+  onnx::append_step(site, label, index, onnx::name_for_path(attribute_name));
+  return before;
+}
 
 void prove_model(const Archive& archive) {
   walk_graph(archive, archive.model_entry(), {}, [](const onnx::TensorSite&) {});

@@ -7,7 +7,7 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "base/keyed_hash.h"
-#include "onnxar/content.h"
+#include "onnxar/tensors.h"
 
 namespace onnxar {
 namespace {

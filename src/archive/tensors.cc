@@ -1,4 +1,6 @@
 // Lists the tensors of an archive, and finds the bytes and the entry of a listed tensor.
+#include "onnxar/tensors.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +16,6 @@
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
-#include "onnxar/content.h"
 
 namespace onnxar {
 namespace {
@@ -88,13 +89,6 @@ auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& re
 }
 
 }  // namespace
-
-std::string detail::step_into(std::string& site, std::string_view label, std::optional<std::size_t> index,
-                              std::string_view attribute_name) {
-  std::string before = site;
-  onnx::append_step(site, label, index, onnx::name_for_path(attribute_name));
-  return before;
-}
 
 std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
   std::vector<StoredTensor> found;

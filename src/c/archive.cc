@@ -16,8 +16,9 @@
 #include "base/near_names.h"
 #include "base/text.h"
 #include "c/boundary.h"
-#include "onnxar/content.h"
+#include "onnxar/digest.h"
 #include "onnxar/error.h"
+#include "onnxar/tensors.h"
 #include "os/names.h"
 
 struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C

@@ -22,7 +22,7 @@
 #include "model/walk.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
 #include "os/file.h"
 #include "os/names.h"
 

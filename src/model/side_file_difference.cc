@@ -15,7 +15,7 @@
 #include "archive/opened_input.h"
 #include "base/little_endian.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
 
 namespace onnxar {
 namespace {

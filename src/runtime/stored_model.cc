@@ -18,7 +18,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "convert/links.h"
-#include "onnxar/content.h"
+#include "onnxar/digest.h"
 #include "onnxar/link.h"
 #include "os/machine.h"
 #include "os/names.h"

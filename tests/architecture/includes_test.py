@@ -29,19 +29,22 @@ PUBLIC = {
     "archive.h": "archive",
     "archive_writer.h": "archive",
     "bytes.h": "base",
-    "content.h": "archive",
     "convert.h": "convert",
+    "digest.h": "archive",
     "error.h": "base",
     "error_codes.inc": "base",
     "error_hints.inc": "base",
     "link.h": "runtime",
+    "listing.h": "archive",
     "model/model.h": "model",
     "onnx.pb.h": "model",  # generated
     "onnxar_c.h": "c",
     "onnxruntime.h": "runtime",
     "options.h": "archive",
     "remote.h": "remote",
+    "resolve.h": "archive",
     "tensor.h": "onnx",
+    "tensors.h": "archive",
     "version.h": "base",
 }
 

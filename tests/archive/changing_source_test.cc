@@ -4,7 +4,8 @@
 #include "archive/access.h"
 #include "archive/container_check.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
+#include "onnxar/tensors.h"
 #include "support/changing_bytes.h"
 #include "support/refusal.h"
 

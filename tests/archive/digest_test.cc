@@ -1,5 +1,7 @@
 // The digest of an archive: what it depends on, and what it does not. tests/conformance compares its value with that of
 // each vector.
+#include "onnxar/digest.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 
 #include "archive/opened.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/samples.h"

@@ -9,8 +9,8 @@
 
 #include "archive/opened.h"
 #include "archive/other_runtime.pb.h"
-#include "onnxar/content.h"
 #include "onnxar/onnx.pb.h"
+#include "onnxar/resolve.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

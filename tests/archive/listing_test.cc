@@ -1,4 +1,6 @@
 // A listing has every entry of an archive, and accounts for every byte of the file.
+#include "onnxar/listing.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +11,6 @@
 
 #include "archive/front_end.h"
 #include "archive/opened.h"
-#include "onnxar/content.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

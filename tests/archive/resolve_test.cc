@@ -1,5 +1,7 @@
 // `resolve` finds the bytes of tensors of any generated class. The tests use two: the library's own, and a proto3 class
 // of a different package without reflection (other_runtime.proto).
+#include "onnxar/resolve.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +14,8 @@
 #include "archive/allocations.h"
 #include "archive/opened.h"
 #include "archive/other_runtime.pb.h"
-#include "onnxar/content.h"
 #include "onnxar/onnx.pb.h"
+#include "onnxar/tensors.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

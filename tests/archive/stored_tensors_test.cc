@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/content.h"
+#include "onnxar/tensors.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

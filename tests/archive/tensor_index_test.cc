@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "onnxar/content.h"
+#include "onnxar/tensors.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 

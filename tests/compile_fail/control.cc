@@ -4,7 +4,8 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/content.h"
+#include "onnxar/resolve.h"
+#include "onnxar/tensors.h"
 
 std::size_t lawful() {
   onnxar::Archive archive = onnxar::Archive::open("a.onnxar");

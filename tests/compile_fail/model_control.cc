@@ -1,8 +1,8 @@
 // Correct variants of the code in the sources about models: this one must compile.
 #include <utility>
 
-#include "onnxar/content.h"
 #include "onnxar/model/model.h"
+#include "onnxar/resolve.h"
 
 std::size_t lawful(const onnxar::schema::TensorProto& tensor, const onnxar::Archive& archive) {
   onnxar::Model model = onnxar::Model::load("a.onnx");

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/digest.h"
 #include "support/guarded_buffer.h"
 #include "support/ranged_blob.h"
 #include "support/temp_dir.h"

@@ -10,8 +10,10 @@
 #include "archive/opened.h"
 #include "base/sha1.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/listing.h"
+#include "onnxar/tensors.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

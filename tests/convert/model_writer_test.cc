@@ -8,8 +8,8 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/tensors.h"
 #include "support/samples.h"
 #include "support/sources.h"
 

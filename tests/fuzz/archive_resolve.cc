@@ -12,8 +12,8 @@
 #include "fuzz/reader.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/listing.h"
 
 namespace onnxar::fuzz::archive_resolve_target {
 namespace {

@@ -11,8 +11,8 @@
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/listing.h"
 
 namespace onnxar::fuzz::graphs_target {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "inspect/inspection.h"
 #include "model/front_end.h"
-#include "onnxar/content.h"
+#include "onnxar/resolve.h"
 #include "support/model_samples.h"
 
 namespace onnxar::testing {

@@ -16,11 +16,11 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The oldest that content.h promises, the last without FunctionProto.attribute_proto, and some after it, each with a
+# The oldest that resolve.h promises, the last without FunctionProto.attribute_proto, and some after it, each with a
 # Python that it has a wheel for.
 RELEASES = {"1.10.2": "39", "1.12.0": "310", "1.13.1": "310", "1.16.0": "312"}
 PLATFORMS = [f"--platform={name}_x86_64" for name in ("manylinux2014", "manylinux_2_17", "manylinux_2_12", "manylinux2010")]
-PROGRAM = """#include <onnxar/content.h>
+PROGRAM = """#include <onnxar/resolve.h>
 #include "runtime.pb.h"
 std::size_t bytes(const onnxar::Archive& archive, const runtime::ModelProto& model) {
   std::size_t sum = 0;

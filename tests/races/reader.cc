@@ -29,8 +29,8 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
-#include "onnxar/content.h"
 #include "onnxar/error.h"
+#include "onnxar/tensors.h"
 
 namespace {
 

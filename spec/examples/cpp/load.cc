@@ -8,8 +8,9 @@
 #include <string>
 
 #include "onnxar/archive.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/listing.h"
+#include "onnxar/tensors.h"
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw std::invalid_argument("usage: load ARCHIVE");

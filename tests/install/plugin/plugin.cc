@@ -1,8 +1,8 @@
 // A plugin that programs load. It exports one function, and hides the library that it links.
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/content.h"
 #include "onnxar/convert.h"
+#include "onnxar/listing.h"
 
 extern "C" [[gnu::visibility("default")]] int plugin_main(const char* path) {
   try {

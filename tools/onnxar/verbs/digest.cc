@@ -1,8 +1,9 @@
 // Prints the digest of an archive's content, for the verb `digest`.
+#include "onnxar/digest.h"
+
 #include <iostream>
 #include <memory>
 
-#include "onnxar/content.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"

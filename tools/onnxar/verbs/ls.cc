@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "archive/front_end.h"
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/graph_totals.h"

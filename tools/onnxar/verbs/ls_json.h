@@ -1,7 +1,7 @@
 // Converts a listed entry to JSON.
 #pragma once
 
-#include "onnxar/content.h"
+#include "onnxar/listing.h"
 #include "shell/json.h"
 
 namespace onnxar {

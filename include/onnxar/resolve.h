@@ -1,27 +1,16 @@
-// Reads the content of an archive without protobuf: entries and their kinds, tensors and their bytes, metadata, digest.
+// Resolves tensors of your own protobuf to their bytes in an archive, and links them to entries.
 //
-//   const onnxar::Archive archive = onnxar::Archive::open("model.onnxar");
-//   const onnxar::TensorIndex tensors(archive);  // reads the model once: keep it
-//   if (const auto* weight = tensors.find("encoder.weight")) use(weight->dims, onnxar::tensor_data(archive, *weight));
-//   for (const onnxar::ListedEntry& entry : onnxar::ls(archive).entries) use(entry.name, entry.size);
+// Needs no protobuf: the templates use the members that protoc gives every class for onnx.proto, in any package, full
+// or lite, proto2 or proto3:
 //
-// Threads: all functions and const members may be called concurrently. These calls return a tensor's bytes:
+//   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
+//   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
 //
-// | you have                             | call                                      | header        |
-// |--------------------------------------|-------------------------------------------|---------------|
-// | a TensorProto of your own protobuf   | resolve; resolve_all for those of a model | content.h     |
-// | the name of a tensor; a StoredTensor | TensorIndex::find; tensor_data            | content.h     |
-// | location, offset and length          | Archive::resolve                          | archive.h     |
-// | an ArchiveEntry                      | Archive::bytes; read_entry copies         | archive.h     |
-// | a RuntimeTensor                      | RuntimeTensor::bytes                      | link.h        |
-// | an index of a ModelReader            | ModelReader::read, in pieces              | convert.h     |
-// | a schema::TensorProto of a Model     | Model::payload                            | model/model.h |
-// | a model file of any form             | extract, as files                         | convert.h     |
+// Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,156 +20,9 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
 namespace ONNXAR_API onnxar {
-
-enum class EntryKind : std::uint8_t {
-  weight,     ///< a tensor of the model or of a graph names it
-  side_file,  ///< no tensor names it, and its name is not a C identifier: `tokenizer.json`
-  graph,      ///< a further graph over the same weights: `NAME.onnx`, in any folder
-  unused,     ///< no tensor names it, and its name is a key: left by an edit
-  model,      ///< `__MODEL_PROTO`
-};
-[[nodiscard]] std::string_view to_string(EntryKind kind) noexcept;
-
-struct ListedEntry {
-  std::string name;
-  std::uint64_t offset = 0;  ///< of the first byte, absolute
-  std::uint64_t size = 0;    ///< bytes
-  std::uint32_t crc32 = 0;
-  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0 if unknown (archive read in ranges)
-  std::uint64_t header_offset = 0;  ///< absolute
-  std::uint64_t padding = 0;        ///< bytes of the padding record
-  std::vector<TensorInfo> tensors;  ///< with data in this entry: the model's, or if there are none, those of graphs[0]
-  EntryKind kind = EntryKind::weight;
-  /// The entries of the graphs whose tensors have data in this entry, the model first. A damaged graph
-  /// counts as far as it is readable.
-  std::vector<std::string> graphs = {};
-};
-
-struct Listing {
-  std::uint64_t file_size = 0;
-  std::uint64_t alignment = 0;      ///< the smallest recorded one; 0 if unknown
-  std::uint64_t unused_bytes = 0;   ///< of earlier states of the model, left by edits
-  std::uint64_t padding_bytes = 0;  ///< of padding records
-  ListedEntry model;
-  std::vector<ListedEntry> entries;  ///< all others, in the order of the file
-  std::string model_name = {};       ///< among the graphs, if it has one
-};
-
-/// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every
-/// local header.
-[[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
-/// With range reading, reads no local header: offsets are computed, and `padding` is everything between the name and
-/// the data.
-[[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
-
-/// A tensor of an archive's model.
-struct StoredTensor : TensorInfo {
-  std::uint64_t offset = 0;  ///< of the TensorProto in the model, bytes
-  std::uint64_t size = 0;    ///< of the TensorProto, bytes
-};
-
-/// Returns every tensor of the model, at every site, in the order of the model. Throws wire.*, onnx.*. Cost: O(model).
-[[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
-
-/// Returns the raw bytes of a tensor of this archive (see `tensors`). The span has a share in their memory. They are
-/// - data in an entry: a view, aligned like the entry, or like the link's offset if that is not 0;
-/// - data in the model at a multiple of 64: a view;
-/// - data elsewhere in the model, and typed fields, which are decoded: a copy at a multiple of 64.
-///
-/// The archive keeps copies up to the size of the model, so later calls return the same bytes; beyond that, each call
-/// copies. Throws usage.foreign_entry (not of this archive's model); onnx.external*, onnx.tensor.* (.strings: they have
-/// no raw bytes; .not_converted: too many typed values, or out of range); what Archive::locate throws. Cost: O(fields
-/// of the tensor), and O(bytes) for a copy.
-[[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
-
-/// Returns the entry with the data of a tensor that `tensors` returned for this archive; nullopt if the data is in the
-/// model. Reads no data. The name is valid as long as the archive. Throws what `tensor_data` throws. Cost: O(fields of
-/// the tensor).
-[[nodiscard]] std::optional<ArchiveEntry> tensor_entry(const Archive& archive, const StoredTensor& tensor);
-std::optional<ArchiveEntry> tensor_entry(const Archive&& archive, const StoredTensor& tensor) = delete;
-
-/// All tensors of an archive's model by name, and as a range in the order of the model. Move-only.
-class TensorIndex {
- public:
-  /// Reads the model, no data. Throws wire.*, onnx.*. Cost: O(model).
-  explicit TensorIndex(const Archive& archive, const LoadOptions& options = {});
-
-  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end() - begin()); }
-  /// Returns a tensor; valid as long as the index, like the results of the next three. REQUIRES: index < size().
-  [[nodiscard]] const StoredTensor& operator[](std::size_t index) const& noexcept { return begin()[index]; }
-  const StoredTensor& operator[](std::size_t index) const&& = delete;
-  [[nodiscard]] const StoredTensor* begin() const& noexcept;
-  [[nodiscard]] const StoredTensor* end() const& noexcept;
-  const StoredTensor* begin() const&& = delete;
-  const StoredTensor* end() const&& = delete;
-  /// Returns null if no tensor has this name. If several do, returns the initializer of the main graph. Never finds a
-  /// tensor without a name, and searches no entries and sites: a runtime may ask for each input of a node. Throws
-  /// usage.ambiguous_tensor, with the candidates' sites (two such initializers, or none and several tensors at other
-  /// sites). Cost: O(1).
-  [[nodiscard]] const StoredTensor* find(std::string_view name) const&;
-  const StoredTensor* find(std::string_view name) const&& = delete;
-
- private:
-  struct Parts;
-  detail::Owned<Parts> parts_;
-};
-
-/// Returns the entries that tensors of additional graphs name, even if the model names them too, in the order of the
-/// file. Throws wire.*, onnx.*, with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
-[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
-std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
-
-/// Returns the entries of kind side_file, in the order of the file. Valid as long as the archive.
-[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
-std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
-
-/// Returns the model's metadata_props in their order, as views of the archive. Throws wire.*.
-[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
-std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
-
-// --- The digest ------------------------------------------------------------------------------------------------------
-
-/// The side file that holds a signature of the digest. The digest does not cover it.
-inline constexpr std::string_view signature_entry_name = "onnxar.sig";
-
-struct DigestOptions {
-  std::size_t threads = 0;         ///< each hashes one entry at a time; 0: one for each core
-  ProgressCallback progress = {};  ///< bytes of entries that were hashed
-};
-
-struct EntryDigest {
-  std::string name;
-  std::string hex;  ///< SHA-256 of the entry's bytes: 64 lower-case hexadecimal digits
-};
-
-/// The digest of an archive's content (spec/digest.md): of the names and bytes of all entries except the side file
-/// `signature_entry_name`. It does not depend on the order of the entries, their offsets or the file's name.
-struct Digest {
-  std::string hex;                   ///< SHA-256 of the manifest
-  std::vector<EntryDigest> entries;  ///< in ascending order of the names' bytes, the model under its own name
-
-  /// Returns a line `HEX  NAME` for each entry, as sha256sum prints it for the unzipped archive.
-  [[nodiscard]] std::string manifest() const;
-};
-
-/// Computes the digest. Reads all entries and compares their CRC-32s, so damaged data has no digest. With range
-/// reading, one thread reads from front to back and keeps nothing. Throws zip.data.crc; io.changed (the file changed
-/// meanwhile); what Archive::locate throws; wire.*, onnx.* (only if there is an entry `signature_entry_name`, as graphs
-/// are then read). Cost: O(bytes), 1 to 2 GB/s per thread on CPUs with SHA-256 instructions; threads do not share an
-/// entry. Memory: 1 MiB per thread, 16 MiB with range reading.
-[[nodiscard]] Digest digest(const Archive& archive, const DigestOptions& options = {});
-
-// --- Tensors of your own protobuf ------------------------------------------------------------------------------------
-//
-// Needs no protobuf: the templates use the members that protoc gives every class for onnx.proto, in any package, full
-// or lite, proto2 or proto3:
-//
-//   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
-//   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
 
 /// The description of a tensor's data, as views of the message. `tensor_message` makes one from a generated class;
 /// programs without protobuf may fill it in.

@@ -1,0 +1,75 @@
+// Lists what an archive contains: entries, what each is for, side files, graphs, and the model's metadata.
+//
+//   for (const onnxar::ListedEntry& entry : onnxar::ls(archive).entries) use(entry.name, entry.size);
+//
+// Threads: all functions may be called concurrently.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/options.h"
+#include "onnxar/tensor.h"
+
+namespace ONNXAR_API onnxar {
+
+enum class EntryKind : std::uint8_t {
+  weight,     ///< a tensor of the model or of a graph names it
+  side_file,  ///< no tensor names it, and its name is not a C identifier: `tokenizer.json`
+  graph,      ///< a further graph over the same weights: `NAME.onnx`, in any folder
+  unused,     ///< no tensor names it, and its name is a key: left by an edit
+  model,      ///< `__MODEL_PROTO`
+};
+[[nodiscard]] std::string_view to_string(EntryKind kind) noexcept;
+
+struct ListedEntry {
+  std::string name;
+  std::uint64_t offset = 0;  ///< of the first byte, absolute
+  std::uint64_t size = 0;    ///< bytes
+  std::uint32_t crc32 = 0;
+  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0 if unknown (archive read in ranges)
+  std::uint64_t header_offset = 0;  ///< absolute
+  std::uint64_t padding = 0;        ///< bytes of the padding record
+  std::vector<TensorInfo> tensors;  ///< with data in this entry: the model's, or if there are none, those of graphs[0]
+  EntryKind kind = EntryKind::weight;
+  /// The entries of the graphs whose tensors have data in this entry, the model first. A damaged graph
+  /// counts as far as it is readable.
+  std::vector<std::string> graphs = {};
+};
+
+struct Listing {
+  std::uint64_t file_size = 0;
+  std::uint64_t alignment = 0;      ///< the smallest recorded one; 0 if unknown
+  std::uint64_t unused_bytes = 0;   ///< of earlier states of the model, left by edits
+  std::uint64_t padding_bytes = 0;  ///< of padding records
+  ListedEntry model;
+  std::vector<ListedEntry> entries;  ///< all others, in the order of the file
+  std::string model_name = {};       ///< among the graphs, if it has one
+};
+
+/// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every
+/// local header.
+[[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
+/// With range reading, reads no local header: offsets are computed, and `padding` is everything between the name and
+/// the data.
+[[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
+
+/// Returns the entries that tensors of additional graphs name, even if the model names them too, in the order of the
+/// file. Throws wire.*, onnx.*, with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
+[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
+std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
+
+/// Returns the entries of kind side_file, in the order of the file. Valid as long as the archive.
+[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
+std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
+
+/// Returns the model's metadata_props in their order, as views of the archive. Throws wire.*.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
+std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
+
+}  // namespace ONNXAR_API onnxar
