@@ -40,8 +40,6 @@ inline constexpr std::uint64_t default_alignment = 64;
 inline constexpr std::uint64_t default_threshold = 1024;
 /// The default of every `max_expansion`: how many times as large as the input an output may be.
 inline constexpr std::uint64_t default_expansion = 8;
-/// The default of LoadOptions::max_depth: as deep as protobuf's own parsers read.
-inline constexpr std::size_t most_nested_messages = 100;
 
 /// Returns the alignment of the address of `bytes`: a power of two, at most 4096. Returns 4096 for no bytes.
 inline std::size_t alignment_of(Bytes bytes) noexcept {

@@ -255,8 +255,7 @@ struct FieldStep {
 
 /// Returns the steps from the ModelProto of an archive to each tensor, in the order of `tensors` (tensors.h). Throws
 /// wire.*, onnx.*. Cost: O(model).
-[[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive,
-                                                                   const LoadOptions& options = {});
+[[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive);
 
 /// Reads the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
 /// parses `model()`, and sets the `raw_data` of each tensor that `for_each` visits, instead of `external_data` and

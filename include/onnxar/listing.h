@@ -57,16 +57,16 @@ struct Listing {
 [[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
 /// With range reading, reads no local header: offsets are computed, and `padding` is everything between the name and
 /// the data.
-[[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
+[[nodiscard]] Listing ls(const Archive& archive);
 
 /// Returns the entries that tensors of additional graphs name, even if the model names them too, in the order of the
 /// file. Throws wire.*, onnx.*, with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
-[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
-std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
+[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive);
+std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive) = delete;
 
 /// Returns the entries of kind side_file, in the order of the file. Valid as long as the archive.
-[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
-std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
+[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive);
+std::vector<ArchiveEntry> side_files(const Archive&& archive) = delete;
 
 /// Returns the model's metadata_props in their order, as views of the archive. Throws wire.*.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);

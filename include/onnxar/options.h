@@ -44,7 +44,6 @@ struct LoadOptions {
   std::filesystem::path external_data_dir = {};     ///< of external data; empty: the model's folder
   std::size_t threads = 0;                          ///< for copying and verifying; 0: one for each core
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
-  std::size_t max_depth = most_nested_messages;     ///< of nested messages; at most 500
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
   /// million times. For saving, `extract`, and Model::load without `no_copy`. A larger output throws

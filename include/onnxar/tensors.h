@@ -37,7 +37,7 @@ struct StoredTensor : TensorInfo {
 };
 
 /// Returns every tensor of the model, at every site, in the order of the model. Throws wire.*, onnx.*. Cost: O(model).
-[[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
+[[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive);
 
 /// Returns the raw bytes of a tensor of this archive (see `tensors`). The span has a share in their memory. They are
 /// - data in an entry: a view, aligned like the entry, or like the link's offset if that is not 0;
@@ -60,7 +60,7 @@ std::optional<ArchiveEntry> tensor_entry(const Archive&& archive, const StoredTe
 class TensorIndex {
  public:
   /// Reads the model, no data. Throws wire.*, onnx.*. Cost: O(model).
-  explicit TensorIndex(const Archive& archive, const LoadOptions& options = {});
+  explicit TensorIndex(const Archive& archive);
 
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end() - begin()); }
   /// Returns a tensor; valid as long as the index, like the results of the next three. REQUIRES: index < size().

@@ -27,7 +27,7 @@ std::vector<ArchiveEntry> covered_entries(const Archive& archive) {
   std::vector<ArchiveEntry> covered;
   for (const ArchiveEntry& entry : archive.entries()) covered.push_back(entry);
   const auto signature = archive.find(signature_entry_name);
-  if (signature && uses_of(archive, {}).kind_of(signature->index) == EntryKind::side_file) {
+  if (signature && uses_of(archive).kind_of(signature->index) == EntryKind::side_file) {
     covered.erase(covered.begin() + static_cast<std::ptrdiff_t>(signature->index));
   }
   return covered;

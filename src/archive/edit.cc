@@ -72,7 +72,7 @@ void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
   if (graphs.empty() || std::ranges::equal(model, archive.bytes(archive.entry(archive.size() - 1)))) return;
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
-    note_as_far_as_read(uses, archive, graph, {});
+    note_as_far_as_read(uses, archive, graph);
     refuse_use_of_model(uses, archive, graph);
   }
 }

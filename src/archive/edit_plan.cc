@@ -72,7 +72,7 @@ EditPlan::EditPlan(Archive archive)
 EditPlan::Removable EditPlan::removable_in(const Archive& archive) {
   EntryUses uses(archive);
   const auto note = [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); };
-  const std::vector<std::size_t> broken = walk_readable_graphs(archive, {}, note);
+  const std::vector<std::size_t> broken = walk_readable_graphs(archive, note);
   std::set<std::size_t> unread(broken.begin(), broken.end());
   for (const ArchiveEntry& graph : archive.graphs()) {
     if (!is_intact(archive, graph)) unread.insert(graph.index);
@@ -120,7 +120,7 @@ std::map<std::string, std::string_view> EditPlan::hiding_names() const {
   std::map<std::string, std::string_view> names;
   for (const ArchiveEntry& graph : archive_.graphs()) {
     if (removed_[graph.index] || folder_of_name(graph.name).empty()) continue;
-    walk_as_far_as_read(archive_, graph, {}, [&](const onnx::TensorSite& site) {
+    walk_as_far_as_read(archive_, graph, [&](const onnx::TensorSite& site) {
       if (site.tensor.is_external() && site.tensor.external.location)
         names.try_emplace(name_beside(graph.name, *site.tensor.external.location), graph.name);
     });

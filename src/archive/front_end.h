@@ -30,8 +30,7 @@ struct GraphTotals {
 
 /// Returns the totals of each graph, the model first; an empty list for an archive without further graphs. `listing`
 /// must be what `ls` returned for the archive. Throws what `ls` throws. Cost: O(graphs + entries).
-[[nodiscard]] std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing& listing,
-                                                        const LoadOptions& options = {});
+[[nodiscard]] std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing& listing);
 
 /// Says where the data of one entry of a zip file begins.
 struct EntryAlignment {

@@ -42,7 +42,7 @@ struct Rows {
 
 }  // namespace
 
-std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing& listing, const LoadOptions& options) {
+std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing& listing) {
   if (archive.graphs().empty()) return {};
   Rows rows(archive);
   for (const ListedEntry& entry : listing.entries) {
@@ -52,7 +52,7 @@ std::vector<GraphTotals> totals_of_graphs(const Archive& archive, const Listing&
       if (entry.graphs.size() > 1) row.shared_bytes += entry.size;
     }
   }
-  walk_readable_graphs(archive, options, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+  walk_readable_graphs(archive, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
     if (!is_parameter(site)) return;
     std::uint64_t& sum = rows.graphs[rows.places.at(graph.name)].parameters;
     const std::uint64_t elements = payload_size(DataType::uint8, site.tensor.dims).value_or(0);

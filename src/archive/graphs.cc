@@ -143,11 +143,11 @@ void expect_free_model_name(Bytes model, std::span<const std::string_view> names
   if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive, advice);
 }
 
-void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+void walk_graph(const Archive& archive, const ArchiveEntry& graph,
                 const std::function<void(const onnx::TensorSite&)>& visit) {
   const Bytes bytes = archive.bytes(graph);
   try {
-    onnx::walk_tensors(bytes, visit, {options.max_depth});
+    onnx::walk_tensors(bytes, visit);
   } catch (const Error& error) {
     throw with_place_in(error, archive, graph);
   }
@@ -159,23 +159,22 @@ std::vector<ArchiveEntry> all_graphs(const Archive& archive) {
   return graphs;
 }
 
-std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const LoadOptions& options,
-                                              const GraphVisitor& visit) {
+std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const GraphVisitor& visit) {
   const ArchiveEntry model = archive.model_entry();
-  walk_graph(archive, model, options, [&](const onnx::TensorSite& site) { visit(model, site); });
+  walk_graph(archive, model, [&](const onnx::TensorSite& site) { visit(model, site); });
   std::vector<std::size_t> broken;
   for (const ArchiveEntry& graph : all_graphs(archive)) {
     if (graph.index == model.index) continue;
     const auto visit_here = [&](const onnx::TensorSite& site) { visit(graph, site); };
-    if (!walk_as_far_as_read(archive, graph, options, visit_here)) broken.push_back(graph.index);
+    if (!walk_as_far_as_read(archive, graph, visit_here)) broken.push_back(graph.index);
   }
   return broken;
 }
 
-bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph,
                          const std::function<void(const onnx::TensorSite&)>& visit) {
   try {
-    onnx::walk_tensors(archive.bytes(graph), visit, {options.max_depth});
+    onnx::walk_tensors(archive.bytes(graph), visit);
     return true;
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the graph
@@ -240,17 +239,16 @@ std::size_t EntryUses::end_of_weights() const {
   return static_cast<std::size_t>(named_.rend() - last);
 }
 
-EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
+EntryUses uses_of(const Archive& archive) {
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : all_graphs(archive)) {
-    walk_graph(archive, graph, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+    walk_graph(archive, graph, [&uses](const onnx::TensorSite& site) { uses.note(site); });
   }
   return uses;
 }
 
-bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
-                         const LoadOptions& options) {
-  return walk_as_far_as_read(archive, graph, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph) {
+  return walk_as_far_as_read(archive, graph, [&uses](const onnx::TensorSite& site) { uses.note(site); });
 }
 
 void refuse_use_of_model(const EntryUses& uses, const Archive& archive, const ArchiveEntry& graph) {

@@ -79,7 +79,7 @@ void expect_free_model_name(Bytes model, std::span<const std::string_view> names
 std::vector<ArchiveEntry> all_graphs(const Archive& archive);
 
 /// Visits every tensor of the model or of a graph. Throws what Archive::bytes and onnx::walk_tensors throw.
-void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+void walk_graph(const Archive& archive, const ArchiveEntry& graph,
                 const std::function<void(const onnx::TensorSite&)>& visit);
 
 using GraphVisitor = std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>;
@@ -87,11 +87,10 @@ using GraphVisitor = std::function<void(const ArchiveEntry& graph, const onnx::T
 /// Visits every tensor of all graphs, `archive.model_entry()` first. The other graphs may be broken: then the tensors
 /// before the fault are visited. Returns the indices of the broken graphs. Used by listings and by edits that remove a
 /// broken graph.
-std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const LoadOptions& options,
-                                              const GraphVisitor& visit);
+std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const GraphVisitor& visit);
 
 /// Visits every tensor of one graph up to the first fault of its format. Returns true if it has no fault.
-bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph,
                          const std::function<void(const onnx::TensorSite&)>& visit);
 
 /// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
@@ -148,11 +147,10 @@ class EntryUses {
 
 /// Walks the model and all graphs, and notes their tensors. Throws wire.* and onnx.* with the name of the entry. Cost:
 /// O(directory + model + graphs).
-EntryUses uses_of(const Archive& archive, const LoadOptions& options);
+EntryUses uses_of(const Archive& archive);
 
 /// Notes the tensors of the model or of a graph up to the first fault of its format. Returns true if it has no fault.
-bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
-                         const LoadOptions& options);
+bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph);
 
 /// Throws usage.argument with the name of `graph`, the last graph that was noted, if it has a tensor in the bytes of
 /// the model: the model must not be replaced then.

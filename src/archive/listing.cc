@@ -45,9 +45,9 @@ void add_tensor(Listing& listing, const Archive& archive, std::string_view graph
 }
 
 /// Adds the tensors that use each entry, and the kind of the entry. A broken graph must not hide the other entries.
-void add_uses(Listing& listing, const Archive& archive, const LoadOptions& options) {
+void add_uses(Listing& listing, const Archive& archive) {
   EntryUses uses(archive);
-  walk_readable_graphs(archive, options, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+  walk_readable_graphs(archive, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
     uses.note(site);
     add_tensor(listing, archive, graph.name, site);
   });
@@ -68,10 +68,10 @@ std::string_view to_string(EntryKind kind) noexcept {
   return "entry";
 }
 
-std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {
+std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive) {
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : all_graphs(archive)) {
-    walk_graph(archive, graph, options, [&](const onnx::TensorSite& site) {
+    walk_graph(archive, graph, [&](const onnx::TensorSite& site) {
       if (graph.name != model_entry_name) uses.note(site);
     });
   }
@@ -94,8 +94,8 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
   return pairs;
 }
 
-std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options) {
-  const EntryUses uses = uses_of(archive, options);
+std::vector<ArchiveEntry> side_files(const Archive& archive) {
+  const EntryUses uses = uses_of(archive);
   std::vector<ArchiveEntry> files;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     if (uses.kind_of(i) == EntryKind::side_file) files.push_back(archive.entry(i));
@@ -104,10 +104,10 @@ std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& 
 }
 
 Listing ls(const std::filesystem::path& path, const LoadOptions& options) {
-  return ls(OpenedInput(path, options.open_ranges).archive().graph(options.graph), options);
+  return ls(OpenedInput(path, options.open_ranges).archive().graph(options.graph));
 }
 
-Listing ls(const Archive& archive, const LoadOptions& options) {
+Listing ls(const Archive& archive) {
   const zip::Directory& directory = ArchiveAccess::directory(archive);
   Listing listing;
   listing.file_size = archive.file().size();
@@ -133,7 +133,7 @@ Listing ls(const Archive& archive, const LoadOptions& options) {
   listing.model = std::move(listing.entries.back());  // the model is the last entry, and has its own member
   listing.entries.pop_back();
   listing.model_name = name_of_model(archive).value_or("");
-  add_uses(listing, archive, options);
+  add_uses(listing, archive);
   expect_not_cut(archive);  // rows from before and after an undo would describe a file that never existed
   return listing;
 }

@@ -47,7 +47,7 @@ std::string detail::step_into(std::string& site, std::string_view label, std::op
 }
 
 void prove_model(const Archive& archive) {
-  walk_graph(archive, archive.model_entry(), {}, [](const onnx::TensorSite&) {});
+  walk_graph(archive, archive.model_entry(), [](const onnx::TensorSite&) {});
 }
 
 std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor) {

@@ -31,8 +31,7 @@ struct TensorIndex::Parts {
   base::KeyedMap<std::string_view, Named> by_name = {};
 };
 
-TensorIndex::TensorIndex(const Archive& archive, const LoadOptions& options)
-    : parts_(detail::own<Parts>(tensors(archive, options), archive.path())) {
+TensorIndex::TensorIndex(const Archive& archive) : parts_(detail::own<Parts>(tensors(archive), archive.path())) {
   const std::vector<StoredTensor>& all = parts_->tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].name.empty()) continue;

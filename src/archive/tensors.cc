@@ -90,9 +90,9 @@ auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& re
 
 }  // namespace
 
-std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
+std::vector<StoredTensor> tensors(const Archive& archive) {
   std::vector<StoredTensor> found;
-  walk_graph(archive, archive.model_entry(), options, [&](const onnx::TensorSite& site) {
+  walk_graph(archive, archive.model_entry(), [&](const onnx::TensorSite& site) {
     found.push_back({info_of(site), site.tensor.range.begin, site.tensor.range.size()});
   });
   return found;

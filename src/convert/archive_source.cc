@@ -70,7 +70,7 @@ bool ArchiveSource::is_one_of_several() const {
 SourceCompanions ArchiveSource::companions() {
   // The ignored graphs are still needed to distinguish weights from unused entries.
   if (is_one_of_several()) {
-    for (const ArchiveEntry& graph : all_graphs(archive_)) note_as_far_as_read(uses_, archive_, graph, options());
+    for (const ArchiveEntry& graph : all_graphs(archive_)) note_as_far_as_read(uses_, archive_, graph);
   }
   SourceCompanions found;
   for (std::size_t i = 0; i < archive_.size(); ++i) {

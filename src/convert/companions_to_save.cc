@@ -89,7 +89,7 @@ std::shared_ptr<const ByteSource> without_name(std::shared_ptr<const ByteSource>
   edit.drop_key = model_name_key;
   try {
     if (model_names_of(bytes->bytes()).empty()) return graph;
-    auto nameless = std::make_shared<onnx::Rope>(onnx::rewrite_tensors(bytes->bytes(), keep, {}, edit));
+    auto nameless = std::make_shared<onnx::Rope>(onnx::rewrite_tensors(bytes->bytes(), keep, edit));
     const auto owner = std::make_shared<OwnedSource>(graph, bytes);  // `bytes` may be a view of `graph`
     return std::make_shared<OwnedSource>(std::move(nameless), owner);
   } catch (const Error&) {
@@ -153,7 +153,7 @@ class Gathering {
     companions_.weights_by_content.emplace(*archive);
     for (const ArchiveEntry& graph : all_graphs(*archive)) {
       archive->verify(graph);  // its links determine which entries are copied
-      walk_graph(*archive, graph, {}, [&](const onnx::TensorSite& site) {
+      walk_graph(*archive, graph, [&](const onnx::TensorSite& site) {
         all.note(site);
         if (goes_along(graph.name)) uses.note(site);
       });

@@ -105,7 +105,7 @@ class Selection {
   }
 
   void walk(const std::function<void(const onnx::TensorSite&)>& visit) const {
-    onnx::walk_tensors(source_.model(), visit, {load_.max_depth});
+    onnx::walk_tensors(source_.model(), visit);
   }
 
   const ModelSource& source_;
@@ -310,7 +310,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
       const auto visit = [&](const onnx::TensorSite& site) {
         if (std::ranges::binary_search(chosen, number++)) (extractor.*action)(site);
       };
-      onnx::walk_tensors(source->model(), visit, {options.load.max_depth});
+      onnx::walk_tensors(source->model(), visit);
     }
     extractor.write();
     return std::move(extractor).publish();

@@ -43,7 +43,7 @@ std::vector<std::byte> link_stand_ins(Bytes model,
     const std::uint64_t length = size.value_or(site.tensor.expected_size().value_or(0));
     return onnx::TensorEdit::link_to({std::string(site.tensor.name), 0, length});
   };
-  const onnx::Rope rope = onnx::rewrite_tensors(model, link, {options.max_depth});
+  const onnx::Rope rope = onnx::rewrite_tensors(model, link);
   if (rope.size() > options.max_skeleton_size) {
     throw Error(Code::onnx_model_too_large,
                 base::concat("the model without its tensors is ", base::human_size(rope.size()), ", over the limit of ",

@@ -32,7 +32,6 @@ class Loading {
  public:
   Loading(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options)
       : model_(model), policy_(policy), options_(options) {
-    model.max_depth = onnx::allowed_depth(options.max_depth);
     model.max_expansion = options.max_expansion;
   }
 
@@ -143,7 +142,7 @@ void set_name(LoadedModel& model, const std::string& name) {
   edit.drop_key = model_name_key;
   onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, name);
   const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
-  model.skeleton = onnx::rewrite_tensors(model.skeleton, keep, {model.max_depth}, edit).flat();
+  model.skeleton = onnx::rewrite_tensors(model.skeleton, keep, edit).flat();
 }
 
 }  // namespace

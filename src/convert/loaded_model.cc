@@ -112,7 +112,7 @@ void refuse_duplicates_outside(const LoadedModel& model, const std::filesystem::
     const Payload* const payload = model.payload_of(site);
     if (payload != nullptr && payload->size() != 0 && duplicates.has(site)) refuse_duplicate(site, path, hint);
   };
-  onnx::walk_tensors(model.skeleton, look, {model.max_depth});
+  onnx::walk_tensors(model.skeleton, look);
 }
 
 std::uint64_t distinct_bytes(const std::vector<Bytes>& places) {

@@ -69,7 +69,6 @@ struct LoadedModel {
   std::shared_ptr<ModelSource> source;  ///< keeps alive what payloads view; null for a model made in memory
   std::vector<std::shared_ptr<ModelSource>> further_sources;  ///< sources of models that became graphs of this one
   std::uint64_t id = 0;                                       ///< appears in the skeleton's links
-  std::size_t max_depth = most_nested_messages;               ///< limit for the skeleton: LoadOptions::max_depth
   std::uint64_t input_size = 0;  ///< bytes of the files that it was loaded from; 0 if it was made in memory
   std::uint64_t max_expansion = default_expansion;  ///< LoadOptions::max_expansion; see Expansion
   std::vector<std::byte> skeleton;

@@ -43,11 +43,7 @@ struct BrokenFile {
 class ModelCheck {
  public:
   ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
-      : source_(source),
-        archive_(archive_of(source)),
-        max_depth_(options.load.max_depth),
-        data_(options.data),
-        findings_(findings) {}
+      : source_(source), archive_(archive_of(source)), data_(options.data), findings_(findings) {}
 
   /// Returns true if the model could be read to its end.
   bool run() {
@@ -76,8 +72,8 @@ class ModelCheck {
   template <typename MetadataCheck>
   bool check_selected(const MetadataCheck& metadata_fault) {
     try {
-      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
-      onnx::walk_graphs(source_.model(), [this](const auto& levels) { check_names(levels); }, {max_depth_});
+      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); });
+      onnx::walk_graphs(source_.model(), [this](const auto& levels) { check_names(levels); });
       const std::optional<MetadataFault> fault = metadata_fault();
       if (fault)
         findings_.push_back(source_.with_place(Error(fault->code, fault->message, {"", fault->offset})).finding());
@@ -297,7 +293,6 @@ class ModelCheck {
 
   ModelSource& source_;
   const Archive* archive_;  // the archive of the model; null if there is none
-  std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
   std::map<std::string, BrokenFile> broken_files_;  // by location, for a model that is not in an archive

@@ -47,9 +47,9 @@ void append_steps(std::vector<FieldStep>& steps, const onnx::TensorSite& site) {
 
 }  // namespace
 
-std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive, const LoadOptions& options) {
+std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive) {
   std::vector<std::vector<FieldStep>> steps;
-  walk_graph(archive, archive.model_entry(), options,
+  walk_graph(archive, archive.model_entry(),
              [&steps](const onnx::TensorSite& site) { append_steps(steps.emplace_back(), site); });
   return steps;
 }
@@ -93,7 +93,7 @@ void ModelReader::for_each(
     append_steps(steps, site);
     visit(static_cast<std::size_t>(payload - model.payloads.data()), steps);
   };
-  onnx::walk_tensors(model.skeleton, visit_linked, {model.max_depth});
+  onnx::walk_tensors(model.skeleton, visit_linked);
 }
 
 std::string link_fields(std::string_view location, std::uint64_t size) {

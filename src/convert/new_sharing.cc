@@ -29,7 +29,7 @@ void NewSharing::warn(const Archive& archive, std::vector<Finding>& remarks) con
   }
   if (before.empty()) return;
   for (const ArchiveEntry& graph : all_graphs(archive)) {
-    walk_as_far_as_read(archive, graph, {}, [&before](const onnx::TensorSite& site) {
+    walk_as_far_as_read(archive, graph, [&before](const onnx::TensorSite& site) {
       const onnx::ExternalData& link = site.tensor.external;
       if (!site.tensor.is_external() || !link.location) return;
       const auto found = before.find({std::string(*link.location), std::string(link.offset.value_or("0"))});

@@ -119,8 +119,8 @@ void KeptChecksums::note_stated() {
     const auto [entry, part] = part_named(archive_, site.tensor, proved_link(site.tensor));
     if (checksum && part.size() == entry.size) known_->emplace(entry.name, *checksum);
   };
-  for (const ArchiveEntry& graph : archive_.graphs()) walk_as_far_as_read(archive_, graph, load_, note);
-  walk_as_far_as_read(archive_, archive_.entry(archive_.size() - 1), load_, note);
+  for (const ArchiveEntry& graph : archive_.graphs()) walk_as_far_as_read(archive_, graph, note);
+  walk_as_far_as_read(archive_, archive_.entry(archive_.size() - 1), note);
 }
 
 void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) {
@@ -205,14 +205,14 @@ onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of,
   };
   begin("", model_name_of(model.skeleton).value_or(""));
   if (options->format != Format::archive) metadata.drop_key = model_name_key;
-  onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
+  onnx::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, metadata);
   metadata.drop_key = model_name_key;  // a model that became a graph has the name of its entry
   // Graphs come after the model, with the same layout, so that data that they share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
     places = &graph.graph->without_data;
     duplicates = {};
     begin(graph.name, graph.name);
-    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth}, metadata);
+    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, metadata);
   }
   return proto;
 }

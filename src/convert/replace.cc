@@ -58,13 +58,12 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replac
   // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are
   // checked.
   std::ranges::stable_partition(graphs, [&files](const ArchiveEntry& graph) { return files.stays(graph.index); });
-  const LoadOptions limits_of_others;  // the caller's limits are for the new model only
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
-    note_as_far_as_read(uses, archive, graph, limits_of_others);
+    note_as_far_as_read(uses, archive, graph);
     if (replaced == Replaced::model && files.stays(graph.index)) refuse_use_of_model(uses, archive, graph);
   }
-  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), limits_of_others);
+  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1));
   return uses;
 }
 
@@ -96,8 +95,7 @@ class ReplacePlan {
     add_entries(uses_before(archive, files, replaced));
     for (const AddedFile& file : options.add) keys_.reserve(file.name);
     proto_ = onnx::rewrite_tensors(
-        model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model.max_depth},
-        kept_name(replaced));
+        model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, kept_name(replaced));
   }
 
   [[nodiscard]] const std::vector<SideFile>& new_weights() const noexcept { return new_weights_; }
@@ -153,7 +151,7 @@ class ReplacePlan {
   std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
-    if (site.levels.size() >= model_.max_depth) return std::nullopt;  // a link is a message, one level deeper
+    if (site.levels.size() >= onnx::most_nested_messages) return std::nullopt;  // a link is a message, one level deeper
     const Bytes bytes = tensor.raw_data->of(site.model);
     // Surplus bytes would be lost, because an entry has only the tensor's bytes.
     if (tensor.expected_size() != bytes.size() || !movable_.is_external(site, bytes.size())) return std::nullopt;

@@ -75,9 +75,8 @@ class Splitter {
   [[nodiscard]] std::vector<std::byte> run() {
     // Loading replaces links into an archive by payloads, so the marker of the link would be false in the skeleton.
     const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
-    const onnx::Rope rope =
-        onnx::rewrite_tensors(graph_.bytes, [this](const onnx::TensorSite& site) { return split(site); },
-                              {options_.max_depth}, {dropped, {}});
+    const onnx::Rope rope = onnx::rewrite_tensors(
+        graph_.bytes, [this](const onnx::TensorSite& site) { return split(site); }, {dropped, {}});
     if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
     return rope.flat();
   }
@@ -197,9 +196,9 @@ class Splitter {
   }
 
   /// True if the tensor is at the deepest level: a link adds a message level below the tensor, so the result would
-  /// exceed `max_depth`.
+  /// exceed `most_nested_messages`.
   [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const {
-    return site.levels.size() >= onnx::allowed_depth(options_.max_depth);
+    return site.levels.size() >= onnx::most_nested_messages;
   }
 
   [[noreturn]] void refuse_large_skeleton(std::uint64_t size) const {

@@ -112,7 +112,7 @@ class TargetSource final : public ModelSource {
     if (!uses_) {
       uses_.emplace(target_);
       for (const ArchiveEntry& graph : all_graphs(target_)) {
-        is_all_read_ = note_as_far_as_read(*uses_, target_, graph, {}) && is_all_read_;
+        is_all_read_ = note_as_far_as_read(*uses_, target_, graph) && is_all_read_;
       }
     }
     const EntryKind kind = uses_->kind_of(entry.index);

@@ -127,7 +127,7 @@ class FileMapper {
              entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
       bytes_of(entry.kind, storage) += entry.size;
     }
-    graphs = totals_of_graphs(*archive_of(source_), listing, options_);
+    graphs = totals_of_graphs(*archive_of(source_), listing);
     // Every archive has the model as its last entry.
     append_entry(map, listing.model);
     append_model(map, listing.model.offset, listing.model.size);
@@ -300,12 +300,10 @@ void add_tensors(Inspection& inspection, const std::filesystem::path& path, cons
   Sums sums(inspection, statistics_of(proto));
   FileMapper mapper(path, source, options.load);
   // The wire format gives each tensor the range of bytes that the map needs; parsed messages have none.
-  onnx::walk_tensors(source.model(),
-                     [&](const onnx::TensorSite& site) {
-                       sums.add_tensor(site);
-                       mapper.add(site);
-                     },
-                     {options.load.max_depth});
+  onnx::walk_tensors(source.model(), [&](const onnx::TensorSite& site) {
+    sums.add_tensor(site);
+    mapper.add(site);
+  });
   sums.finish();
   std::vector<FileMap> files = std::move(mapper).finish(inspection);
   if (options.files) inspection.files = std::move(files);

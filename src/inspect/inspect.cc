@@ -90,7 +90,7 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
   const Archive* archive = archive_of(*loaded.source);
   try {
     schema::ModelProto model;
-    parse(model, loaded.skeleton, loaded.max_depth);
+    parse(model, loaded.skeleton);
     Inspection inspection;
     inspection.form = form_of(*loaded.source);
     inspection.remarks = loaded.remarks;

@@ -14,7 +14,7 @@
 
 namespace onnxar {
 
-void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
+void parse(schema::ModelProto& proto, Bytes skeleton) {
   // Protobuf takes the size as an int. The size may come from a file, so the cast below must not be trusted to fit.
   if (!fits_protobuf(skeleton.size())) {
     throw Error(Code::onnx_model_too_large, oversize_text("without its large tensors it is", skeleton.size()), {}, {},
@@ -25,7 +25,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
                                                static_cast<int>(skeleton.size()));
   // The wire layer has walked the messages that lead to tensors. Only protobuf descends into the others, such as nested
   // types.
-  input.SetRecursionLimit(static_cast<int>(onnx::allowed_depth(max_depth)));
+  input.SetRecursionLimit(static_cast<int>(onnx::most_nested_messages));
   if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
   throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged", {}, {},
               {Hint::get_model_again});

@@ -21,7 +21,7 @@
 namespace onnxar {
 
 /// Parses a skeleton. Throws onnx.model.too_large or onnx.model.invalid.
-void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);
+void parse(schema::ModelProto& proto, Bytes skeleton);
 
 /// Serialises a message, which may lack required fields. Throws onnx.model.too_large.
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message);

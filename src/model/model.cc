@@ -101,7 +101,7 @@ struct Model::Parts {
   static detail::Owned<Parts> of(LoadedModel loaded, const LoadOptions& options, bool no_copy) {
     auto parts = detail::own<Parts>();
     parts->options = options;
-    parse(parts->proto, loaded.skeleton, options.max_depth);
+    parse(parts->proto, loaded.skeleton);
     loaded.skeleton = {};  // frees the memory before payloads are copied
     prefetch_payloads(loaded, options.prefetch);
     own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.threads);
@@ -142,7 +142,7 @@ const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->lo
 std::map<std::string, schema::ModelProto> Model::further_graphs() const {
   std::map<std::string, schema::ModelProto> graphs;
   for (const LoadedGraph& graph : parts_->loaded.graphs) {
-    parse(graphs[graph.name], graph.skeleton, parts_->loaded.max_depth);
+    parse(graphs[graph.name], graph.skeleton);
   }
   return graphs;
 }
@@ -202,12 +202,10 @@ std::size_t Model::release_unused_payloads() {
     if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
   });
   for (const LoadedGraph& graph : parts_->loaded.graphs) {  // further graphs are saved with the model
-    onnx::walk_tensors(graph.skeleton,
-                       [&](const onnx::TensorSite& site) {
-                         const Payload* payload = parts_->loaded.payload_of(site);
-                         if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
-                       },
-                       {parts_->loaded.max_depth});
+    onnx::walk_tensors(graph.skeleton, [&](const onnx::TensorSite& site) {
+      const Payload* payload = parts_->loaded.payload_of(site);
+      if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
+    });
   }
   std::size_t released = 0;
   for (std::size_t i = 0; i < payloads.size(); ++i) {

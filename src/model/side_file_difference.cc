@@ -22,9 +22,9 @@ namespace {
 
 using SideBytes = std::map<std::string, Bytes>;  // by name
 
-SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
+SideBytes side_files_of(const Archive& archive) {
   SideBytes files;
-  for (const ListedEntry& entry : ls(archive, load).entries) {
+  for (const ListedEntry& entry : ls(archive).entries) {
     if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
       files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
     }
@@ -38,8 +38,8 @@ std::vector<FileChange> compare_side_files(const std::filesystem::path& before, 
                                            const LoadOptions& load, const std::set<std::string>& changed_graphs) {
   const Archive first_archive = OpenedInput(before, load.open_ranges).archive();
   const Archive second_archive = OpenedInput(after, load.open_ranges).archive();
-  const SideBytes first = side_files_of(first_archive, load);
-  const SideBytes second = side_files_of(second_archive, load);
+  const SideBytes first = side_files_of(first_archive);
+  const SideBytes second = side_files_of(second_archive);
   std::map<std::string, FileChange> changes;
   for (const auto& [name, bytes] : first) {
     const auto other = second.find(name);
@@ -71,7 +71,7 @@ void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load
   if (const auto graph = find_graph(archive, load.graph); graph && !load.graph.empty()) changed.emplace(graph->name);
   archive.verify(archive.model_entry());
   const auto is_changed = [&changed](const std::string& text) { return changed.contains(text); };
-  for (const ListedEntry& entry : ls(archive, load).entries) {
+  for (const ListedEntry& entry : ls(archive).entries) {
     if (is_changed(entry.name) || std::ranges::any_of(entry.graphs, is_changed) ||
         std::ranges::any_of(entry.tensors, is_changed, &TensorInfo::site)) {
       archive.verify(*archive.find(entry.name));

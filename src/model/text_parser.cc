@@ -35,7 +35,7 @@ class FirstFault final : public google::protobuf::io::ErrorCollector {
   std::optional<std::string> text_;
 };
 
-std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
+std::vector<std::byte> parse_text(Bytes text) {
   // ArrayInputStream takes the size as an int.
   if (!fits_protobuf(text.size())) {
     throw Error(Code::onnx_model_too_large, base::concat(oversize_text("the text is", text.size()),
@@ -49,7 +49,7 @@ std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
   google::protobuf::TextFormat::Parser parser;
   FirstFault fault;
   parser.RecordErrorsTo(&fault);
-  parser.SetRecursionLimit(static_cast<int>(onnx::allowed_depth(max_depth)));
+  parser.SetRecursionLimit(static_cast<int>(onnx::most_nested_messages));
   schema::ModelProto proto;
   if (!parser.Parse(&input, &proto)) {
     throw Error(Code::onnx_text_syntax, fault.text().value_or("protobuf cannot parse the text"));
@@ -59,8 +59,6 @@ std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
 
 }  // namespace
 
-TextParser text_parser(std::size_t max_depth) {
-  return [max_depth](Bytes text) { return parse_text(text, max_depth); };
-}
+TextParser text_parser() { return parse_text; }
 
 }  // namespace onnxar

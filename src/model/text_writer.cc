@@ -200,7 +200,7 @@ class TextSource final : public ByteSource {
   /// usage.not_loaded (data to be printed is in a file that was not loaded) or onnx.model.expansion.
   TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
       : model_(model), large_(large), threshold_(threshold) {
-    parse(proto_, model.skeleton, model.max_depth);
+    parse(proto_, model.skeleton);
     if (large == LargeData::printed) losses_ = text_losses(model, proto_);
     Expansion expansion(model);
     // Uses `walk`, whose sites become text only for an error.
@@ -278,7 +278,7 @@ ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& o
 
 LoadOptions with_text_parser(const LoadOptions& options) {
   LoadOptions with = options;
-  if (!with.text_parser) with.text_parser = text_parser(options.max_depth);
+  if (!with.text_parser) with.text_parser = text_parser();
   return with;
 }
 

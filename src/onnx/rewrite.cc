@@ -117,10 +117,10 @@ class Rewriter {
 
 }  // namespace
 
-Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide, const WalkLimits& limits,
+Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
                      const MetadataEdit& metadata) {
   Rewriter rewriter(model);
-  walk_tensors(model, [&](const TensorSite& site) { rewriter.apply(site, decide(site)); }, limits);
+  walk_tensors(model, [&](const TensorSite& site) { rewriter.apply(site, decide(site)); });
   rewriter.apply(metadata);
   return std::move(rewriter).result();
 }

@@ -39,6 +39,6 @@ struct MetadataEdit {
 /// DEFAULT, so that removing data and inserting it again gives the original bytes. `model` must outlive the result.
 /// Throws what `walk_tensors` throws.
 Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
-                     const WalkLimits& limits = {}, const MetadataEdit& metadata = {});
+                     const MetadataEdit& metadata = {});
 
 }  // namespace onnxar::onnx

@@ -80,8 +80,8 @@ using VisitGraph = std::function<void(std::span<const Level>)>;
 class Walk {
  public:
   /// Without a function for tensors, these are not read.
-  Walk(Bytes model, const VisitTensor& tensors, const VisitGraph& graphs, const WalkLimits& limits)
-      : model_(model), tensors_(tensors), graphs_(graphs), most_levels_(allowed_depth(limits.depth)) {}
+  Walk(Bytes model, const VisitTensor& tensors, const VisitGraph& graphs)
+      : model_(model), tensors_(tensors), graphs_(graphs) {}
 
   void run() {
     walk(Message::model, {0, model_.size()});
@@ -107,7 +107,7 @@ class Walk {
       throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
                   {"", field.whole.begin});
     }
-    depth().check_room(field);
+    check_depth(levels_.size(), field);
     levels_.push_back({path.child, path.label, path.repeated, index, field, {}});
     // The name is read here once, not for each tensor of the attribute: it may have many.
     if (path.child == Message::attribute) {
@@ -120,7 +120,7 @@ class Walk {
 
   void visit_tensor(Range range) {
     if (!tensors_) return;
-    const TensorView tensor = read_tensor(model_, range, depth());
+    const TensorView tensor = read_tensor(model_, range, levels_.size());
     tensors_({tensor, kind_of(levels_), levels_, model_});
   }
 
@@ -129,12 +129,9 @@ class Walk {
     walk(message, range);
   }
 
-  [[nodiscard]] Depth depth() const { return {levels_.size(), most_levels_}; }
-
   Bytes model_;
   const VisitTensor& tensors_;
   const VisitGraph& graphs_;
-  std::size_t most_levels_;
   std::vector<Level> levels_;
   bool graph_seen_ = false;
 };
@@ -221,12 +218,10 @@ std::string_view TensorSite::constant_output() const noexcept {
   return string_in(model, node.field.value, node_field::output);
 }
 
-void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits) {
-  Walk(model, visit, {}, limits).run();
-}
+void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit) { Walk(model, visit, {}).run(); }
 
-void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit, const WalkLimits& limits) {
-  Walk(model, {}, visit, limits).run();
+void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit) {
+  Walk(model, {}, visit).run();
 }
 
 }  // namespace onnxar::onnx

@@ -109,21 +109,13 @@ struct TensorSite {
   [[nodiscard]] std::string_view constant_output() const noexcept;
 };
 
-/// Limits of a walk: the depth is LoadOptions::max_depth. Walks and protobuf's parsers recurse, half a KiB a level, and
-/// some systems give threads a stack of 512 KiB.
-constexpr std::size_t allowed_depth(std::size_t max_depth) noexcept { return std::min<std::size_t>(max_depth, 500); }
-
-struct WalkLimits {
-  std::size_t depth = most_nested_messages;  ///< of nested messages (M6), by `allowed_depth`
-};
-
 /// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data. Throws
 /// wire.*, onnx.model.invalid (no graph) or what `read_tensor` throws; offsets in errors count from the model's first
 /// byte. Cost: O(number of fields).
-void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits = {});
+void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit);
 
 /// Visits every graph and function of the model before its contents, with the levels from the model's child down to it.
 /// Throws what `walk_tensors` throws, except errors of tensors.
-void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit, const WalkLimits& limits = {});
+void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit);
 
 }  // namespace onnxar::onnx

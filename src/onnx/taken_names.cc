@@ -39,7 +39,7 @@ void add_defined(Names& names, Bytes model, const Field& field) {
 
 }  // namespace
 
-base::KeyedSet<std::string_view> taken_names(Bytes model, const WalkLimits& limits) {
+base::KeyedSet<std::string_view> taken_names(Bytes model) {
   Names taken, taken_below, defined_below;
   const auto visit = [&](std::span<const Level> graph) {
     if (graph.front().message != Message::graph) return;  // of functions, and graphs for training
@@ -52,7 +52,7 @@ base::KeyedSet<std::string_view> taken_names(Bytes model, const WalkLimits& limi
       if (!is_main) add_defined(defined_below, model, field);
     }
   };
-  walk_graphs(model, visit, limits);
+  walk_graphs(model, visit);
   for (const std::string_view name : taken_below) {
     if (!defined_below.contains(name)) taken.insert(name);
   }

@@ -11,6 +11,6 @@ namespace onnxar::onnx {
 
 /// Returns the names that nodes of the main graph take, and those that nodes of its subgraphs take unless a subgraph
 /// defines them, too. Throws what `walk_graphs` throws. Cost: O(fields).
-base::KeyedSet<std::string_view> taken_names(Bytes model, const WalkLimits& limits = {});
+base::KeyedSet<std::string_view> taken_names(Bytes model);
 
 }  // namespace onnxar::onnx

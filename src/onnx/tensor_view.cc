@@ -29,12 +29,12 @@ void take_scalar(TensorView& tensor, const Field& field) {
   if (const auto location = data_location_of(field)) tensor.data_location = *location;
 }
 
-void take_bytes(TensorView& tensor, Bytes model, const Field& field, const Depth& depth) {
+void take_bytes(TensorView& tensor, Bytes model, const Field& field, std::size_t depth) {
   if (field.number == tensor_field::name) tensor.name = as_text(field.value.of(model));
   if (field.number == tensor_field::raw_data) tensor.raw_data = field.value;
   if (field.number == tensor_field::segment) tensor.segment = true;
   if (field.number == tensor_field::external_data) {
-    depth.check_room(field);
+    check_depth(depth, field);
     tensor.external.add(model, field.value);
   }
 }
@@ -71,9 +71,10 @@ Error length_fault(std::string_view held, DataType type, std::uint64_t required,
   return {Code::onnx_tensor_length, base::concat(held, ", but ", required_amount(type, required)), std::move(place)};
 }
 
-void Depth::check_room(const Field& field) const {
-  if (levels < most) return;  // M6
-  throw Error(Code::wire_depth, base::concat("messages are nested more than ", most, " deep"), {"", field.whole.begin});
+void check_depth(std::size_t depth, const Field& field) {
+  if (depth < most_nested_messages) return;  // M6
+  throw Error(Code::wire_depth, base::concat("messages are nested more than ", most_nested_messages, " deep"),
+              {"", field.whole.begin});
 }
 
 void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
@@ -94,7 +95,7 @@ void check_product(const TensorView& tensor) {
   }
 }
 
-TensorView read_tensor(Bytes model, Range range, const Depth& depth) {
+TensorView read_tensor(Bytes model, Range range, std::size_t depth) {
   TensorView tensor;
   tensor.range = range;
   Cursor cursor(model, range);

@@ -72,14 +72,12 @@ struct TensorView {
   }
 };
 
-/// The depth of a message below the model, and the greatest depth that is allowed.
-struct Depth {
-  std::size_t levels = 0;
-  std::size_t most = most_nested_messages;
+/// The greatest depth of messages below the model (M6), which is also that of protobuf's parsers.
+inline constexpr std::size_t most_nested_messages = 100;
 
-  /// Refuses an embedded message in `field` if this one is at the greatest depth (M6). Throws wire.depth.
-  void check_room(const Field& field) const;
-};
+/// Refuses the embedded message in `field` if the message around it is `depth` messages below the model, and that is
+/// the greatest depth (M6). Throws wire.depth.
+void check_depth(std::size_t depth, const Field& field);
 
 /// Adds one dimension, which was read at `offset`. Throws onnx.tensor.dims (it is negative, or the tensor has too
 /// many).
@@ -87,7 +85,8 @@ void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset);
 /// Refuses a shape whose number of elements or bytes does not fit in 64 bits (M17). Throws onnx.tensor.dims.
 void check_product(const TensorView& tensor);
 
-/// Reads the TensorProto at `range`. Throws wire.*, onnx.tensor.dims or onnx.external_data.duplicate_key.
-TensorView read_tensor(Bytes model, Range range, const Depth& depth = {});
+/// Reads the TensorProto at `range`, which is `depth` messages below the model. Throws wire.*, onnx.tensor.dims or
+/// onnx.external_data.duplicate_key.
+TensorView read_tensor(Bytes model, Range range, std::size_t depth = 0);
 
 }  // namespace onnxar::onnx

@@ -75,9 +75,9 @@ std::vector<bool> needed_entries(const Archive& archive, const std::string& grap
   const Archive view = archive.graph(graph);
   std::vector<bool> needed(archive.size());
   EntryUses own(archive);
-  note_as_far_as_read(own, archive, view.model_entry(), {});
+  note_as_far_as_read(own, archive, view.model_entry());
   EntryUses all(archive);
-  for (const ArchiveEntry& each : all_graphs(archive)) note_as_far_as_read(all, archive, each, {});
+  for (const ArchiveEntry& each : all_graphs(archive)) note_as_far_as_read(all, archive, each);
   for (std::size_t i = 0; i < needed.size(); ++i) {
     needed[i] = own.is_named(i) || i == view.model_entry().index || all.kind_of(i) == EntryKind::side_file;
   }

@@ -214,7 +214,7 @@ RuntimeModel make_runtime_model(const Archive& archive) {
   };
   try {
     taken = onnx::taken_names(source->model());
-    const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {}, {link_key_prefix, {}});
+    const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {link_key_prefix, {}});
     // Inline data may exceed the limit of protobuf: it includes all data that cannot be passed to a runtime by name.
     check_model_size(model.size(), source->path(), Hint::use_link);
     made.model = model.flat();

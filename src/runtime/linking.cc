@@ -78,7 +78,7 @@ void Linking::select(const std::string& graph, std::string folder) {
   remarks_.clear();
   tensors_ = nested_ = 0;
   try {
-    model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {},
+    model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); },
                                    {link_key_prefix, marker_ ? marker_->fields() : "", model_name_key});
   } catch (const Error& error) {
     throw source_->with_place(error);

@@ -38,7 +38,7 @@ HOMES = {
     "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
     "the size from which data leaves the model": (r"threshold = \d{2,}", "include/onnxar/bytes.h"),
     "how much larger an output may be": (r"expansion = \d+", "include/onnxar/bytes.h"),
-    "the depth of messages": (r"(?:depth|most|most_nested_messages) = 100\b", "include/onnxar/bytes.h"),
+    "the depth of messages": (r"(?:depth|most|most_nested_messages) = 100\b", "src/onnx/tensor_view.h"),
     "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
     "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
     "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),

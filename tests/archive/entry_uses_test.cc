@@ -33,13 +33,13 @@ class EntryUsesTest : public ::testing::Test {
 };
 
 TEST_F(EntryUsesTest, TensorsOfAllGraphsDecide) {
-  EXPECT_THAT(kinds(uses_of(archive_, {}), archive_),
+  EXPECT_THAT(kinds(uses_of(archive_), archive_),
               ElementsAre(EntryKind::weight, EntryKind::weight, EntryKind::unused, EntryKind::side_file,
                           EntryKind::graph, EntryKind::model));
 }
 
 TEST_F(EntryUsesTest, WeightsEndAfterTheLastEntryThatATensorNames) {
-  EXPECT_EQ(uses_of(archive_, {}).end_of_weights(), 2U);
+  EXPECT_EQ(uses_of(archive_).end_of_weights(), 2U);
   EntryUses uses(archive_);
   EXPECT_EQ(uses.end_of_weights(), 0U);
   uses.note(archive_.size() - 1);
@@ -51,10 +51,10 @@ TEST_F(EntryUsesTest, WeightsEndAfterTheLastEntryThatATensorNames) {
 TEST_F(EntryUsesTest, ABrokenGraphCountsAsFarAsItCanBeRead) {
   const Built broken = with_graph(pattern(50));
   const Archive archive = Archive::open(broken.bytes, nullptr);
-  EXPECT_TRUE(code_of([&] { return uses_of(archive, {}).end_of_weights(); }));
+  EXPECT_TRUE(code_of([&] { return uses_of(archive).end_of_weights(); }));
   EntryUses uses(archive);
   const auto note = [&](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); };
-  EXPECT_THAT(walk_readable_graphs(archive, {}, note), ElementsAre(4U));
+  EXPECT_THAT(walk_readable_graphs(archive, note), ElementsAre(4U));
   EXPECT_EQ(uses.end_of_weights(), 1U);
 }
 

@@ -21,9 +21,7 @@ using ::testing::IsEmpty;
 
 class ListingTest : public ::testing::Test {
  protected:
-  [[nodiscard]] Listing listed(const Built& archive, const LoadOptions& options = {}) const {
-    return ls(folder_.write_file("a.onnxar", archive.bytes), options);
-  }
+  [[nodiscard]] Listing listed(const Built& archive) const { return ls(folder_.write_file("a.onnxar", archive.bytes)); }
 
   TempDir folder_;
 };
@@ -124,15 +122,6 @@ TEST_F(ListingTest, AModelThatCannotBeWalkedIsRefusedWithItsPlace) {
   const Error error = error_of([&] { static_cast<void>(listed(archive)); });
   expect_error(error, Code::onnx_tensor_dims, "__MODEL_PROTO", place_in(archive.bytes, bad) + 5);
   EXPECT_EQ(error.path(), folder_ / "a.onnxar");
-}
-
-TEST_F(ListingTest, UsesTheDepthLimitOfTheOptions) {
-  LoadOptions options;
-  options.max_depth = 9;
-  const Built archive = archive_of(model({.graph = subgraph_of_depth(3)}));
-  EXPECT_EQ(error_of([&] { static_cast<void>(listed(archive, options)); }).code(), Code::wire_depth);
-  options.max_depth = 10;
-  EXPECT_NO_THROW(static_cast<void>(listed(archive, options)));
 }
 
 TEST_F(ListingTest, OnlyArchivesAreListed) {

@@ -368,18 +368,17 @@ TEST_F(ConvertTest, CopiesInlineModelInEverySpelling) {
   }
 }
 
-TEST_F(ConvertTest, ConvertsDeeperModelIfAllowed) {
-  const LoadOptions load = {.max_depth = 200};
-  const Message deep = model({.graph = subgraph_of_depth(40, graph({.initializers = {floats("w", 256)}}))});
-  const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
-  EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
-}
-
 TEST_F(ConvertTest, TensorAtTheGreatestDepthKeepsItsData) {
-  const LoadOptions load = {.max_depth = std::numeric_limits<std::size_t>::max()};  // 500; a link is one level deeper
-  const Message deep = model({.graph = subgraph_of_depth(166, graph({.initializers = {floats("w", 256)}}))});
-  const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
-  EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
+  // 32 subgraphs of three messages, then node, attribute and tensor: the hundredth, so a link would be one too deep.
+  const auto deep = [](std::size_t subgraphs) {
+    const Message holder = node("Constant", {}, {"w"}, {attribute_t("value", floats("", 256))});
+    return model({.graph = subgraph_of_depth(subgraphs, graph({.nodes = {holder}}))});
+  };
+  const Blob archive = converted(deep(32).view(), saved_as(Format::archive));
+  EXPECT_EQ(report_.payloads, 0U);
+  EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline)), deep(32).view());
+  EXPECT_EQ(error_of([&] { static_cast<void>(converted(deep(33).view(), saved_as(Format::archive))); }).code(),
+            Code::wire_depth);
 }
 
 TEST_F(ConvertTest, WarnsOfMissingDataAtItsPlaceInTheInput) {

@@ -280,7 +280,7 @@ TEST_F(GraphsTest, RefusesToReplaceModelThatAGraphNames) {
   expect_good(path);
 }
 
-// Neither `verify_model`, nor a lower depth, nor a model with the same CRC-32 changes that.
+// Neither `verify_model`, nor a model with the same CRC-32 changes that.
 TEST_F(GraphsTest, NeverReplacesModelThatAGraphNames) {
   const Message naming = graph({.initializers = {linked_floats("m", 1, "__MODEL_PROTO")}});
   const Built built = with_w(model_of({named_weight("w"), floats("inside", 100, 3)}),
@@ -294,7 +294,7 @@ TEST_F(GraphsTest, NeverReplacesModelThatAGraphNames) {
   const EditOptions unverified = {.output = {.sync = false}, .verify_model = false};
   EXPECT_EQ(refusal([&] { ArchiveEditor::open(path, unverified).commit(model_of({}).view()); }), refused);
   const auto other = folder_.write_file("other", model_of({}).view());
-  EXPECT_EQ(refusal([&] { replace(path, other, unsynced_edit(), {.max_depth = 12}); }), refused);
+  EXPECT_EQ(refusal([&] { replace(path, other, unsynced_edit()); }), refused);
   EXPECT_EQ(folder_.read_file("named"), built.bytes);
   // A model with the size and CRC-32 of the old one, whose bytes are others.
   const Blob old = built.data_of(model_entry);

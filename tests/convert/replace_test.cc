@@ -8,6 +8,7 @@
 
 #include "convert/model_source.h"
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "support/refusal.h"
 #include "support/samples.h"
@@ -386,9 +387,10 @@ TEST_F(ReplaceTest, CheckNotesWhatAnEditLeft) {
             archive_of(model_of({linked_floats("b", 300, "b")}), {zip_entry("b", pattern(1200, 2))}).bytes);
 }
 
-TEST_F(ReplaceTest, DepthOfTheModelIsLimited) {
-  const fs::path path = write(model_of({floats("w", 300, 5)}));
-  onnxar::replace(archive_, path, unsynced_edit(), {.max_depth = 2});
+TEST_F(ReplaceTest, TensorAtTheGreatestDepthKeepsItsData) {
+  const Message holder = node("Constant", {}, {"w"}, {attribute_t("value", floats("", 300, 5))});
+  const fs::path path = write(model({.graph = subgraph_of_depth(32, graph({.nodes = {holder}}))}));
+  onnxar::replace(archive_, path, unsynced_edit());
   EXPECT_EQ(Archive::open(archive_).size(), 3U) << "at the deepest level there is no room for a link";
 }
 

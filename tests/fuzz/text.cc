@@ -13,9 +13,9 @@ namespace {
 
 using Blob = std::vector<std::byte>;
 
-std::optional<Blob> parsed(Bytes text, std::size_t depth = LoadOptions().max_depth) {
+std::optional<Blob> parsed(Bytes text) {
   try {
-    return text_parser(depth)(text);
+    return text_parser()(text);
   } catch (const Error& error) {
     require(kind(error.code()) == Kind::format, std::string("a text is refused for its format: ") + error.what());
     require(escaped(error.message()) == error.message() || error.message().find('\\') != std::string_view::npos,
@@ -38,8 +38,6 @@ std::optional<std::string> printed(const Blob& model) {
 
 void run(Bytes input) {
   const auto model = parsed(input);
-  const auto shallow = parsed(input, 6);
-  require(!shallow || (model && *shallow == *model), "a smaller limit of depth refuses or finds the same");
   if (!model) return;
   const auto text = printed(*model);
   if (!text) return;

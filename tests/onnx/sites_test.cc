@@ -30,16 +30,15 @@ std::ostream& operator<<(std::ostream& out, const Found& found) {
   return out << found.name << ' ' << found.path << ' ' << static_cast<int>(found.kind);
 }
 
-std::vector<Found> walk(Bytes model, std::size_t depth = 100) {
+std::vector<Found> walk(Bytes model) {
   std::vector<Found> all;
-  onnx::walk_tensors(
-      model,
-      [&](const onnx::TensorSite& site) { all.push_back({std::string(site.tensor.name), site.path(), site.kind}); },
-      {depth});
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
+    all.push_back({std::string(site.tensor.name), site.path(), site.kind});
+  });
   return all;
 }
 
-std::vector<Found> walk(const Message& model, std::size_t depth = 100) { return walk(model.view(), depth); }
+std::vector<Found> walk(const Message& model) { return walk(model.view()); }
 
 /// The tensor that a walk of `model` finds. REQUIRES: it has one.
 Found only(const Message& model) {
@@ -186,25 +185,19 @@ TEST(Walk, IndicesAndAlgorithmsAreRefusedTheSecondTime) {
 }
 
 TEST(Walk, VisitsAHundredNestedMessagesAndNoMore) {
-  for (std::size_t limit : {4U, 5U, 6U, 50U, 99U, 100U}) {
-    EXPECT_EQ(walk(tensor_at_level(limit), limit).size(), limit % 3 == 0 ? 2U : 1U) << limit;
-    const Error error = error_of([limit] { walk(tensor_at_level(limit + 1), limit); });
-    EXPECT_EQ(id(error.code()), "wire.depth") << limit;
+  for (std::size_t level : {4U, 5U, 6U, 50U, 99U, 100U}) {
+    EXPECT_EQ(walk(tensor_at_level(level)).size(), level % 3 == 0 ? 2U : 1U) << level;
+  }
+  for (std::size_t level : {101U, 102U, 103U}) {
+    const Error error = error_of([level] { walk(tensor_at_level(level)); });
+    EXPECT_EQ(id(error.code()), "wire.depth") << level;
     EXPECT_GT(error.offset(), 0U);
   }
-  EXPECT_EQ(id(error_of([] { walk(tensor_at_level(101)); }).code()), "wire.depth");
 }
 
 TEST(Walk, ABottomlessModelIsRefusedAtTheLimit) {
   const Error error = error_of([] { walk(model({.graph = subgraph_of_depth(100000)})); });
   EXPECT_EQ(id(error.code()), "wire.depth");
-}
-
-TEST(Walk, NoLimitExceedsFiveHundredNestedMessages) {
-  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(walk(tensor_at_level(500), none).size(), 1U);
-  EXPECT_EQ(id(error_of([] { walk(tensor_at_level(501), none); }).code()), "wire.depth");
-  EXPECT_EQ(id(error_of([] { walk(model({.graph = subgraph_of_depth(100000)}), none); }).code()), "wire.depth");
 }
 
 TEST(Walk, ATruncatedModelIsRefusedOrHasNoGraph) {

@@ -56,7 +56,7 @@ TEST(WireTypes, DropsMetadataByWholeKeyOrByPrefix) {
   const Message before = model_with({"a", "a.b", "a.b.c", "a.b"});
   const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
   const auto after = [&](const onnx::MetadataEdit& edit) {
-    return onnx::rewrite_tensors(before.view(), keep, {}, edit).flat();
+    return onnx::rewrite_tensors(before.view(), keep, edit).flat();
   };
   EXPECT_EQ(after({.drop_key = "a.b"}), model_with({"a", "a.b.c"}).view());
   EXPECT_EQ(after({.drop = "a.b"}), model_with({"a"}).view());

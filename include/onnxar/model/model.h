@@ -139,7 +139,7 @@ std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const Te
 /// Returns a parser for LoadOptions::text_parser, which reads models in protobuf's text format ("textproto"). External
 /// data is in the text's folder. Memory: several times the text. The parser throws onnx.text.syntax, with line and
 /// column of the first error; onnx.model.too_large.
-[[nodiscard]] TextParser text_parser(std::size_t max_depth = LoadOptions().max_depth);
+[[nodiscard]] TextParser text_parser();
 
 // --- Freezing --------------------------------------------------------------------------------------------------------
 
