@@ -63,7 +63,7 @@ struct ArchiveEntry {
 
 struct EntryLocation {
   std::uint64_t offset = 0;     ///< of the first byte
-  std::uint64_t alignment = 0;  ///< as recorded, 64 without a record; divides `offset`
+  std::uint64_t alignment = 0;  ///< the recorded one, or else 64; divides `offset`
 };
 
 namespace detail {
@@ -106,8 +106,8 @@ class IndexIterator {
 
 }  // namespace detail
 
-/// An open archive. Owns its mapping, jointly with every share from `owner()`. Move-only. Offsets, also those in
-/// errors, count from the archive's first byte.
+/// An open archive. Owns its mapping together with the shares from `owner()`. Move-only. Offsets, also those in errors,
+/// count from the archive's first byte.
 ///
 /// | change of the file     | effect on views                                                           |
 /// |------------------------|---------------------------------------------------------------------------|
@@ -121,18 +121,18 @@ class IndexIterator {
 /// called concurrently.
 class Archive {
  public:
-  /// Opens a file. Recorded alignments hold in memory up to 4096, with copy_in all of them. Throws io.*
-  /// (.address_space: too large for a 32-bit host), zip.*, archive.* (.busy: another process is editing the file, try
-  /// again; .torn: an edit was interrupted, see `recover`). Cost: O(directory), 100 to 200 ns per entry.
+  /// Opens a file. In memory, data is aligned as recorded, up to 4096 bytes; with copy_in, to any recorded alignment.
+  /// Throws io.* (.address_space: too large for a 32-bit host), zip.*, archive.* (.busy: another process is editing the
+  /// file, try again; .torn: an edit was interrupted, see `recover`). Cost: O(directory), 100 to 200 ns per entry.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
   /// Opens a part of an open file. The descriptor is borrowed: its position does not move, and it may be closed after
-  /// the call. Locks are not checked, so a file that is being edited fails with zip.*. Addresses are multiples of the
-  /// smallest of 4096, the recorded alignment, and the largest power of two that divides `range.offset`; with copy_in,
-  /// of the recorded alignment. Throws what the overload for a path throws; usage.argument (an offset that is not a
-  /// multiple of 64, a part beyond the file).
+  /// the call. Locks are not checked, so a file that is being edited fails with zip.*. In memory, an entry is aligned
+  /// to the smallest of 4096, its recorded alignment, and the largest power of two that divides `range.offset`; with
+  /// copy_in, to its recorded alignment. Throws what the overload for a path throws; usage.argument (an offset that is
+  /// not a multiple of 64, a part beyond the file).
   static Archive open(const DescriptorRange& range, const OpenOptions& options = {});
   /// Opens bytes in memory, which `owner` keeps alive. If `owner` is null, the caller keeps them alive longer than the
-  /// Archive and all its views. Recorded alignments hold in memory only if `bytes` begin on a page.
+  /// Archive and all its views. Data is aligned as recorded only if `bytes` begin on a page.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
@@ -203,8 +203,8 @@ class Archive {
   Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                 std::optional<std::uint64_t> length = std::nullopt) const&& = delete;
 
-  /// Returns a share in the mapping. Views stay valid while any share exists, even after the Archive is destroyed. Null
-  /// for bytes that were opened without an owner.
+  /// Returns a share in the mapping: views stay valid while a copy of this pointer exists, even after the Archive is
+  /// destroyed. Null for bytes that were opened without an owner.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept;
   /// Returns the bytes of the whole archive. With range reading, access only bytes that were read.
   [[nodiscard]] Bytes file() const& noexcept;

@@ -8,7 +8,7 @@
 //   onnxar::ArchiveEditor editor = onnxar::ArchiveEditor::open("model.onnxar");
 //   editor.add(onnxar::KeyMaker(editor.archive()).make("new.weight"), bytes);
 //   editor.commit(model);          // names old and new entries
-//   onnxar::undo("model.onnxar");  // the state before it
+//   onnxar::undo("model.onnxar");  // goes back to the state before the edit
 //
 // An edit only appends, so readers that have the file mapped are not disturbed. While it writes, the archive cannot be
 // opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
@@ -35,7 +35,7 @@
 namespace ONNXAR_API onnxar {
 
 struct WriterOptions {
-  /// Of every entry, a power of two from 64 to 32768; entries of at least 1 MiB get at least 4096.
+  /// The alignment of every entry: a power of two from 64 to 32768. Entries of at least 1 MiB get at least 4096.
   std::uint64_t alignment = default_alignment;
   OutputOptions output = {};  ///< `dry_run` throws usage.argument
   /// Makes `finish` verify that the model is a ModelProto, and that each link names a part of an entry with the length
@@ -53,8 +53,8 @@ struct EntryState;
 /// Adds entries to a new archive (ArchiveWriter) or to an existing one (ArchiveEditor). Owns the file; move-only.
 ///
 /// The order is: weights, side files, graphs, because an edit can replace and remove only what follows the last weight.
-/// After a graph, `add` throws usage.argument. A side file before a weight is refused at the end, and only if the model
-/// is verified, because only links distinguish the two. In an edit the order applies to the entries that it adds.
+/// After a graph, `add` throws usage.argument. A side file before a weight is refused when the model is verified, since
+/// only its links tell the two apart. In an edit the order applies to the entries that it adds.
 ///
 /// After any exception, every later call throws usage.writer_failed with the first failure, and nothing is published,
 /// even if the caller swallows the exception. After the end, every call throws usage.writer_finished.
@@ -67,11 +67,11 @@ class EntryWriter {
   /// Throws io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
-  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). It must differ by
-  /// more than case from all others. Throws zip.name.*, archive.name.reserved, zip.limit.* (more than `open` accepts by
-  /// default), io.source_size (the source delivers more or fewer bytes than its size), usage.argument (the order,
-  /// above; an empty StreamReader, or one that returns more than the buffer holds), usage.own_name (in an edit: the
-  /// name of the file), io.*; exceptions of a source pass through.
+  /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (see KeyMaker). It must differ from
+  /// all other names by more than case. Throws zip.name.*, archive.name.reserved, zip.limit.* (more than `open` accepts
+  /// by default), io.source_size (the source delivers more or fewer bytes than its size), usage.argument (an entry out
+  /// of the order above; an empty StreamReader, or one that returns more than the buffer holds), usage.own_name (in an
+  /// edit: the name of the file), io.*; exceptions of a source pass through.
   void add(std::string_view name, const ByteSource& source);
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
@@ -88,8 +88,8 @@ class EntryWriter {
   void end();
 
   /// Adds another model, a serialised ModelProto over the same entries, as `NAME.onnx` (spec/graphs.md). `name` may
-  /// lack `.onnx`. It is verified with the model. To replace a graph in an edit, first remove it. Throws what `add`
-  /// throws; usage.argument (a name that is empty, also after its last slash).
+  /// lack `.onnx`. The graph is verified with the model. To replace a graph in an edit, first remove it. Throws what
+  /// `add` throws; usage.argument (the name, or its part after the last slash, is empty).
   void add_graph(std::string_view name, Bytes model);
   void add_graph(std::string_view name, const ByteSource& model);
 
@@ -136,9 +136,9 @@ class KeyMaker {
   /// Makes keys for an edit of this archive: reserves the names of its entries, its model and its file. Throws wire.*.
   /// Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
-  /// Excludes the name of an entry from the keys that `make` returns. Also excludes its first folder, with which a key
-  /// would clash, and its last part, which would hide the key from a graph in that folder: `extra/a.txt` excludes
-  /// `extra` and `a.txt` (W12).
+  /// Excludes the name of an entry from the keys that `make` returns. Also excludes its first folder, because no entry
+  /// may have the name of a folder, and its last part, because a graph in that folder would find this entry instead of
+  /// the key's: `extra/a.txt` excludes `extra` and `a.txt` (W12).
   void reserve(std::string_view name);
   /// Returns a new key for a tensor of this name.
   [[nodiscard]] std::string make(std::string_view tensor_name);
@@ -179,7 +179,7 @@ class ArchiveEditor : public EntryWriter {
   /// the name of the file). Cost: O(directory + bytes of the model).
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
-  /// Returns the archive before the edit. Its views outlive the editor only with a share of `owner()`.
+  /// Returns the archive before the edit. Its views are valid as long as the editor or a share from its `owner()`.
   [[nodiscard]] const Archive& archive() const& noexcept;
   const Archive& archive() const&& = delete;
 
@@ -189,17 +189,17 @@ class ArchiveEditor : public EntryWriter {
 
   /// Removes a side file, a graph, or an entry that tensors no longer name. To replace it, then `add` the same name.
   /// Call it before `reserve` and the first `add`. Entries that follow the removed one are verified and appended again.
-  /// All bytes stay in the file until it is repacked, so `undo` restores them. Throws usage.no_such_entry;
-  /// usage.argument (the model; an entry that a tensor names, or one before such an entry, which would have to move:
-  /// use `pack`; any entry that a damaged or unreadable graph may name: remove all such graphs first; a call after
-  /// `reserve` or `add`); wire.*, onnx.*. Cost: O(directory + model + graphs) for the first call, then O(1);
-  /// `commit` copies the entries that follow.
+  /// All bytes stay in the file until it is repacked, so `undo` restores them. Throws usage.argument for the model; for
+  /// an entry that a tensor names, or that such an entry follows (it would have to move: use `pack`); for any entry
+  /// while the archive has a graph that is damaged or cannot be read (remove all such graphs first); and after
+  /// `reserve` or `add`. Throws usage.no_such_entry, wire.*, onnx.*. Cost: O(directory + model + graphs) for the first
+  /// call, then O(1); `commit` copies the entries that follow.
   void remove(std::string_view name);
   /// Returns the number of entries that stay in place, which are the first ones of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
   /// Appends the model and the directory. Throws what ArchiveWriter::finish throws; io.changed (the path now leads to
-  /// another file, or to none); usage.argument (also without `verify_model`: a graph that stays has a tensor in the
+  /// another file, or to none); usage.argument (even without `verify_model`: a remaining graph has a tensor in the
   /// bytes of the old model). Cost without added entries: O(model + graphs + directory).
   void commit(Bytes model);
   void commit(const ByteSource& model);
@@ -253,16 +253,16 @@ struct RepackReport {
 
 /// Makes an archive of a zip file, like zipalign: stores and aligns the entries, byte for byte and in the order of the
 /// input's data, with the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only
-/// `*.onnx` in the root; it is read only to check its name, and that no tensor names a renamed entry. If the input is
-/// not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes outside
-/// the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
+/// `*.onnx` in the root; it is read only to check the model's own name, and that no tensor names a renamed entry. If
+/// the input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and
+/// bytes outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
 ///
-/// Verifies every CRC-32. Locks, changing inputs and shared blocks are handled as by `pack`. Memory: buffers and 200
-/// bytes per entry, and the models if there are new names, a model's name or `__MACOSX/`.
+/// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Memory: buffers, 200 bytes
+/// per entry, and the models if entries get new names, the model has its own name, or there is `__MACOSX/`.
 ///
-/// Throws io.*, output.exists, zip.*; archive.* (.model.missing: no model, several, one in a folder, or one whose links
-/// would change, which `pack` reads); usage.argument (the alignment; a new name for an entry that does not exist or
-/// that the model names); wire.*, onnx.* (of graphs, or with new names).
+/// Throws io.*, output.exists, zip.*; archive.* (.model.missing: there is no model, or several, or one that only `pack`
+/// can read, since it is in a folder or its links would change); usage.argument (the alignment; a new name for an entry
+/// that does not exist or that the model names); wire.*, onnx.* (of graphs, or with new names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

@@ -173,8 +173,8 @@ class ByteSource {
   /// thread. An exception of `sink` ends the reading; the library rethrows it even if the source catches it. Writers
   /// call `size` once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
-  /// Visits runs of bytes that are in memory before they are read, in any order and not necessarily all, so that a
-  /// writer can have the file system share their blocks. A source over another source should pass the call on.
+  /// Visits runs of bytes that are in memory, in any order and not necessarily all of them. Writers call it before
+  /// `read`, so that the file system can share the blocks. A source over another source should pass the call on.
   virtual void locate(const std::function<void(const Location&)>& /*visit*/) const {}
 };
 
@@ -213,7 +213,7 @@ class RandomAccess {
   /// Returns the size in bytes; the same at every call.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   /// Fills every target with the bytes at its offset, or throws. The ranges lie in the file, ascend and do not overlap.
-  /// There may be thousands of them, and large ones: join and split them to suit the transport. All bytes must come
+  /// There may be thousands of ranges, and large ones: join and split them as the transport needs. All bytes must come
   /// from one version of the file. Called by one thread at a time.
   virtual void read(std::span<const RangeTarget> ranges) const = 0;
   /// Returns a name for error messages, such as the address without secrets. It need not be a path.

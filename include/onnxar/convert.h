@@ -36,7 +36,7 @@ namespace ONNXAR_API onnxar {
 /// Reports what `pack`, `unpack`, Model::save and ModelWriter::save did, or would do in a dry run.
 struct ConvertReport {
   std::uint64_t tensors_outside = 0;  ///< tensors whose data is not in the ModelProto that was written
-  std::uint64_t payloads = 0;         ///< entries or slices with their data; fewer if tensors share data
+  std::uint64_t payloads = 0;         ///< entries or slices that hold this data; fewer if tensors share it
   std::uint64_t payload_bytes = 0;
   std::uint64_t model_bytes = 0;          ///< of the ModelProto
   std::uint64_t side_files = 0;           ///< written: entries that no tensor names
@@ -57,18 +57,18 @@ struct ConvertReport {
   std::uint64_t shared_bytes = 0;
 };
 
-/// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive. Side files and additional
-/// graphs of an archive (listing.h) are copied. Everything except the data of moved tensors keeps its order and
-/// encoding, including unknown fields; docs/guarantees.md says when `unpack` reproduces the model byte for byte.
+/// Writes the model at `input` to `output` as an archive. `save.format` must be Format::archive. Side files and
+/// additional graphs of an archive (listing.h) are copied. Everything except the data of moved tensors keeps its order
+/// and encoding, including unknown fields; docs/guarantees.md says when `unpack` reproduces the model byte for byte.
 ///
 /// Files are written under hidden names. When all are complete and synced, they get their names, the model last. All
-/// are opened relative to the output folder and never through a symbolic link, so replacing the folder during the call
-/// is io.changed. If `output` itself is a symbolic link, it is followed under the rules of Linux's protected_symlinks.
+/// are opened relative to the output folder and never through a symbolic link, so the call throws io.changed if it is
+/// replaced. A symbolic link at `output` itself is followed under the rules of Linux's protected_symlinks.
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
-/// locked: copied entries are compared with their CRC-32, and a file that changes during the call is io.changed.
-/// Memory: twice the model without its large payloads, about 1 KiB per tensor, and each appended entry that tensors
-/// slice.
+/// locked: copied entries are compared with their CRC-32, and the call throws io.changed if a file changes meanwhile.
+/// Memory: twice the model without its large payloads, about 1 KiB per tensor, and each entry that an edit appended if
+/// tensors use only parts of it.
 ///
 /// On file systems that can share blocks (XFS, btrfs), payloads of at least 1 MiB at a multiple of 4096 in their source
 /// are not copied: both files share the blocks until one of them changes, which does not affect the other.
@@ -76,9 +76,9 @@ struct ConvertReport {
 /// With `load.foreign_zips`, also reads PyTorch's ZIP_ARCHIVE (file or folder), tf2onnx's --large_model, and a zip of
 /// one `.onnx` with its data files, and adds a remark.
 ///
-/// If a graph defines a tensor's name more than once, its data stays inside or outside the model, with a remark,
-/// because which definition a runtime uses depends on where the data is. `unpack` to a format with all data inside
-/// refuses such data if it is outside (onnx.graph.duplicate).
+/// If a graph defines a tensor's name more than once, the tensor's data is not moved into or out of the model, because
+/// which definition a runtime uses depends on where the data is. A remark reports it. A format with all data inside
+/// refuses such a tensor if its data is outside (onnx.graph.duplicate).
 ///
 /// If `input` is a folder, the `.onnx` files in it, at any depth, are packed as several models (below) under their
 /// paths. The first is `save.first`, or `model.onnx`, or the only one in the root, or the first variant of a model
@@ -90,10 +90,10 @@ struct ConvertReport {
 /// refused together, each with a suggestion. `unpack` to a folder restores the folder.
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (options; a folder with a link to a folder or out of it, or with a Git LFS pointer; a graph in
-/// `save.add` that names both an entry and a file beside the graph, with different bytes). A
-/// dry run throws what a run would throw, except errors of reading data and of writing; a run checks names and graphs
-/// before it writes.
+/// usage.argument (invalid options; in a folder, a link that leaves it or leads to a folder, or a Git LFS pointer; a
+/// graph in `save.add` that names both an entry and a file beside the graph, with different bytes). A dry run throws
+/// what a run would throw, except errors of reading data and of writing; a run checks names and graphs before it
+/// writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs an archive in memory, or a `.onnx` whose external data is in `load.external_data_dir`; not a foreign zip.
@@ -118,11 +118,11 @@ ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::pat
 /// Writes a model as plain ONNX. `save.format` is onnx_external or onnx_inline; the default, archive, means
 /// onnx_inline. Writes and locks files like `pack`.
 ///
-/// An `output` that exists as a folder or ends in `/` is a folder. It is created or must be empty (also with
-/// `save.output.overwrite`), so that no name in an archive can overwrite a file, and also gets side files and
-/// additional graphs. The model's file is named by the stem of `input` (`model` for bytes) and `.onnx`. The data of an
-/// inline model that would reach 2 GiB goes into `STEM.onnx.data` beside it, or into `NAME.onnx_data` if its folder is
-/// named `onnx`; other models have it inside. If `output` is a file, side files are left out.
+/// An `output` that exists as a folder or ends in `/` is a folder. It must be empty (even with `save.output.overwrite`)
+/// or is created, so that no name in an archive can overwrite a file. It also gets side files and additional graphs.
+/// The model's file is named by the stem of `input` (`model` for bytes) and `.onnx`. A model that would reach 2 GiB has
+/// its data in `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; other models have
+/// their data inside. If `output` is a file, side files are left out.
 ///
 /// Throws what `pack` throws; output.not_empty; onnx.model.too_large (a single file would reach 2 GiB).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
@@ -168,11 +168,11 @@ struct ExtractedTensor {
 /// `which` is a tensor's name (of several tensors, the initializer of the main graph), else its key in the archive,
 /// else its site (`graph.node[3].attr.value`), else the output of its Constant node. A `~` may follow a site, to
 /// distinguish it from a tensor of that name. `output` is then the file, an existing folder, or a path that ends in
-/// `/`. If nothing matches and `which` has `*`, `?` or `[`, it is a shell pattern for names and outputs (for sites of
-/// tensors with neither), and `output` is a folder, which is created if needed. A pattern skips tensors of strings,
-/// unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Reads only the data of
-/// these tensors, in pieces, and compares its CRC-32. All files are complete before the first appears; a failure leaves
-/// none, except replaced ones.
+/// `/`. If nothing matches and `which` has `*`, `?` or `[`, it is a shell pattern for names and outputs, or for the
+/// sites of tensors that have neither; `output` is then a folder, which is created if needed. A pattern skips tensors
+/// of strings, unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Reads only the
+/// data of these tensors, in pieces, and compares its CRC-32. All files are complete before the first appears. A
+/// failure leaves no file, except files that already replaced others.
 ///
 /// Throws usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data
@@ -202,11 +202,11 @@ struct ReplaceOptions {
 struct ReplaceReport {
   std::uint64_t tensors_outside = 0;  ///< tensors of the new model whose data is in entries
   std::uint64_t entries_added = 0;
-  std::uint64_t bytes_added = 0;  ///< the data of these
+  std::uint64_t bytes_added = 0;  ///< the size of their data
   std::uint64_t model_bytes = 0;  ///< of the ModelProto
   std::uint64_t file_bytes = 0;   ///< of the archive
   std::uint64_t file_bytes_before = 0;
-  std::uint64_t shared_bytes = 0;  ///< the data of tensors that equals entries of the archive
+  std::uint64_t shared_bytes = 0;  ///< size of the data that entries of the archive already had
   /// True if no entry stays in place. The file is then rewritten without its earlier states, which `undo` cannot
   /// restore.
   bool discards_states = false;
@@ -220,16 +220,16 @@ struct ReplaceReport {
 /// - a part of such an entry, given by the file name of the archive and an offset in the file;
 /// - with `append_external`, a data file beside the model.
 ///
-/// If a location is both an entry and a file beside the model (with `append_external` or without), the bytes of the
-/// tensor must be equal in both; for a file beside a graph in `options.add`, the bytes of the whole file. Otherwise the
-/// error is usage.argument. Locations of a link (link.h) lead only to its archive's file; locations of a model that is
-/// an archive lead only to its entries. Data that equals an entry (not a side file or graph) byte for byte is linked to
-/// that entry; other external data becomes a new entry with a new key. Entries that tensors no longer name stay, and so
-/// do other graphs and the model's name among them. A link to a whole entry keeps its checksum, which is compared
-/// unless the old models state it. The conditions of ArchiveEditor::remove apply to side files and graphs that are
-/// replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an error the
-/// archive is unchanged, byte for byte. The report warns (archive.entry.shared) if tensors of more names use a part of
-/// an entry than before: a model that was merged from two archives uses the data of one archive for both.
+/// If a location is both an entry and a file beside the model, even without `append_external`, the bytes of the tensor
+/// must be equal in both, else the error is usage.argument. For a graph in `options.add`, the whole file must equal the
+/// entry. Locations of a link (link.h) lead only to its archive's file; locations of a model that is an archive lead
+/// only to its entries. Data that equals an entry (not a side file or graph) byte for byte is linked to that entry;
+/// other external data becomes a new entry with a new key. Entries that tensors no longer name stay in the archive, as
+/// do other graphs and the model's own name. A link to a whole entry keeps its checksum, which is compared unless a
+/// model of the archive already states the same. The conditions of ArchiveEditor::remove apply to side files and graphs
+/// that are replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an error
+/// the archive is unchanged, byte for byte. The report warns (archive.entry.shared) if more tensor names use a part of
+/// an entry than before, as in a model that was merged from two archives, where both then use the data of one.
 ///
 /// Throws usage.own_name (an entry has, or would have, the name of the archive's file, ignoring case, so they could be
 /// confused); zip.data.crc (of the old model or graph, from which the new one may be made; of entries that move);

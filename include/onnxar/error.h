@@ -8,7 +8,8 @@
 //   }
 //
 // The library never prints and never ends the process. Ids of codes (error_codes.inc) and hints (error_hints.inc) are
-// stable. Threads: all functions may be called concurrently.
+// stable. In all headers, `io.* (.changed: why)` means the codes that begin with io., above all io.changed if "why"
+// holds. Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstdint>
@@ -84,11 +85,10 @@ struct Finding {
 
 /// Returns `error[zip.entry.overlap] entry "a" at 0x40: MESSAGE; ADVICE`, on one line, with control characters escaped.
 [[nodiscard]] std::string to_string(const Finding& finding);
-/// Works like the function above, with `advice` as the words for the advice; without advice if it is empty.
+/// Works like the function above, but prints `advice` in place of the library's advice; nothing if it is empty.
 [[nodiscard]] std::string to_string(const Finding& finding, std::string_view advice);
 
-/// The only exception that this library throws, besides std::bad_alloc and exceptions of callbacks. `what()` is one
-/// line.
+/// The only exception of this library, besides std::bad_alloc and exceptions of callbacks. `what()` is one line.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {}, Advice advice = {});
@@ -101,10 +101,10 @@ class Error : public std::runtime_error {
   /// Returns what is wrong, in one sentence, without place and advice.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const Advice& advice() const noexcept { return advice_; }
-  /// Returns `what()` with other words for the advice; without advice if they are empty.
+  /// Returns `what()` with `advice` in place of the library's advice; without any if it is empty.
   [[nodiscard]] std::string line(std::string_view advice) const;
 
-  /// Returns a copy that names `path`, unless the error already names one: inner layers know bytes, outer layers files.
+  /// Returns a copy that names `path`, unless the error already names one: inner layers see only bytes.
   [[nodiscard]] Error with_path(const std::filesystem::path& path) const;
   [[nodiscard]] Finding finding() const { return {Severity::error, code_, place_, message_, advice_}; }
 

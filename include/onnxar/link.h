@@ -53,7 +53,7 @@ struct LinkOptions {
 };
 
 /// The form of a result of `make_link`. The last two are not links as in spec/links.md: they do not record the state of
-/// the archive, so a change of it is not noticed. They are for copies of optimised models that ONNX Runtime stores.
+/// the archive, so nothing notices when it changes. They are for copies of optimised models that ONNX Runtime stores.
 enum class LinkForm : std::uint8_t {
   link,
   unmarked,  ///< without the pairs `onnxar.link.*`, which ONNX Runtime would store in its copy
@@ -65,17 +65,17 @@ enum class LinkForm : std::uint8_t {
 
 /// Makes a link to an archive, whose path may be a symbolic link. Data of less than 128 bytes, and data in attributes
 /// of nodes other than Constant, becomes inline: runtimes do not search for external data there, and some take a length
-/// of 0 to mean the whole file. Checksums are left out, because in a link they would be of the whole file. Ignores
-/// `options.output`. Throws usage.argument (a file name that cannot be a location: with `#` first, `..`, or not UTF-8;
-/// `offset`); usage.own_name (an entry has the file's name, ignoring case); what Archive::open throws; onnx.*
-/// (.model.expansion: inline copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range
-/// (prepacked weights that are kept do not lie in the tensor's entry). Cost: O(directory + model), and a local header
-/// for each linked entry. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
+/// of 0 to mean the whole file. Checksums are left out: they would have to cover the whole file. Ignores
+/// `options.output`. Throws usage.argument (a file name with `#` first or `..`, or not in UTF-8; a wrong `offset`);
+/// usage.own_name (an entry has the file's name, ignoring case); what Archive::open throws; onnx.* (.model.expansion:
+/// inline copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range (prepacked weights
+/// that are kept do not lie in the tensor's entry). Cost: O(directory + model), and a local header for each linked
+/// entry. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
 Link make_link(const std::filesystem::path& archive, const LinkOptions& options = {}, LinkForm form = LinkForm::link);
 
 struct LinkReport {
   std::uint64_t tensors = 0;      ///< with data in the archive
-  std::uint64_t nested = 0;       ///< of these, as ConvertReport::nested_outside
+  std::uint64_t nested = 0;       ///< those in subgraphs, functions and attributes
   std::uint64_t model_bytes = 0;  ///< of the file that was written
   std::filesystem::path path;     ///< that file
   std::vector<Finding> remarks;   ///< as in Link
@@ -94,10 +94,10 @@ std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const 
 
 /// Says where `link_folder` puts the archive.
 enum class ArchivePlace : std::uint8_t {
-  automatic,  ///< into the folder as a copy that shares the archive's blocks, if links need it there; else it stays
-  installed,  ///< it stays, and the folder is an installed model package; usage.argument if the archive has none
+  automatic,  ///< if links need it in the folder, a copy that shares blocks goes there; else it stays
+  installed,  ///< it stays, and the folder becomes an installed package (usage.argument without a package)
   moved,      ///< into the folder
-  copied,     ///< as a copy, into each folder with links; of a package with several folders, into the package's
+  copied,     ///< a copy goes into each folder with links; for a package with several, into the package's folder
 };
 
 /// Reports what `link_folder` wrote, or would write.
@@ -196,10 +196,10 @@ RuntimeModel make_runtime_model(const Archive& archive);
 /// 7. The digest, and that the CRC-32s match, are remembered until the next boot, as long as device, inode, size,
 ///    times and central directory of the file stay the same. They are not remembered if the file was changed less than
 ///    2 s before, because its times could then hide a change.
-/// 8. A model is stored only if path, file and folders are the same before and after, so it belongs to the archive with
-///    the digest.
+/// 8. A model is stored only if path, file and folders did not change while it was made, so it belongs to the archive
+///    with this digest.
 /// 9. One process at a time stores a model, under a lock that forked children do not inherit.
-/// 10. Only a failure of the model itself makes the refusal permanent; a failed write does not.
+/// 10. Only a model that fails itself is refused permanently; a failed write is tried again.
 ///
 /// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while the model is stored the
 /// folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
@@ -225,9 +225,9 @@ class StoredModel {
   [[nodiscard]] const Link& link() const& noexcept;
   const Link& link() const&& = delete;
   /// Creates the folder `FILE.part`, and returns the path in it to which ONNX Runtime must write the model, with its
-  /// data in the file `data` there. Throws archive.busy (another process is storing it); io.* (.permission: see above;
-  /// .changed: the archive changed); output.exists (the file is the archive or not a stored model; something else is at
-  /// `FILE.part`); usage.* (is_stored; the model was refused; the file has a name that make_link refuses).
+  /// data in the file `data` there. Throws archive.busy (another process is storing it); io.* (.permission: see the
+  /// rules above; .changed: the archive changed); output.exists (the file is the archive or not a stored model;
+  /// something else is at `FILE.part`); usage.* (it is stored already, or was refused; make_link refuses the name).
   std::filesystem::path prepare();
   /// Stores what was written; call it once. `link` then changes. Removes the folder, even after an error. Throws io.*
   /// (.changed: the archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs, and

@@ -22,7 +22,7 @@
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
  *           Callbacks run on the call's thread, except `release`. None may throw. Do not end a thread during a call.
  * ABI       A library refuses callers with another ONNXAR_C_ABI. Within one, functions may be added, and structs that
- *           begin with `struct_size` may get members at their end, where 0 means what older callers get (docs/abi.md).
+ *           begin with `struct_size` may get members at their end, where 0 keeps the older behaviour (docs/abi.md).
  * The file  If it is replaced by renaming, removed, or edited by this library, an open archive does not change. If it
  *           is shortened (as by `onnxar undo`), access to the bytes that were cut off raises SIGBUS. With `copy_in` an
  *           archive does not depend on its file. Offsets count from the archive's first byte.
@@ -96,7 +96,7 @@ typedef struct onnxar_location {
   uint64_t offset;    /* of the entry's first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
 } onnxar_location;
-/* Return, for the library at run time, "1.0.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
+/* Return the version at run time, as "1.0.0" and as major * 10000 + minor * 100 + patch; the ONNXAR_C_ABI. */
 const char* onnxar_version(void);
 uint32_t onnxar_version_number(void);
 uint32_t onnxar_c_abi(void);
@@ -111,7 +111,7 @@ onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descript
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
 /* Opens memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is
- * closed and the last owner released, but not if opening fails. Without it the caller keeps the bytes alive longer. */
+ * closed and the last owner released, but not if opening fails. Without it the caller keeps the bytes until then. */
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);
@@ -128,7 +128,7 @@ onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, on
 /* Gets the entry of exactly this name. Cost: O(1). Code usage.no_such_entry: the archive has none. */
 onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
                           onnxar_error** error);
-/* Get the place of an entry's bytes; the bytes. The first call verifies the local header: ONNXAR_FORMAT. */
+/* Get where an entry's bytes are; the bytes. The first call checks the local header; ONNXAR_FORMAT: it is wrong. */
 onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
                             onnxar_error** error);
 onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
@@ -157,7 +157,7 @@ void onnxar_owner_release(onnxar_owner* owner);
  * last one. Code usage.no_such_entry: no more graphs. */
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
-/* Opens a view of the archive whose model is the named graph. `name` may lack ".onnx", and may be the model's. Both
+/* Opens a view of the archive whose model is the named graph. `name` may lack ".onnx", and may be the model's own. Both
  * share the memory, and are closed separately. Code usage.no_such_entry. */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
@@ -189,7 +189,7 @@ onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, o
 onnxar_status onnxar_get_tensor_entry(const onnxar_tensors* tensors, uint64_t index, onnxar_entry* entry,
                                       onnxar_error** error);
 /* Finds a tensor by name; of several, the initializer of the main graph. Code usage.no_such_tensor, with similar names
- * in the message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1), for these messages O(tensors). */
+ * in the message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1); O(tensors) for a failure. */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 /* --- digest ------------------------------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, siz
  * `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
 onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads, onnxar_digest** digest,
                                 onnxar_error** error);
-/* Return the digest as 64 hexadecimal digits; a line "HEX  NAME" for each entry, with its SHA-256. "" for NULL. */
+/* Return the digest as 64 hexadecimal digits; its manifest, a line for each entry as in sha256sum. "" for NULL. */
 const char* onnxar_digest_hex(const onnxar_digest* digest);
 const char* onnxar_digest_manifest(const onnxar_digest* digest);
 void onnxar_digest_free(onnxar_digest* digest);
@@ -207,7 +207,7 @@ typedef struct onnxar_session_source {
   const char* folder; /* for the session option `session.model_external_initializers_file_folder_path` */
   const char* output; /* for SetOptimizedModelFilePath; "": ONNX Runtime must not write the model */
   const char* why;    /* why it cannot be stored; or "" */
-  int32_t is_stored;  /* not 0: SetSessionGraphOptimizationLevel(ORT_DISABLE_ALL), it is optimised already */
+  int32_t is_stored;  /* not 0: it is optimised already, so call SetSessionGraphOptimizationLevel(ORT_DISABLE_ALL) */
   int32_t reserved;   /* 0 */
 } onnxar_session_source;
 /* Opens the model of `archive` (or its `graph`, unless that is NULL) as ONNX Runtime stored it in `file`, else the
@@ -221,8 +221,8 @@ onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* arc
                                  const char* runtime, const char* settings, onnxar_stored** stored,
                                  onnxar_session_source* source, onnxar_error** error);
 /* Call it each time ONNX Runtime has made a session from `source`. Code io.changed: the archive or `file` was replaced
- * in the meantime; do not use the session. If the session wrote the model, stores it; `source` is then the stored
- * model, from which to make the session. After other errors, the session that wrote the model may be used. */
+ * in the meantime; do not use the session. If the session wrote the model, stores it, and sets `source` to the stored
+ * model: make the session again from that. After other errors, the session that wrote the model may be used. */
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
 /* Frees the views of `source`, which sessions do not need. */
 void onnxar_stored_free(onnxar_stored* stored);
@@ -256,8 +256,8 @@ onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_op
 onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length, onnxar_error** error);
 /* Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
-/* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Weights
- * come before side files, and these before graphs: code usage.argument, from onnxar_finish if the model decides. */
+/* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Add
+ * weights before side files, and these before graphs. Otherwise: code usage.argument, here or in onnxar_finish. */
 onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
@@ -293,7 +293,7 @@ typedef struct onnxar_added_file {
  * ONNXAR_USAGE. Flags are 0 or not 0. */
 typedef struct onnxar_options {
   size_t struct_size;      /* sizeof(onnxar_options) */
-  int32_t overwrite;       /* pack unpack repack recover link extract: replace outputs, or lose damaged edits */
+  int32_t overwrite;       /* pack unpack repack recover link extract: replace outputs, or discard damaged edits */
   int32_t no_sync;         /* all except check: do not sync files and folders */
   int32_t dry_run;         /* all except check: find the faults, write nothing */
   int32_t checksum_sha1;   /* pack: links have the SHA-1 of their data */
@@ -384,7 +384,7 @@ void onnxar_report_free(onnxar_report* report);
  * "c.internal" and "c.callback" to those of error_codes.inc. The ids of hints are in error_hints.inc. */
 onnxar_status onnxar_error_status(const onnxar_error* error);
 const char* onnxar_error_code(const onnxar_error* error);       /* a stable id, such as "zip.entry.overlap" */
-const char* onnxar_error_message(const onnxar_error* error);    /* what is wrong; what to do, in words of C */
+const char* onnxar_error_message(const onnxar_error* error);    /* what is wrong; what to do, as C calls */
 const char* onnxar_error_line(const onnxar_error* error);       /* path, entry and offset, then the message */
 const char* onnxar_error_hint(const onnxar_error* error);       /* what to do as a stable id: "output.overwrite" */
 const char* onnxar_error_hint_value(const onnxar_error* error); /* the name or number that the hint mentions */

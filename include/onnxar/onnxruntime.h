@@ -58,15 +58,15 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
 struct SessionCache {
   std::filesystem::path file;  ///< of the stored model
   /// Describes all session options that are not defaults, except those of threads and logging, and the versions of
-  /// custom operator libraries, because ONNX Runtime does not expose them. Each text gets its own stored model.
+  /// custom operator libraries, because ONNX Runtime does not expose them. Each description gets its own stored model.
   std::string settings = {};
   std::string graph = {};      ///< as in LinkOptions
   std::string* why = nullptr;  ///< gets the reason why the session does not use the cache; "" if it does
 };
 
 /// Makes a session from the model as ONNX Runtime optimised it for this machine, with prepacked weights that all
-/// processes share; the first start stores it (StoredModel). Results are bit-identical. Only for the CPU's provider. If
-/// the cache cannot be used (a full disk, a folder to which others can write, a model that ONNX Runtime cannot store),
+/// processes share; the first start stores it (StoredModel). Results are bit-identical. Needs the CPU provider. If the
+/// cache cannot be used (a full disk, a folder to which others can write, a model that ONNX Runtime cannot store),
 /// calls `session_from_archive`. If ONNX Runtime refuses the stored form of a model, does not try it again.
 inline Ort::Session session_from_cache(const Ort::Env& env, const std::filesystem::path& archive,
                                        const Ort::SessionOptions& options, const SessionCache& cache) {
@@ -112,8 +112,8 @@ inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem
   return session;
 }
 
-/// Makes a session from an open archive, which may be in memory, in another file, or removed since
-/// (make_runtime_model). See also Archive::graph.
+/// Makes a session from an open archive, which may be in memory or in another file, and whose file may have been
+/// removed (make_runtime_model). See also Archive::graph.
 inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& archive,
                                         const Ort::SessionOptions& options) {
   const RuntimeModel runtime_model = make_runtime_model(archive);

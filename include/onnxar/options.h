@@ -50,19 +50,19 @@ struct LoadOptions {
   /// onnx.model.expansion.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
-  /// The folder for unnamed temporary files, into which compressed entries of such zips and appended entries that
-  /// tensors slice are unpacked. Empty: the output's folder, or else the system's temporary folder.
+  /// The folder for unnamed temporary files. They hold compressed entries of such zips, and entries that an edit
+  /// appended if tensors use only parts of them. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// Reads models as text: `text_parser()` of model/model.h, whose functions do not need it. Without it, text
-  /// throws usage.no_text_parser.
+  /// Parses models in text form: set it to `text_parser()` of model/model.h (the functions there need no setting). If
+  /// empty, text throws usage.no_text_parser.
   TextParser text_parser = {};
   /// Compares the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
   /// The graph of an archive that is used as the model, named as for Archive::graph; other graphs are then ignored.
   /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs.
   std::string graph = {};
-  /// Opens addresses of archives: `remote_files()` of remote.h. Called before a file is searched. Empty: all paths are
-  /// files.
+  /// Opens addresses of archives: `remote_files()` of remote.h. Called before a path is looked up as a file. Empty: all
+  /// paths are files.
   RangesOpener open_ranges = {};
 };
 
@@ -111,14 +111,14 @@ struct SaveOptions {
   std::string data_file = {};
   bool file_per_tensor = false;        ///< of onnx_external, not with data_file: one for each tensor, named by its key
   Checksum checksum = Checksum::none;  ///< of archive; reads the data twice
-  // The members down to `rename` are also for archives.
+  // Like `checksum`, the members down to `rename` apply only to Format::archive.
   std::vector<AddedFile> add = {};  ///< side files, each name once; replace others of that name
   /// An archive whose side files are copied unless the model has a side file of that name. A file that is not a zip has
   /// none.
   std::filesystem::path side_files_of = {};
-  /// New names for side files, also added ones, and in a folder also for models. The new name decides what a file is.
+  /// New names for side files, also added ones, and in a folder also for models. They decide how a file is packed.
   std::vector<RenamedEntry> rename = {};
-  std::vector<GraphVariant> variants = {};  ///< for the archive's manifest, in this order: the first of equals wins
+  std::vector<GraphVariant> variants = {};  ///< for the manifest, in this order: of equal matches the first is used
   std::vector<std::string> exclude =
       {};  ///< patterns (`*`, `?`, `[a-z]`) for paths in a folder: what `pack` leaves out
   /// Of several models, the one that becomes the archive's model: its path in the folder, with or without `/model.onnx`

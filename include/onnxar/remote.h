@@ -73,15 +73,15 @@ struct GetOptions {
   RemoteOptions remote = {};
   OutputOptions output = {};
   ProgressCallback progress = {};
-  /// Archives on this machine. Entries that one of them has are copied, or share its blocks where the file system can:
-  /// those with the same size and CRC-32. With OutputOptions::overwrite, the replaced file is used too, if it is an
+  /// Archives on this machine. If one of them has an entry of the same size and CRC-32, that entry is copied, or shares
+  /// blocks where the file system can. With OutputOptions::overwrite, the replaced file is used too, if it is an
   /// archive.
   std::vector<std::filesystem::path> reuse = {};
   /// A graph, named as for Archive::graph. Downloads only what `pack` of the address with LoadOptions::graph would
   /// read, in few requests, and writes the same bytes as `pack` does. Empty: the whole archive.
   std::string graph = {};
   /// The expected digest of the content (Digest::hex); empty: any. If it differs, the entries that were copied are
-  /// downloaded once, and then the error is remote.answer.
+  /// downloaded once; if it still differs, the error is remote.answer.
   std::string digest = {};
 };
 
@@ -108,16 +108,16 @@ struct UpdatePlan {
   std::uint64_t downloaded_bytes = 0;      ///< with the directory and all headers
 };
 
-/// Returns what `get` with `before` in GetOptions::reuse downloads of `after`. Reads both directories and no data.
-/// Cost: O(entries * log entries).
+/// Returns what `get` downloads of `after` if GetOptions::reuse has `before`. Reads both directories and no data. Cost:
+/// O(entries * log entries).
 [[nodiscard]] UpdatePlan plan_update(const Archive& before, const Archive& after);
 
 /// Downloads an archive with several concurrent requests. The output has the bytes of the server's file, and gets its
 /// name when the container and the CRC-32 of each entry are verified. An interrupted call leaves `output` unchanged,
 /// and beside it `.NAME.part` and `.NAME.part.list`, with which the next call for the same version of the file
-/// continues. Only their owner can read and write them; a link, or a file that others may change, is refused under
-/// these names. Throws what open_remote, Archive::open and `verify` throw; output.exists, io.* (.changed: also if a
-/// file of `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited).
+/// continues. Only their owner can read and write these files; if one of them is a link, or others may change it, it is
+/// refused. Throws what open_remote, Archive::open and `verify` throw; output.exists, io.* (.changed: also if a file of
+/// `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -67,7 +67,7 @@ struct TensorInfo {
   DataType type = DataType::undefined;
   std::vector<std::int64_t> dims;
   std::string site;         ///< where in the model: `graph.initializer[3]`, `graph.node[7].attr.value`
-  std::string output = {};  ///< of the Constant node that has it as `value`; empty: no such node has it
+  std::string output = {};  ///< of the Constant node whose `value` it is; empty: there is no such node
 
   /// Returns the name to show to users: its name, else its output, else its site.
   [[nodiscard]] const std::string& label() const noexcept {

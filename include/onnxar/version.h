@@ -24,7 +24,7 @@
 
 // All code is compiled with hidden visibility: a shared library exports what the public headers declare, and a plugin
 // that links the static libraries exports nothing. The build defines ONNXAR_SHARED for shared libraries and their
-// users, since both must see the type of an exception that crosses.
+// users, since both must see the type of an exception that passes between them.
 #if defined(ONNXAR_SHARED) && !defined(_WIN32) && (defined(__GNUC__) || defined(__clang__))
 #define ONNXAR_API [[gnu::visibility("default")]]
 #else

@@ -67,7 +67,7 @@ class Model {
   /// Returns the raw bytes of a tensor of this model:
   /// - linked: a share in the table's payload, aligned as its entry or file;
   /// - raw_data: a view of the message, valid until the message is changed or destroyed. It begins where the
-  ///   std::string stores it, usually at a multiple of 8, for short text at any address (ByteSpan::alignment);
+  ///   std::string stores it: usually at a multiple of 8, but short data at any address (ByteSpan::alignment);
   /// - typed data: a decoded copy, which the span owns.
   ///
   /// Elements below 8 bits are packed. Throws onnx.external_data.marker (linked to another model's payload),
@@ -94,8 +94,8 @@ class Model {
   std::size_t release_unused_payloads();
 
   /// Writes the model in any form, text included; `options` decide which tensors are external and which inline. Throws
-  /// what `unpack` and `payload` throw; onnx.external.data_beside and onnx.tensor.length, naming the tensor (the
-  /// message of a linked tensor got data or another shape).
+  /// what `unpack` and `payload` throw; onnx.external.data_beside or onnx.tensor.length, naming the tensor, if the
+  /// message of a linked tensor got data or another shape.
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
   /// Returns the additional graphs of the archive, by the names of their entries. Their tensors link to payloads of
@@ -129,9 +129,9 @@ void for_each_tensor(const schema::ModelProto& model,
 /// Moves payloads of at least `options.threshold` bytes to one new buffer, and returns it; null if there are none. Each
 /// span becomes borrowed with a share in the buffer. The buffer's address and every offset in it are multiples of
 /// `options.alignment`, at most 1 GiB. Tensors that shared a payload still do, and earlier spans stay valid. The copy
-/// uses all cores and advises huge pages. With LoadOptions::verify_data it verifies CRC-32s. Throws usage.argument (the
-/// alignment), zip.data.crc, onnx.model.expansion (tensors that overlap many times over), std::bad_alloc; the model is
-/// then unchanged.
+/// uses all cores, and asks the system for huge pages. With LoadOptions::verify_data it verifies CRC-32s. Throws
+/// usage.argument (the alignment), zip.data.crc, onnx.model.expansion (tensors that overlap many times over),
+/// std::bad_alloc; the model is then unchanged.
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
 
 // --- Text ------------------------------------------------------------------------------------------------------------
