@@ -40,9 +40,9 @@
  * - Threads: there is no global state. Many threads may call functions with a `const onnxar_reader*` at once, provided
  * that callbacks and allocator allow it. One thread at a time may use a walk.
  * - Trust: no call reads out of bounds, whatever the bytes are, even if a source returns different bytes at each read.
- * The work is linear in the file's size, times a logarithm if names were chosen to share a hash; no key has to be
- * secret. Opening does stage open of the specification; stage use of an entry comes before its bytes, M8 to M21 before
- * a tensor. CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
+ * The work is linear in the file's size, times a logarithm if names were chosen to share a hash. Opening checks stage
+ * open of the specification; stage use is checked before an entry's bytes are returned, M8 to M21 before a tensor is.
+ * CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
  * - Define for onnxar_reader.c: OAR_NO_MMAP to read files with stdio, which blocks on pipes, instead of mapping them
  * (as on POSIX); OAR_NO_STDIO to omit onnxar_reader_open; OAR_API for text before each function, such as `static`. */
 #ifndef ONNXAR_READER_H
@@ -157,7 +157,7 @@ OAR_API int onnxar_reader_copy(const onnxar_reader* archive, uint64_t offset, si
 /* Compares the CRC-32 of an entry (zip.data.crc), in 16 KiB of memory at most. */
 OAR_API int onnxar_reader_verify(const onnxar_reader* archive, size_t index, onnxar_reader_error* error);
 
-/* Runs stage check, for archives from others: each local header, each superseded state, each tensor of the model and of
+/* Runs stage check, for untrusted archives: each local header, each superseded state, each tensor of the model and of
  * each graph. Reports the first breach. OAR_CHECK_DATA adds each CRC-32. Ignores `checksum` of tensors (M22). */
 #define OAR_CHECK_DATA 1u
 OAR_API int onnxar_reader_check(const onnxar_reader* archive, unsigned flags, onnxar_reader_error* error);
@@ -190,7 +190,7 @@ typedef struct onnxar_reader_tensor {
   int field; /* OAR_TYPED: float_data 4, int32_data 5, string_data 6, int64_data 7, double_data 10, uint64_data 11 */
   const void* message; /* the serialised TensorProto */
   size_t message_size;
-  size_t graph; /* names differ only in one graph. 0: the main graph; each subgraph and function has its own number */
+  size_t graph; /* names are unique only in a graph. 0: the main graph; each subgraph and function has its own number */
 } onnxar_reader_tensor;
 typedef struct onnxar_reader_walk onnxar_reader_walk;
 
@@ -200,7 +200,7 @@ OAR_API int onnxar_reader_walk_open(const onnxar_reader* archive, size_t index, 
 OAR_API void onnxar_reader_walk_close(onnxar_reader_walk* walk);
 
 /* Finds the next tensor in the order of the bytes: initializers, sparse tensors, attributes, subgraphs, functions and
- * training info. 1: a tensor that obeys its rules; 0: the model ended; -1: an error, at each later call, too. */
+ * training info. 1: a tensor that obeys its rules; 0: the model ended; -1: an error, which later calls repeat. */
 OAR_API int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tensor, onnxar_reader_error* error);
 /* Writes the place of the last tensor, `graph.node[3].attribute[0].t`, cut as by snprintf. Returns the full length. */
 OAR_API size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, size_t size);
@@ -226,7 +226,7 @@ typedef struct onnxar_reader_field {
   size_t length;
 } onnxar_reader_field;
 
-/* Reads the next field of a message, and moves *message and *size past it. 1: a field; 0: the end; -1: no message. */
+/* Reads the next field of a message, and moves *message and *size past it. 1: a field; 0: the end; -1: bad bytes. */
 OAR_API int onnxar_reader_next_field(const void** message, size_t* size, onnxar_reader_field* field);
 
 #ifdef __cplusplus

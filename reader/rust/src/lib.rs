@@ -194,7 +194,7 @@ impl<'a> Archive<'a> {
         Tensors::new(self, self.graph(Some(graph))?)
     }
 
-    /// Returns the index of a graph; of the model without a name.
+    /// Returns the index of the named graph, or of the model if `name` is `None`.
     fn graph(&self, name: Option<&str>) -> Result<usize, Error> {
         let Some(name) = name else { return Ok(self.model()) };
         let missing = || Error::new("usage.no_such_entry", format_args!("the archive has no graph named {name:?}"));

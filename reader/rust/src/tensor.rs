@@ -76,7 +76,7 @@ impl<'a> Tensor<'a> {
         self.entry
     }
 
-    /// Returns the offset of the data in the file. It means nothing for kinds `None` and `Typed`.
+    /// Returns the offset of the data in the file. Do not use it for the kinds `None` and `Typed`.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -92,7 +92,7 @@ impl<'a> Tensor<'a> {
         self.message
     }
 
-    /// Returns the data as FLOATs. `None` if the type is another, the address is not aligned, or the machine is
+    /// Returns the data as FLOATs. `None` if the type is not FLOAT, the address is not aligned, or the machine is
     /// big-endian.
     pub fn floats(&self) -> Option<&'a [f32]> {
         const FLOAT: i32 = 1;
