@@ -165,7 +165,7 @@ def _bits(array: Array) -> Array:
 
 
 class Archive(OpenArchive, Arrays):
-    """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
+    """An open archive: all tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
     A text selects the tensor of this name; else the tensors in the entry of this name; else the tensor at this site in the
     model, such as `graph.node[3].attr.value`, which `~` may follow; else the tensor of the Constant node with
@@ -343,8 +343,8 @@ class Archive(OpenArchive, Arrays):
         return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape, key) if array is None else array
 
     def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
-        """Returns the arrays whose keys match a shell pattern, such as "layer1.*". Of an archive that is not a local file, reads them
-        together, in a few requests.
+        """Returns the arrays whose keys match a shell pattern, such as "layer1.*". If the archive is not a local file, reads
+        them together, in a few requests.
 
         Args:
             pattern: The pattern for keys.
@@ -587,7 +587,7 @@ def open_archive(
             systems, where mapping is slow. The bytes of an open archive and of a buffer are copied, too.
         prefetch: "will_need" makes the system read ahead; "populate" waits until all bytes are in memory.
         threads: The number of threads that read into memory; 0: all cores.
-        offset: Where in a larger file or buffer the archive begins; in a file a multiple of 64. It then has no `path`.
+        offset: Where in a larger file or buffer the archive begins; in a file a multiple of 64. The archive then has no `path`.
         length: The archive's bytes in a larger file or buffer; None: to the end.
         storage_options: Passed to fsspec.
         store: An obstore store, in which `source` is a path.
@@ -595,7 +595,8 @@ def open_archive(
             remote.timeout. 0 waits forever. Other file systems and stores have their own limits.
         verify: An `onnxar.signing.Signature`. Opening then compares the names of all entries and the model with what was signed.
             Each other entry is compared once, at its first use, before any of its bytes is returned. Other programs must not
-            overwrite the file meanwhile, unless `no_copy` is False. An open archive that is verified stays verified as `source`.
+            overwrite the file meanwhile, unless `no_copy` is False. A verified archive that is passed as `source` stays
+            verified.
 
     Raises:
         Error: io.*, zip.*, archive.*; remote.*; signature.invalid, signature.mismatch.

@@ -123,8 +123,9 @@ class Edit(Arrays):
         return model
 
     def __getitem__(self, name: str) -> Array:
-        """Returns the array that was set, else the one in the archive before the edit, independent of changes to `model`. Compares its
-        CRC-32, because an edit would give damaged data a new one. Raises usage.no_such_tensor, usage.ambiguous_tensor; zip.data.crc.
+        """Returns the array that was set, else the one in the archive before the edit, independent of changes to `model`.
+        Compares its CRC-32, because an edit would give damaged data a new, matching CRC-32. Raises usage.no_such_tensor,
+        usage.ambiguous_tensor; zip.data.crc.
         """
         if name in self._set:
             return self._set[name]
@@ -385,9 +386,9 @@ def edit(
     All changes are made in one step when the block ends, by an edit that only appends: it takes as long as writing the
     new data, whatever the size of the archive. After an exception in the block or in that step, the file is unchanged.
     If another edit came first, the step raises io.changed, and nothing is lost. `onnxar.undo` takes an edit back, unless
-    its report has `discards_states`: an archive in which no entry stays in place is rewritten. Everything that the block reads
-    is compared with its CRC-32 (the model in any case), because an edit would give damaged data a new one. Needs the package onnx,
-    except to change only side files.
+    its report has `discards_states`: an archive in which no entry stays in place is rewritten. Everything that the block reads,
+    and always the model, is compared with its CRC-32, because an edit would give damaged data a new, matching CRC-32. Needs the
+    package onnx, except to change only side files.
 
     Args:
         archive: The path of the archive.

@@ -90,7 +90,7 @@ def diff(
     Args:
         before: A model; see `show`.
         after: The model to compare with it.
-        graph: The graph to compare, for those that are archives.
+        graph: The graph to compare in each model that is an archive.
         data_dir: The folder of the external data of both models.
         max_expansion: Overlapping data is compared up to this many times its size.
         progress: See `onnxar.pack`. Counts the bytes that are compared.

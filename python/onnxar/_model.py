@@ -106,10 +106,10 @@ def load_ir(source: Source) -> onnx_ir.Model:
 
     onnx_ir cannot represent sparse tensors and map types, and keeps only one of several functions, or attributes of a node, with
     the same name. Models with these are refused (usage.argument). onnx_ir leaves out training info, segments, initializers
-    without a name, fields that the installed onnx does not know, all but the last of metadata, opset imports and annotations with
-    one key, and annotations of values that the graph lacks. A UserWarning names what is left out, and `save` repeats it. onnx_ir
-    keeps one of several definitions of a name, so models with such names are refused, too (onnx.graph.duplicate). `onnxar.load`
-    keeps everything.
+    without a name, fields that the installed onnx does not know, all but the last of several metadata, opset imports or
+    annotations with the same key, and annotations of values that the graph lacks. A UserWarning names what is left out, and
+    `save` repeats it. onnx_ir keeps one of several definitions of a name, so models with such names are refused, too
+    (onnx.graph.duplicate). `onnxar.load` keeps everything.
 
     Args:
         source: The path or address of an archive, its bytes, a file object, or an open archive, which may be closed afterwards.
@@ -168,9 +168,9 @@ def save(
     """Saves a model as an archive.
 
     Weights are copied one at a time: the raw data of an onnx.ModelProto of any size, and the tensors of an onnx_ir.Model, so lazy
-    tensors are never all in memory. Values in typed fields of a message are copied together. The model is not changed, except
-    that tensors whose data is in the replaced file keep it as a mapping. A UserWarning names what `load_ir` left out of an
-    onnx_ir.Model, and its initializers without data, which are not saved.
+    tensors are never all in memory. Values in typed fields of a message are copied together. The model is not changed, with one
+    exception: tensors whose data is in the replaced file keep a mapping of that file. A UserWarning names what `load_ir` left
+    out of an onnx_ir.Model, and its initializers without data, which are not saved.
 
     Args:
         model: An onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, the path or bytes of a model file, or an open archive.

@@ -282,15 +282,16 @@ def get(
         output: The file. With `overwrite` and without `graph`, the entries of the archive that it replaces are reused.
         reuse: Archives on this machine. Entries of the same size and CRC-32 are copied instead of downloaded.
         graph: Download only what this graph needs, and write the archive that `onnxar.pack` writes for it.
-        digest: The expected digest, as `onnxar.digest` returns it. If it differs, copied entries are downloaded once.
+        digest: The expected digest, as `onnxar.digest` returns it. If it differs, copied entries are downloaded once; if it
+            still differs, the error is remote.answer.
         dry_run: Only report what would be downloaded.
         timeout: Seconds without an answer, or with less than 1 KiB/s, after which the call fails; 0: no limit.
 
     Other arguments: see `onnxar.pack`.
 
     Raises:
-        Error: remote.* (.answer: the digest differs); output.exists; zip.*; io.* (.changed: the file on the server or one of `reuse`
-            changed).
+        Error: remote.* (remote.answer: the digest differs); output.exists; zip.*; io.* (io.changed: the file on the server or
+            one of `reuse` changed).
 
     Example:
 
@@ -382,7 +383,7 @@ def replace(
         remove: Names of side files and graphs to remove; their variants are removed, too.
         variants: See `onnxar.pack`.
         append_external: Also make entries of data in files beside the model. A location that is both an entry and a file beside
-            the model or in `data_dir` is usage.argument, unless both have the same bytes.
+            the model or in `data_dir` raises usage.argument, unless both have the same bytes.
         graph: Makes `model` the graph of this name, new or existing; the archive keeps its model.
         max_expansion: Copies of bytes that tensors share may take this many times the size of the model's files.
 

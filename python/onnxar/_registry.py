@@ -246,9 +246,9 @@ def register() -> None:
     - onnx.checker.check_model and onnx.shape_inference.infer_shapes_path with paths, and so onnx.utils.extract_model.
     - onnx.load_model_from_string with `format="onnxar"`.
 
-    Modules that imported these functions by name before get the new ones, too. Tools that open a file themselves are not changed:
-    the page "Use onnx's tools on archives" shows what works instead. onnx.load warns (UserWarning) about side files and graphs,
-    which onnx.save does not write.
+    Modules that have already imported these functions by name get the new ones, too. Tools that open a file themselves are not
+    changed: the page "Use onnx's tools on archives" shows what works instead. onnx.load warns (UserWarning) about side files
+    and graphs, which onnx.save does not write.
 
     Example:
 

@@ -17,8 +17,8 @@ from onnxar._errors import Finding, in_words
 
 @dataclasses.dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of a model. `dtype` is the name in TensorProto.DataType, `site` is the path in the model, and `output` that of the
-    Constant node whose value it is ("" for others)."""
+    """A tensor of a model. `dtype` is the name in TensorProto.DataType, and `site` is the path in the model. `output` is the
+    output of the Constant node whose value it is, or "" for other tensors."""
 
     name: str
     dtype: str
@@ -29,10 +29,10 @@ class TensorInfo:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """An entry of an archive. `offset` is absolute. `sites` are those of the model's tensors whose data is in it. `kind` is
-    "weight", "side file", "graph", "unused" or "model". `graphs` are the entries of the graphs whose tensors have data in
-    it: "__MODEL_PROTO", "decoder.onnx". `tensors` are the names of the tensors in it of the first of these graphs; `dtype` and `shape`
-    are those of the first tensor ("" and None without one)."""
+    """An entry of an archive. `offset` is absolute. `sites` are the sites of the model's tensors with data in the entry. `kind`
+    is "weight", "side file", "graph", "unused" or "model". `graphs` are the entries of the graphs whose tensors have data in
+    it: "__MODEL_PROTO", "decoder.onnx". `tensors` are the names of the tensors that the first of these graphs has in the entry.
+    `dtype` and `shape` are those of the first of these tensors, or "" and None if there are none."""
 
     name: str
     offset: int
@@ -84,7 +84,8 @@ class ConvertReport(_Result):
 class ReplaceReport(_Result):
     """The result of replacing a model. Sizes are in bytes. `discards_states` is True if no entry stays in place: the file is then
     rewritten without its earlier states, which `undo` cannot restore. The remark archive.entry.shared, of a model that seems to
-    be merged from two archives, is also a UserWarning. `shared_bytes` is the data of tensors that equals entries of the archive."""
+    be merged from two archives, is also a UserWarning. `shared_bytes` is the size of the data that entries of the archive
+    already had."""
 
     tensors_outside: int
     entries_added: int
@@ -109,8 +110,9 @@ class RepackReport(_Result):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class GetReport(_Result):
-    """The result of a download. Sizes are in bytes: of the output, of the file on the server, from an interrupted download, from
-    archives on this machine, and what the server sent."""
+    """The result of a download. Sizes are in bytes. `file_bytes` is the size of the output and `remote_bytes` that of the file
+    on the server. `resumed_bytes` came from an interrupted download, `reused_bytes` from archives on this machine, and
+    `downloaded_bytes` from the server."""
 
     entries: int
     file_bytes: int
@@ -123,7 +125,7 @@ class GetReport(_Result):
 @dataclasses.dataclass(frozen=True, repr=False)
 class FreezeReport(_Result):
     """The result of freezing: the numbers of elements that were removed, and of tensors that were filled. `inputs` counts
-    inputs whose default value was removed. `surplus` has the names of unused weights."""
+    inputs whose default value was removed. `surplus` has the names of weights that no tensor of the model needed."""
 
     nodes: int
     initializers: int

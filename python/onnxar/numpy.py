@@ -33,7 +33,7 @@ def save_file(
     progress: Progress = None,
 ) -> None:
     """Writes an archive in which every nonempty array is an entry. Arrays that are not contiguous or not little-endian are
-    copied, one at a time. A weight that a graph keeps is not written twice.
+    copied, one at a time. If a graph that is kept uses a weight with the same bytes, both share an entry.
 
     Args:
         tensor_dict: Maps names to arrays.

@@ -48,9 +48,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
 
     Args:
         path_or_bytes: The path or bytes of an archive, a file object, an open archive, or an `onnxar.Link`.
-        sess_options: The options, which get an entry that names the archive's folder. For an archive in memory they get the
-            initializers; they keep its bytes alive, and are for one session only. ONNX Runtime before 1.21 gets a link in a
-            temporary folder, beside a symbolic link to the archive.
+        sess_options: The options. They get an entry that names the archive's folder. For an archive in memory they get the
+            initializers instead; such options keep the archive's bytes alive, and are for one session only. ONNX Runtime before
+            1.21 gets a link in a temporary folder, beside a symbolic link to the archive.
         cache: True (the user's cache folder) or a folder. The session then starts from the model as ONNX Runtime optimised it,
             with prepacked weights that are mapped from a file; the first start stores them. All processes share these weights, so
             the session needs hardly any memory of its own, and results are bit-identical. An entry is used for one digest of the
@@ -63,13 +63,13 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         graph: The graph to use instead of the model. Sessions of several graphs, and of several processes, share the pages of
             common weights.
         component: A component of a model package; with `variant` it may be omitted if there is only one. ONNX Runtime 1.32
-            selects the variant for the first of the `providers` that it has. The attribute `variant` is the variant's name. Its
-            session and provider options apply only without `sess_options`.
+            selects the variant for the first of the `providers` that it has. The attribute `variant` is its name. Session and
+            provider options of the variant apply only without `sess_options`.
         variant: A variant of the component by name, whatever it needs.
 
     Raises:
-        Error: zip.data.crc (the archive is damaged); usage.argument (no variant fits, with what each needs; the manifest is
-            invalid).
+        Error: zip.data.crc (the archive is damaged); usage.argument (no variant fits, and the message says what each needs; the
+            manifest is invalid).
     """
 
     _variant: str | None = None

@@ -46,7 +46,7 @@ class Signature:
         config: A `model_signing.verifying.Config` with its verifier. Pass one of key, chain, identity and config.
         bundle: The path or the bytes of a bundle. By default it is the file beside the archive whose name has ".sig" appended,
             or the entry `onnxar.sig`; if both exist, choose one.
-        inside: Use the entry.
+        inside: Use the bundle in the archive.
 
     Raises:
         Error: usage.argument; io.* (a key cannot be read).
@@ -130,8 +130,8 @@ def sign(
         password: The password of the key.
         signing_certificate: A certificate to put into the bundle.
         certificate_chain: The certificates that lead from it to the authority.
-        config: A `model_signing.signing.Config` with its signer instead: `use_sigstore_signer` asks for an identity and needs the
-            network, `use_pkcs11_signer` needs a device.
+        config: Instead of a key, a `model_signing.signing.Config` with a signer: `use_sigstore_signer` asks for an identity and
+            needs the network, `use_pkcs11_signer` needs a device.
         output: The bundle, or a folder for it. By default it is beside the archive, with ".sig" appended to the archive's name.
         inside: Add the bundle to the archive by an edit, as the entry `onnxar.sig`. If a weight was added after the bundle that
             `overwrite` replaces, the archive is rewritten without its earlier states, since an edit never moves weights.

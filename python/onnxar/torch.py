@@ -115,14 +115,15 @@ def load_into(
     bytes go to the parameter's memory, as in `load_file`, without a second copy on the device. Other types are converted.
 
     Args:
-        module: The module. Names and shapes are compared before anything is written; after a later error some tensors are new.
+        module: The module. Names and shapes are compared before anything is written. After a later error, some tensors may
+            already be overwritten.
         filename: The archive.
         strict: Refuse the archive if names are missing or unexpected.
 
     Other arguments: see `load_file`.
 
     Returns:
-        The names of the module that the archive lacks, and the archive's that the module lacks.
+        The names that only the module has, and the names that only the archive has.
 
     Raises:
         Error: What `load_file` raises; usage.argument (names or shapes differ; a parameter is on the meta device).
