@@ -33,18 +33,18 @@ type Model = { model: Uint8Array; base: number };
 
 const MOST_BYTES = 2 ** 31 - 1;
 const AT_ONCE = 16; // requests at the same time
-/** A link has data of fewer bytes in itself. */
+/** Data of fewer bytes is part of the link. */
 const SMALLEST_LINKED = 128;
 
 /**
- * An open archive. Its directory is checked when it is opened, an entry's local header before its bytes are returned, and
- * a tensor before it is. Calls may run at the same time.
+ * An open archive. Its directory is checked when it is opened, an entry's local header before its bytes are returned,
+ * and a tensor before it is returned. Calls may run at the same time.
  */
 export class Archive {
   /** The entries in the order of the file; the model is the last. */
   readonly entries: readonly Entry[];
   readonly source: Source;
-  /** The CRC-32 of the directory, which has the CRC-32 of each entry: files with the same one have the same entries. */
+  /** The CRC-32 of the directory, which has each entry's CRC-32: equal numbers mean equal entries. */
   readonly directoryCrc32: number;
   readonly #directory: Directory;
   readonly #headers: Header[];

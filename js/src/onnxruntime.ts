@@ -18,8 +18,8 @@ export interface SessionOptions {
   /** Called while weights are read, with bytes. Not for files that onnxruntime-node maps. */
   onProgress?: OnProgress;
   /**
-   * The runtime is a JSPI build of onnxruntime-web 1.30 or newer, which reads Blobs itself: weights of a Blob, as a store
-   * gives it, are not read ahead, and their CRC-32s are not compared again.
+   * True if the runtime is a JSPI build of onnxruntime-web 1.30 or newer, which reads Blobs itself. The weights of a
+   * Blob, such as a store returns, are then not read ahead, and their CRC-32s are not compared again.
    */
   blobs?: boolean;
   /** Options of the runtime. */
@@ -28,7 +28,7 @@ export interface SessionOptions {
 
 /**
  * Makes a session of an archive. onnxruntime-node maps the weights, if the archive is a file (a `file:` URL). Otherwise
- * they are read before the session is made, and onnxruntime-web frees each as soon as it has a copy of its own.
+ * they are read before the session is made; for onnxruntime-web, each is freed as soon as the runtime has copied it.
  */
 export async function createSession<Session>(
   ort: Runtime<Session>,

@@ -16,7 +16,7 @@ const PIECE = 1 << 23; // bytes
 const ROOM = 'room';
 
 export interface StoreOptions {
-  /** Most bytes of all archives together. The least recently used are deleted for a new one. */
+  /** The largest size of all archives together, in bytes. The least recently used ones make room for a new one. */
   most?: number;
   /** Bytes of a piece, which one request fetches (8 MiB). An integer. */
   piece?: number;
@@ -27,7 +27,7 @@ export interface StoreOptions {
 export interface GetOptions extends OpenOptions {
   /** Called with the number of stored bytes, and of all. */
   onProgress?: OnProgress;
-  /** Also asks the server whether the archive changed, and gets the new one if so. */
+  /** Ask the server whether the archive changed, and download the new one if it did. */
   refresh?: boolean;
 }
 
@@ -62,7 +62,7 @@ export class Store {
 
   /**
    * Returns the archive at a URL, for `open` and `createSession`: a Blob, or in Node a `file:` URL. If it is complete, no
-   * request is made. Tabs and processes that want the same archive wait for the one that gets it.
+   * request is made. Tabs and processes that ask for the same archive wait for the one that downloads it.
    */
   async get(url: string | URL, options: GetOptions = {}): Promise<Blob | URL> {
     const name = absolute(url);

@@ -31,7 +31,7 @@ export interface Tensor {
   readonly shape: number[];
   /** The entry that has its data; absent if the data is in the model. */
   readonly entry?: string;
-  /** Where in the entry, or in the model's bytes, the data is as `raw_data` would hold it. */
+  /** The offset of the data in the entry, or else in the model's bytes; absent if it is in typed fields. */
   readonly offset?: number;
   readonly length?: number;
   /** The entry of the model that the tensor is in. */

@@ -49,7 +49,7 @@ export interface ModelOptions {
  * model serves every other `.onnx` file or, if it has a name (`onnxar.model.name`), only the file of that name.
  *
  * Until `load` is done, `env.fetch` and `env.customCache` are those of this package, which pass requests for other models
- * on. Files that an archive does not have are not asked for elsewhere, and nothing of it is put into a cache.
+ * on. Files that the archive lacks are not requested elsewhere, and nothing of the archive is put into a cache.
  */
 export async function withArchive<T>(
   env: Environment,
