@@ -93,7 +93,7 @@ void EditPlan::check_removal_of(const ArchiveEntry& entry) const {
   throw Error(Code::usage_argument,
               base::concat("it cannot be removed or replaced in place, because a tensor of the graph ",
                            base::quoted(graph), " may use it: that graph is damaged or cannot be read to its end; ",
-                           "remove or replace it, too, and first"),
+                           "remove or replace that graph first"),
               {std::string(entry.name), std::nullopt}, archive_.path());
 }
 

@@ -35,7 +35,8 @@ std::string_view fault_of(os::Ownership ownership) noexcept {
   switch (ownership) {
     case os::Ownership::own: return {};
     case os::Ownership::not_regular: return "is not a regular file";
-    case os::Ownership::several_names: return "has a second name (a hard link), whose file would be overwritten";
+    case os::Ownership::several_names:
+      return "has a second name (a hard link), under which its content would change, too";
     case os::Ownership::other_owner: return "belongs to another user, who could change what is written to it";
     case os::Ownership::other_writers: return "may be written by other users, who could change what is written to it";
   }

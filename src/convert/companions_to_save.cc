@@ -213,10 +213,11 @@ class Gathering {
 
   /// Refuses a link to a graph: the new archive has a different model, and may have a different graph of this name.
   [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
-    throw Error(Code::onnx_external_missing,
-                "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive "
-                "may replace",
-                {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
+    throw Error(
+        Code::onnx_external_missing,
+        "a graph to be copied has a tensor in the bytes of this model or graph, but the new archive may replace "
+        "those bytes",
+        {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
   }
 
   const LoadedModel& model_;

@@ -101,8 +101,8 @@ const Payload* LoadedModel::payload_at(std::string_view location) const {
 void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint) {
   throw Error(Code::onnx_graph_duplicate,
               duplicate_text(site,
-                             "what runtimes choose depends on where the data is, so it stays there; give each "
-                             "definition a name of its own"),
+                             "which definition a runtime uses depends on where the data is, so it stays there; give "
+                             "each definition a name of its own"),
               {}, path, {hint});
 }
 

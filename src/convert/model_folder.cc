@@ -194,7 +194,7 @@ ModelFolder ModelFolder::read(const fs::path& path, const SaveOptions& save) {
   if (folder.models_.empty()) {
     throw Error(Code::io_not_a_file,
                 folder.excluded_.empty() ? "is a folder; name a file, or a folder with .onnx files in it"
-                                         : "is a folder without a .onnx file that is not excluded; a model is needed",
+                                         : "has no .onnx file left after the exclusions; a model is needed",
                 {}, path);
   }
   folder.package_ = Package::read([&folder](const std::string& name) { return folder.text_of(name); });
@@ -276,9 +276,10 @@ std::optional<Finding> remark_on_places(std::span<const SideFile> files) {
   if (file == files.end() || file->source->size() > most) return std::nullopt;
   const ByteSpan text = gathered(*file->source);
   if (std::ranges::search(text.bytes(), as_bytes(list)).empty()) return std::nullopt;
-  std::string message = base::concat(config, " lists weights by their places in data files (", list,
-                                     "), and the archive has them in others; write those of a link into the list, or "
-                                     "remove it");
+  std::string message =
+      base::concat(config, " lists weights by their places in data files (", list,
+                   "), which the archive does not have; write the places from a link into the list, or remove "
+                   "the list");
   return Finding{Severity::warning, Code::zip_foreign, {std::string(config), std::nullopt}, std::move(message)};
 }
 

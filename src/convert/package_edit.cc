@@ -274,12 +274,13 @@ void warn_of_ties(const Package& package, const base::KeyedSet<std::string>& wri
       const auto first =
           std::ranges::find_if(component.list, [&](const Package::Variant& each) { return ties(each, variant); });
       if (&*first == &variant) continue;
-      changes.warnings.push_back({Severity::warning,
-                                  Code::zip_foreign,
-                                  {std::string(manifest_name), std::nullopt},
-                                  concat("the variant ", base::quoted(variant.name), " of ",
-                                         base::quoted(component.name), " can only be chosen by name: ",
-                                         base::quoted(first->name), " comes first and fits whenever it does")});
+      changes.warnings.push_back(
+          {Severity::warning,
+           Code::zip_foreign,
+           {std::string(manifest_name), std::nullopt},
+           concat("the variant ", base::quoted(variant.name), " of ", base::quoted(component.name),
+                  " can only be chosen by name: ", base::quoted(first->name),
+                  " comes first and fits wherever this variant fits")});
     }
   }
 }

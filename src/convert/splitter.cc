@@ -219,9 +219,9 @@ class Splitter {
     const bool is_inside = !site.tensor.is_external() || (payload != nullptr && !payload->may_be_shared);
     model_.remarks.push_back(
         {Severity::warning, Code::onnx_graph_duplicate, place_of(site),
-         duplicate_text(
-             site, is_inside ? "its data stays in the model, because what runtimes choose depends on its place"
-                             : "its data stays outside the model, because what runtimes choose depends on its place")});
+         duplicate_text(site, base::concat("its data stays ", is_inside ? "in" : "outside",
+                                           " the model, because which definition a runtime uses depends on where the "
+                                           "data is"))});
   }
 
   void remark_unknown_key(const onnx::TensorSite& site) {

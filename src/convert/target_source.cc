@@ -147,7 +147,7 @@ class TargetSource final : public ModelSource {
                      ", which is a file beside the model, but also leads to the entry ", base::quoted(entry.name),
                      " of ", base::quoted(os::text_of(target_.path().filename())), ", ",
                      weight ? "whose bytes differ: move the file away to use the entry, or" : "which is not a weight:",
-                     " `pack` the model and replace by that archive to use the file"),
+                     " `pack` the model, and pass that archive as the new model, to use the file"),
         {"", site.tensor.range.begin});
   }
 

@@ -125,9 +125,9 @@ onnx::TensorEdit Linking::edit(const onnx::TensorSite& site) {
 void Linking::remark_duplicate(const onnx::TensorSite& site) {
   remarks_.push_back(
       {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
-       duplicate_text(site, site.tensor.is_external()
-                                ? "its data stays outside the model, because what runtimes choose depends on its place"
-                                : "its data stays in the model, because what runtimes choose depends on its place")});
+       duplicate_text(
+           site, base::concat("its data stays ", site.tensor.is_external() ? "outside" : "in",
+                              " the model, because which definition a runtime uses depends on where the data is"))});
 }
 
 }  // namespace onnxar

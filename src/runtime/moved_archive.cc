@@ -24,9 +24,7 @@ MovedArchive::MovedArchive(const std::filesystem::path& path, std::shared_ptr<co
     case os::Reason::exists: throw base::already_exists(into_->path() / name_);
     case os::Reason::outside:
       throw Error(Code::usage_argument,
-                  base::concat("is on another disk than ", escaped_path(into_->path()),
-                               "; have it copied there, or copy it by hand"),
-                  {}, path);
+                  base::concat("is on another disk than ", escaped_path(into_->path()), "; copy it instead"), {}, path);
     default: throw base::system_error(failed, "cannot move the archive into the folder", into_->path());
   }
 }

@@ -185,11 +185,10 @@ struct StoredModel::Parts {
       throw Error(Code::usage_argument, about ? about->rest : "was refused before", {}, path);
     }
     if (!link.remarks.empty()) {  // seen with 1.31: the stored model may use another definition
-      throw Error(
-          Code::onnx_graph_duplicate,
-          "the model defines a name more than once, and what ONNX Runtime stores may compute something else; give "
-          "each definition a name of its own",
-          link.remarks.front().place, archive.path());
+      throw Error(Code::onnx_graph_duplicate,
+                  "the model defines a name more than once, so the model that ONNX Runtime stores may compute other "
+                  "results; give each definition a name of its own",
+                  link.remarks.front().place, archive.path());
     }
     refuse_unlinkable(path);
     for (const std::string_view entry : {about_entry, data_entry}) refuse_own_name(entry, path);

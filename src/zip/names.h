@@ -150,7 +150,7 @@ inline Error name_clash(std::string_view taken, Place place) {
     return {Code::zip_name_duplicate, "two entries have this name", std::move(place)};  // N10, F21
   return {Code::zip_name_folded,                                                        // N11, F21
           base::concat("the name differs from ", base::quoted(taken),
-                       " in upper and lower case only; names must differ under folding"),
+                       " in upper and lower case only; names must differ by more than case"),
           std::move(place)};
 }
 

@@ -72,7 +72,7 @@ class Choice(FolderCase):
 
     def test_error_says_that_all_models_are_excluded(self) -> None:
         line = self.refused(IO, Fault("io.not_a_file").line(self.root), "--exclude", "*")
-        self.assertIn("without a .onnx file that is not excluded", line)
+        self.assertIn("no .onnx file left after the exclusions", line)
 
     def test_more_files_than_mappings_are_packed(self) -> None:
         """A process of Linux has 65 530 mappings."""

@@ -31,7 +31,7 @@ int recover(const RecoverArguments& arguments) {
 Verb add_recover(CLI::App& app) {
   auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* verb =
-      app.add_subcommand("recover", "Cut off the remains of an interrupted edit; restores the state before it");
+      app.add_subcommand("recover", "Cut off the remains of an interrupted edit, to restore the state before it");
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive that other verbs report as torn");
   verb->add_flag("-f,--force", arguments->options.overwrite, "Also cut off complete edits that are damaged");
   add_cut_options(*verb, arguments->options);

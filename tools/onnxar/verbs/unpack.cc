@@ -70,7 +70,7 @@ Verb add_unpack(CLI::App& app) {
       ->type_name(value_type::file);
   add_optional_output(
       *verb, arguments->output,
-      "The .onnx file to write; or an empty folder, or a new folder if it ends with `/`, for the model, "
+      "The .onnx file to write; or an empty folder, or a new folder if the name ends with `/`, for the model, "
       "all graphs and all side files; by default NAME.onnx beside an archive NAME.onnxar");
   auto* external =
       verb->add_option(
