@@ -19,7 +19,7 @@ def main(words: Sequence[str]) -> int:
     add_option(parser.add_argument, "identity-provider", metavar="URL", help="its OpenID Connect issuer")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--signature", metavar="BUNDLE", help=f"path of the bundle (default: ARCHIVE.sig, or the entry {signing.SIGNATURE})")
-    where.add_argument("--inside", action="store_true", help=f"use the entry {signing.SIGNATURE} alone")
+    where.add_argument("--inside", action="store_true", help=f"use only the entry {signing.SIGNATURE}")
     given = parser.parse_args(words)
 
     def run() -> str:
