@@ -38,8 +38,8 @@ struct Digest {
 
 /// Computes the digest. Reads all entries and compares their CRC-32s, so damaged data has no digest. With range
 /// reading, one thread reads from front to back and keeps nothing. Throws zip.data.crc; io.changed (the file changed
-/// meanwhile); what Archive::locate throws; wire.*, onnx.* (only if there is an entry `signature_entry_name`, as graphs
-/// are then read). Cost: O(bytes), 1 to 2 GB/s per thread on CPUs with SHA-256 instructions; threads do not share an
+/// meanwhile); what Archive::locate throws; wire.*, onnx.* (only if there is an entry `signature_entry_name`: only then
+/// are graphs read). Cost: O(bytes), 1 to 2 GB/s per thread on CPUs with SHA-256 instructions; threads do not share an
 /// entry. Memory: 1 MiB per thread, 16 MiB with range reading.
 [[nodiscard]] Digest digest(const Archive& archive, const DigestOptions& options = {});
 

@@ -35,21 +35,21 @@ struct ListedEntry {
   std::uint64_t alignment = 0;      ///< as recorded; 64 without a record; 0 if unknown (archive read in ranges)
   std::uint64_t header_offset = 0;  ///< absolute
   std::uint64_t padding = 0;        ///< bytes of the padding record
-  std::vector<TensorInfo> tensors;  ///< with data in this entry: the model's, or if there are none, those of graphs[0]
+  std::vector<TensorInfo> tensors;  ///< tensors with data in this entry: of the model, or else of graphs[0]
   EntryKind kind = EntryKind::weight;
-  /// The entries of the graphs whose tensors have data in this entry, the model first. A damaged graph
-  /// counts as far as it is readable.
+  /// The graphs that have tensors with data in this entry, by their entries' names, the model first. Of a damaged
+  /// graph, only the readable part counts.
   std::vector<std::string> graphs = {};
 };
 
 struct Listing {
   std::uint64_t file_size = 0;
   std::uint64_t alignment = 0;      ///< the smallest recorded one; 0 if unknown
-  std::uint64_t unused_bytes = 0;   ///< of earlier states of the model, left by edits
+  std::uint64_t unused_bytes = 0;   ///< held by earlier states of the model, which edits left
   std::uint64_t padding_bytes = 0;  ///< of padding records
   ListedEntry model;
   std::vector<ListedEntry> entries;  ///< all others, in the order of the file
-  std::string model_name = {};       ///< among the graphs, if it has one
+  std::string model_name = {};       ///< the model's own name as a graph; empty if it has none
 };
 
 /// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every

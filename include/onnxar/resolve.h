@@ -37,10 +37,10 @@ struct TensorMessage {
 };
 
 /// Returns the raw bytes of a tensor: external data in the archive, else raw_data, which may be longer than type and
-/// dims require. Absent if the message holds values in typed fields (strings always do): read them there. Elements
+/// dims require. Returns nullopt if the values are in typed fields, where strings always are: read them there. Elements
 /// below 8 bits are packed. Nothing is copied, so data in the message may have any address. Valid as long as archive
-/// and message. It is as strict as loading: offset and length are plain decimals, the length is the one that type and
-/// dims require, and a tensor has one field of data. Checksums of links are not compared. Throws onnx.external*,
+/// and message. Checks as much as loading does: offset and length are plain decimals, the length is what type and dims
+/// require, and the tensor has one field of data. Checksums of links are not compared. Throws onnx.external*,
 /// onnx.tensor.*, naming the tensor; at an entry's first use what Archive::locate throws. Cost: O(1), about 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
@@ -179,10 +179,10 @@ class TensorWalk {
 
 /// Calls `visit(tensor, data)` or `visit(tensor, data, place)` for every tensor of a model, with the result of
 /// `resolve` and a TensorPlace: initializers, sparse values and indices, node attributes, subgraphs, function bodies
-/// and defaults, training info. A tensor of a branch may have the same name as one of the main graph, so the key of a
-/// map is the message's address, or `place.graph` and the name. Needs an onnx.proto of ONNX 1.10 or later, 1.14 for
-/// defaults of functions. Calls prove_model first. Throws what both throw; usage.argument (an empty std::function);
-/// exceptions of `visit` pass through.
+/// and defaults, training info. A tensor of a branch may have the same name as one of the main graph. So use the
+/// message's address as the key of a map, or `place.graph` together with the name. Needs an onnx.proto of ONNX 1.10 or
+/// later, 1.14 for defaults of functions. Calls prove_model first. Throws what both throw; usage.argument (an empty
+/// std::function); exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function

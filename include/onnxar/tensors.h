@@ -71,9 +71,9 @@ class TensorIndex {
   const StoredTensor* begin() const&& = delete;
   const StoredTensor* end() const&& = delete;
   /// Returns null if no tensor has this name. If several do, returns the initializer of the main graph. Never finds a
-  /// tensor without a name, and searches no entries and sites: a runtime may ask for each input of a node. Throws
-  /// usage.ambiguous_tensor, with the candidates' sites (two such initializers, or none and several tensors at other
-  /// sites). Cost: O(1).
+  /// tensor without a name, and does not search the names of entries and sites, because a runtime may ask for every
+  /// input of a node. Throws usage.ambiguous_tensor, with the candidates' sites, if there are two such initializers, or
+  /// none and several tensors elsewhere. Cost: O(1).
   [[nodiscard]] const StoredTensor* find(std::string_view name) const&;
   const StoredTensor* find(std::string_view name) const&& = delete;
 

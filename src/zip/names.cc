@@ -44,26 +44,26 @@ bool has_control_character(std::string_view name) noexcept {
   return false;
 }
 
-template <typename IsBad>
-bool has_part(std::string_view name, const IsBad& is_bad) noexcept {
+/// The rules of a part, in the order in which faults are reported.
+enum class PartRule : std::uint8_t { no_step, length, end, device, none };
+
+/// Returns the first rule that the part breaks. Some file system would change or refuse the part.
+PartRule broken_rule(std::string_view part) noexcept {
+  if (part.empty() || part == "." || part == "..") return PartRule::no_step;  // N9
+  if (part.size() > name_part_maximum) return PartRule::length;               // N15
+  if (part.back() == '.' || part.back() == ' ') return PartRule::end;         // N16
+  return os::is_device_name(part) ? PartRule::device : PartRule::none;        // N17
+}
+
+/// Returns the first rule that any part of the name breaks.
+PartRule broken_rule_of_parts(std::string_view name) noexcept {
+  PartRule first = PartRule::none;
   while (true) {
     const std::size_t slash = name.find('/');
-    if (is_bad(name.substr(0, slash))) return true;
-    if (slash == std::string_view::npos) return false;
+    first = std::min(first, broken_rule(name.substr(0, slash)));
+    if (slash == std::string_view::npos) return first;
     name.remove_prefix(slash + 1);
   }
-}
-
-constexpr bool begins_some_device(char c) noexcept {
-  const char small = base::folded(c);
-  return small == 'a' || small == 'c' || small == 'l' || small == 'n' || small == 'p';
-}
-
-/// True if the part may break a rule, judging by its first and last characters. Most names do not need a closer look.
-bool is_suspicious(std::string_view part) noexcept {
-  if (part.empty() || part.size() > name_part_maximum) return true;
-  if (part.front() == '.' || part.back() == '.' || part.back() == ' ') return true;
-  return begins_some_device(part.front()) && os::is_device_name(part);
 }
 
 std::optional<NameFault> length_fault(std::string_view name) noexcept {
@@ -75,31 +75,13 @@ std::optional<NameFault> length_fault(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-std::optional<NameFault> path_fault(std::string_view name) noexcept {
+std::optional<NameFault> path_fault(std::string_view name, PartRule of_parts) noexcept {
   if (name.front() == '/') return NameFault{Code::zip_name_absolute, "the name is an absolute path"};  // N6
   if (name.back() == '/') {                                                                            // N8
     return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
   }
-  if (has_part(name, [](std::string_view part) { return part.empty() || part == "." || part == ".."; })) {  // N9
-    return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
-  }
-  return std::nullopt;
-}
-
-/// Finds parts that some file system would change or refuse.
-std::optional<NameFault> part_fault(std::string_view name) noexcept {
-  if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {  // N15
-    static_assert(name_part_maximum == 255);
-    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
-  }
-  if (has_part(name, [](std::string_view part) { return part.back() == '.' || part.back() == ' '; })) {  // N16
-    return NameFault{Code::zip_name_part_end,
-                     "the name has a part that ends in a dot or a space, which some readers leave out"};
-  }
-  if (has_part(name, os::is_device_name)) {  // N17
-    return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};
-  }
-  return std::nullopt;
+  if (of_parts != PartRule::no_step) return std::nullopt;
+  return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
 }
 
 /// Drops the version at the end (`;1`), as unzip does (F22).
@@ -127,9 +109,17 @@ std::optional<NameFault> name_fault(std::string_view name) noexcept {
                      "the name contains a character that readers treat differently: printable ASCII is allowed, except "
                      "\\ : * ? \" < > | and ;"};
   }
-  if (!has_part(name, is_suspicious)) return std::nullopt;
-  if (const auto fault = path_fault(name)) return fault;
-  return part_fault(name);
+  const PartRule broken = broken_rule_of_parts(name);
+  if (broken == PartRule::none) return std::nullopt;
+  if (const auto fault = path_fault(name, broken)) return fault;
+  static_assert(name_part_maximum == 255);
+  if (broken == PartRule::length)
+    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
+  if (broken == PartRule::end) {
+    return NameFault{Code::zip_name_part_end,
+                     "the name has a part that ends in a dot or a space, which some readers leave out"};
+  }
+  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};
 }
 
 void check_name(std::string_view name, const Place& place) {
@@ -145,7 +135,7 @@ std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {
   if (name.find('\\') != std::string_view::npos) {  // F24
     return NameFault{Code::zip_name_character, "the name contains a backslash; slashes separate folders"};
   }
-  return path_fault(name);
+  return path_fault(name, broken_rule_of_parts(name));
 }
 
 std::string name_without_omissions(std::string_view name) {
