@@ -9,7 +9,7 @@ import statistics
 import subprocess
 
 import real_models
-from measure import GIB, ROOT, WHEEL_PYTHON, into_cache, out_of_cache, run, verdict
+from measure import GIB, ROOT, WHEEL_PYTHON, into_cache, out_of_cache, run, verdict, versions
 from report import Section
 from sessions import worker as session_worker
 
@@ -115,7 +115,7 @@ def make_transformer(folder: pathlib.Path) -> None:
 def measure(folder: pathlib.Path, runs: int, gib: float, picture: pathlib.Path | None) -> Section:
     section = Section("Sessions with a cache", f"From Python, prepacking on, 2 threads. Seconds to the first result of a new session, medians of {runs}; cold: "
                       f"its files are not in the page cache, the archive's digest is taken and the entry's CRC-32s are compared. Memory: PSS of {PROCESSES} processes at once, each with one session, beyond processes without, and private "
-                      "memory of one. All results are equal, bit by bit.",
+                      "memory of one. All results are equal, bit by bit. " + versions(WHEEL_PYTHON, "onnxruntime"),
                       ("model", "form", "warm, s", "cold, s", f"{PROCESSES} processes, MB", "x weights", "private, MB", "bar"))
     shown: dict[str, float] = {}
     for name, make in ((f"chain of matrix products, {gib:g} GiB", lambda place: make_chain(place, gib)), ("all-MiniLM-L6-v2, 90 MB", make_transformer)):

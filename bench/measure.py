@@ -43,6 +43,14 @@ def touch_memory() -> None:
             raise SystemExit("the memory could not be touched")
 
 
+def versions(python: pathlib.Path, *names: str) -> str:
+    """Returns the versions that a Python has of these packages, as a sentence; empty if it does not exist."""
+    if not python.exists():
+        return ""
+    code = "import importlib.metadata as m, sys; print(*(f'{name} {m.version(name)}' for name in sys.argv[1:]), sep=', ')"
+    return f"Versions: {subprocess.run([str(python), '-c', code, *names], check=True, capture_output=True, text=True).stdout.strip()}. "
+
+
 def into_cache(path: pathlib.Path) -> None:
     run(["cp", str(path), "/dev/null"])
 

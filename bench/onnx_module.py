@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import statistics
 
-from measure import PEERS_PYTHON, verdict
+from measure import PEERS_PYTHON, verdict, versions
 from peers import worker
 from report import Section
 
@@ -28,7 +28,7 @@ Turns = list[dict[str, float]]  # of each process: wall and CPU time
 def measure(folder: pathlib.Path, runs: int) -> Section:
     section = Section("The module for onnx", "256 MiB in 8 tensors of a ModelProto (of onnx_ir and safetensors: of arrays), no sync; seconds, medians of processes that "
                       "take turns. Save reuses the memory pages of the file that was just removed. Load: every weight is available as a NumPy array; read: all bytes are summed. "
-                      "Ratios are medians of the ratios of each turn, of wall and of CPU time. Only archives have CRC-32s.",
+                      "Ratios are medians of the ratios of each turn, of wall and of CPU time. Only archives have CRC-32s. " + versions(PEERS_PYTHON, "onnx", "onnx_ir", "safetensors"),
                       ("form", "save", "load", "load and read", "bar: 1.1 x external data"))  # fmt: skip
     times: dict[str, dict[str, Turns]] = {name: {action: [] for action in ACTIONS} for name, _ in FORMS.values()}
     for turn in range(runs):

@@ -13,7 +13,7 @@ import sys
 
 import library
 import models
-from measure import GIB, MIB, PEERS_PYTHON, ROOT, TOOL, TORCH_PYTHON, WHEEL_PYTHON, into_cache, median_of, run, touch_memory
+from measure import GIB, MIB, PEERS_PYTHON, ROOT, TOOL, TORCH_PYTHON, WHEEL_PYTHON, into_cache, median_of, run, touch_memory, versions
 from report import Section
 
 RUNS = 5
@@ -102,7 +102,8 @@ def measure(folder: pathlib.Path) -> Section:
     section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. First save: of a process, into pages that the "
                       "machine may have to get from its host; again: reusing the memory pages of the file that was just removed. onnxar sums CRC-32s, others "
                       "have none. Load: every tensor is available as an array; read: all bytes are summed as well. Each in a separate "
-                      "process, from Python except the first row.",
+                      "process, from Python except the first row. "
+                      + versions(PEERS_PYTHON, "onnx", "onnx_ir", "safetensors") + versions(TORCH_PYTHON, "torch"),
                       ("what", "first save", "save again", "load", "load and read"))
     save, load, read = own_figures(folder)
     section.row("onnxar, C++", f"{save:.5f}", "", f"{load:.5f}", f"{read:.5f}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import statistics
 
-from measure import MIB, WHEEL_PYTHON, touch_memory, verdict
+from measure import MIB, WHEEL_PYTHON, touch_memory, verdict, versions
 from peers import worker
 from report import Section
 
@@ -25,7 +25,7 @@ def measure(folder: pathlib.Path, runs: int) -> Section:
     section = Section("Saving a ModelProto", "Tensors of 32 MiB, no sync, page cache warm; seconds, medians of processes that take turns. First: the first "
                       "save of a process; again: reusing the memory pages of the file that was just removed. Memory: by how much the process grows at most. "
                       "Bars: 1.3 x the time of `raw_data` and of safetensors together, first and again; one tensor and 64 MiB of memory. "
-                      "Outputs of onnxar are compared with the arrays.",
+                      "Outputs of onnxar are compared with the arrays. " + versions(WHEEL_PYTHON, "onnx", "onnx_ir", "safetensors"),
                       ("what", "first", "again", "memory MiB", "bar"))  # fmt: skip
     for count, size in COUNTS.items():
         runs_of: dict[str, list[dict[str, float]]] = {name: [] for name in (*OURS.values(), *THEIRS.values())}

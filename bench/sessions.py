@@ -7,7 +7,7 @@ import pathlib
 import statistics
 import subprocess
 
-from measure import MIB, ROOT, WHEEL_PYTHON, into_cache, touch_memory, verdict
+from measure import MIB, ROOT, WHEEL_PYTHON, into_cache, touch_memory, verdict, versions
 from report import Section
 
 WORKER = ROOT / "bench/session_worker.py"
@@ -55,7 +55,7 @@ def bars(figures: dict[str, tuple[float, float]], form: str, prepacking: str) ->
 def measure(folder: pathlib.Path, runs: int, scale: float = 1) -> Section:
     section = Section("ONNX Runtime sessions", "Session creation from Python (`onnxar.onnxruntime.InferenceSession`, `onnxruntime.InferenceSession`), each in "
                       "a separate process, page cache warm; afterwards the model runs once and the outputs are compared; medians. Anonymous: "
-                      "private memory that is not mapped from a file, beyond that before the session.",
+                      "private memory that is not mapped from a file, beyond that before the session. " + versions(WHEEL_PYTHON, "onnxruntime"),
                       ("model", "prepacking", "form", "seconds", "anonymous MB", "bar"))
     for megabytes, forms in ((500, FORMS), (2500, ("archive", "external"))):
         megabytes = int(megabytes * scale)
