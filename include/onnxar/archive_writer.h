@@ -190,8 +190,8 @@ class ArchiveEditor : public EntryWriter {
   /// Removes a side file, a graph, or an entry that tensors no longer name. To replace it, then `add` the same name.
   /// Call it before `reserve` and the first `add`. Entries that follow the removed one are verified and appended again.
   /// All bytes stay in the file until it is repacked, so `undo` restores them. Throws usage.argument for the model; for
-  /// an entry that a tensor names, or that such an entry follows (it would have to move: use `pack`); for any entry
-  /// while the archive has a graph that is damaged or cannot be read (remove all such graphs first); and after
+  /// an entry that a tensor names; for an entry before such an entry, which would have to move (use `pack`); for any
+  /// entry while the archive has a graph that is damaged or cannot be read (remove all such graphs first); and after
   /// `reserve` or `add`. Throws usage.no_such_entry, wire.*, onnx.*. Cost: O(directory + model + graphs) for the first
   /// call, then O(1); `commit` copies the entries that follow.
   void remove(std::string_view name);

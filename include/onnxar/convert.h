@@ -62,13 +62,13 @@ struct ConvertReport {
 /// and encoding, including unknown fields; docs/guarantees.md says when `unpack` reproduces the model byte for byte.
 ///
 /// Files are written under hidden names. When all are complete and synced, they get their names, the model last. All
-/// are opened relative to the output folder and never through a symbolic link, so the call throws io.changed if it is
-/// replaced. A symbolic link at `output` itself is followed under the rules of Linux's protected_symlinks.
+/// are opened relative to the output folder and never through a symbolic link, so the call throws io.changed if that
+/// folder is replaced. A symbolic link at `output` itself is followed under the rules of Linux's protected_symlinks.
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
 /// locked: copied entries are compared with their CRC-32, and the call throws io.changed if a file changes meanwhile.
-/// Memory: twice the model without its large payloads, about 1 KiB per tensor, and each entry that an edit appended if
-/// tensors use only parts of it.
+/// Memory: twice the model without its large payloads, about 1 KiB per tensor, and each entry that an edit appended and
+/// that tensors use only in part.
 ///
 /// On file systems that can share blocks (XFS, btrfs), payloads of at least 1 MiB at a multiple of 4096 in their source
 /// are not copied: both files share the blocks until one of them changes, which does not affect the other.
@@ -86,8 +86,8 @@ struct ConvertReport {
 /// names. All other files become side files, except data files of these models, hidden files and folders, `output`, and
 /// what `save.exclude` matches. Data is looked for beside each model, and then in the folder that a package's manifest
 /// names in an option; the manifest is packed without that option. Links to files are followed if they stay in the
-/// folder or lead into the folder that really holds the first model's file. Names that an archive cannot have are
-/// refused together, each with a suggestion. `unpack` to a folder restores the folder.
+/// folder or lead into the folder of the first model's real path. Names that an archive cannot have are refused
+/// together, each with a suggestion. `unpack` to a folder restores the folder.
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
 /// usage.argument (invalid options; in a folder, a link that leaves it or leads to a folder, or a Git LFS pointer; a
@@ -229,7 +229,7 @@ struct ReplaceReport {
 /// model of the archive already states the same. The conditions of ArchiveEditor::remove apply to side files and graphs
 /// that are replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an error
 /// the archive is unchanged, byte for byte. The report warns (archive.entry.shared) if more tensor names use a part of
-/// an entry than before, as in a model that was merged from two archives, where both then use the data of one.
+/// an entry than before: in a model that was merged from two archives, tensors of both may use the data of one.
 ///
 /// Throws usage.own_name (an entry has, or would have, the name of the archive's file, ignoring case, so they could be
 /// confused); zip.data.crc (of the old model or graph, from which the new one may be made; of entries that move);

@@ -180,8 +180,8 @@ RuntimeModel make_runtime_model(const Archive& archive);
 /// which later sessions start sooner and whose pages they share. onnxruntime.h has the calls of ONNX Runtime:
 ///
 ///   auto stored = StoredModel::open(file, key);
-///   if (!stored.is_stored()) { ...; stored.store(); }  // after a session of link() that writes it to prepare()
-///   ...; stored.verify();                              // after a session of link() without optimisations
+///   if (!stored.is_stored()) { ...; stored.store(); }  // first a session of link() that saves its model to prepare()
+///   ...; stored.verify();                              // first a session of link(), without optimisations
 ///
 /// Whom it trusts:
 /// 1. Any user who can write to the file decides what sessions compute. On POSIX that must be only this user or root.
@@ -199,7 +199,7 @@ RuntimeModel make_runtime_model(const Archive& archive);
 /// 8. A model is stored only if path, file and folders did not change while it was made, so it belongs to the archive
 ///    with this digest.
 /// 9. One process at a time stores a model, under a lock that forked children do not inherit.
-/// 10. Only a model that fails itself is refused permanently; a failed write is tried again.
+/// 10. Only a failure of the model itself is remembered; a failed write is tried again.
 ///
 /// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while the model is stored the
 /// folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.

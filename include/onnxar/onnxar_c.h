@@ -111,7 +111,7 @@ onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descript
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
 /* Opens memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is
- * closed and the last owner released, but not if opening fails. Without it the caller keeps the bytes until then. */
+ * closed and the last owner released, but not if opening fails. If `release` is NULL, the caller keeps the bytes. */
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);

@@ -51,7 +51,7 @@ struct LoadOptions {
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
   /// The folder for unnamed temporary files. They hold compressed entries of such zips, and entries that an edit
-  /// appended if tensors use only parts of them. Empty: the output's folder, or else the system's temporary folder.
+  /// appended and that tensors use only in part. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
   /// Parses models in text form: set it to `text_parser()` of model/model.h (the functions there need no setting). If
   /// empty, text throws usage.no_text_parser.
