@@ -196,8 +196,8 @@ export class Archive {
   }
 
   /**
-   * Returns the model with every link replaced by one to `location` at `begin` plus its own offset. Data of less than 128
-   * bytes, and data of less than this reach, becomes part of the model.
+   * Returns the model with every link replaced by one to `location` at `begin` plus its own offset. Tensors of less
+   * than 128 bytes, and those whose own reach is less than `reach`, get their data inside the model.
    */
   async rewrite(
     graph: string,

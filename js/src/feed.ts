@@ -53,7 +53,8 @@ export function withExternal(given: object = {}, externalData: External[]): obje
 /**
  * Models of an archive for a runtime, with each entry that has weights as external data of its own. Weights of a model are
  * read with `read`, before its session is made. Where the runtime takes them in this thread, each is freed when it was
- * taken: together they take little more memory than the runtime's copies do in the end. Those of files are read then.
+ * taken: together they take little more memory than the runtime's copies do in the end. Weights of files are then read
+ * only when they are taken.
  */
 export class Feed {
   readonly #archive: Archive;

@@ -31,8 +31,8 @@ const CLONE = 2; // COPYFILE_FICLONE: without new blocks, where the file system 
 const DRAFT = 'note.draft';
 
 /**
- * The archive itself, which runtimes map, and beside it a file with a byte for each piece: 1 if it is there. Both are made
- * with the folder and never again, so that a piece is marked in the file that belongs to the one that it was written to.
+ * The archive itself, which runtimes map, and beside it a file of marks, a byte for each piece: 1 if the piece is there.
+ * Both are made once, with their folder, so a piece and its mark are always in two files that belong together.
  */
 export class NodePlace implements Place {
   readonly #files = (builtin('fs') as { promises: NodeFiles }).promises;

@@ -39,8 +39,9 @@ export interface Tensor {
 }
 
 /**
- * Where runtimes look for the external data of a tensor: nowhere, in attributes; in files, in subgraphs, functions and sparse tensors;
- * also in memory that they were given by name, in the graph of the model itself. A Constant is treated like its graph.
+ * Where runtimes look for the external data of a tensor. For tensors in attributes: nowhere. For tensors in subgraphs,
+ * functions and sparse tensors: in files. For tensors in the graph of the model itself: also in memory that was passed
+ * by name. A Constant is treated like its graph.
  */
 export type Reach = (typeof REACH)[keyof typeof REACH];
 export const REACH = { none: 0, file: 1, memory: 2 } as const;
@@ -60,7 +61,7 @@ export const DEEPEST = 100;
 
 const KEYS = ['location', 'offset', 'length', 'checksum'];
 const MOST_DIMS = 1024;
-/** Tensors in memory at the same time, and their dimensions: each takes up to some hundred bytes, and one to four of a model. */
+/** Tensors in memory at the same time, and their dimensions: each takes up to some hundred bytes of memory, and one to four of a model. */
 const MOST_VALUES = 2 ** 22;
 
 interface Draft {

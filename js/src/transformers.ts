@@ -44,9 +44,10 @@ export interface ModelOptions {
  *
  *     withArchive(env, url, (name, options) => pipeline('text-classification', name, options))
  *
- * Only the weights of requested graphs are read. A graph in the root is also in every folder: `decoder.onnx` is
- * `onnx/decoder.onnx`. A graph serves every `dtype`, such as `onnx/decoder_q4.onnx`, unless there are graphs for several. The
- * model serves every other `.onnx` file or, if it has a name (`onnxar.model.name`), only the file of that name.
+ * Only the weights of requested graphs are read. A graph in the root is found in every folder: a request for
+ * `onnx/decoder.onnx` gets `decoder.onnx`. A graph serves every `dtype`, such as `onnx/decoder_q4.onnx`, unless there are
+ * graphs for several. The model serves every other `.onnx` file or, if it has a name (`onnxar.model.name`), only the file
+ * of that name.
  *
  * Until `load` is done, `env.fetch` and `env.customCache` are those of this package, which pass requests for other models
  * on. Files that the archive lacks are not requested elsewhere, and nothing of the archive is put into a cache.
@@ -247,7 +248,7 @@ class Hooks implements FileCache {
   }
 }
 
-/** Returns a cache for other files meanwhile: that of transformers.js, or memory if that is the file system, which it does not share. */
+/** Returns a cache for other files meanwhile: that of transformers.js, or memory if transformers.js uses the file system, a cache that it does not share. */
 async function cacheOf({ useCustomCache, customCache, useBrowserCache, cacheKey }: Environment): Promise<FileCache> {
   if (useCustomCache && customCache) return customCache;
   const kept = new Map<string, Blob>();

@@ -35,7 +35,7 @@ export function findEnd(file: FileView): number | undefined {
   return file.has(END, at, END_SIZE) ? at : undefined;
 }
 
-/** Returns where the zip64 end record is that a locator before the end record calls for, undefined if there is none. */
+/** Returns where the zip64 end record is, if a locator before the end record calls for one; otherwise undefined. */
 export function findZip64(file: FileView, end: number): number | undefined {
   const locator = end - LOCATOR_SIZE;
   return file.has(LOCATOR, locator, LOCATOR_SIZE) ? locator - ZIP64_END_SIZE : undefined;
