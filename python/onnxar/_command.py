@@ -62,8 +62,8 @@ def _installed() -> str:
 @contextlib.contextmanager
 def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
-    file, whose name errors do not mention; a ModelProto is written tensor by tensor, at any size. Without `weights`, their data in a ModelProto
-    or at an address is left out."""
+    file, whose name errors do not mention; a ModelProto is written tensor by tensor, at any size. With `weights=False`, the
+    data of weights in a ModelProto or at an address is left out."""
     file = _ranges.remote_file(model, None) if is_remote(model) else model_of(model)
     if isinstance(file, str):
         yield file

@@ -94,14 +94,14 @@ def pack(
         all_sites: Also move sparse values, defaults of function attributes and training info to entries.
         attributes: Move tensors in node attributes to entries.
         subgraphs: Move tensors in branches and loop bodies to entries.
-        checksum: "sha1" adds the SHA-1 of its data to each link.
+        checksum: "sha1" adds to each link the SHA-1 of its data.
         side_files: Maps names to the paths or bytes of files to add.
         rename: Maps old names of side files to new ones.
         exclude: Patterns (`*`, `?`, `[a-z]`) for paths in a folder that are left out.
         first: Of several models, the one that becomes the model; by default the first.
         variants: Maps graphs to execution providers and devices, such as "cpu" or "cuda:gpu". manifest.json then describes
             them like a model package of ONNX Runtime, in this order.
-        graph: The only graph of an archive to pack.
+        graph: Pack only this graph of an archive.
         data_dir: The folder of external data.
         overwrite: Replace an existing file completely, including its side files, which `save` would keep.
         sync: Return only when the output is on the disk.
@@ -215,7 +215,7 @@ def unpack(
         external_data: The name of a data file beside the output for tensors of at least `threshold` bytes. `*` in it stands
             for the name of the model's file.
         per_tensor: Write each of these tensors to its own data file.
-        graph: The only graph of the archive to unpack.
+        graph: Unpack only this graph of the archive.
         max_expansion: The output may take this many times the size of the input.
 
     Other arguments: see `onnxar.pack`. In a folder, a model that would reach 2 GiB gets a data file, `NAME.onnx_data` if the

@@ -69,8 +69,8 @@ def _is_archive(file: Any, format: str | None = None) -> bool:
 
 
 def _is_data_file(path: Any) -> bool:
-    """Returns True if onnx reads the archive as external data of a model beside the path. It refuses links of both kinds, and in the
-    folder of a symbolic link another file may have the name of the archive."""
+    """Returns True if onnx reads the archive as external data of a model beside the path. onnx refuses symbolic links and files with
+    several hard links, and in the folder of a symbolic link another file may have the name of the archive."""
     if is_remote(path):
         return False
     status = os.lstat(path)

@@ -37,7 +37,7 @@ Model: TypeAlias = "Source | onnx.ModelProto"
 
 
 def fetched(source: Any) -> Any:
-    """Returns the bytes of an archive at an address or of fsspec, or the path of a local file there; other sources
+    """Returns the bytes of an archive at an address or of fsspec, or its path if it is a local file. Returns other sources
     unchanged. Raises what `onnxar.open` raises."""
     if not is_remote(source):
         return source

@@ -141,7 +141,7 @@ def _options_of(entries: dict[str, str]) -> SessionOptions | None:
 
 
 def _set(options: SessionOptions, key: str, value: str) -> None:
-    """Sets an option as ONNX Runtime does for a package: it has members for some entries."""
+    """Sets an option as ONNX Runtime does for a package: some entries set a member of the options."""
     member, read = _MEMBERS.get(key.removeprefix("session."), ("", str)) if key.startswith("session.") else ("", str)
     try:
         if member:
@@ -188,7 +188,8 @@ def _with_options(pairs: Pairs | None, ep: str, values: dict[str, str]) -> Pairs
 
 
 def _expect_no_files(entries: dict[str, str], options: Any) -> None:
-    """Refuses entries of a variant that name files. ONNX Runtime adds only paths to the options of a caller, who may have set them."""
+    """Refuses an entry of a variant that names a file, unless the caller's options set it. ONNX Runtime adds nothing else of a
+    variant to a caller's options."""
     for key in entries:
         if key == f"{CONTEXT}file_path":
             try:
