@@ -154,7 +154,7 @@ void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
   if (models_.links_of(entry).empty()) return;
   throw Error(Code::usage_argument,
               concat("it is a graph whose tensors are in entries of the archive; as ", base::quoted(name),
-                     " it would be a side file, and they would be lost when the archive is next packed"),
+                     " it would be a side file, and these entries would be lost when the archive is next packed"),
               place_of(entry));
 }
 

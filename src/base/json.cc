@@ -79,7 +79,7 @@ void JsonReader::append_code_point(std::string& to) {
     const bool has_pair = point < 0xdc00 && text_.substr(at_).starts_with("\\u");
     if (has_pair) at_ += 2;
     const unsigned low = has_pair ? hexadecimal() : 0;
-    if (low < 0xdc00 || low >= 0xe000) refuse("an escape is half of a pair");
+    if (low < 0xdc00 || low >= 0xe000) refuse("an escape is half of a surrogate pair");
     point = 0x10000 + ((point - 0xd800) << 10U) + (low - 0xdc00);
   }
   const auto add = [&to](unsigned byte) { to += static_cast<char>(byte); };

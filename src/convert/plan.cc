@@ -42,7 +42,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
   const fs::path folder = base::folder_of(target);
   // Compared by device and inode, because one folder can have many paths.
   if (model.data_folder.empty() || !base::are_same(folder, model.data_folder)) {
-    refuse("save the model in the folder that its links count from, or load the data, too");
+    refuse("save the model in the folder to which its links are relative, or load the data, too");
   }
   if (base::are_same(model.data_folder / os::path_of(location), target)) {
     refuse("choose a different output: this would replace the data");

@@ -182,7 +182,7 @@ TEST_F(RepackTest, RefusesNewBrokenGraphUnlessInputIsArchive) {
       expect_refused(built.bytes, refusal, options);
     }
   };
-  expect(blob("side"), Code::wire_type, "`repack` that renames g.onnx to \"g.onnx.bin\" makes a side file of it");
+  expect(blob("side"), Code::wire_type, "RepackOptions::rename from g.onnx to \"g.onnx.bin\" makes a side file of it");
   expect(model_linking_to("no_such_entry"), Code::onnx_external_missing, "`pack` makes an archive of it");
 }
 

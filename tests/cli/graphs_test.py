@@ -314,7 +314,7 @@ class Refused(GraphsCase):
             for verb in ("pack", "freeze"):
                 with self.subTest(names=names, verb=verb):
                     line = self.refuses(FORMAT, fault, self.output, verb, file, "-o", self.output)
-                    self.assertIn("`onnxar unpack` writes a model without any", line)
+                    self.assertIn("`onnxar unpack` writes it without a name", line)
             self.succeeds("unpack", file, "-o", self.folder / "right.onnx", "-f")
             self.succeeds("pack", self.folder / "right.onnx", "-o", self.folder / "right.onnxar", "-f")
 

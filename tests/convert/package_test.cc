@@ -124,7 +124,7 @@ std::vector<Hostile> texts_that_are_not_json() {
                                 {"{\"a\": .5}", "must have a value"},
                                 {"{\"a\": \"\xff\"}", "not UTF-8"},
                                 {"{\"a\": \"\xc0\xaf\"}", "not UTF-8"},
-                                {"{\"a\": \"\\ud800\"}", "half of a pair"},
+                                {"{\"a\": \"\\ud800\"}", "half of a surrogate pair"},
                                 {"{\"a\": \"\n\"}", "control character"},
                                 {"{\"a\": 1,}", "must have"},
                                 {"{\"a\" 1}", "must have"},

@@ -206,7 +206,8 @@ Verb add_ls(CLI::App& app) {
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
   verb->add_option(
       "PATTERN", arguments->pattern,
-      "List only entries whose name, or the name or output of a tensor in them, matches, such as 'layer1.*'");
+      "List only entries that match this pattern, such as 'layer1.*', by their own name, or by the name or output of a "
+      "tensor in them");
   add_choice(*verb, "--sort", arguments->sort, {"size", "name", "offset"},
              "The order of the entries; size: largest first")
       ->capture_default_str();

@@ -113,13 +113,13 @@ Verb add_pack(CLI::App& app) {
       ->type_name(value_type::file);
   add_optional_output(
       *verb, arguments->output,
-      "The archive to write; by default NAME.onnxar beside the only MODEL, a file NAME.onnx or a folder "
-      "NAME");
+      "The archive to write; by default NAME.onnxar beside the MODEL, if there is only one: a file NAME.onnx "
+      "or a folder NAME");
   add_save_options(*verb, arguments->save);
   add_graph(*verb, arguments->load.graph, "Pack only this graph of an archive");
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
-  add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add the SHA-1 of its entry to each link");
+  add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add to each link the SHA-1 of its entry");
   verb->add_option("--graph", arguments->graphs,
                    "Pack another model as a graph of this name; without MODEL, the first --graph is the model")
       ->type_name("NAME=FILE")
