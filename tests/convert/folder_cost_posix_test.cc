@@ -41,7 +41,7 @@ extern "C" long syscall(long number, ...) noexcept {  // NOLINT(readability-inco
 }
 #define ONNXAR_COUNTS_LOOKUPS() static_cast<void>(0)
 #else
-#define ONNXAR_COUNTS_LOOKUPS() GTEST_SKIP() << "a static program has one `syscall` only, so none takes its place"
+#define ONNXAR_COUNTS_LOOKUPS() GTEST_SKIP() << "a static program calls its own `syscall`, which a test cannot replace"
 #endif
 
 namespace onnxar::testing {

@@ -114,7 +114,7 @@ PLATFORMS = (
 )
 
 # Named on the page because users ask for them.
-NOT_BUILT = (("MSVC, for Windows", "There is no MSVC on Linux. The sources were read for what it refuses, and parsed by clang without the macros of GCC: attributes and pragmas have guards, and no builtin is needed."),)
+NOT_BUILT = (("MSVC, for Windows", "There is no MSVC on Linux. The sources were searched for what MSVC refuses, and parsed by clang without the macros of GCC: attributes and pragmas have guards, and no builtin is needed."),)
 
 
 def jobs() -> int:
