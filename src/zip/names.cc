@@ -49,10 +49,10 @@ enum class PartRule : std::uint8_t { no_step, length, end, device, none };
 
 /// Returns the first rule that the part breaks. Some file system would change or refuse the part.
 PartRule broken_rule(std::string_view part) noexcept {
-  if (part.empty() || part == "." || part == "..") return PartRule::no_step;  // N9
-  if (part.size() > name_part_maximum) return PartRule::length;               // N15
-  if (part.back() == '.' || part.back() == ' ') return PartRule::end;         // N16
-  return os::is_device_name(part) ? PartRule::device : PartRule::none;        // N17
+  if (part.empty() || part == "." || part == "..") return PartRule::no_step;
+  if (part.size() > name_part_maximum) return PartRule::length;
+  if (part.back() == '.' || part.back() == ' ') return PartRule::end;
+  return os::is_device_name(part) ? PartRule::device : PartRule::none;
 }
 
 /// Returns the first rule that any part of the name breaks.
@@ -81,7 +81,7 @@ std::optional<NameFault> path_fault(std::string_view name, PartRule of_parts) no
     return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
   }
   if (of_parts != PartRule::no_step) return std::nullopt;
-  return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
+  return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};  // N9
 }
 
 /// Drops the version at the end (`;1`), as unzip does (F22).
@@ -114,12 +114,12 @@ std::optional<NameFault> name_fault(std::string_view name) noexcept {
   if (const auto fault = path_fault(name, broken)) return fault;
   static_assert(name_part_maximum == 255);
   if (broken == PartRule::length)
-    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
+    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};  // N15
   if (broken == PartRule::end) {
-    return NameFault{Code::zip_name_part_end,
+    return NameFault{Code::zip_name_part_end,  // N16
                      "the name has a part that ends in a dot or a space, which some readers leave out"};
   }
-  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};
+  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};  // N17
 }
 
 void check_name(std::string_view name, const Place& place) {
