@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "archive/graphs.h"
+#include "convert/archive_source.h"
 #include "convert/load.h"
 #include "model/data_difference.h"
 #include "model/front_end.h"
 #include "model/matching.h"
 #include "model/message_difference.h"
 #include "model/messages.h"
+#include "model/model.h"
 #include "model/side_file_difference.h"
 
 namespace onnxar {
@@ -262,18 +264,19 @@ Difference diff(const std::filesystem::path& before, const std::filesystem::path
   const LoadOptions once = opening_once(load);
   Model first = load_mapped(before, options_for(before, after, once));
   Model second = load_mapped(after, options_for(after, before, once));
-  const bool first_is_archive = names_archive(before, once), second_is_archive = names_archive(after, once);
-  const bool whole = load.graph.empty() && first_is_archive && second_is_archive;
-  if (!whole && first_is_archive) drop_name(first);
-  if (!whole && second_is_archive) drop_name(second);
+  const Archive* const first_archive = archive_of(*PayloadTable::of(first).source);
+  const Archive* const second_archive = archive_of(*PayloadTable::of(second).source);
+  const bool whole = load.graph.empty() && first_archive != nullptr && second_archive != nullptr;
+  if (!whole && first_archive != nullptr) drop_name(first);
+  if (!whole && second_archive != nullptr) drop_name(second);
   Comparison comparison(first, second, load.max_expansion, progress, whole ? first.further_graphs() : Graphs(),
                         whole ? second.further_graphs() : Graphs());
   Difference found = comparison.run();
-  if (whole) found.files = compare_side_files(before, after, once, comparison.changed_graphs());
+  if (whole) found.files = compare_side_files(*first_archive, *second_archive, comparison.changed_graphs());
   comparison.end();
   if (!found.none()) {
-    if (first_is_archive) expect_undamaged(before, options_for(before, after, once), found);
-    if (second_is_archive) expect_undamaged(after, options_for(after, before, once), found);
+    if (first_archive != nullptr) expect_undamaged(*first_archive, found);
+    if (second_archive != nullptr) expect_undamaged(*second_archive, found);
   }
   return found;
 }

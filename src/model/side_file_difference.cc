@@ -2,9 +2,7 @@
 #include "model/side_file_difference.h"
 
 #include <algorithm>
-#include <complex>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -12,8 +10,6 @@
 
 #include "archive/graphs.h"
 #include "archive/keys.h"
-#include "archive/opened_input.h"
-#include "base/little_endian.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"
 
@@ -34,12 +30,9 @@ SideBytes side_files_of(const Archive& archive) {
 
 }  // namespace
 
-std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
-                                           const LoadOptions& load, const std::set<std::string>& changed_graphs) {
-  const Archive first_archive = OpenedInput(before, load.open_ranges).archive();
-  const Archive second_archive = OpenedInput(after, load.open_ranges).archive();
-  const SideBytes first = side_files_of(first_archive);
-  const SideBytes second = side_files_of(second_archive);
+std::vector<FileChange> compare_side_files(const Archive& before, const Archive& after,
+                                           const std::set<std::string>& changed_graphs) {
+  const SideBytes first = side_files_of(before), second = side_files_of(after);
   std::map<std::string, FileChange> changes;
   for (const auto& [name, bytes] : first) {
     const auto other = second.find(name);
@@ -58,8 +51,7 @@ std::vector<FileChange> compare_side_files(const std::filesystem::path& before, 
   return found;
 }
 
-void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load, const Difference& found) {
-  const Archive archive = OpenedInput(path, load.open_ranges).archive();
+void expect_undamaged(const Archive& archive, const Difference& found) {
   std::set<std::string> changed;  // sites of tensors, and names of entries
   for (const TensorChange& tensor : found.tensors) {
     if (tensor.data) changed.insert({tensor.before->site, tensor.after->site});
@@ -68,8 +60,9 @@ void expect_undamaged(const std::filesystem::path& path, const LoadOptions& load
     if (file.change == Change::changed) changed.insert(file.name);
   }
   // Its sites are not those of the model, so all data that it names counts.
-  if (const auto graph = find_graph(archive, load.graph); graph && !load.graph.empty()) changed.emplace(graph->name);
-  archive.verify(archive.model_entry());
+  const ArchiveEntry model = archive.model_entry();
+  if (model.name != model_entry_name) changed.emplace(model.name);
+  archive.verify(model);
   const auto is_changed = [&changed](const std::string& text) { return changed.contains(text); };
   for (const ListedEntry& entry : ls(archive).entries) {
     if (is_changed(entry.name) || std::ranges::any_of(entry.graphs, is_changed) ||

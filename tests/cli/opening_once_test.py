@@ -48,6 +48,13 @@ class OpeningOnceTest(ToolCase):
                         made.write(self.model, "m.onnx")
                 self.assertEqual(self.opened(path, "pack", path, "-o", self.output), 1)
 
+    def test_compared_archives_are_read_once(self) -> None:
+        other = self.folder / "b.onnxar"
+        shutil.copy(self.archive, other)
+        for path in (self.archive, other):
+            # At the end it is opened twice more, to see that it is still the file that was read.
+            self.assertEqual(self.opened(path, "diff", self.archive, other), 3)
+
     def test_models_of_a_folder_are_opened_once(self) -> None:
         plain = self.model.read_bytes()
         first, second = (self.write(f"export/{name}", plain) for name in ("model.onnx", "b.onnx"))
