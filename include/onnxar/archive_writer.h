@@ -53,8 +53,8 @@ struct EntryState;
 /// Adds entries to a new archive (ArchiveWriter) or to an existing one (ArchiveEditor). Owns the file; move-only.
 ///
 /// The order is: weights, side files, graphs, because an edit can replace and remove only what follows the last weight.
-/// After a graph, `add` throws usage.argument. A side file before a weight is refused when the model is verified, since
-/// only its links tell the two apart. In an edit the order applies to the entries that it adds.
+/// After a graph, `add` throws usage.argument. A side file before a weight is refused when the model is verified: only
+/// the model's links show which entries are weights. In an edit the order applies to the entries that it adds.
 ///
 /// After any exception, every later call throws usage.writer_failed with the first failure, and nothing is published,
 /// even if the caller swallows the exception. After the end, every call throws usage.writer_finished.
@@ -136,9 +136,9 @@ class KeyMaker {
   /// Makes keys for an edit of this archive: reserves the names of its entries, its model and its file. Throws wire.*.
   /// Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
-  /// Excludes the name of an entry from the keys that `make` returns. Also excludes its first folder, because no entry
-  /// may have the name of a folder, and its last part, because a graph in that folder would find this entry instead of
-  /// the key's: `extra/a.txt` excludes `extra` and `a.txt` (W12).
+  /// Excludes the name of an entry from the keys that `make` returns, and two of its parts (W12). Of `extra/a.txt`,
+  /// also excludes `extra`, because no entry may have the name of a folder, and `a.txt`: if a graph in `extra` had a
+  /// tensor with this key, a tool that reads the unzipped archive would take `extra/a.txt` for it.
   void reserve(std::string_view name);
   /// Returns a new key for a tensor of this name.
   [[nodiscard]] std::string make(std::string_view tensor_name);

@@ -194,7 +194,7 @@ struct ReplaceOptions {
   ProgressCallback progress = {};           ///< bytes that are appended
   /// The graph to replace (named as for Archive::graph) or to add; the model then stays. Empty: the model is replaced.
   std::string graph = {};
-  /// If set, the edit throws io.changed unless the locked file still has this archive's state. Read during the call.
+  /// If set, an archive whose state the locked file must still have (else io.changed). It need not outlive the call.
   const Archive* prepared_from = nullptr;
 };
 

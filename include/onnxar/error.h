@@ -8,8 +8,8 @@
 //   }
 //
 // The library never prints and never ends the process. Ids of codes (error_codes.inc) and hints (error_hints.inc) are
-// stable. In all headers, `io.* (.changed: why)` means the codes that begin with io., above all io.changed if "why"
-// holds. Threads: all functions may be called concurrently.
+// stable. In all headers, `io.* (.changed: why)` means any code that begins with `io.`; io.changed in the case `why`.
+// Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstdint>

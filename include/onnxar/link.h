@@ -189,8 +189,8 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///    Access control lists are not read.
 /// 3. Each file is opened once, without following a link. Its owner and permissions are read from the open file.
 /// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
-/// 5. Only files that begin with this library's first line, or with the zeros that a crash can leave instead, are
-///    read, replaced or removed.
+/// 5. Only files that this library marked in their first line, or that begin with the zeros that a crash can leave
+///    instead, are read, replaced or removed.
 /// 6. A stored model is used if the archive's digest, the key, the variables ORT_* and MLAS_*, the system and the
 ///    processor are the same, and its CRC-32s match.
 /// 7. The digest, and that the CRC-32s match, are remembered until the next boot, as long as device, inode, size,
@@ -253,7 +253,7 @@ class StoredModel {
 struct StoredFile {
   std::string archive;     ///< the path of the archive that it was made from
   std::string runtime;     ///< as in the key
-  std::string why;         ///< why it cannot be stored; empty if it is
+  std::string why;         ///< why it cannot be stored; empty if it is stored
   std::uint64_t size = 0;  ///< bytes; 0 if it cannot be stored
   std::int64_t time = 0;   ///< nanoseconds since 1970
 };

@@ -15,7 +15,7 @@
  * Free      Functions that free, close, release or count accept NULL. All other pointers that a call returns are views.
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
- *           of other things  until their function free.
+ *           of other things  until the object that they belong to is freed.
  * Text      A name with a length beside it does not end in NUL. Any other `const char*` does. Paths are bytes, on
  *           Windows UTF-8.
  * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
@@ -153,8 +153,8 @@ onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** own
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
 /* --- several models ----------------------------------------------------------------------------------------------- */
-/* Gets the first additional graph (an entry NAME.onnx) from the index `from` on: begin with 0, and continue after the
- * last one. Code usage.no_such_entry: no more graphs. */
+/* Gets the first additional graph (an entry NAME.onnx) from the index `from` on. Pass 0 first, and then the index of
+ * the last result plus 1. Code usage.no_such_entry: no more graphs. */
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
 /* Opens a view of the archive whose model is the named graph. `name` may lack ".onnx", and may be the model's own. Both
@@ -251,7 +251,7 @@ onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_
  * in progress; while bytes are appended, opening also fails with it. `options` must not set alignment and overwrite. */
 onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
                           onnxar_archive** before, onnxar_error** error);
-/* Removes a side file, a graph, or an entry that no tensor names and no weight follows; to replace one, then add it.
+/* Removes a side file, a graph, or an entry that no tensor names. No weight may follow it. To replace it, then add it.
  * Call it before all calls that write. Code usage.no_such_entry; usage.argument: it cannot be removed in place. */
 onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length, onnxar_error** error);
 /* Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once. */

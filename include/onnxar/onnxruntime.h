@@ -57,8 +57,8 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
 
 struct SessionCache {
   std::filesystem::path file;  ///< of the stored model
-  /// Describes the versions of custom operator libraries, and all session options that are not defaults, except those
-  /// of threads and logging, because ONNX Runtime does not expose them. Each description gets its own stored model.
+  /// Describes all session options that are not defaults (except those of threads and logging) and the versions of
+  /// custom operator libraries: ONNX Runtime does not expose them. Each description gets its own stored model.
   std::string settings = {};
   std::string graph = {};      ///< as in LinkOptions
   std::string* why = nullptr;  ///< gets the reason why the session does not use the cache; "" if it does

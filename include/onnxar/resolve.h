@@ -181,8 +181,8 @@ class TensorWalk {
 /// `resolve` and a TensorPlace: initializers, sparse values and indices, node attributes, subgraphs, function bodies
 /// and defaults, training info. A tensor of a branch may have the same name as one of the main graph. So use the
 /// message's address as the key of a map, or `place.graph` together with the name. Needs an onnx.proto of ONNX 1.10 or
-/// later, 1.14 for defaults of functions. Calls prove_model first. Throws what both throw; usage.argument (an empty
-/// std::function); exceptions of `visit` pass through.
+/// later, 1.14 for defaults of functions. Calls prove_model first. Throws what prove_model and `resolve` throw;
+/// usage.argument (an empty std::function); exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
