@@ -161,8 +161,8 @@ class SizeRange:
 
 @dataclasses.dataclass(frozen=True)
 class CostPolynomial:
-    """Multiply-adds in terms of the dimensions that the inputs leave open. It is exact for all sizes in the ranges `sizes` with
-    which the model runs. There are at most 64 terms."""
+    """Multiply-adds in terms of the dimensions that the inputs leave open. It is exact for all sizes that
+    are in the ranges `sizes` and with which the model runs. There are at most 64 terms."""
 
     terms: list[CostTerm]
     sizes: list[SizeRange]

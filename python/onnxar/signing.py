@@ -1,7 +1,7 @@
 """Signs archives and verifies them, with OpenSSF Model Signing: `pip install onnxar[sign]`.
 
-A signature is a bundle of the package model-signing, whose manifest has the SHA-256 of each entry by its name: the manifest that
-model-signing makes of the folder to which a zip tool extracts the archive. So the command of model-signing verifies that folder
+A signature is a bundle of the package model-signing. Its manifest has the SHA-256 of each entry by its name, and equals the one
+that model-signing makes of the folder to which a zip tool extracts the archive. So the command of model-signing verifies that folder
 with the archive's bundle, and this module verifies the archive with the folder's bundle.
 
     onnxar.signing.sign("model.onnxar", private_key="key.pem")          # writes model.onnxar.sig
@@ -121,8 +121,8 @@ def sign(
 ) -> pathlib.Path:
     """Signs all entries of an archive, after reading them and comparing their CRC-32s.
 
-    A signature states who made it and what it covers, but not that it is the newest one. An archive with a bundle in both places
-    can only be verified by a `Signature` with `bundle` or `inside`.
+    A signature states who made it and what it covers, but not that it is the newest one. If an archive has a bundle beside it
+    and another one inside, only a `Signature` with `bundle` or `inside` can verify it.
 
     Args:
         archive: The path of the archive.
