@@ -162,7 +162,7 @@ export class Archive {
     return tensors;
   }
 
-  /** Returns the data of a tensor, all of its own `buffer`; undefined if it is in typed fields, as strings always are. */
+  /** Returns a tensor's data in a `buffer` with no other bytes; undefined if it is in typed fields, as strings always are. */
   async tensorBytes({ graph, entry = graph, offset, length }: Tensor): Promise<Uint8Array | undefined> {
     if (offset === undefined) return undefined;
     const bytes = await this.bytes(entry, offset, offset + length!);

@@ -28,7 +28,7 @@ export interface MetadataOptions {
   fetch?: typeof fetch;
   /** Options of every request, such as headers, credentials and signal. */
   request?: RequestInit;
-  /** Refuse models, or directories and models together, of more bytes (2^29). */
+  /** Refuse a model, or a directory and its models together, of more bytes than this (2^29). */
   maxModelSize?: number;
 }
 

@@ -18,7 +18,7 @@ export interface TensorInfo {
 export interface ValueInfo {
   name: string;
   dtype: Dtype;
-  /** Names are dimensions that inputs choose; '?' has no name. Absent if the model does not say a shape. */
+  /** A text names a dimension whose size the inputs choose, or is '?'. Absent if the model does not say a shape. */
   shape?: (number | string)[];
 }
 
