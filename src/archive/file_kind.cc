@@ -37,7 +37,7 @@ struct Magic {
 constexpr std::string_view lfs_beginning = "version https://git-lfs.github.com/spec/";
 
 constexpr std::array magics = {
-    Magic{0, "\x93NUMPY"sv, "a NumPy array (.npy); `numpy.savez` makes a file of weights of it"},
+    Magic{0, "\x93NUMPY"sv, "a NumPy array (.npy); `numpy.savez` turns it into a file of weights"},
     Magic{0, "GGUF"sv, "a GGUF file, which holds weights without an ONNX graph"},
     Magic{0, "\x1f\x8b"sv, "compressed with gzip; `gunzip` it first"},
     Magic{0, "\xfd\x37zXZ\0"sv, "compressed with xz; `unxz` it first"},
@@ -63,7 +63,7 @@ constexpr std::array text_magics = {
     Magic{0, "<!doctype html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
     Magic{0, "<html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
     Magic{0, "<?xml"sv, "XML, not an ONNX model"},
-    Magic{0, "{\""sv, "JSON; ONNX's Python package makes a .onnx file of a model in JSON (onnx.load, format=\"json\")"},
+    Magic{0, "{\""sv, "JSON; ONNX's Python package converts a model in JSON to .onnx (onnx.load, format=\"json\")"},
 };
 
 /// Lists kinds of zip files by the name of an entry, or by how such a name begins or ends.

@@ -169,8 +169,8 @@ void refuse_unlinkable(const std::filesystem::path& file) {
         base::concat("ONNX's readers of external data would refuse the archive because its name ", why, "; rename it"),
         {}, file);
   };
-  refuse_if(name.starts_with('#'), "begins with `#`, which to them names memory");
-  refuse_if(name.find("..") != std::string::npos, "has `..` in it, which to them leaves the folder");
+  refuse_if(name.starts_with('#'), "begins with `#`, which they take for a name of memory");
+  refuse_if(name.find("..") != std::string::npos, "has `..` in it, which they take for a path out of the folder");
   refuse_if(!base::is_utf8(name), "is not UTF-8");
 }
 

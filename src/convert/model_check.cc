@@ -264,7 +264,7 @@ class ModelCheck {
     const std::uintptr_t element = bits_per_element(site.tensor.type) / 8;
     std::string message = "its data does not begin at a multiple of 64 bytes";
     if (element > 1 && address % element != 0) {
-      message += concat(", nor of its elements' ", element, " bytes, so it cannot be used in place");
+      message += concat(", nor of the size of its elements (", element, " bytes), so it cannot be used in place");
     }
     add(Severity::warning, Code::onnx_external_unaligned, site, message, {Hint::pack_aligns});  // R6
   }

@@ -153,7 +153,7 @@ WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes
   // Both find the same values only if the sentinels come first.
   const bool in_step = std::ranges::is_partitioned(narrow, [](std::uint32_t value) { return value == sentinel32; });
   if (more ? !in_step : field.size() != sentinels * value_size) {
-    refuse(Code::zip_zip64_extra, "the zip64 field does not hold exactly the values that the header leaves to it");
+    refuse(Code::zip_zip64_extra, "the zip64 field does not match the values that are 0xFFFFFFFF in the header");
   }
   bool needed = false;
   for (std::size_t i = 0; i < narrow.size(); ++i) {

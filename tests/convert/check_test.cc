@@ -180,8 +180,8 @@ TEST_F(CheckTest, WarnsOfDataThatIsNotAlignedToElements) {
         checked(archive_of(model_of({linked_floats("w", 256, "w", offset)}), {zip_entry("w", pattern(2048))}));
     return findings.size() == 1 ? findings[0].message : "";
   };
-  EXPECT_THAT(message_of(3), HasSubstr("nor of its elements' 4 bytes"));
-  EXPECT_THAT(message_of(62), HasSubstr("nor of its elements' 4 bytes"));
+  EXPECT_THAT(message_of(3), HasSubstr("nor of the size of its elements (4 bytes)"));
+  EXPECT_THAT(message_of(62), HasSubstr("nor of the size of its elements (4 bytes)"));
   EXPECT_THAT(message_of(4), HasSubstr("does not begin at a multiple of 64 bytes"));
   EXPECT_THAT(message_of(4), Not(HasSubstr("elements")));
 }
