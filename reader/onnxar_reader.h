@@ -43,8 +43,8 @@
  * The work is linear in the file's size, times a logarithm if names were chosen to share a hash. Opening checks stage
  * open of the specification; stage use is checked before an entry's bytes are returned, M8 to M21 before a tensor is.
  * CRC-32s are compared on demand. A mapped file that is shortened faults on access: replace it by renaming.
- * - Define for onnxar_reader.c: OAR_NO_MMAP to read files with stdio, which blocks on pipes, also on POSIX (otherwise
- * they are mapped there); OAR_NO_STDIO to omit onnxar_reader_open; OAR_API for text before each function: `static`. */
+ * - Define for onnxar_reader.c: OAR_NO_MMAP to read files with stdio also on POSIX, where they are mapped otherwise
+ * (stdio blocks on pipes); OAR_NO_STDIO to omit onnxar_reader_open; OAR_API for text before each function: `static`. */
 #ifndef ONNXAR_READER_H
 #define ONNXAR_READER_H
 
