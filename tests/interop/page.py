@@ -110,8 +110,8 @@ def summary(found: dict) -> str:
     compared = counts["same"] + counts["refused"] + counts["wrong"]
     return (
         f"Of {compared} cells whose plain model runs, {counts['same']} have the same output, {counts['refused']} are refused and "
-        f"{counts['wrong']} are wrong. {counts['plain refused']} further cells belong to tools that refuse the plain model, too"
-        + (f"; in {counts['ran alone']} the tool refuses the plain model and runs the form." if counts["ran alone"] else ".")
+        f"{counts['wrong']} are wrong. In {counts['plain refused']} further cells the tool refuses both the plain model and the form"
+        + (f"; in {counts['ran alone']} it refuses the plain model but runs the form." if counts["ran alone"] else ".")
         + f" Run at commit `{found['commit']}`."
     )
 
