@@ -9,12 +9,14 @@
 
 #include "onnxar/archive.h"
 #include "support/zip_builder.h"
+#include "support/zip_directory.h"
 
 namespace onnxar::testing {
 
 /// Keeps its bytes alive.
 inline Archive opened(Blob bytes) {
   auto storage = std::make_shared<const Blob>(std::move(bytes));
+  note_zip("opened", *storage);
   const Bytes view = *storage;
   return Archive::open(view, std::move(storage));
 }

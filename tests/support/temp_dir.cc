@@ -9,6 +9,7 @@
 
 #include "os/names.h"
 #include "support/special_files.h"
+#include "support/zip_directory.h"
 
 namespace onnxar::testing {
 namespace fs = std::filesystem;
@@ -54,6 +55,7 @@ fs::path TempDir::write_file(std::string_view name, std::span<const std::byte> b
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) throw std::runtime_error("cannot write " + path.string());
+  note_zip("written to a file", bytes);
   return path;
 }
 
@@ -62,7 +64,9 @@ fs::path TempDir::write_file(std::string_view name, std::string_view text) const
 }
 
 std::vector<std::byte> TempDir::read_file(std::string_view name) const {
-  return testing::read_file(path_ / os::path_of(name));
+  std::vector<std::byte> bytes = testing::read_file(path_ / os::path_of(name));
+  note_zip("read from a file", bytes);
+  return bytes;
 }
 
 std::string TempDir::read_text(std::string_view name) const {

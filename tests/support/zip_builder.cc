@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/zip_directory.h"
+
 namespace onnxar::testing {
 namespace {
 
@@ -388,7 +390,11 @@ Blob Built::data_of(std::string_view name) const {
   return {first, first + static_cast<std::ptrdiff_t>(place.data_size)};
 }
 
-Built ZipBuilder::build_placed() const { return Writer(*this).write(); }
+Built ZipBuilder::build_placed() const {
+  Built built = Writer(*this).write();
+  note_zip("built", built.bytes);
+  return built;
+}
 
 ZipEntry& ZipBuilder::entry(std::string_view name) {
   for (ZipEntry& candidate : entries) {

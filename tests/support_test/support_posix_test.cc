@@ -1,5 +1,6 @@
 // The helpers that other tests stand on: the bytes they build are what they say, and tools of other makers
 // agree.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -13,14 +14,17 @@
 #include <string>
 #include <vector>
 
+#include "support/emulation.h"
 #include "support/guarded_buffer.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
+#include "support/zip_directory.h"
 
 namespace onnxar::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using Strings = std::vector<std::string>;
 
 Blob hex(const std::vector<unsigned>& values) {
@@ -308,6 +312,29 @@ TEST(Edit, MayUseZip64) {
   builder.force_zip64 = true;
   builder.entry(model_entry).force_zip64_sizes = true;
   expect_accepted(builder.build(), {python, unzip});
+}
+
+TEST(ZipDirectory, ListsOffsetsSizesAndExtraLengths) {
+  Built built = smallest_archive();
+  const auto expect = [&](const char* line) { EXPECT_THAT(zip_directory(built.bytes), ContainsRegex(line)); };
+  expect("\n  \"w\" +0 +64 +1024 +1024 +0 +33\\+0\n  \"__MODEL_PROTO\" +1088 +1152 +118 ");
+  flip_bit(built.bytes, built.entries[1].header_offset);
+  expect("\"__MODEL_PROTO\" +1088 +no header");
+  put_u16(built.bytes, built.entries[1].central_offset + 28, 0xFFFF);
+  expect(" is cut\n");
+  flip_bit(built.bytes, built.directory_offset);
+  expect("no central header at 1270\n");
+  EXPECT_EQ(zip_directory(blob("PK")), "2 bytes, no end record\n");
+}
+
+TEST(ZipDirectory, IsPrintedByFailingTest) {
+  if (std::getenv("ONNXAR_FAIL") != nullptr) FAIL() << smallest_archive().end_offset;
+  if (!std::filesystem::exists("/proc/self/exe")) GTEST_SKIP() << "the path of this program is not known";
+  ONNXAR_NATIVELY("start this program");
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  EXPECT_EQ(exit_code("env -u GTEST_OUTPUT ONNXAR_FAIL=1 " + self + " --gtest_filter=*.IsPrintedByFailingTest" +
+                      " | grep -A2 'zip file last built' | grep w"),
+            0);
 }
 
 TEST(Damage, VerbsChangeWhatTheySay) {

@@ -15,7 +15,7 @@ namespace onnxar::testing {
 namespace {
 
 std::optional<ErrorContext> refusal_of_end(const Blob& bytes) {
-  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  const GuardedBuffer file = guarded_zip(bytes);
   return refusal_of([&] { return zip::read_end(file.bytes()).entries; });
 }
 

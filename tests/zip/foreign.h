@@ -27,7 +27,7 @@ inline std::vector<std::pair<std::string, Blob>> read_all(Bytes file) {
 }
 
 inline std::optional<ErrorContext> refusal_of_zip(const Blob& bytes, const zip::Limits& limits = {}) {
-  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  const GuardedBuffer file = guarded_zip(bytes);
   return refusal_of([&] {
     static_cast<void>(zip::ForeignDirectory::read(file.bytes(), limits));
     return read_all(file.bytes()).size();
@@ -86,7 +86,7 @@ void expect_refused_in_directory(Code code, std::string_view entry, const Change
 
 /// The names in the order of the reader; every byte has been read.
 inline std::vector<std::string> names_in(const Blob& bytes) {
-  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  const GuardedBuffer file = guarded_zip(bytes);
   std::vector<std::string> names;
   for (const auto& [name, data] : read_all(file.bytes())) names.push_back(name);
   return names;

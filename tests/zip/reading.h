@@ -9,6 +9,7 @@
 #include "support/guarded_buffer.h"
 #include "support/refusal.h"
 #include "support/zip_builder.h"
+#include "support/zip_directory.h"
 #include "zip/directory.h"
 
 namespace onnxar::testing {
@@ -22,15 +23,21 @@ inline Blob part(Bytes bytes, std::size_t first, std::size_t last) {
   return copy_of(bytes.subspan(first, last - first));
 }
 
+/// The bytes before an inaccessible page. If the test fails, their directory is printed.
+inline GuardedBuffer guarded_zip(const Blob& bytes) {
+  note_zip("read", bytes);
+  return GuardedBuffer::ending_at_guard(bytes);
+}
+
 /// Returns the error of reading the directory; nothing if `open` would continue.
 inline std::optional<ErrorContext> refusal_of_directory(const Blob& bytes, const zip::Limits& limits = {}) {
-  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  const GuardedBuffer file = guarded_zip(bytes);
   return refusal_of([&] { return zip::Directory::read(file.bytes(), limits).entries().size(); });
 }
 
 /// As above, but also proves every local header.
 inline std::optional<ErrorContext> refusal_of_archive(const Blob& bytes) {
-  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  const GuardedBuffer file = guarded_zip(bytes);
   return refusal_of([&] {
     const zip::Directory directory = zip::Directory::read(file.bytes(), {});
     for (std::size_t i = 0; i < directory.entries().size(); ++i) {
