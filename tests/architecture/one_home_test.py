@@ -28,6 +28,26 @@ class Codes(unittest.TestCase):
         self.assertIn("onnx_tensor_data_beside", seen)  # thrown by a function for this code alone
 
 
+VERBS = "pack|unpack|ls|check|repack|replace|undo|recover|link|cat|show|dump|extract|freeze|diff|completion|man"
+HINTS = "include/onnxar/error_hints.inc"
+# What the words of a hint for C++, C, the command and Python may not name: it is another interface's.
+OF_OTHERS = (r"--|`onnxar|=True", r"::|[A-Z]\w+Options|RenamedEntry|onnxar/\w+\.h|--|`onnxar (?!_)",
+             r"::|[A-Z]\w+Options|onnxar\.|onnxar_|=True", r"::|[A-Z]\w+Options|--|`onnxar|onnxar_")  # fmt: skip
+
+
+class Hints(unittest.TestCase):
+    def test_each_interface_is_named_to_its_users_only(self):
+        used = "".join(sources("src").values())
+        rows = re.split(r"(?m)^ONNXAR_HINT\(", (ROOT / HINTS).read_text())[1:]
+        self.assertGreater(len(rows), 30)
+        for row in rows:
+            name, words = row.partition(",")[0], re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", row))[1:]
+            with self.subTest(hint=name):
+                self.assertRegex(used, rf"\bHint::{name}\b")
+                for word, wrong in zip(words, OF_OTHERS, strict=True):
+                    self.assertNotRegex(word, wrong)
+
+
 # A fact -> its spelling in the code, the folders to search, and the only file that may contain it.
 HOMES = {
     "the default domain": (r'"ai\.onnx"', "src/onnx/sites.h"),
@@ -61,6 +81,8 @@ HOMES = {
     "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
     "a key that clashes with a folder": (r"substr\(0, (?:\w+\.)*find\('/'\)\)", "src/archive/key_maker.cc"),
     "a budget of bytes": (r"checked_multiply\(input", "src/base/checked.h"),
+    "tables of keys from files, under a random hash": (r"std::unordered_(?:multi)?(?:map|set)<", "src/base/keyed_hash.h"),
+    "options and verbs of the command": (rf'"[^"\n]*(?:--(?!large_model)[a-z]{{2}}|\bonnxar (?:{VERBS})\b)', HINTS),
 }
 
 

@@ -4,8 +4,6 @@ import pathlib
 import re
 import unittest
 
-from calls import Function, Sources
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "src/README.md").read_text()
 STOP = re.compile(r"`([a-z_]+/[a-z0-9_]+\.(?:cc|h))`: `([\w:]+)`")
@@ -22,16 +20,7 @@ def defines(path: pathlib.Path, function: str) -> bool:
     return bool(re.search(rf"(?:\b{re.escape(function)}\(|^(?:class|struct) {re.escape(function)}\b)", text, re.MULTILINE))
 
 
-FARTHEST = 6  # calls between stops; a stop in the wrong place is often reached too, but on a longer way
 MOST_STOPS = 8
-CALLED_BY_THE_PROGRAM = {"prove_model", "resolve"}
-
-
-def stop_at(sources: Sources, line: str) -> list[Function]:
-    """The overloads of the function that a stop names."""
-    file, function = STOP.findall(line)[0]
-    owner, _, name = function.rpartition("::")
-    return [each for each in sources.by_name[name] if each.file == ROOT / "src" / file and each.owner == owner]
 
 
 class Readme(unittest.TestCase):
@@ -54,18 +43,10 @@ class Readme(unittest.TestCase):
                 with self.subTest(line=line):
                     self.assertTrue(defines(ROOT / "src" / stop.group(1), function))
 
-    def test_each_stop_is_called_by_stops_before_it(self) -> None:
-        sources = Sources(ROOT)
+    def test_journeys_have_few_stops(self) -> None:
         for journey in README.split("\n### ")[1:]:
-            stops = [stop_at(sources, line) for line in journey.splitlines() if STOP.match(line.partition(". ")[2])]
-            self.assertIn(len(stops), range(6, MOST_STOPS + 1))
-            # A caller of resolve's second half holds the archive that the first half opened.
-            starts = [stops[0]] + [stop for stop in stops if {each.name for each in stop} & CALLED_BY_THE_PROGRAM]
-            for i, stop in enumerate(stops):
-                with self.subTest(stop=stop[0].name, journey=journey.splitlines()[0]):
-                    later = [function for each in stops[i + 1 :] for function in each]
-                    before = [function for each in stops[:i] + starts for function in each if function not in later]
-                    self.assertIn(sources.steps(before, stop, later), range(FARTHEST + 1))
+            stops = [line for line in journey.splitlines() if STOP.match(line.partition(". ")[2])]
+            self.assertIn(len(stops), range(6, MOST_STOPS + 1), journey.splitlines()[0])
 
     def test_the_picture_has_every_room(self) -> None:
         picture = README.split("```")[1]

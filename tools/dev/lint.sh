@@ -9,7 +9,7 @@ separately() {
   say "lint: every source and header alone"
   cmake --preset separate
   cmake --build --preset separate --target onnxar_schema
-  "$python" -B tests/architecture/compile_alone.py build/separate/compile_commands.json
+  "$python" -B tests/lint/compile_alone.py build/separate/compile_commands.json
 }
 
 need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 python3-venv
