@@ -1,5 +1,5 @@
 // Mutants of archives get the verdict of the C++ reader. ONNXAR_ACCEPTS is the program that tells it
-// (tests/differential/accepts.cc), ONNXAR_MUTANTS how many there are.
+// (tests/interop/zip/accepts.cc), ONNXAR_MUTANTS how many there are.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ Usage: web.py COPY [--fast | --memory]
 --memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler and the
 program that steers Chromium, and runs the tests of FAST.
 
-ONNXAR and ONNXAR_ACCEPTS are the command and the program of tests/differential/accepts.cc. The interpreter is that of
+ONNXAR and ONNXAR_ACCEPTS are the command and the program of tests/interop/zip/accepts.cc. The interpreter is that of
 an environment with tools/requirements.txt, which has Node.
 """
 

@@ -15,7 +15,7 @@ import onnxar
 import onnxar.onnxruntime
 
 WIDTH = 4
-WRITTEN = pathlib.Path(__file__).parents[2] / "tests/onnxruntime/scale.onnx_adapter"  # what the tests of C++ read
+WRITTEN = pathlib.Path(__file__).parents[2] / "tests/interop/readers/scale.onnx_adapter"  # what the tests of C++ read
 
 
 def lora() -> dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "differential"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop/zip"))
 
 from workers import FROM_THE_FRONT, Peers, installed
 

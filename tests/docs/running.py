@@ -137,7 +137,7 @@ class Story:
         """Compiles and runs a program. A fragment waits for the others of its page: `end` compiles all of them as one."""
         if not block.is_program:
             if "onnxruntime.h" in block.text and not (self.compiler.runtime / "include").exists():
-                print(f"{block.place}: not compiled, as tests/onnxruntime/fetch.py has not fetched ONNX Runtime")
+                print(f"{block.place}: not compiled, as tests/interop/readers/fetch.py has not fetched ONNX Runtime")
             else:
                 self.fragments.append(block)
             return

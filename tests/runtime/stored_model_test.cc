@@ -1,4 +1,4 @@
-// Models as ONNX Runtime stored them. Here the test writes what ONNX Runtime would; tests/onnxruntime has the real one.
+// Models as ONNX Runtime stored them. Here the test writes what ONNX Runtime would; tests/interop/readers has the real one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@ differential() {  # N [SEED [FIRST]]
   build release --target onnxar_accepts
   say "fuzz differential $*"
   ONNXAR_BUILD_PEERS=1 ONNXAR_ACCEPTS=build/release/tests/onnxar_accepts PYTHONPATH=tests \
-    "$python" -B tests/differential/fuzz.py "$@"
+    "$python" -B tests/interop/zip/fuzz.py "$@"
 }
 
 [[ ${1-} != differential ]] || { differential "${@:2}"; return; }

@@ -4,4 +4,4 @@
 need interop "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${serve_packages[@]}"
 build tool --target onnxar
 python_package
-env ONNXAR="$PWD/build/tool/tools/onnxar" PYTHONPATH=tests "$python" -B -m interop.matrix "$@"
+env ONNXAR="$PWD/build/tool/tools/onnxar" PYTHONPATH=tests "$python" -B -m interop.readers.matrix "$@"

@@ -22,7 +22,7 @@ type -P cargo > /dev/null || rust_packages=(cargo-web rustc-web)
 need verify "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${data_packages[@]}" \
   "${clang_packages[@]}" "${cross_packages[@]}" clang-format-19 python3-clang-19 "${rust_packages[@]}"
 peers
-build/peers_venv/bin/python tests/onnxruntime/fetch.py build/onnxruntime
+build/peers_venv/bin/python tests/interop/readers/fetch.py build/onnxruntime
 [[ -x build/python_venv/bin/python ]] || stage "build the wheel" python_package
 more_packages signing
 more_packages tools

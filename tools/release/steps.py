@@ -68,7 +68,7 @@ def bring(root: Path, family: str) -> None:
     (root / "wheels/older").mkdir(parents=True)
     for wheel in DIST.glob(f"*{family}*_x86_64.whl"):
         shutil.copy(wheel, root / "wheels")
-    for folder in ("python/tests", "tests/onnxruntime", "tests/support", "spec/vectors", "include", "src", "examples"):  # some tests read these
+    for folder in ("python/tests", "tests/interop/readers", "tests/support", "spec/vectors", "include", "src", "examples"):  # some tests read these
         shutil.copytree(ROOT / folder, root / "project" / folder)
 
 

@@ -3,7 +3,7 @@
 
 Usage: ONNXAR_ACCEPTS=path/to/onnxar_accepts mutants.py ROOT SEED COUNT
 
-A line is {"what": ..., "file": base64, "said": READING}. READING is what tests/differential/accepts.cc prints as
+A line is {"what": ..., "file": base64, "said": READING}. READING is what tests/interop/zip/accepts.cc prints as
 "strict": {"code": ...} or {"entries": [[name in hexadecimal, size, digest, offset], ...]}; the first 8 digits of a
 digest are the CRC-32.
 """
@@ -29,7 +29,7 @@ def verdicts(files: list[bytes]) -> list[dict]:
 
 def main() -> None:
     root, seed, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    sys.path[:0] = [str(root / "tests"), str(root / "tests" / "differential")]
+    sys.path[:0] = [str(root / "tests"), str(root / "tests/interop/zip")]
     from mutants import mutants
 
     row = mutants(seed, 0, count)
