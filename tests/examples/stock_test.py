@@ -250,8 +250,8 @@ class Loaders(StockCase):
     def test_loaders_refuse_marked_vectors_with_one_line(self):
         rows = [row for row in vectors() if row["stage"] and row.get("loader")]
         self.assertGreater(len(rows), 300)
-        if not STOCK:  # two for each rule
-            rows = [row for row in rows if row in [each for each in rows if each["rule"] == row["rule"]][:2]]
+        if not STOCK:  # one for each rule
+            rows = list({row["rule"]: row for row in reversed(rows)}.values())
         for language in languages():
             with self.subTest(language=language):
                 done = self.loaded(language, rows)
@@ -262,7 +262,7 @@ class Loaders(StockCase):
                     self.assertRegex(done[name].stderr, r"\A[Ll]oad[a-z.]*: [^\n]+\n\Z", name)
 
     def test_each_reads_the_same_in_what_is_valid(self):
-        rows = [row for row in vectors() if row["stage"] is None][:: 1 if STOCK else 4]
+        rows = [row for row in vectors() if row["stage"] is None][:: 1 if STOCK else 8]
         wanted = {name: each.stdout for name, each in self.loaded("python", rows).items() if each.returncode == 0}
         self.assertTrue(any(wanted.values()))
         for language in languages():

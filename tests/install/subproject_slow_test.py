@@ -1,4 +1,6 @@
-"""Projects contain the library by FetchContent from a source archive, offline, and without protobuf, tests, tools or its install rules."""
+"""Projects contain the library by FetchContent from a source archive, offline, and without protobuf, tests, tools or its install rules.
+
+Where clang has libc++, the project is built with both: libc++ lacks parts of C++20 that libstdc++ has, such as std::jthread."""
 
 import os
 import re
@@ -9,6 +11,8 @@ import unittest
 from pathlib import Path
 
 from support.command_line import FolderCase
+
+from libcxx_test import compiler_with_libcxx
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = Path(__file__).with_name("subproject")
@@ -41,6 +45,8 @@ class Subproject(FolderCase):
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={path}" for path in [shutil.which("ccache")] if path]
         joined = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=100"]
         offline = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")  # any download would fail
+        if clang := compiler_with_libcxx():
+            options += (f"-DCMAKE_CXX_COMPILER={clang}", "-DCMAKE_CXX_FLAGS=-stdlib=libc++")
         run(CMAKE, "-S", PROJECT, "-B", self.build, f"-DONNXAR_ARCHIVE={self.archive}", *disabled, *launcher, *joined, *options, **offline)
         # Without these two, ccache would see different sources in each temporary folder.
         run(CMAKE, "--build", self.build, "--parallel", "2", CCACHE_BASEDIR=self.folder, CCACHE_NOHASHDIR=1)

@@ -29,7 +29,7 @@ class Module(unittest.TestCase):
     def test_its_own_tests_pass_with_current_packages(self) -> None:
         paths = os.pathsep.join([str(SOURCE / "tests"), str(RFC)])
         for name in ("onnx_archive_test.py", "onnx_archive_save_test.py"):
-            self.ends_well(SOURCE / "tests/interop/onnx" / name, PYTHONPATH=paths)
+            self.ends_well(SOURCE / "tests/interop/onnx" / name, PYTHONPATH=paths, ONNXAR_SAMPLE="5")
 
 
 if __name__ == "__main__":
