@@ -83,11 +83,7 @@ TEST_F(ArchiveWriterTest, RangeThatLeavesTheFileIsRefused) {
   const TempDir source;
   const fs::path path = source.write_file("data", pattern(5000));
   const auto expect_refused = [&](const FileRange& range, Code code) {
-    const auto error = error_of_adding("w", range);
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), code);
-    EXPECT_EQ(error->entry(), "w");
-    EXPECT_EQ(error->path(), range.path);
+    expect_error(error_of_adding("w", range), {.code = code, .entry = "w", .path = range.path});
   };
   for (const auto& [offset, length] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
            {0, 5001}, {5000, 1}, {5001, 0}, {1, ~std::uint64_t{0}}, {~std::uint64_t{0}, 2}}) {
@@ -166,11 +162,8 @@ TEST_F(ArchiveWriterTest, BadReservedAndClashingNamesAreRefused) {
 }
 
 TEST_F(ArchiveWriterTest, ModelOf2GiBIsRefused) {
-  const auto error = error_if_any([&] { writer_.finish(AnnouncedSource(1ULL << 31U)); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::archive_model_too_large);
-  EXPECT_EQ(error->advice().hint, Hint::lower_threshold);
-  EXPECT_EQ(error->path(), folder_ / "a");
+  expect_error(error_if_any([&] { writer_.finish(AnnouncedSource(1ULL << 31U)); }),
+               {.code = Code::archive_model_too_large, .path = folder_ / "a", .hint = Hint::lower_threshold});
   expect_nothing_seen();
 }
 
@@ -221,10 +214,7 @@ TEST(ReservingRoom, NamesAFullDisk) {
   if (!mount.mounted()) GTEST_SKIP() << "no small disk can be mounted here";
   {
     ArchiveWriter writer = ArchiveWriter::create(folder / "a");
-    const auto error = error_if_any([&] { writer.reserve(mebibyte); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::io_disk_full);
-    EXPECT_EQ(error->path(), folder / "a");
+    expect_error(error_if_any([&] { writer.reserve(mebibyte); }), {.code = Code::io_disk_full, .path = folder / "a"});
   }
   {
     ArchiveWriter writer = ArchiveWriter::create(folder / "a");

@@ -32,10 +32,7 @@ class DamagedEditTest : public ::testing::Test {
   template <typename Action>
   void expect_refused(std::string_view entry, const Action& action) {
     for (const OutputOptions& output : {dry_output, unsynced_output}) {
-      const Error error = error_of([&] { action(output); });
-      EXPECT_EQ(id(error.code()), id(Code::zip_data_crc)) << error.what();
-      EXPECT_EQ(error.entry(), entry);
-      EXPECT_EQ(error.path(), path_);
+      expect_error(error_of([&] { action(output); }), {.code = Code::zip_data_crc, .entry = entry, .path = path_});
       EXPECT_EQ(folder_.read_file("a.onnxar"), built_.bytes);
     }
   }

@@ -63,9 +63,8 @@ TEST(EditLock, NamesEditorOfThisProcess) {
   const TempDir folder;
   const fs::path path = folder.write_file("a.onnxar", smallest_archive().bytes);
   const ArchiveEditor editor = ArchiveEditor::open(path, without_proof);
-  const Error error = error_of([&] { static_cast<void>(ArchiveEditor::open(path, without_proof)); });
-  EXPECT_EQ(error.code(), Code::archive_busy);
-  EXPECT_NE(error.message().find("by an editor of this one"), std::string::npos);
+  expect_error(error_of([&] { static_cast<void>(ArchiveEditor::open(path, without_proof)); }),
+               {.code = Code::archive_busy, .says = {"by an editor of this one"}});
 }
 
 TEST(EditLock, KeepsEditsOfOtherProcessesOutAndReadersIn) {

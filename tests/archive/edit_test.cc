@@ -23,7 +23,6 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
 using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
@@ -276,10 +275,7 @@ TEST_F(EditTest, DryRunsExcludeEditsButNotEachOther) {
   const EditOptions dry = {.output = {.dry_run = true}};
   const ArchiveEditor first = editor(dry);
   const ArchiveEditor second = editor(dry);
-  const auto error = error_if_any([&] { return editor(); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::archive_busy);
-  EXPECT_EQ(error->path(), path_);
+  expect_error(error_if_any([&] { return editor(); }), {.code = Code::archive_busy, .path = path_});
 }
 
 TEST_F(EditTest, AnEditThatReadersWouldRefuseIsNotCommitted) {
@@ -377,11 +373,8 @@ TEST_F(EditTest, ReaderSeesTheOldStateUntilSomethingIsAppended) {
   ArchiveEditor open = editor();
   EXPECT_EQ(Archive::open(path_).size(), 2U);
   open.add("b", pattern(std::size_t{3} << 20U));
-  const auto error = error_if_any([&] { return Archive::open(path_).size(); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::archive_busy);
-  EXPECT_EQ(error->path(), path_);
-  EXPECT_THAT(error->what(), HasSubstr("try again"));
+  expect_error(error_if_any([&] { return Archive::open(path_).size(); }),
+               {.code = Code::archive_busy, .path = path_, .says = {"try again"}});
   open.commit(new_model());
   EXPECT_EQ(Archive::open(path_).size(), 3U);
 }

@@ -109,11 +109,8 @@ TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
 TEST_F(EntryWriterTest, AModelThatProtobufCannotReadIsRefused) {
   TestedWriter entries = writer();
   entries.state().check_model_size(0x7fffffff);
-  const auto error = error_if_any([&] { entries.state().check_model_size(0x80000000); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::archive_model_too_large);
-  EXPECT_EQ(error->entry(), model_entry);
-  EXPECT_EQ(error->path(), target_);
+  expect_error(error_if_any([&] { entries.state().check_model_size(0x80000000); }),
+               {.code = Code::archive_model_too_large, .entry = model_entry, .path = target_});
 }
 
 }  // namespace

@@ -26,7 +26,6 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
 
 constexpr std::string_view good = "the good archive that was there before";
@@ -156,12 +155,9 @@ TEST_F(FailedWriter, RepeatsTheFirstErrorAtEveryLaterCall) {
       [&] { open.add("b", as_bytes("b")); }, [&] { open.add("../c", as_bytes("c")); },
       [&] { open.add("d", FileRange("/none")); }, [&] { open.reserve(10); }, [&] { open.finish(smallest_model()); }};
   for (const auto& call : calls) {
-    const auto error = error_if_any([&] { call(); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::usage_writer_failed);
-    EXPECT_THAT(error->message(), HasSubstr("the device is gone"));
-    EXPECT_THAT(error->message(), HasSubstr("new writer"));
-    EXPECT_EQ(error->path(), folder_ / "a");
+    expect_error(
+        error_if_any([&] { call(); }),
+        {.code = Code::usage_writer_failed, .path = folder_ / "a", .says = {"the device is gone", "new writer"}});
   }
 }
 
@@ -175,12 +171,10 @@ TEST_F(FailedWriter, StaysFailedAfterASecondFinish) {
 TEST_F(FailedWriter, AsksAModelForItsSizeOnce) {
   ArchiveWriter open =
       ArchiveWriter::create(folder_ / "a", {.output = {.overwrite = true, .sync = false}, .verify_model = false});
-  const auto error = error_if_any([&] { open.finish(GrowingModel()); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_source_size);
-  EXPECT_EQ(error->entry(), model_entry);
-  EXPECT_EQ(error->path(), folder_ / "a");
-  EXPECT_THAT(error->message(), HasSubstr("shorter than the 10 bytes"));
+  expect_error(error_if_any([&] { open.finish(GrowingModel()); }), {.code = Code::io_source_size,
+                                                                    .entry = model_entry,
+                                                                    .path = folder_ / "a",
+                                                                    .says = {"shorter than the 10 bytes"}});
   expect_nothing_published();
 }
 

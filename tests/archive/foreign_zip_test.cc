@@ -334,11 +334,8 @@ TEST_F(UnpackedZipTest, DamagedDataIsRefusedWhereItIsRead) {
   UnpackedZip zip(OpenedInput(path).file(), path, folder_.path(), 8);
   const std::size_t stored = index_of(zip, "stored");
   static_cast<void>(zip.bytes(stored));
-  const auto error = error_if_any([&] { zip.verify(stored); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::zip_data_crc);
-  EXPECT_EQ(error->offset(), built_.entry("stored").data_offset);
-  EXPECT_EQ(error->path(), path);
+  expect_error(error_if_any([&] { zip.verify(stored); }),
+               {.code = Code::zip_data_crc, .offset = built_.entry("stored").data_offset, .path = path});
 }
 
 }  // namespace

@@ -80,9 +80,8 @@ TEST_F(OpenedInputTest, AddressIsOpenedInRanges) {
 }
 
 TEST_F(OpenedInputTest, MissingFileIsAnErrorWithItsPath) {
-  const Error error = error_of([this] { OpenedInput(folder_ / "nothing"); });
-  EXPECT_EQ(error.code(), Code::io_not_found);
-  EXPECT_EQ(error.path(), folder_ / "nothing");
+  expect_error(error_of([this] { OpenedInput(folder_ / "nothing"); }),
+               {.code = Code::io_not_found, .path = folder_ / "nothing"});
 }
 
 }  // namespace

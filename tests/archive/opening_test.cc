@@ -28,7 +28,6 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 constexpr std::size_t page = 4096;
 const OpenOptions copied = {.copy_in = true};
@@ -180,11 +179,8 @@ TEST(DescriptorRange, AlignsAddressesToOffsetEntryAndPage) {
 TEST(DescriptorRange, OffsetsThat64DoesNotDivideAreRefused) {
   const Embedded host(64, smallest_archive());
   for (const std::uint64_t offset : {1U, 4U, 32U, 63U, 65U, 100U}) {
-    const auto error = error_if_any([&] { return Archive::open({number_of(host.file()), offset, std::nullopt}); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::usage_argument);
-    EXPECT_THAT(error->what(), HasSubstr("multiple of 64"));
-    EXPECT_THAT(error->what(), HasSubstr(std::to_string(offset)));
+    expect_error(error_if_any([&] { return Archive::open({number_of(host.file()), offset, std::nullopt}); }),
+                 {.code = Code::usage_argument, .says = {"multiple of 64", std::to_string(offset)}});
   }
 }
 
@@ -303,10 +299,8 @@ TEST(CopyIn, BrokenFilesAreReportedWithTheirPath) {
   Built built = smallest_archive();
   built.bytes.pop_back();
   const fs::path path = folder.write_file("a", built.bytes);
-  const auto error = error_if_any([&] { return Archive::open(path, copied); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), error_if_any([&] { return Archive::open(path); })->code());
-  EXPECT_EQ(error->path(), path);
+  expect_error(error_if_any([&] { return Archive::open(path, copied); }),
+               {.code = error_if_any([&] { return Archive::open(path); })->code(), .path = path});
   EXPECT_EQ(code_of([&] { return Archive::open(folder / "none", copied); }), Code::io_not_found);
 }
 
@@ -367,10 +361,8 @@ TEST_F(PrefetchTest, AFileThatWasShortenedIsAnErrorThatNamesIt) {
   const Archive archive = Archive::open(path_);
   const Bytes weight = archive.resolve("w");
   fs::resize_file(path_, 0);
-  const auto error = error_if_any([&] { archive.prefetch(weight, Prefetch::populate); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_failed);
-  EXPECT_EQ(error->path(), path_);
+  expect_error(error_if_any([&] { archive.prefetch(weight, Prefetch::populate); }),
+               {.code = Code::io_failed, .path = path_});
 }
 
 }  // namespace

@@ -37,11 +37,8 @@ Built changed_archive(const Change& change) {
 TEST(Opening, ErrorNamesThePathAndThePlace) {
   const TempDir folder;
   const fs::path path = folder.write_file("a.onnxar", "no zip file at all, but long enough for one");
-  const auto error = error_if_any([&] { return Archive::open(path); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::zip_end_missing);
-  EXPECT_EQ(error->path(), path);
-  EXPECT_EQ(error->offset(), 43U);
+  expect_error(error_if_any([&] { return Archive::open(path); }),
+               {.code = Code::zip_end_missing, .offset = 43U, .path = path});
 }
 
 TEST(Opening, AReservedNameNeedsANewerReader) {

@@ -6,6 +6,7 @@
 
 #include "archive/front_end.h"
 #include "archive/repacking.h"
+#include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/system_calls.h"
 
@@ -122,10 +123,8 @@ TEST_F(RepackFaultsTest, ExistingOutputIsNotReplaced) {
   const fs::path path = input(smallest_archive().bytes);
   folder_.write_file("out", "precious");
   for (const fs::path& target : {folder_ / "out", path}) {
-    const auto error = error_if_any([&] { return repack(path, target, quick()); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::output_exists);
-    EXPECT_EQ(error->path(), target);
+    expect_error(error_if_any([&] { return repack(path, target, quick()); }),
+                 {.code = Code::output_exists, .path = target});
   }
   EXPECT_EQ(folder_.read_text("out"), "precious");
   EXPECT_EQ(folder_.read_file("in"), smallest_archive().bytes);
@@ -247,10 +246,7 @@ TEST(CheckAlignment, RequiresAPowerOfTwo) {
 TEST(CheckAlignment, ABrokenZipIsRefusedWithItsPath) {
   const TempDir folder;
   const fs::path path = folder.write_file("in", "no zip");
-  const auto error = error_if_any([&] { return check_alignment(path, 64); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::zip_end_missing);
-  EXPECT_EQ(error->path(), path);
+  expect_error(error_if_any([&] { return check_alignment(path, 64); }), {.code = Code::zip_end_missing, .path = path});
 }
 
 }  // namespace

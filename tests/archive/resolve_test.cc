@@ -16,6 +16,7 @@
 #include "archive/other_runtime.pb.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/tensors.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -254,9 +255,8 @@ TYPED_TEST(Resolve, RefusesModelThatProtobufWouldMerge) {
   const Archive archive = archive_with(twice);
   this->parse(archive);
   int visits = 0;
-  const Error error = error_of([&] { resolve_all(archive, this->model_, [&visits](const auto&, auto) { ++visits; }); });
-  EXPECT_EQ(error.code(), Code::wire_repeated_message);
-  EXPECT_EQ(error.entry(), "__MODEL_PROTO");
+  expect_error(error_of([&] { resolve_all(archive, this->model_, [&visits](const auto&, auto) { ++visits; }); }),
+               {.code = Code::wire_repeated_message, .entry = "__MODEL_PROTO"});
   EXPECT_EQ(visits, 0);
 }
 

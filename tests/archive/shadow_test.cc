@@ -64,10 +64,8 @@ TEST_F(Shadow, EditAllowsNameOnceGraphIsRemoved) { EXPECT_EQ(code_of_edit("unet/
 TEST_F(Shadow, PlanOfEditRefusesName) {
   const ArchiveEditor editor = ArchiveEditor::open(archive(), {.output = {.dry_run = true}});
   const std::pair<std::string_view, std::uint64_t> added[] = {{"unet/w", 3}};
-  const auto error = error_if_any([&] { static_cast<void>(editor.size_with(added, 10)); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::archive_graph_shadow);
-  EXPECT_EQ(error->entry(), "unet/w");
+  expect_error(error_if_any([&] { static_cast<void>(editor.size_with(added, 10)); }),
+               {.code = Code::archive_graph_shadow, .entry = "unet/w"});
 }
 
 TEST_F(Shadow, EditRefusesGraphThatIsHidden) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "onnxar/tensors.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -162,11 +163,10 @@ TEST_F(StoredTensorsTest, TypedDataIsDecoded) {
 TEST_F(StoredTensorsTest, StringsHaveNoRawBytes) {
   const Message strings = tensor("s", dtype::string, {1}).string_data({"words"});
   const StoredTensor tensor = only(archive_of(model_of({strings})));
-  const Error error = error_of([&] { static_cast<void>(data(tensor)); });
-  EXPECT_EQ(error.code(), Code::onnx_tensor_strings);
-  EXPECT_EQ(error.entry(), "__MODEL_PROTO");
-  EXPECT_EQ(error.path(), folder_ / "a.onnxar");
-  EXPECT_THAT(error.message(), ::testing::HasSubstr("tensor \"s\" (graph.initializer[0])"));
+  expect_error(error_of([&] { static_cast<void>(data(tensor)); }), {.code = Code::onnx_tensor_strings,
+                                                                    .entry = "__MODEL_PROTO",
+                                                                    .path = folder_ / "a.onnxar",
+                                                                    .says = {"tensor \"s\" (graph.initializer[0])"}});
 }
 
 TEST_F(StoredTensorsTest, RefusesBrokenLinksAtTheirOffset) {

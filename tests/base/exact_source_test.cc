@@ -15,7 +15,7 @@ namespace {
 
 using onnxar::testing::code_of;
 using onnxar::testing::error_if_any;
-using ::testing::HasSubstr;
+using onnxar::testing::expect_error;
 
 /// Announces `size` bytes and gives any number of them.
 class FreeSource final : public ByteSource {
@@ -70,12 +70,12 @@ TEST(ExactSource, RefusesOtherSizesAndPassesNoExtraByte) {
     SCOPED_TRACE(text);
     const FreeSource source(4, [&](const ByteSink& sink) { sink(as_bytes(text)); });
     std::size_t got = 0;
-    const auto error = error_if_any(
-        [&] { ExactSource(source, "weight 7", {"w", std::nullopt}).read([&](Bytes piece) { got += piece.size(); }); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::io_source_size);
-    EXPECT_EQ(error->entry(), "w");
-    EXPECT_THAT(error->message(), HasSubstr("weight 7 is " + std::string(text.size() < 4 ? "shorter" : "longer")));
+    expect_error(error_if_any([&] {
+                   ExactSource(source, "weight 7", {"w", std::nullopt}).read([&](Bytes piece) { got += piece.size(); });
+                 }),
+                 {.code = Code::io_source_size,
+                  .entry = "w",
+                  .says = {"weight 7 is " + std::string(text.size() < 4 ? "shorter" : "longer")}});
     EXPECT_LE(got, 4U);
   }
 }

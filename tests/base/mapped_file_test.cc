@@ -114,10 +114,8 @@ TEST(MappedFile, MapsPartsOfFileBeyondTheAddressSpace) {
     const MappedFile whole = MappedFile::map(file, path);
     EXPECT_EQ(whole.bytes().size(), size);
   } else {
-    const auto mapping = error_if_any([&] { return MappedFile::map(file, path); });
-    ASSERT_TRUE(mapping);
-    EXPECT_EQ(mapping->code(), Code::io_address_space);
-    EXPECT_EQ(mapping->path(), path);
+    expect_error(error_if_any([&] { return MappedFile::map(file, path); }),
+                 {.code = Code::io_address_space, .path = path});
     EXPECT_EQ(code_of([&] { return base::read_in(file, {}, 64, 1, path); }), Code::io_address_space);
   }
 }
@@ -140,10 +138,8 @@ TEST(MappedFile, PartThatLeavesTheFileIsRefused) {
   const os::File file = base::open_file(path, os::Access::read);
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   for (const base::FilePart& part : {base::FilePart{5, {}}, {4, 1}, {0, 5}, {1, huge}, {huge, {}}, {huge, 1}}) {
-    const auto error = error_if_any([&] { return MappedFile::map(file, part, path); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::usage_argument);
-    EXPECT_EQ(error->path(), path);
+    expect_error(error_if_any([&] { return MappedFile::map(file, part, path); }),
+                 {.code = Code::usage_argument, .path = path});
   }
 }
 

@@ -91,10 +91,8 @@ TEST(ReadIn, AFileThatCannotBeReadIsAnErrorThatNamesIt) {
   const testing::TempDir folder;
   const auto path = folder.write_file("f", testing::pattern(100));
   const os::File file = testing::open_for_writing_only(path);
-  const auto error = testing::error_if_any([&] { return read_in(file, {}, 64, 1, path); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), testing::code_without_right_to_read);
-  EXPECT_EQ(error->path(), path);
+  testing::expect_error(testing::error_if_any([&] { return read_in(file, {}, 64, 1, path); }),
+                        {.code = testing::code_without_right_to_read, .path = path});
 }
 
 TEST(WillNeed, IsAdviceThatNeverFails) {

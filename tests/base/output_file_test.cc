@@ -90,11 +90,8 @@ TEST(OutputFile, ReservedSpaceIsTruncatedToTheSetSize) {
 TEST(OutputFile, TargetThatExistsIsRefusedAtOnce) {
   const TempDir folder;
   folder.write_file("a", "old");
-  const auto error = error_of_creating(folder / "a");
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::output_exists);
-  EXPECT_EQ(error->path(), folder / "a");
-  EXPECT_EQ(error->advice().hint, Hint::overwrite);
+  expect_error(error_of_creating(folder / "a"),
+               {.code = Code::output_exists, .path = folder / "a", .hint = Hint::overwrite});
   EXPECT_EQ(folder.read_text("a"), "old");
 }
 
@@ -305,10 +302,8 @@ TEST(OutputFile, FullDiskIsNamed) {
   const SmallDisk disk(folder.path(), 64U << 10U);
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a small tmpfs";
   OutputFile file = written(folder / "a", "text");
-  const auto error = error_if_any([&] { file.write_at(0, pattern(1U << 20U)); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_disk_full);
-  EXPECT_EQ(error->path(), folder / "a");
+  expect_error(error_if_any([&] { file.write_at(0, pattern(1U << 20U)); }),
+               {.code = Code::io_disk_full, .path = folder / "a"});
   EXPECT_EQ(folder.file_names(), Strings{});
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 using onnxar::testing::code_of;
 using onnxar::testing::error_if_any;
+using onnxar::testing::expect_error;
 using ::testing::HasSubstr;
 
 void nothing() {}
@@ -29,10 +30,8 @@ TEST(Steps, ActionAfterOneThatFailedIsNotCalled) {
   Steps steps;
   EXPECT_THROW(steps.take([] { throw std::domain_error("no paper"); }), std::domain_error);
   bool called = false;
-  const auto error = error_if_any([&] { steps.take([&] { called = true; }); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::usage_writer_failed);
-  EXPECT_THAT(error->message(), HasSubstr("the writer was called after it had failed (no paper)"));
+  expect_error(error_if_any([&] { steps.take([&] { called = true; }); }),
+               {.code = Code::usage_writer_failed, .says = {"the writer was called after it had failed (no paper)"}});
   EXPECT_FALSE(called);
 }
 

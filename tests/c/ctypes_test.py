@@ -23,100 +23,53 @@ LIBRARY = os.environ.get("ONNXAR_C_LIBRARY", "")
 TO_END = (1 << 64) - 1
 TERMINATED = c.c_size_t(-1).value
 OK, USAGE, IO, FORMAT, MEMORY = range(5)
+U64, U32, I32, SIZE, PLACE, TEXT = c.c_uint64, c.c_uint32, c.c_int32, c.c_size_t, c.c_void_p, c.c_char_p
+
+
+def fields(**kinds: type) -> list[tuple[str, type]]:
+    return list(kinds.items())
 
 
 class Bytes(c.Structure):
-    _fields_ = [("data", c.c_void_p), ("size", c.c_size_t)]
+    _fields_ = fields(data=PLACE, size=SIZE)
 
     def __bytes__(self) -> bytes:
         return c.string_at(self.data, self.size)
 
 
 class Entry(c.Structure):
-    _fields_ = [
-        ("index", c.c_uint64),
-        ("name", c.c_void_p),
-        ("name_length", c.c_size_t),
-        ("size", c.c_uint64),
-        ("crc32", c.c_uint32),
-        ("reserved", c.c_uint32),
-    ]
+    _fields_ = fields(index=U64, name=PLACE, name_length=SIZE, size=U64, crc32=U32, reserved=U32)
 
 
 class Options(c.Structure):
-    _fields_ = [
-        ("struct_size", c.c_size_t),
-        ("max_entries", c.c_uint64),
-        ("max_directory_size", c.c_uint64),
-        ("max_model_size", c.c_uint64),
-        ("prefetch", c.c_int32),
-        ("copy_in", c.c_int32),
-        ("num_threads", c.c_uint64),
-    ]
+    _fields_ = fields(struct_size=SIZE, max_entries=U64, max_directory_size=U64,
+                      max_model_size=U64, prefetch=I32, copy_in=I32, num_threads=U64)  # fmt: skip
 
 
 class Tensor(c.Structure):
-    _fields_ = [
-        ("name", c.c_void_p),
-        ("name_length", c.c_size_t),
-        ("site", c.c_void_p),
-        ("site_length", c.c_size_t),
-        ("dims", c.POINTER(c.c_int64)),
-        ("dims_count", c.c_size_t),
-        ("data_type", c.c_int32),
-        ("reserved", c.c_int32),
-    ]
+    _fields_ = fields(name=PLACE, name_length=SIZE, site=PLACE, site_length=SIZE,
+                      dims=c.POINTER(c.c_int64), dims_count=SIZE, data_type=I32, reserved=I32)  # fmt: skip
 
 
 class WriterOptions(c.Structure):
-    _fields_ = [
-        ("struct_size", c.c_size_t),
-        ("alignment", c.c_uint64),
-        ("threads", c.c_uint64),
-        ("overwrite", c.c_int32),
-        ("no_sync", c.c_int32),
-        ("no_verify_model", c.c_int32),
-        ("reserved", c.c_int32),
-    ]
+    _fields_ = fields(struct_size=SIZE, alignment=U64, threads=U64, overwrite=I32, no_sync=I32, no_verify_model=I32, reserved=I32)
 
 
 class AddedFile(c.Structure):
-    _fields_ = [("name", c.c_char_p), ("path", c.c_char_p)]
+    _fields_ = fields(name=TEXT, path=TEXT)
 
 
 FLAGS = ("overwrite", "no_sync", "dry_run", "checksum_sha1", "file_per_tensor", "append_external", "foreign_zips", "raw", "data", "strict")
 
 
 class VerbOptions(c.Structure):
-    _fields_ = [
-        ("struct_size", c.c_size_t),
-        *((name, c.c_int32) for name in FLAGS),
-        ("threads", c.c_uint64),
-        ("threshold", c.c_uint64),
-        ("alignment", c.c_uint64),
-        ("max_expansion", c.c_uint64),
-        ("external_data_dir", c.c_char_p),
-        ("data_file", c.c_char_p),
-        ("add", c.POINTER(AddedFile)),
-        ("add_count", c.c_size_t),
-        ("remove", c.POINTER(c.c_char_p)),
-        ("remove_count", c.c_size_t),
-        ("progress", c.c_void_p),
-        ("progress_context", c.c_void_p),
-        ("graph", c.c_char_p),
-    ]
+    _fields_ = fields(struct_size=SIZE, **dict.fromkeys(FLAGS, I32), threads=U64, threshold=U64, alignment=U64, max_expansion=U64,
+                      external_data_dir=TEXT, data_file=TEXT, add=c.POINTER(AddedFile), add_count=SIZE, remove=c.POINTER(TEXT),
+                      remove_count=SIZE, progress=PLACE, progress_context=PLACE, graph=TEXT)  # fmt: skip
 
 
 class Finding(c.Structure):
-    _fields_ = [
-        ("severity", c.c_int32),
-        ("has_offset", c.c_int32),
-        ("offset", c.c_uint64),
-        ("code", c.c_char_p),
-        ("entry", c.c_char_p),
-        ("message", c.c_char_p),
-        ("line", c.c_char_p),
-    ]
+    _fields_ = fields(severity=I32, has_offset=I32, offset=U64, code=TEXT, entry=TEXT, message=TEXT, line=TEXT)
 
 
 READER = c.CFUNCTYPE(c.c_size_t, c.c_void_p, c.c_void_p, c.c_size_t)

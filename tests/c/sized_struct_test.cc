@@ -10,6 +10,7 @@ namespace onnxar::c {
 namespace {
 
 using onnxar::testing::error_if_any;
+using onnxar::testing::expect_error;
 
 /// The struct of the caller's header.
 struct First {
@@ -57,9 +58,8 @@ TEST(SizedStruct, SizeThatNoVersionHadIsRefused) {
   // With a large size, bytes after the struct must not be read: they may not be mapped.
   for (const std::size_t size : {std::size_t{0}, sizeof(First) - 1, std::size_t{4097}, ~std::size_t{0}}) {
     const First given{size, 7, 2, 1};
-    const auto error = error_if_any([&] { static_cast<void>(known_part(&given, sizeof(First))); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Code::usage_argument);
+    expect_error(error_if_any([&] { static_cast<void>(known_part(&given, sizeof(First))); }),
+                 {.code = Code::usage_argument});
   }
 }
 

@@ -215,9 +215,8 @@ TEST_F(ExpansionTest, ALinkDoesNotTakeInSharedBytesTooOften) {
   };
   EXPECT_GT(make_link(linked_nodes(8)).model.size(), std::size_t{8} * 4 * floats_in_all);
   const auto archive = linked_nodes(20);
-  const Error error = error_of([&] { static_cast<void>(make_link(archive)); });
-  EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
-  EXPECT_EQ(error.path(), archive);
+  expect_error(error_of([&] { static_cast<void>(make_link(archive)); }),
+               {.code = Code::onnx_model_expansion, .path = archive});
 }
 
 TEST(DistinctBytes, EachByteIsCountedOnce) {

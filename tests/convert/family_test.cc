@@ -9,6 +9,7 @@
 #include "archive/opened.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -16,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr std::size_t elements_of_each = 300;
 
@@ -73,11 +72,8 @@ TEST_F(FamilyTest, TypedDataSharesTheEntryOfEqualRawData) {
 
 TEST_F(FamilyTest, RefusesEqualNamesIgnoringCase) {
   const auto a = file("x/model.onnx", model_of({})), b = file("y/MODEL.onnx", model_of({}));
-  const Error error = refused({{a}, {b}});
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_EQ(error.path(), b);
-  EXPECT_EQ(error.advice().hint, Hint::name_graph);
-  EXPECT_THAT(error.message(), HasSubstr("MODEL.onnx"));
+  expect_error(refused({{a}, {b}}),
+               {.code = Code::usage_argument, .path = b, .hint = Hint::name_graph, .says = {"MODEL.onnx"}});
   EXPECT_FALSE(fs::exists(output()));
   packed({{a}, {b, "other"}});
   packed({{a}, {b, "other.onnx"}});
@@ -209,10 +205,7 @@ TEST_F(FamilyTest, SideFilesOfOneNameMustBeEqual) {
   const fs::path a = made("a", 1), b = made("b", 1), c = made("c", 2);
   packed({{a}, {b}});
   EXPECT_THAT(names(), ElementsAre("t.json", "b.onnx", "__MODEL_PROTO"));
-  const Error error = refused({{a}, {c}});
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_EQ(error.entry(), "t.json");
-  EXPECT_EQ(error.path(), c);
+  expect_error(refused({{a}, {c}}), {.code = Code::usage_argument, .entry = "t.json", .path = c});
 }
 
 TEST_F(FamilyTest, UnpackRestoresEveryModelByteForByte) {

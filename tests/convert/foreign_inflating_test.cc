@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convert/foreign.h"
+#include "support/refusal.h"
 
 namespace onnxar::testing {
 namespace {
@@ -45,10 +46,8 @@ TEST_F(ForeignTest, RefusesEntriesThatInflateToTooMuch) {
   };
   for (const std::string name : {"m.onnx", "data/w.bin"}) {
     const Built built = said(name, 100'000);
-    const Error error = refusal(built.bytes);
-    EXPECT_EQ(error.code(), Code::zip_limit_expansion) << error.what();
-    EXPECT_EQ(error.entry(), name);
-    EXPECT_EQ(error.advice().hint, Hint::max_expansion_of);
+    expect_error(refusal(built.bytes),
+                 {.code = Code::zip_limit_expansion, .entry = name, .hint = Hint::max_expansion_of});
     LoadOptions load = foreign();
     load.max_expansion = 1000;
     EXPECT_EQ(refusal(built.bytes, load).code(), Code::zip_data_inflate);
@@ -69,9 +68,8 @@ TEST_F(ForeignTest, ReportsMissingTemporaryFolder) {
   LoadOptions load = foreign();
   load.temporary_dir = folder_ / "none";
   const fs::path input = folder_.write_file("in", zip_of(tf2onnx_files(), Storage::deflated).bytes);
-  const Error error = error_of([&] { pack(input, folder_ / "out", saved_as(Format::archive), load); });
-  EXPECT_EQ(error.code(), Code::io_not_found);
-  EXPECT_EQ(error.path(), folder_ / "none");
+  expect_error(error_of([&] { pack(input, folder_ / "out", saved_as(Format::archive), load); }),
+               {.code = Code::io_not_found, .path = folder_ / "none"});
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 #include <string>
 
 #include "onnxar/archive.h"
+#include "support/refusal.h"
 
 namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // --- PyTorch -------------------------------------------------------------------------------------
@@ -44,9 +44,8 @@ TEST_F(ForeignTest, PyTorchsFolderIsRead) {
   EXPECT_EQ(inlined(folder_ / "export"), before_pytorch().view());
   expect_note("folder");
   folder_.write_file("export/conv.weight", data_of(299, 1));
-  const Error error = error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); });
-  EXPECT_EQ(error.code(), Code::onnx_tensor_length);
-  EXPECT_EQ(error.path(), folder_ / "export/__MODEL_PROTO");
+  expect_error(error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); }),
+               {.code = Code::onnx_tensor_length, .path = folder_ / "export/__MODEL_PROTO"});
 }
 
 TEST_F(ForeignTest, FolderOfAnotherKindIsNotAModel) {
@@ -65,19 +64,16 @@ TEST_F(ForeignTest, FolderIsNotAModelUnlessRequested) {
 TEST_F(ForeignTest, TensorsWithoutTheirEntryAreRefused) {
   Files files = pytorch_files();
   files.pop_back();
-  const Error error = refusal(zip_of(files).bytes);
-  EXPECT_EQ(error.code(), Code::onnx_external_missing);
-  EXPECT_EQ(error.entry(), "__MODEL_PROTO");
-  EXPECT_THAT(error.message(), HasSubstr("tensor \"2\" (graph.initializer[1])"));
+  expect_error(
+      refusal(zip_of(files).bytes),
+      {.code = Code::onnx_external_missing, .entry = "__MODEL_PROTO", .says = {"tensor \"2\" (graph.initializer[1])"}});
 }
 
 TEST_F(ForeignTest, EntriesOfAnotherSizeThanTheirTensorAreRefused) {
   for (const std::size_t count : {399U, 401U}) {
     Files files = pytorch_files();
     files.back().second = data_of(count, 2);
-    const Error error = refusal(zip_of(files).bytes);
-    EXPECT_EQ(error.code(), Code::onnx_tensor_length);
-    EXPECT_EQ(error.entry(), "__MODEL_PROTO");
+    expect_error(refusal(zip_of(files).bytes), {.code = Code::onnx_tensor_length, .entry = "__MODEL_PROTO"});
   }
 }
 
@@ -221,10 +217,7 @@ TEST_F(ForeignTest, LinksLeadToPartsOfEntriesOnly) {
   for (const auto& [tensor, code] : links) {
     SCOPED_TRACE(escaped(as_text(tensor.view())));
     const Built built = zip_of({{"m.onnx", model_of({tensor}).take()}, {"w", data_of(300, 1)}, {"dir/", {}}});
-    const Error error = refusal(built.bytes);
-    EXPECT_EQ(error.code(), code);
-    EXPECT_EQ(error.entry(), "m.onnx");
-    EXPECT_EQ(error.offset(), place_in(built.bytes, tensor));
+    expect_error(refusal(built.bytes), {.code = code, .entry = "m.onnx", .offset = place_in(built.bytes, tensor)});
   }
 }
 
@@ -249,10 +242,8 @@ TEST_F(ForeignTest, DamagedDataIsNeverPublished) {
         Built built = zip_of(files, storage);
         const std::size_t header = storage == Storage::deflated ? 5 : 0;  // of deflate's block
         flip_bit(built.bytes, built.entry(name).data_offset + header + data.size() / 2);
-        const Error error = refusal(built.bytes);
-        EXPECT_EQ(error.code(), Code::zip_data_crc) << error.what();
-        EXPECT_EQ(error.entry(), name);
-        EXPECT_EQ(error.offset(), built.entry(name).data_offset);
+        expect_error(refusal(built.bytes),
+                     {.code = Code::zip_data_crc, .entry = name, .offset = built.entry(name).data_offset});
       }
     }
   }
@@ -274,17 +265,13 @@ TEST_F(ForeignTest, ReportsFaultsOfTheZipAtTheZip) {
   for (const auto& [name, data] : tf2onnx_files()) builder.entries.push_back(stored_as(Storage::stored, name, data));
   builder.entry("v_1").in_both([](HeaderFields& header) { header.flags = std::uint16_t{1}; });
   const Built built = builder.build_placed();
-  const Error error = refusal(built.bytes);
-  EXPECT_EQ(error.code(), Code::zip_entry_encrypted);
-  EXPECT_EQ(error.entry(), "v_1");
-  EXPECT_EQ(error.offset(), built.entry("v_1").central_offset);
+  expect_error(refusal(built.bytes),
+               {.code = Code::zip_entry_encrypted, .entry = "v_1", .offset = built.entry("v_1").central_offset});
 }
 
 TEST_F(ForeignTest, AZipWithoutAModelIsRefused) {
   const Built built = zip_of({{"a.txt", blob("x")}, {"b.txt", blob("y")}});
-  const Error error = refusal(built.bytes);
-  EXPECT_EQ(error.code(), Code::archive_model_missing);
-  EXPECT_EQ(error.offset(), built.directory_offset);
+  expect_error(refusal(built.bytes), {.code = Code::archive_model_missing, .offset = built.directory_offset});
 }
 
 TEST_F(ForeignTest, ACutZipIsRefusedAtEveryByte) {

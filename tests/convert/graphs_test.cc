@@ -20,7 +20,6 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::size_t graph_weight = 300;
@@ -102,10 +101,8 @@ TEST_F(GraphsTest, AGraphOutlivesTheArchiveItIsOf) {
 TEST_F(GraphsTest, RefusesMissingGraphAndListsTheOthers) {
   const Archive archive = Archive::open(several());
   for (const std::string name : {"c", "w", "t.json", "B", "b.onnx.onnx"}) {
-    const Error error = error_of([&] { static_cast<void>(archive.graph(name)); });
-    EXPECT_EQ(error.code(), Code::usage_no_such_entry);
-    EXPECT_EQ(error.entry(), name);
-    EXPECT_THAT(error.message(), HasSubstr("it has the model, \"b\""));
+    expect_error(error_of([&] { static_cast<void>(archive.graph(name)); }),
+                 {.code = Code::usage_no_such_entry, .entry = name, .says = {"it has the model, \"b\""}});
   }
 }
 
@@ -141,14 +138,12 @@ TEST_F(GraphsTest, NamesThatEndInTheSuffixTwiceMayLackIt) {
 }
 
 TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
-  const Error error = error_of([this] {
-    ArchiveWriter archive = writer();
-    archive.add("b.onnx", model_of({named_weight("nowhere")}).view());
-    archive.finish(model_of({}).view());
-  });
-  EXPECT_EQ(error.code(), Code::onnx_external_missing);
-  EXPECT_EQ(error.entry(), "b.onnx");
-  EXPECT_THAT(error.message(), HasSubstr("b.onnx.bin"));
+  expect_error(error_of([this] {
+                 ArchiveWriter archive = writer();
+                 archive.add("b.onnx", model_of({named_weight("nowhere")}).view());
+                 archive.finish(model_of({}).view());
+               }),
+               {.code = Code::onnx_external_missing, .entry = "b.onnx", .says = {"b.onnx.bin"}});
   EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
 }
 
@@ -181,10 +176,8 @@ TEST_F(GraphsTest, WriterRefusesInvalidGraphNameAndFails) {
     EXPECT_EQ(error_of([&] { archive.finish(model_of({}).view()); }).code(), Code::usage_writer_failed) << name;
   }
   ArchiveWriter archive = writer();
-  const Error error = error_of([&] { archive.add_graph("a/", model_of({}).view()); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_EQ(error.entry(), "a/");
-  EXPECT_EQ(error.path(), folder_ / "written");
+  expect_error(error_of([&] { archive.add_graph("a/", model_of({}).view()); }),
+               {.code = Code::usage_argument, .entry = "a/", .path = folder_ / "written"});
 }
 
 TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {
@@ -251,9 +244,8 @@ TEST_F(GraphsTest, NewModelMayNotNameWhatAnEditMoves) {
   const std::filesystem::path path = several();
   ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
   editor.remove("t.json");
-  const Error error = error_of([&] { editor.commit(model_of({linked_floats("g", 1, "b.onnx")}).view()); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_EQ(error.entry(), "b.onnx");
+  expect_error(error_of([&] { editor.commit(model_of({linked_floats("g", 1, "b.onnx")}).view()); }),
+               {.code = Code::usage_argument, .entry = "b.onnx"});
 }
 
 // A tensor of the graph lies in the bytes of the model.
@@ -264,9 +256,8 @@ TEST_F(GraphsTest, RefusesToReplaceModelThatAGraphNames) {
       folder_.write_file("named", with_w(model_bytes, {zip_entry("b.onnx", graph.view())}).bytes);
   {
     ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
-    const Error error = error_of([&] { editor.commit(model_of({}).view()); });
-    EXPECT_EQ(error.code(), Code::usage_argument);
-    EXPECT_EQ(error.entry(), "b.onnx");
+    expect_error(error_of([&] { editor.commit(model_of({}).view()); }),
+                 {.code = Code::usage_argument, .entry = "b.onnx"});
   }
   {
     ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
@@ -311,9 +302,8 @@ TEST_F(GraphsTest, RejectsSideGraphWhoseDataEntryIsOverridden) {
   SaveOptions save = saved_as(Format::archive);
   save.side_files_of = path;
   save.add = {{"b.onnx", folder_.write_file("other", model_of({}).view())}};
-  const Error error = error_of([&] { ModelWriter().save(model_of({}).view(), folder_ / "saved", save); });
-  EXPECT_EQ(error.code(), Code::onnx_external_missing);
-  EXPECT_EQ(error.entry(), "b.onnx");
+  expect_error(error_of([&] { ModelWriter().save(model_of({}).view(), folder_ / "saved", save); }),
+               {.code = Code::onnx_external_missing, .entry = "b.onnx"});
   EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
 }
 

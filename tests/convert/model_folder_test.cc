@@ -167,9 +167,7 @@ TEST_F(ModelFolderTest, ReportsHiddenFilesButNotWhatIsInFolders) {
 
 TEST_F(ModelFolderTest, AFolderWithoutModelsIsRefused) {
   put("export/onnx/m.onnx.data");
-  const Error error = error_of([this] { ModelFolder::read(path(), {}); });
-  EXPECT_EQ(error.code(), Code::io_not_a_file);
-  EXPECT_EQ(error.path(), path());
+  expect_error(error_of([this] { ModelFolder::read(path(), {}); }), {.code = Code::io_not_a_file, .path = path()});
 }
 
 TEST_F(ModelFolderTest, WarnsOfConfigurationWithPlacesInDataFiles) {

@@ -9,6 +9,7 @@
 #include "archive/opened.h"
 #include "onnxar/convert.h"
 #include "onnxar/onnx.pb.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -88,10 +89,8 @@ TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
     const std::vector<Finding> findings = check(folder.write_file("a.onnxar", archive.bytes));
     const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
     ASSERT_NE(fault, findings.end());
-    const Error error = error_of([&] { ModelReader(Archive::open(folder / "a.onnxar")); });
-    EXPECT_EQ(id(error.code()), id(fault->code));
-    EXPECT_EQ(error.offset(), fault->place.offset);
-    EXPECT_EQ(error.path(), folder / "a.onnxar");
+    expect_error(error_of([&] { ModelReader(Archive::open(folder / "a.onnxar")); }),
+                 {.code = fault->code, .offset = fault->place.offset, .path = folder / "a.onnxar"});
   }
 }
 

@@ -10,6 +10,7 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/tensors.h"
+#include "support/refusal.h"
 #include "support/samples.h"
 #include "support/sources.h"
 
@@ -129,10 +130,8 @@ TEST_F(ModelWriterTest, RefusesWeightWithWrongSizeInEveryForm) {
       writer_ = ModelWriter();
       static_cast<void>(writer_.add(std::make_shared<WatchedSource>(4, 1)));
       const std::string location = writer_.add(std::make_shared<WatchedSource>(4096, 1, made));
-      const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)}), options); });
-      EXPECT_EQ(error.code(), Code::io_source_size);
-      EXPECT_EQ(error.path(), path_);
-      EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 1 in the order of adding"));
+      expect_error(error_of([&] { save(model_of({linked_floats("a", 1024, location)}), options); }),
+                   {.code = Code::io_source_size, .path = path_, .says = {"weight 1 in the order of adding"}});
     }
   }
   EXPECT_THAT(folder_.file_names(), IsEmpty());
@@ -156,10 +155,8 @@ TEST_F(ModelWriterTest, RefusesTooLargeSumOfSizesInEveryForm) {
       const std::string location = writer_.add(std::make_shared<AnnouncedSource>(1ULL << 60U));
       tensors.push_back(tensor("w" + std::to_string(i), dtype::uint8, {1LL << 60}).external(location, 0, 1ULL << 60U));
     }
-    const Error error = error_of([&] { save(model_of(tensors), options); });
-    EXPECT_EQ(error.code(), Code::usage_argument);
-    EXPECT_EQ(error.path(), path_);
-    EXPECT_THAT(error.message(), ::testing::HasSubstr("tensor \"w1\" (graph.initializer[1])"));
+    expect_error(error_of([&] { save(model_of(tensors), options); }),
+                 {.code = Code::usage_argument, .path = path_, .says = {"tensor \"w1\" (graph.initializer[1])"}});
   }
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
@@ -240,9 +237,8 @@ TEST_F(ModelWriterTest, AnEditOfAStateThatIsGoneIsRefused) {
   const Message model = model_of({floats("b", 1024)});
   writer_.replace(path_, model.view(), options);
   const Blob before = folder_.read_file("a.onnxar");
-  const Error error = error_of([&] { ModelWriter().replace(path_, model_of({floats("c", 1024)}).view(), options); });
-  EXPECT_EQ(error.code(), Code::io_changed);
-  EXPECT_EQ(error.path(), path_);
+  expect_error(error_of([&] { ModelWriter().replace(path_, model_of({floats("c", 1024)}).view(), options); }),
+               {.code = Code::io_changed, .path = path_});
   EXPECT_EQ(error_of([&] { replace(path_, options); }).code(), Code::io_changed);
   EXPECT_EQ(folder_.read_file("a.onnxar"), before);
 }

@@ -177,10 +177,8 @@ TEST_F(FileSetTest, ASyncThatFailsKeepsWhatReplacedOtherFiles) {
   log.fail = [syncs = 0](const FileCall& call) mutable {
     return call.kind == FileCall::Kind::sync && syncs++ == 3 ? EIO : 0;
   };
-  const auto error = error_if_any([&] { return unpack(input_, folder_ / "m.onnx", options); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_failed);
-  EXPECT_THAT(error->message(), HasSubstr("the new file was written"));
+  expect_error(error_if_any([&] { return unpack(input_, folder_ / "m.onnx", options); }),
+               {.code = Code::io_failed, .says = {"the new file was written"}});
   EXPECT_EQ(folder_.read_file("w.bin"), pattern(1024));
   EXPECT_NE(folder_.read_text("m.onnx"), "old");
 }
@@ -200,10 +198,8 @@ TEST_F(FileSetTest, ReplacedArchiveStaysIfItsFolderIsNotSynced) {
   log.fail = [syncs = 0](const FileCall& call) mutable {
     return call.kind == FileCall::Kind::sync && syncs++ == 1 ? EIO : 0;
   };
-  const auto error = error_if_any([&] { return pack(input_, folder_ / "a.onnxar", options); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_failed);
-  EXPECT_THAT(error->message(), HasSubstr("the new file was written (do not repeat this)"));
+  expect_error(error_if_any([&] { return pack(input_, folder_ / "a.onnxar", options); }),
+               {.code = Code::io_failed, .says = {"the new file was written (do not repeat this)"}});
   EXPECT_TRUE(passed(check(folder_ / "a.onnxar", {.data = true})));
 }
 

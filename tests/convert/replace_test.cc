@@ -354,9 +354,8 @@ TEST_F(ReplaceTest, ReportsThatEarlierStatesAreDiscarded) {
   for (const OutputOptions& output : {dry_output, unsynced_output}) {
     EXPECT_TRUE(onnxar::replace(archive_, other, {.output = output}).discards_states);
   }
-  const Error error = error_of([&] { return undo(archive_).size; });
-  EXPECT_EQ(error.code(), Code::usage_nothing_to_undo);
-  EXPECT_THAT(error.message(), HasSubstr("kept no entry in place and rewrote the file"));
+  expect_error(error_of([&] { return undo(archive_).size; }),
+               {.code = Code::usage_nothing_to_undo, .says = {"kept no entry in place and rewrote the file"}});
   // Without a weight, the first entry is a side file, which may be removed.
   start_with(
       archive_of(model_of({floats("s", 5, 1)}), {zip_entry("t.json", pattern(5)), zip_entry("u.json", blob("{}"))}));
@@ -443,9 +442,8 @@ TEST_F(ReplaceTest, RefusesEditPreparedFromAnotherState) {
   options.prepared_from = &prepared;
   static_cast<void>(onnxar::replace(archive_, write(model_of({linked_floats("a", 300, "a")})), unsynced_edit()));
   const Blob edited = now();
-  const Error error = error_of([&] { onnxar::replace(archive_, folder_ / "m.onnx", options); });
-  EXPECT_EQ(error.code(), Code::io_changed);
-  EXPECT_EQ(error.path(), archive_);
+  expect_error(error_of([&] { onnxar::replace(archive_, folder_ / "m.onnx", options); }),
+               {.code = Code::io_changed, .path = archive_});
   EXPECT_EQ(now(), edited) << "nothing was written";
   const Archive again = Archive::open(archive_);
   options.prepared_from = &again;

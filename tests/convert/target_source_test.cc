@@ -116,9 +116,9 @@ TEST_F(TargetSourceTest, LinkToOldStateIsOneFaultForAllTensors) {
 // To ONNX's own readers, a location is a file beside the model.
 TEST_F(TargetSourceTest, RefusesLocationWithTwoMeanings) {
   const auto refused = [this](const TensorBuilder& tensor, FileLinks links) {
-    const Error error = error_of([&] { static_cast<void>(payload_of(tensor, links)); });
-    EXPECT_EQ(error.code(), Code::usage_argument);
-    EXPECT_THAT(error.message(), HasSubstr("a file beside the model, but also leads to the entry \"w\""));
+    expect_error(
+        error_of([&] { static_cast<void>(payload_of(tensor, links)); }),
+        {.code = Code::usage_argument, .says = {"a file beside the model, but also leads to the entry \"w\""}});
   };
   folder_.write_file("w", pattern(1200, 9));
   for (const FileLinks links : {FileLinks::allowed, FileLinks::refused}) {
@@ -162,9 +162,8 @@ TEST_F(TargetWithSideFile, RefusesLinkToSideFile) {
   write_target();
   const std::uint64_t offset = target_.locate(target_.entry(1)).offset;
   for (const TensorBuilder& tensor : {linked_floats("x", 300, "tok.bin"), linked_floats("x", 2, "t.onnxar", offset)}) {
-    const Error error = error_of([&] { static_cast<void>(payload_of(tensor)); });
-    EXPECT_EQ(error.code(), Code::onnx_external_missing);
-    EXPECT_THAT(error.message(), HasSubstr("\"tok.bin\", which is not a weight entry"));
+    expect_error(error_of([&] { static_cast<void>(payload_of(tensor)); }),
+                 {.code = Code::onnx_external_missing, .says = {"\"tok.bin\", which is not a weight entry"}});
   }
   EXPECT_TRUE(payload_of(linked_floats("x", 300, "w.0")).kept_link);
 }
@@ -173,9 +172,8 @@ TEST_F(TargetWithSideFile, RefusesFileWithNameOfSideFile) {
   write_target();
   folder_.write_file("tok.bin", pattern(1200, 3));
   for (const FileLinks links : {FileLinks::allowed, FileLinks::refused}) {
-    const Error error = error_of([&] { static_cast<void>(payload_of(linked_floats("x", 300, "tok.bin"), links)); });
-    EXPECT_EQ(error.code(), Code::usage_argument);
-    EXPECT_THAT(error.message(), HasSubstr("which is not a weight"));
+    expect_error(error_of([&] { static_cast<void>(payload_of(linked_floats("x", 300, "tok.bin"), links)); }),
+                 {.code = Code::usage_argument, .says = {"which is not a weight"}});
   }
 }
 

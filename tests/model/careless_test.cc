@@ -9,6 +9,7 @@
 #include "model/front_end.h"
 #include "onnxar/resolve.h"
 #include "support/model_samples.h"
+#include "support/refusal.h"
 
 namespace onnxar::testing {
 namespace {
@@ -52,9 +53,7 @@ TEST(Payload, OfAFileIsAsAlignedAsItsEntry) {
 // --- Functions that are empty ----------------------------------------------------------------------------------------
 
 void expect_refused(const std::function<void()>& action) {
-  const Error error = error_of(action);
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_THAT(error.message(), ::testing::HasSubstr("is empty"));
+  expect_error(error_of(action), {.code = Code::usage_argument, .says = {"is empty"}});
 }
 
 TEST(EmptyFunction, IsRefusedBeforeTheWorkBegins) {

@@ -126,10 +126,8 @@ TEST_F(DiffTest, DamagedDataIsNotADifference) {
     flip_bit(bytes, whole.entry(entry).data_offset + whole.data_of(entry).size() - 1);
     const auto damaged = folder_.write_file("damaged", bytes);
     for (const auto& [before, after] : {std::pair(path, damaged), std::pair(damaged, path)}) {
-      const Error error = error_of([&] { static_cast<void>(diff(before, after)); });
-      EXPECT_EQ(error.code(), Code::zip_data_crc) << error.what();
-      EXPECT_EQ(error.entry(), entry);
-      EXPECT_EQ(error.path(), damaged);
+      expect_error(error_of([&] { static_cast<void>(diff(before, after)); }),
+                   {.code = Code::zip_data_crc, .entry = entry, .path = damaged});
     }
     if (entry == model_entry) continue;  // a damaged model is not loaded
     EXPECT_TRUE(diff(damaged, damaged).none()) << entry;

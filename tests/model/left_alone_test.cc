@@ -6,13 +6,13 @@
 
 #include "onnxar/archive.h"
 #include "support/model_samples.h"
+#include "support/refusal.h"
 
 namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class LeftAloneTest : public ::testing::Test {
@@ -39,10 +39,8 @@ TEST_F(LeftAloneTest, NothingIsOpenedAndPayloadSaysSo) {
   Model model = Model::load(path_, options_);  // w.bin does not exist
   EXPECT_EQ(copied(model.payload(initializer(model, 1))), pattern(1200, 1));
   EXPECT_EQ(initializer(model, 0).external_data(0).value(), "w.bin");
-  const Error error = error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); });
-  EXPECT_EQ(id(error.code()), "usage.not_loaded");
-  EXPECT_THAT(error.what(), HasSubstr("\"far\""));
-  EXPECT_THAT(error.what(), HasSubstr("\"w.bin\""));
+  expect_error(error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); }),
+               {.code = Code::usage_not_loaded, .says = {"\"far\"", "\"w.bin\""}});
 }
 
 TEST_F(LeftAloneTest, AnInlineModelInTheSameFolderKeepsTheLinks) {

@@ -37,10 +37,8 @@ TEST(Messages, OfTwoGiBAreRefusedBeforeTheirBytesAreRead) {
   constexpr std::size_t two_gib = std::size_t{1} << 31U;
   constexpr std::byte first{};
   schema::ModelProto model;
-  const auto error = error_if_any([&] { parse(model, Bytes(&first, two_gib)); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::onnx_model_too_large);
-  EXPECT_EQ(error->advice().hint, Hint::lower_threshold);
+  expect_error(error_if_any([&] { parse(model, Bytes(&first, two_gib)); }),
+               {.code = Code::onnx_model_too_large, .hint = Hint::lower_threshold});
 }
 
 TEST(Messages, AreVisitedBeforeThoseInsideThem) {

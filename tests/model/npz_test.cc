@@ -110,21 +110,15 @@ TEST_F(NpzFileTest, ErrorsNameTheArray) {
   NpzFile npz = open({damaged, zip_entry("b.npy", pattern(100))});
   EXPECT_EQ(code_of([&] { return npz.read("c"); }), Code::usage_no_such_tensor);
   for (const auto& [name, code] : {std::pair("a", Code::zip_data_crc), std::pair("b", Code::numpy_array_malformed)}) {
-    const std::optional<Error> error = error_if_any([&] { return npz.read(name); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(id(error->code()), id(code));
-    EXPECT_EQ(error->entry(), name + std::string(".npy"));
-    EXPECT_EQ(error->path(), path_);
+    expect_error(error_if_any([&] { return npz.read(name); }),
+                 {.code = code, .entry = name + std::string(".npy"), .path = path_});
   }
 }
 
 TEST_F(NpzFileTest, ArraysOfOneNameAreRefused) {
   const std::vector<ZipEntry> twice(2, zip_entry("a.npy", npy(two_floats, pattern(8))));
-  const std::optional<Error> error = error_if_any([&] { static_cast<void>(open(twice)); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(id(error->code()), id(Code::zip_name_duplicate));
-  EXPECT_EQ(error->entry(), "a.npy");
-  EXPECT_EQ(error->path(), path_);
+  expect_error(error_if_any([&] { static_cast<void>(open(twice)); }),
+               {.code = Code::zip_name_duplicate, .entry = "a.npy", .path = path_});
 }
 
 // Each array counts once.
@@ -147,10 +141,7 @@ TEST_F(NpzFileTest, ReportsFileThatChangesDuringReading) {
   NpzFile npz = open({zip_entry("a.npy", file), deflated_entry("b.npy", file)});
   folder_.write_file("w.npz", pattern(100'000));
   for (const std::string name : {"a", "b"}) {
-    const std::optional<Error> error = error_if_any([&] { return npz.read(name); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(id(error->code()), id(Code::io_changed));
-    EXPECT_EQ(error->path(), path_);
+    expect_error(error_if_any([&] { return npz.read(name); }), {.code = Code::io_changed, .path = path_});
   }
 }
 

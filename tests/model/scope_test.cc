@@ -14,7 +14,6 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
@@ -93,10 +92,9 @@ TEST(Scope, RefusesACycleAndListsItsNodes) {
   Listed ring;
   ring.add("Neg", {"c"}, {"a"}).add("Abs", {"a"}, {"b"}).add("Exp", {"b"}, {"c"});
   Scope scope = ring.scope();
-  const Error error = error_of([&] { scope.need("a", "graph.output[0]"); });
-  EXPECT_EQ(error.code(), Code::onnx_graph_cycle);
-  EXPECT_EQ(error.entry(), "graph.node[0]");
-  EXPECT_THAT(error.message(), HasSubstr("through graph.node[1], graph.node[2]"));
+  expect_error(
+      error_of([&] { scope.need("a", "graph.output[0]"); }),
+      {.code = Code::onnx_graph_cycle, .entry = "graph.node[0]", .says = {"through graph.node[1], graph.node[2]"}});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "model/front_end.h"
 #include "support/model_samples.h"
+#include "support/refusal.h"
 
 namespace onnxar::testing {
 namespace {
@@ -124,10 +125,8 @@ TEST_F(TextTest, AFaultOfAModelThatWasTextHasNoPlaceInTheFile) {
 TEST_F(TextTest, ModelsWhoseDataWasNotLoadedAreNoText) {
   const auto path = folder_.write_file("m", model_of({linked_floats("w", 300, "w.bin")}).view());
   const Model model = Model::load(path, {.load_external_data = false});
-  const Error error = error_of([&] { model.save(folder_ / "t", saved_as(Format::textproto)); });
-  EXPECT_EQ(error.code(), Code::usage_not_loaded);
-  EXPECT_EQ(error.entry(), "graph.initializer[0]");
-  EXPECT_EQ(error.advice().hint, Hint::load_or_set_payload);
+  expect_error(error_of([&] { model.save(folder_ / "t", saved_as(Format::textproto)); }),
+               {.code = Code::usage_not_loaded, .entry = "graph.initializer[0]", .hint = Hint::load_or_set_payload});
 }
 
 }  // namespace

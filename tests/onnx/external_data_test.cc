@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "onnx/error_of.h"
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -49,10 +50,8 @@ class ReadPairs {
 
 void expect_pairs_refused(const Pairs& pairs, Code code) {
   const ReadPairs read(pairs);
-  const Error error = error_of([&read] { static_cast<void>(read.slice()); });
-  EXPECT_EQ(id(error.code()), id(code)) << error.what();
-  EXPECT_EQ(error.offset(), place_of_tensor);
-  EXPECT_EQ(error.entry(), "");
+  expect_error(error_of([&read] { static_cast<void>(read.slice()); }),
+               {.code = code, .entry = "", .offset = place_of_tensor});
 }
 
 TEST(ExternalData, ReadsLocationOffsetLengthAndChecksum) {
@@ -117,9 +116,8 @@ TEST(ExternalData, EntryWithoutKeyIsUnknownWithoutValueEmpty) {
 }
 
 TEST(ExternalData, ABrokenEntryIsRefused) {
-  const Error error = error_of([] { const ReadPairs read(Messages{Message().claimed_length(1, 9).raw(blob("key"))}); });
-  EXPECT_EQ(id(error.code()), "wire.truncated");
-  EXPECT_EQ(error.offset(), 0U);
+  expect_error(error_of([] { const ReadPairs read(Messages{Message().claimed_length(1, 9).raw(blob("key"))}); }),
+               {.code = Code::wire_truncated, .offset = 0U});
 }
 
 TEST(ExternalData, AddressesInMemoryAreRefused) {

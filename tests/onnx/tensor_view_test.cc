@@ -9,6 +9,7 @@
 #include "onnx/error_of.h"
 #include "onnx/fields.h"
 #include "support/guarded_buffer.h"
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -35,9 +36,7 @@ class ReadTensor {
 };
 
 void expect_tensor_refused(const Message& tensor, Code code, std::uint64_t offset) {
-  const Error error = error_of([&tensor] { const ReadTensor read(tensor); });
-  EXPECT_EQ(id(error.code()), id(code)) << error.what();
-  EXPECT_EQ(error.offset(), before + offset) << error.what();
+  expect_error(error_of([&tensor] { const ReadTensor read(tensor); }), {.code = code, .offset = before + offset});
 }
 
 bool has_typed_data(const Message& tensor) { return ReadTensor(tensor)->typed_data; }

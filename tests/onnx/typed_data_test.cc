@@ -310,9 +310,8 @@ TEST(TypedData, ProvingLetsWholeNumbersAndStringsPass) {
 TEST(TypedData, ARunThatEndsInTheMiddleOfANumberIsRefused) {
   const Blob cut = {std::byte{1}, std::byte{0x80}};
   const Message broken = typed(dtype::int32, {2}, Message().bytes(tensor_field::int32_data, cut));
-  const Error error = error_of([&broken] { converted(broken); });
-  EXPECT_EQ(id(error.code()), "wire.truncated");
-  EXPECT_EQ(error.offset(), broken.str().find(text_of(cut)) + 1);
+  expect_error(error_of([&broken] { converted(broken); }),
+               {.code = Code::wire_truncated, .offset = broken.str().find(text_of(cut)) + 1});
 }
 
 }  // namespace

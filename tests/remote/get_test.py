@@ -3,7 +3,6 @@
 import functools
 import os
 import random
-import signal
 import time
 
 from support.archives import Archive, linked, model_of, weights
@@ -24,23 +23,13 @@ class Getting(RemoteCase):
         super().setUp()
         self.data = large_archive()
 
-    def left(self) -> list[str]:
-        return sorted(path.name for path in self.folder.iterdir() if path.name.startswith(".out"))
-
     def test_the_archive_is_that_of_the_server(self) -> None:
         self.succeeds("get", self.serve(), "-o", self.output)
         self.assertEqual(self.output.read_bytes(), self.data)
         self.assertEqual(self.left(), [])
 
     def test_killed_download_resumes(self) -> None:
-        address = self.serve(delay=0.3)
-        process = start("get", address, "-o", self.output, "-c", 1)
-        listing = self.folder / ".out.part.list"
-        while not listing.exists() or listing.read_bytes().count(b"\n") < 4:  # head, end, and two ranges
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        self.kill_download(4)  # head, end, and two ranges
         self.assertFalse(self.output.exists())
         self.server.requests.clear()
         done = self.succeeds("get", self.serve(), "-o", self.output)
@@ -55,7 +44,7 @@ class Getting(RemoteCase):
         process = start("get", address, "-o", self.output, "-c", 2)
         while len(self.server.requests) < requests and process.poll() is None:
             time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
 
     def test_download_survives_repeated_kills(self) -> None:

@@ -1,10 +1,7 @@
 """`get --model` downloads what one graph needs, and writes what `pack --model` writes."""
 
-import signal
-import time
-
 from support import wire_writer as wire
-from support.command_line import FORMAT, IO, USAGE, main, run, start
+from support.command_line import FORMAT, IO, USAGE, main, run
 from support.remote_case import RemoteCase
 
 COUNT = 100_000  # floats of a tensor
@@ -33,12 +30,8 @@ class Partial(RemoteCase):
     def get(self, graph: str, *words: object, address: str | None = None) -> str:
         said = self.succeeds("get", address or self.served, "-o", self.output, "--model", graph, *words).stderr
         self.assertEqual(self.output.read_bytes(), self.packed(graph))
-        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".out")], [])
+        self.assertEqual(self.left(), [])
         return said
-
-    def body_bytes(self) -> int:
-        asked = [request.range.removeprefix("bytes=").split(",") for request in self.server.requests[1:]]
-        return sum(int(last) - int(first) + 1 for ranges in asked for first, last in (each.split("-") for each in ranges))
 
     def test_each_graph_is_what_pack_writes(self) -> None:
         for graph in ("a", "b", "c", "d", "d.onnx"):
@@ -58,13 +51,7 @@ class Partial(RemoteCase):
 
     def test_killed_download_resumes(self) -> None:
         self.data = self.data_of_large_graphs()
-        process = start("get", self.serve(delay=0.3), "-o", self.output, "-c", 1, "--model", "b")
-        listing = self.folder / ".out.part.list"
-        while not listing.exists() or listing.read_bytes().count(b"\n") < 3:
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        self.kill_download(3, "--model", "b")
         self.assertIn("from an earlier download", self.get("b", address=self.serve()))
 
     def data_of_large_graphs(self) -> bytes:

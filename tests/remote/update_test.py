@@ -1,14 +1,12 @@
 """`get --reuse` downloads what the archives on this machine do not have, and the result is the server's file."""
 
 import json
-import signal
-import time
 import zlib
 from collections.abc import Callable
 
 from support import wire_writer as wire
 from support.archives import Archive, Entry, linked, model_of, weights
-from support.command_line import DONE, FORMAT, FOUND, IO, USAGE, main, run, start
+from support.command_line import DONE, FORMAT, FOUND, IO, USAGE, main, run
 from support.remote_case import RemoteCase
 
 COUNT = 20_000  # floats of an entry
@@ -44,13 +42,8 @@ class Updating(RemoteCase):
     def update(self, *words: object, address: str | None = None) -> str:
         said = self.succeeds("get", address or self.serve(), "-o", self.output, *words).stderr
         self.assertEqual(self.output.read_bytes(), self.data)
-        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".out")], [])
+        self.assertEqual(self.left(), [])
         return said
-
-    def body_bytes(self) -> int:
-        """Bytes that were asked for in ranges, after the first request."""
-        asked = [request.range.removeprefix("bytes=").split(",") for request in self.server.requests[1:]]
-        return sum(int(last) - int(first) + 1 for ranges in asked for first, last in (each.split("-") for each in ranges))
 
 
 class Reusing(Updating):
@@ -111,13 +104,7 @@ class Reusing(Updating):
     def test_killed_update_resumes(self) -> None:
         big = Entry("big", wire.content(wire.FLOAT, 9_000_000, "big"))
         self.data = archive_of([*self.entries, big])
-        process = start("get", self.serve(delay=0.3), "-o", self.output, "-c", 1, "--reuse", self.old)
-        listing = self.folder / ".out.part.list"
-        while not listing.exists() or listing.read_bytes().count(b"\n") < 3:
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        self.kill_download(3, "--reuse", self.old)
         self.assertRegex(self.update("--reuse", self.old), "from an earlier download, 3.* reused")
 
 

@@ -85,10 +85,8 @@ TEST(InstalledPackage, LeavesOutSharedAssetsWithoutFiles) {
 
 TEST(InstalledPackage, RefusesRepeatedKeys) {
   const std::string ort = R"({"model_file": "m.onnx", "session_options": {"a": "1", "a": "2"}})";
-  const auto error = error_of([&] { installed({{"manifest.json", manifest(ort)}}); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_EQ(error.entry(), "manifest.json");
-  EXPECT_THAT(error.message(), HasSubstr(R"(has the key "a" twice)"));
+  expect_error(error_of([&] { installed({{"manifest.json", manifest(ort)}}); }),
+               {.code = Code::usage_argument, .entry = "manifest.json", .says = {R"(has the key "a" twice)"}});
 }
 
 TEST(GenaiWithFolder, EachSessionNamesTheFolder) {

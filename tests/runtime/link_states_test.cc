@@ -9,6 +9,7 @@
 #include "archive/opened.h"
 #include "onnxar/archive_writer.h"
 #include "runtime/linking.h"
+#include "support/refusal.h"
 #include "support/special_files.h"
 
 namespace onnxar::testing {
@@ -16,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST_F(LinkTest, HoldsWhileTheArchiveExists) {
   const fs::path link = written();
@@ -218,18 +218,16 @@ TEST_F(EmbeddedLinkTest, CopyForAHubHoldsOnlyTheArchive) {
 
 TEST_F(EmbeddedLinkTest, HostFileIsNotTheCopyForAHub) {
   fs::rename(host_, folder_ / "model.onnx_data");
-  const auto error = error_of([&] { link_for_hub(folder_ / "model.onnx_data", folder_.path(), of_range(true)); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_THAT(error.message(), HasSubstr("choose a different folder"));
+  expect_error(error_of([&] { link_for_hub(folder_ / "model.onnx_data", folder_.path(), of_range(true)); }),
+               {.code = Code::usage_argument, .says = {"choose a different folder"}});
   EXPECT_FALSE(fs::exists(folder_ / "model.onnx"));
 }
 
 TEST_F(EmbeddedLinkTest, LinkForAHubDoesNotReplaceItsHostFile) {
   fs::rename(host_, folder_ / "model.onnx");
   const Blob before = folder_.read_file("model.onnx");
-  const auto error = error_of([&] { link_for_hub(folder_ / "model.onnx", folder_.path(), of_range(true)); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_EQ(error.path(), folder_ / "model.onnx");
+  expect_error(error_of([&] { link_for_hub(folder_ / "model.onnx", folder_.path(), of_range(true)); }),
+               {.code = Code::usage_argument, .path = folder_ / "model.onnx"});
   EXPECT_EQ(folder_.read_file("model.onnx"), before);
   EXPECT_FALSE(fs::exists(folder_ / "model.onnx_data"));
 }

@@ -54,10 +54,8 @@ class OwnStoredModelTest : public ::testing::Test {
     fs::permissions(path, more, fs::perm_options::add);
     StoredModel model = opened();
     EXPECT_FALSE(model.is_stored()) << path;
-    const auto error = error_if_any([&] { return model.prepare(); });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(id(error->code()), "io.permission");
-    EXPECT_EQ(error->path(), fs::canonical(path));
+    expect_error(error_if_any([&] { return model.prepare(); }),
+                 {.code = Code::io_permission, .path = fs::canonical(path)});
     fs::permissions(path, more, fs::perm_options::remove);
   }
 

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <ostream>
+#include <source_location>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "onnxar/error.h"
 
@@ -39,6 +43,20 @@ std::optional<Error> error_if_any(const Action& action) {
   }
   return std::nullopt;
 }
+
+/// What a test expects of an error. Parts that are not set may be anything.
+struct ExpectedError {
+  Code code;
+  std::optional<std::string_view> entry = {};
+  std::optional<std::uint64_t> offset = {};
+  std::optional<std::filesystem::path> path = {};
+  std::optional<Hint> hint = {};
+  std::vector<std::string_view> says = {};  // parts of the message
+};
+
+/// Expects that there is an error, and that it is this one.
+void expect_error(const std::optional<Error>& error, const ExpectedError& expected,
+                  const std::source_location& place = std::source_location::current());
 
 /// Code and place of that error.
 template <typename Action>

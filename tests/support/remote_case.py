@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 
 from support.archives import Archive, linked, model_of, weights
-from support.command_line import ToolCase, run
+from support.command_line import ToolCase, run, start
 from support.web_server import serving
 
 
@@ -21,6 +22,25 @@ class RemoteCase(ToolCase):
 
     def serve(self, **how: object) -> str:
         return self.server.serve("/m.onnxar", self.data, **how)
+
+    def body_bytes(self) -> int:
+        """Bytes that were asked for in ranges, after the first request."""
+        asked = [request.range.removeprefix("bytes=").split(",") for request in self.server.requests[1:]]
+        return sum(int(last) - int(first) + 1 for ranges in asked for first, last in (each.split("-") for each in ranges))
+
+    def left(self) -> list[str]:
+        """Files that downloads left beside the output."""
+        return sorted(path.name for path in self.folder.iterdir() if path.name.startswith(".out"))
+
+    def kill_download(self, parts: int, *words: object) -> None:
+        """Starts a download from a slow server and kills it when it has noted so many parts."""
+        process = start("get", self.serve(delay=0.3), "-o", self.output, "-c", 1, *words)
+        listing = self.folder / ".out.part.list"
+        while not listing.exists() or listing.read_bytes().count(b"\n") < parts:
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
 
     def refused(self, code: str, status: int, *arguments: object, **options: object) -> str:
         done = run(*arguments, **options)

@@ -1,6 +1,7 @@
 // The helpers that other tests stand on: the bytes they build are what they say, and tools of other makers
 // agree.
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -10,12 +11,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "support/emulation.h"
 #include "support/guarded_buffer.h"
+#include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
@@ -335,6 +338,23 @@ TEST(ZipDirectory, IsPrintedByFailingTest) {
   EXPECT_EQ(exit_code("env -u GTEST_OUTPUT ONNXAR_FAIL=1 " + self + " --gtest_filter=*.IsPrintedByFailingTest" +
                       " | grep -A2 'zip file last built' | grep w"),
             0);
+}
+
+/// Counts the failures that `expect_error` reports.
+int failures(const std::optional<Error>& error, const ExpectedError& expected) {
+  ::testing::TestPartResultArray results;
+  const ::testing::ScopedFakeTestPartResultReporter reporter(
+      ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+  expect_error(error, expected);
+  return results.size();
+}
+
+TEST(ExpectError, ComparesEachPartThatIsSet) {
+  const Error error(Code::zip_data_crc, "broken", {"w", 7}, "a.zip");
+  EXPECT_EQ(failures(error, {.code = Code::zip_data_crc}), 0);
+  EXPECT_EQ(failures(error, {Code::zip_data_crc, "w", 7, "a.zip", Hint::none, {"broken", "\"w\""}}), 0);
+  EXPECT_EQ(failures(error, {Code::zip_data_inflate, "v", 8, "b.zip", Hint::overwrite, {"whole", "broken"}}), 6);
+  EXPECT_EQ(failures({}, {.code = Code::zip_data_crc}), 1);
 }
 
 TEST(Damage, VerbsChangeWhatTheySay) {

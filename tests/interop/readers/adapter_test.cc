@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "interop/readers/running.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/onnxruntime.h"
-#include "interop/readers/running.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
@@ -41,7 +41,8 @@ class AdapterTest : public ::testing::Test {
  protected:
   void SetUp() override {
     SaveOptions save = {.output = {.sync = false}};
-    save.add.push_back({"scale.onnx_adapter", fs::path(ONNXAR_SOURCE_DIR) / "tests/interop/readers/scale.onnx_adapter"});
+    save.add.push_back(
+        {"scale.onnx_adapter", fs::path(ONNXAR_SOURCE_DIR) / "tests/interop/readers/scale.onnx_adapter"});
     pack(folder_.write_file("m.onnx", model_with_adapter().view()), path(), save);
   }
   [[nodiscard]] fs::path path() const { return folder_ / "m.onnxar"; }

@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "interop/readers/cached.h"
+#include "interop/readers/running.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/onnxruntime.h"
-#include "interop/readers/cached.h"
-#include "interop/readers/running.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"

@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "interop/readers/running.h"
 #include "onnx/typed_data.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/onnxruntime.h"
-#include "interop/readers/running.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -33,7 +33,6 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 // --- Ways to make a session ------------------------------------------------------------------------------------------
 
