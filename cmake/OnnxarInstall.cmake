@@ -83,7 +83,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN tools EXCLUDE PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE)
 # Files to which these pages link are installed beside them, as in the repository.
 file(GLOB linked RELATIVE ${PROJECT_SOURCE_DIR} *.md bench/*.md js/*.md js/demo/index.html js/demo/*.png packaging/*.md
-  python/*.md reader/*.[ch] reader/rust/*.md spec/vectors/README.md src/*.md tests/*.md tests/interop/readers/upstream_programs/*
+  python/*.md reader/*.[ch] reader/*/*.md spec/vectors/README.md src/*.md tests/*.md tests/interop/readers/upstream_programs/*
   tests/platforms/skipped/*.txt upstream/*/*.md upstream/*/*.png)
 foreach(file IN LISTS linked)
   get_filename_component(folder ${file} DIRECTORY)

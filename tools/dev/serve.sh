@@ -1,5 +1,8 @@
 # ./dev serve
-#     run what docs/onnxruntime.md shows for Node, the web and Java with ONNX Runtime from npm and Maven
-need serve "${build_packages[@]}" "${python_packages[@]}" "${serve_packages[@]}"
+#     run what docs/onnxruntime.md shows for Node, the web and Java with ONNX Runtime from npm and Maven, and the tests of
+#     the Java package and of the Rust crate with sessions of ONNX Runtime
+need serve "${build_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${serve_packages[@]}"
 build tool --target onnxar
+python_environments
 env ONNXAR="$PWD/build/tool/tools/onnxar" PYTHONPATH=tests "$python" -B tests/docs/serving.py build/serving
+env ONNXAR="$PWD/build/tool/tools/onnxar" PYTHONPATH=tests "$python" -B tests/reader/languages.py build/serving build/python_venv

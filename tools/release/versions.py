@@ -24,6 +24,7 @@ STATED = (
     ("docs/abi.md", r"`libonnxar_model\.so\.(\d+)\.(\d+)`"),
     ("tests/install/CMakeLists.txt", r"find_package\(onnxar (\d+)\.(\d+) "),
     ("tests/install/c/CMakeLists.txt", r"find_package\(onnxar (\d+)\.(\d+) "),
+    ("reader/java/pom.xml", r"<artifactId>onnxar</artifactId>\s*<version>(\d+)\.(\d+)\.(\d+)<"),
     ("reader/rust/Cargo.toml", r'(?m)^version = "(\d+)\.(\d+)\.(\d+)"'),
     ("js/package.json", r'"version": "(\d+)\.(\d+)\.(\d+)"'),
     ("js/package-lock.json", r'"version": "(\d+)\.(\d+)\.(\d+)"'),

@@ -1,0 +1,46 @@
+// The error of the package.
+package io.github.onnxar;
+
+import java.io.IOException;
+import java.util.OptionalLong;
+
+/**
+ * Says why a call failed. The message has all of it, such as {@code zip.entry.overlap in "a" at 64: the file breaks
+ * rule P3 of the format}; {@code docs/errors.md} explains each code.
+ */
+public final class ArchiveException extends IOException {
+  private static final long serialVersionUID = 1;
+
+  private final String code;
+  private final String rule;
+  private final String entry;
+  private final long offset;
+
+  ArchiveException(String code, String rule, String entry, long offset, String sentence) {
+    super(code + (entry.isEmpty() ? "" : " in " + quoted(entry)) + (offset < 0 ? "" : " at " + offset) + ": "
+        + sentence);
+    this.code = code;
+    this.rule = rule;
+    this.entry = entry;
+    this.offset = offset;
+  }
+
+  /** Returns an error that breaks no rule of the format. */
+  static ArchiveException of(String code, String sentence) { return new ArchiveException(code, "", "", -1, sentence); }
+
+  /** Returns the stable id, such as {@code zip.entry.overlap}. */
+  public String code() { return code; }
+
+  /** Returns the rule of the specification, such as {@code P3}; empty if none was broken. */
+  public String rule() { return rule; }
+
+  /** Returns the name of the entry, which may hold any character; empty if the error is not about an entry. */
+  public String entry() { return entry; }
+
+  /** Returns the offset in the archive, if the error has a place. */
+  public OptionalLong offset() { return offset < 0 ? OptionalLong.empty() : OptionalLong.of(offset); }
+
+  static String quoted(String text) {
+    return '"' + text.substring(0, Math.min(text.length(), Names.LONGEST)).replaceAll("[^ -~]", "?") + '"';
+  }
+}
