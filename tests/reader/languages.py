@@ -1,5 +1,5 @@
 """Runs the tests of the Java package and of the Rust crate with what only the command and ONNX Runtime give them: links,
-large vectors, and sessions. Maven and cargo fetch what they need.
+large vectors, and sessions, also of an archive in the APK that docs/mobile.md makes. Maven and cargo fetch what they need.
 
 Usage: ONNXAR=onnxar PYTHONPATH=tests languages.py FOLDER ENVIRONMENT, where Maven's packages stay in FOLDER, and
 ENVIRONMENT is a virtual environment with the wheel of ONNX Runtime
@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
-from docs.blocks import ROOT
+from docs.blocks import ROOT, blocks_of
 from docs.running import model
 
 MOST_JAVA = 1200  # lines, without comments and blank lines
@@ -56,15 +58,33 @@ def family(folder: Path) -> Path:
     return folder / "family.onnxar"
 
 
+def apk(folder: Path, archive: Path) -> tuple[Path, int]:
+    """Runs the shell block of docs/mobile.md. Returns the signed APK, and the offset of the archive in it."""
+    folder.mkdir()
+    shutil.copy(archive, folder / "model.onnxar")
+    (folder / "AndroidManifest.xml").write_text('<manifest package="org.example"><application/></manifest>')
+    key = ["-keystore", "app.jks", "-storepass", "password", "-keypass", "password", "-alias", "app"]
+    run("keytool", "-genkeypair", *key, "-keyalg", "RSA", "-validity", "9", "-dname", "CN=app", folder=folder)
+    [block] = [block for block in blocks_of(ROOT / "docs/mobile.md") if block.reason == "run by ./dev serve"]
+    run("bash", "-euc", block.text, folder=folder)
+    run("apksigner", "verify", "--min-sdk-version", "26", "app.apk", folder=folder)
+    made = folder / "app.apk"
+    header = zipfile.ZipFile(made).getinfo("assets/model.onnxar").header_offset
+    name, extra = struct.unpack_from("<2H", made.read_bytes(), header + 26)
+    return made, header + 30 + name + extra
+
+
 def test_java(kept: Path, folder: Path, archive: Path) -> None:
     lines = [line.strip() for file in (ROOT / "reader/java/src/main").rglob("*.java") for line in file.read_text().splitlines()]
     code = sum(1 for line in lines if line and not line.startswith(("//", "/*", "*")))
     if code > MOST_JAVA:
         sys.exit(f"languages.py: {code} lines of Java, at most {MOST_JAVA} are allowed")
     run(sys.executable, "-B", ROOT / "spec/vectors/generate.py", "--large", folder / "large")
+    made, offset = apk(folder / "apk", archive)
     places = [f"-Dmaven.repo.local={kept / 'maven'}", f"-Doutput={kept / 'java'}"]
     printed = run("mvn", "-B", *places, "verify", folder=ROOT / "reader/java",
-                  ONNXAR_LINKS=links(folder / "links"), ONNXAR_LARGE_VECTORS=folder / "large", ONNXAR_MODEL=archive)  # fmt: skip
+                  ONNXAR_LINKS=links(folder / "links"), ONNXAR_LARGE_VECTORS=folder / "large", ONNXAR_MODEL=archive,
+                  ONNXAR_APK=made, ONNXAR_APK_OFFSET=offset)  # fmt: skip
     print(*[line for line in printed.splitlines() if "Tests run:" in line], sep="\n")
 
 

@@ -1,7 +1,8 @@
 # ./dev serve
 #     run what docs/onnxruntime.md shows for Node, the web and Java with ONNX Runtime from npm and Maven, the tests of the
-#     Java package and of the Rust crate with sessions of ONNX Runtime, and the parser of spec/onnxar.ksy
-need serve "${build_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${serve_packages[@]}"
+#     Java package and of the Rust crate with sessions of ONNX Runtime, the APK of docs/mobile.md, and the parser of
+#     spec/onnxar.ksy
+need serve "${build_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${serve_packages[@]}" aapt zipalign apksigner
 build tool --target onnxar
 python_environments
 env ONNXAR="$PWD/build/tool/tools/onnxar" PYTHONPATH=tests "$python" -B tests/docs/serving.py build/serving

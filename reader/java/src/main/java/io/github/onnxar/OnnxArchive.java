@@ -80,7 +80,7 @@ public final class OnnxArchive {
     }
   }
 
-  /** Makes a session of a graph, such as {@code decoder}, or of the model without a name. Sets an entry of options. */
+  /** Makes a session of a graph, such as {@code decoder}, or of the model if the name is empty. Changes the options. */
   public static OrtSession session(OrtEnvironment environment, Path path, String graph,
       OrtSession.SessionOptions options) throws IOException, OrtException {
     return Sessions.make(environment, path, 0, -1, graph, options);
@@ -139,7 +139,7 @@ public final class OnnxArchive {
     return tensors;
   }
 
-  /** Visits the tensors of a graph, such as {@code decoder}, or of the model without a name. Keeps none in memory. */
+  /** Visits the tensors of a graph, such as {@code decoder}, or of the model if the name is empty. Keeps none. */
   public void visitTensors(String graph, TensorVisitor visitor) throws IOException {
     new TensorWalk(container, graph(graph), visitor).run();
   }

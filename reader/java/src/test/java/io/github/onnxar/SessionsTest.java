@@ -1,4 +1,5 @@
-// Sessions of ONNX Runtime. ONNXAR_MODEL is an archive with input x, output y and the graph "other".
+// Sessions of ONNX Runtime. ONNXAR_MODEL is an archive with input x, output y and the graph "other". ONNXAR_APK has it at
+// ONNXAR_APK_OFFSET.
 package io.github.onnxar;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -57,6 +58,18 @@ class SessionsTest {
     }
     try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
       OrtSession session = OnnxArchive.session(ENVIRONMENT, outer, 4096, Files.size(model()), "", options);
+      assertArrayEquals(run(OnnxArchive.session(ENVIRONMENT, model())), run(session));
+    }
+  }
+
+  @Test
+  @EnabledIfEnvironmentVariable(named = "ONNXAR_APK", matches = ".+")
+  void archivesInApksRun() throws IOException, OrtException {
+    Path apk = Path.of(System.getenv("ONNXAR_APK"));
+    long offset = Long.parseLong(System.getenv("ONNXAR_APK_OFFSET"));
+    assertEquals(0, offset % 4096);
+    try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
+      OrtSession session = OnnxArchive.session(ENVIRONMENT, apk, offset, Files.size(model()), "", options);
       assertArrayEquals(run(OnnxArchive.session(ENVIRONMENT, model())), run(session));
     }
   }
