@@ -54,6 +54,7 @@ def family(folder: Path) -> Path:
     models.mkdir()
     model(models)
     shutil.copy(models / "model.onnx", models / "other.onnx")
+    (models / "tokenizer.json").write_text("{}")
     run(os.environ["ONNXAR"], "pack", models, "-o", folder / "family.onnxar")
     return folder / "family.onnxar"
 
@@ -88,6 +89,18 @@ def test_java(kept: Path, folder: Path, archive: Path) -> None:
     print(*[line for line in printed.splitlines() if "Tests run:" in line], sep="\n")
 
 
+def test_java_readme(jar: Path, folder: Path, archive: Path) -> None:
+    """Runs the first block of the page, without the classes of ONNX Runtime."""
+    shutil.copy(archive, folder / "model.onnxar")
+    text = blocks_of(ROOT / "reader/java/README.md")[0].text
+    imports = "import io.github.onnxar.*; import java.nio.ByteBuffer; import java.nio.file.Path; import java.util.Arrays;"
+    main = f"public static void main(String[] none) throws Exception {{ {text} System.out.println(tokenizer.remaining()); }}"
+    (folder / "Readme.java").write_text(f"{imports} class Readme {{ {main} }}")
+    printed = run("java", "-cp", jar, "Readme.java", folder=folder)
+    if "encoder.weight [64, 256]: 65536 bytes\n" not in printed or not printed.endswith("\n2\n"):
+        sys.exit(f"languages.py: the first block of reader/java/README.md printed {printed}")
+
+
 def test_rust(kept: Path, archive: Path, environment: Path) -> None:
     """Runs the feature `ort` with the library of the wheel."""
     library = next(environment.glob("lib/python3*/site-packages/onnxruntime/capi/libonnxruntime.so.*"))
@@ -101,6 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         archive = family(Path(scratch))
         test_java(kept, Path(scratch), archive)
+        test_java_readme(next(kept.glob("java/onnxar-*[0-9].jar")), Path(scratch), archive)
         if shutil.which("cargo"):
             test_rust(kept, archive, environment)
         else:

@@ -36,8 +36,11 @@ public record Tensor(String name, Optional<String> output, String site, int grap
     TYPED
   }
 
+  /** Returns the serialised TensorProto, as a view of its own. */
+  public ByteBuffer message() { return message.duplicate().order(ByteOrder.LITTLE_ENDIAN); }
+
   /**
-   * Returns the bytes of a linked or inline tensor. Empty for the other kinds.
+   * Returns the bytes of a linked or inline tensor, as a view of its own. Empty for the other kinds.
    *
    * @throws IllegalStateException if one buffer cannot have the data, which may happen above 1.75 GiB. {@link
    *     OnnxArchive#bytes} reads it in parts.
