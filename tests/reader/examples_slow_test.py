@@ -85,9 +85,14 @@ class InRust(Case):
         return done.stdout
 
     def links(self) -> Path:
-        """Makes the links of all valid vectors that can be linked, with the command."""
-        for vector in sorted((PROJECT / "spec/vectors/valid").glob("*.onnxar")):
-            copy = Path(shutil.copy(vector, self.folder))
+        """Makes the links of all valid vectors that can be linked, and of an archive with data about as large as K2 allows
+        in a link, with the command."""
+        vectors = sorted((PROJECT / "spec/vectors/valid").glob("*.onnxar"))
+        sizes = {"a": 31, "b": 32, "c": 33}  # of FLOATs; K2 draws the line at 32
+        entries = [Entry(name, bytes(4 * count)) for name, count in sizes.items()]
+        bounds = self.folder / "bounds.onnxar"
+        bounds.write_bytes(Archive([*entries, model_of(*(linked(name, count) for name, count in sizes.items()))]).file)
+        for copy in [bounds, *(Path(shutil.copy(vector, self.folder)) for vector in vectors)]:
             if run(os.environ["ONNXAR"], "link", copy, "-o", copy.with_suffix(".onnx"), "--no-sync").returncode:
                 copy.unlink()
         self.archive.unlink()

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from docs.blocks import ROOT, blocks_of
 from docs.running import model
+from support.archives import Archive, Entry, linked, model_of
 
 MOST_JAVA = 1200  # lines, without comments and blank lines
 
@@ -35,8 +36,12 @@ def run(*command: object, folder: Path = ROOT, **variables: object) -> str:
 def links(folder: Path) -> Path:
     """Makes the links of the vectors that can be linked, and of their graphs: `m.onnx` and `m@graph.onnx`."""
     folder.mkdir()
-    for vector in sorted((ROOT / "spec/vectors").glob("[uv]*/*.onnxar")):
-        copy = Path(shutil.copy(vector, folder))
+    vectors = [Path(shutil.copy(vector, folder)) for vector in sorted((ROOT / "spec/vectors").glob("[uv]*/*.onnxar"))]
+    sizes = {"a": 31, "b": 32, "c": 33}  # of FLOATs; K2 draws the line at 32
+    entries = [Entry(name, bytes(4 * count)) for name, count in sizes.items()]
+    bounds = folder / "bounds.onnxar"
+    bounds.write_bytes(Archive([*entries, model_of(*(linked(name, count) for name, count in sizes.items()))]).file)
+    for copy in [*vectors, bounds]:
         command = [os.environ["ONNXAR"], "link", copy, "--no-sync", "-q"]
         if subprocess.run([*command, "-o", copy.with_suffix(".onnx")], capture_output=True, check=False).returncode:
             copy.unlink()
