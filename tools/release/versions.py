@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STATED = (
     ("CHANGELOG.md", r"(?m)^## \[(\d+)\.(\d+)\.(\d+)\] - \d{4}-\d\d-\d\d$"),
     ("include/onnxar/version.h", r'/// "(\d+)\.(\d+)\.(\d+)"'),
-    ("include/onnxar/onnxar_c.h", r'for the library at run time, "(\d+)\.(\d+)\.(\d+)"'),
+    ("include/onnxar/onnxar_c.h", r'the version at run time, as "(\d+)\.(\d+)\.(\d+)"'),
     ("docs/install.md", r"SOURCE_DIR}/onnxar-(\d+)\.(\d+)\.(\d+)\.tar"),
     ("docs/install.md", r"onnxar-(\d+)\.(\d+)\.(\d+)-cp312"),
     ("python/README.md", r"onnxar-(\d+)\.(\d+)\.(\d+)-cp312"),
