@@ -239,8 +239,8 @@ void cat(const std::filesystem::path& path, std::string_view entry_name, const B
 /// O(directory).
 [[nodiscard]] bool is_archive(const std::filesystem::path& path);
 
-/// True if two archives have the same size, and the same bytes from the model's header to the end, which include the
-/// name, offset and CRC-32 of every entry. To find out if a file was edited or replaced, open its path again and
+/// True if two archives have the same size, and the same bytes from the model's header to the end. These bytes include
+/// the name, offset and CRC-32 of every entry. To find out if a file was edited or replaced, open its path again and
 /// compare. Cost: O(directory + model); reads no weight.
 [[nodiscard]] bool same_state(const Archive& a, const Archive& b) noexcept;
 

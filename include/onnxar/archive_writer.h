@@ -136,9 +136,9 @@ class KeyMaker {
   /// Makes keys for an edit of this archive: reserves the names of its entries, its model and its file. Throws wire.*.
   /// Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
-  /// Excludes the name of an entry from the keys that `make` returns, and two of its parts (W12). Of `extra/a.txt`,
-  /// also excludes `extra`, because no entry may have the name of a folder, and `a.txt`: if a graph in `extra` had a
-  /// tensor with this key, a tool that reads the unzipped archive would take `extra/a.txt` for it.
+  /// Excludes an entry's name, and two parts of it (W12), from the keys that `make` returns. For `extra/a.txt`, also
+  /// excludes `extra`, because no entry may have the name of a folder, and `a.txt`: if a graph in `extra` had a tensor
+  /// with this key, a tool that reads the unzipped archive would take `extra/a.txt` for it.
   void reserve(std::string_view name);
   /// Returns a new key for a tensor of this name.
   [[nodiscard]] std::string make(std::string_view tensor_name);
@@ -190,10 +190,10 @@ class ArchiveEditor : public EntryWriter {
   /// Removes a side file, a graph, or an entry that tensors no longer name. To replace it, then `add` the same name.
   /// Call it before `reserve` and the first `add`. Entries that follow the removed one are verified and appended again.
   /// All bytes stay in the file until it is repacked, so `undo` restores them. Throws usage.argument for the model; for
-  /// an entry that a tensor names; for an entry before such an entry, which would have to move (use `pack`); for any
-  /// entry while the archive has a graph that is damaged or cannot be read (remove all such graphs first); and after
-  /// `reserve` or `add`. Throws usage.no_such_entry, wire.*, onnx.*. Cost: O(directory + model + graphs) for the first
-  /// call, then O(1); `commit` copies the entries that follow.
+  /// an entry that a tensor names; for an entry before one that a tensor names, because the later one would have to
+  /// move (use `pack`); for any entry while the archive has a graph that is damaged or cannot be read (remove all such
+  /// graphs first); and after `reserve` or `add`. Throws usage.no_such_entry, wire.*, onnx.*. Cost:
+  /// O(directory + model + graphs) for the first call, then O(1); `commit` copies the entries that follow.
   void remove(std::string_view name);
   /// Returns the number of entries that stay in place, which are the first ones of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
@@ -253,12 +253,12 @@ struct RepackReport {
 
 /// Makes an archive of a zip file, like zipalign: stores and aligns the entries, byte for byte and in the order of the
 /// input's data, with the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only
-/// `*.onnx` in the root; it is read only to check the model's own name, and that no tensor names a renamed entry. If
-/// the input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and
-/// bytes outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
+/// `*.onnx` in the root; it is read only to check `onnxar.model.name`, and that no tensor names a renamed entry. If the
+/// input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes
+/// outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
 ///
 /// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Memory: buffers, 200 bytes
-/// per entry, and the models if entries get new names, the model has its own name, or there is `__MACOSX/`.
+/// per entry, and the models if entries get new names, the model has `onnxar.model.name`, or there is `__MACOSX/`.
 ///
 /// Throws io.*, output.exists, zip.*; archive.* (.model.missing: there is no model, or several, or one that only `pack`
 /// can read, since it is in a folder or its links would change); usage.argument (the alignment; a new name for an entry

@@ -77,7 +77,7 @@ struct ConvertReport {
 /// one `.onnx` with its data files, and adds a remark.
 ///
 /// If a graph defines a tensor's name more than once, the tensor's data is not moved into or out of the model, because
-/// which definition a runtime uses depends on where the data is. A remark reports it. A format with all data inside
+/// the place of the data decides which definition a runtime uses. A remark reports it. A format with all data inside
 /// refuses such a tensor if its data is outside (onnx.graph.duplicate).
 ///
 /// If `input` is a folder, the `.onnx` files in it, at any depth, are packed as several models (below) under their
@@ -225,8 +225,8 @@ struct ReplaceReport {
 /// entry. Locations of a link (link.h) lead only to its archive's file; locations of a model that is an archive lead
 /// only to its entries. Data that equals an entry (not a side file or graph) byte for byte is linked to that entry;
 /// other external data becomes a new entry with a new key. Entries that tensors no longer name stay in the archive, as
-/// do other graphs and the model's own name. A link to a whole entry keeps its checksum, which is compared unless a
-/// model of the archive already states the same. The conditions of ArchiveEditor::remove apply to side files and graphs
+/// do other graphs and the model's own name. A link to a whole entry keeps its checksum. The data is compared with it,
+/// unless a model of the archive already has it. The conditions of ArchiveEditor::remove apply to side files and graphs
 /// that are replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an error
 /// the archive is unchanged, byte for byte. The report warns (archive.entry.shared) if more tensor names use a part of
 /// an entry than before: in a model that was merged from two archives, tensors of both may use the data of one.

@@ -64,8 +64,8 @@ enum class LinkForm : std::uint8_t {
 };
 
 /// Makes a link to an archive, whose path may be a symbolic link. Data of less than 128 bytes, and data in attributes
-/// of nodes other than Constant, becomes inline: runtimes do not search for external data there, and some take a length
-/// of 0 to mean the whole file. Checksums are left out: they would have to cover the whole file. Ignores
+/// of nodes other than Constant, becomes inline: runtimes do not search such attributes for external data, and some
+/// take a length of 0 to mean the whole file. Checksums are left out: they would have to cover the whole file. Ignores
 /// `options.output`. Throws usage.argument (a file name with `#` first or `..`, or not in UTF-8; a wrong `offset`);
 /// usage.own_name (an entry has the file's name, ignoring case); what Archive::open throws; onnx.* (.model.expansion:
 /// inline copies of shared data); zip.data.crc (of what is copied); onnx.external_data.out_of_range (prepacked weights
@@ -143,9 +143,9 @@ FolderLinkReport link_folder(const std::filesystem::path& archive, const std::fi
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 
-/// True if an `.onnx` file is a link. Throws if its archive is missing or has another state. Reads no weight; `check`
-/// with `data` finds more. Then calls `use`, if given, which may open the files by their paths, and verifies the link
-/// again: throws io.changed if a file was changed or replaced during `use`, even if the old file was put back. Throws
+/// True if an `.onnx` file is a link. Throws if its archive is missing or has another state. Then calls `use`, if
+/// given, which may open the files by their paths, and verifies the link again: throws io.changed if a file was changed
+/// or replaced during `use`, even if the old file was put back. Reads no weight; `check` with `data` finds more. Throws
 /// onnx.*, wire.*, io.*. Cost: O(model + directory).
 bool verify_link(const std::filesystem::path& model, const std::function<void()>& use = {});
 

@@ -12,7 +12,7 @@
  * Status    A function that can fail returns a status, and writes its results only if that is ONNXAR_OK. If `error` is
  *           not NULL, it is set to NULL or to a description of the failure, which the caller frees. ONNXAR_USAGE: a
  *           required argument is NULL, or `abi` differs. No C++ exception leaves a function.
- * Free      Functions that free, close, release or count accept NULL. All other pointers that a call returns are views.
+ * Free      Functions that free, close, release or count accept NULL. Pointers that no function frees are views.
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until the object that they belong to is freed.
@@ -221,8 +221,8 @@ onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* arc
                                  const char* runtime, const char* settings, onnxar_stored** stored,
                                  onnxar_session_source* source, onnxar_error** error);
 /* Call it each time ONNX Runtime has made a session from `source`. Code io.changed: the archive or `file` was replaced
- * in the meantime; do not use the session. If the session wrote the model, stores it, and sets `source` to the stored
- * model: make the session again from that. After other errors, the session that wrote the model may be used. */
+ * in the meantime; do not use the session. If the session wrote the model, this call stores it and sets `source` to
+ * the stored model: make the session again from that. After other errors you may keep the session that wrote it. */
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
 /* Frees the views of `source`, which sessions do not need. */
 void onnxar_stored_free(onnxar_stored* stored);

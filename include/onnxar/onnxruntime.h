@@ -10,9 +10,9 @@
 // | session_from_link    | a file with a link beside it | mapped by ONNX Runtime, no copy |
 // | session_from_memory  | open, wherever its bytes are | copied once by ONNX Runtime     |
 //
-// All compute what a session of the inline model computes. The copy is needed because ONNX Runtime does not accept
-// values that own their buffer as external initializers (seen in 1.23 and 1.31). Kernels that rearrange weights copy
-// them, except with session_from_cache or with the session option `session.disable_prepacking` = "1".
+// All compute what a session of the inline model computes. session_from_memory needs its copy because ONNX Runtime does
+// not accept values that own their buffer as external initializers (seen in 1.23 and 1.31). Kernels that rearrange
+// weights copy them, except with session_from_cache or with the session option `session.disable_prepacking` = "1".
 //
 // A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped. All
 // throw onnxar::Error for faults of the archive (onnx.link.stale, io.changed: it was replaced during the call), and
@@ -45,7 +45,7 @@ inline Ort::Session session_of(const Ort::Env& env, const Link& link, Ort::Sessi
 }
 }  // namespace detail
 
-/// Makes a session through a link in memory (link.h). `which` selects the part of the file and the graph; sessions of
+/// Makes a session through a link in memory (link.h). `which` selects the graph, and the part of the file; sessions of
 /// several graphs share the pages of common weights. Needs ONNX Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const LinkOptions& which = {}) {

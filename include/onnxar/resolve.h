@@ -177,9 +177,9 @@ class TensorWalk {
 
 }  // namespace detail
 
-/// Calls `visit(tensor, data)` or `visit(tensor, data, place)` for every tensor of a model, with the result of
-/// `resolve` and a TensorPlace: initializers, sparse values and indices, node attributes, subgraphs, function bodies
-/// and defaults, training info. A tensor of a branch may have the same name as one of the main graph. So use the
+/// Calls `visit(tensor, data)` or `visit(tensor, data, place)` for every tensor of a model: initializers, sparse values
+/// and indices, node attributes, subgraphs, function bodies and defaults, training info. `data` is the result of
+/// `resolve`, `place` a TensorPlace. A tensor of a branch may have the same name as one of the main graph. So use the
 /// message's address as the key of a map, or `place.graph` together with the name. Needs an onnx.proto of ONNX 1.10 or
 /// later, 1.14 for defaults of functions. Calls prove_model first. Throws what prove_model and `resolve` throw;
 /// usage.argument (an empty std::function); exceptions of `visit` pass through.

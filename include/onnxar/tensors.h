@@ -71,9 +71,9 @@ class TensorIndex {
   const StoredTensor* begin() const&& = delete;
   const StoredTensor* end() const&& = delete;
   /// Returns null if no tensor has this name. If several do, returns the initializer of the main graph. Never finds a
-  /// tensor without a name, and does not search the names of entries and sites, because a runtime may ask for every
-  /// input of a node. Throws usage.ambiguous_tensor, with the candidates' sites, if there are two such initializers, or
-  /// none and several tensors elsewhere. Cost: O(1).
+  /// tensor without a name, or a tensor by its entry or site: a runtime may ask for every input of a node, and an input
+  /// could be named like an entry. Throws usage.ambiguous_tensor, with the candidates' sites, if there are two such
+  /// initializers, or none and several tensors elsewhere. Cost: O(1).
   [[nodiscard]] const StoredTensor* find(std::string_view name) const&;
   const StoredTensor* find(std::string_view name) const&& = delete;
 
