@@ -101,8 +101,8 @@ const Payload* LoadedModel::payload_at(std::string_view location) const {
 void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint) {
   throw Error(Code::onnx_graph_duplicate,
               duplicate_text(site,
-                             "which definition a runtime uses depends on where the data is, so it stays there; give "
-                             "each definition a name of its own"),
+                             "the place of the data decides which definition a runtime uses, so the data stays "
+                             "there; give each definition a name of its own"),
               {}, path, {hint});
 }
 

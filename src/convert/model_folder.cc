@@ -168,7 +168,7 @@ void ModelFolder::put_first(const std::string& first) {
     }
     throw Error(
         Code::usage_argument,
-        base::concat("has no model ", base::quoted(first), " that could be the first one; its first by name is ",
+        base::concat("has no model ", base::quoted(first), " that could be the first one; the first model by name is ",
                      base::quoted(models_.front().entry)),
         {}, path_);
   }
@@ -277,9 +277,9 @@ std::optional<Finding> remark_on_places(std::span<const SideFile> files) {
   const ByteSpan text = gathered(*file->source);
   if (std::ranges::search(text.bytes(), as_bytes(list)).empty()) return std::nullopt;
   std::string message =
-      base::concat(config, " lists weights by their places in data files (", list,
-                   "), which the archive does not have; write the places from a link into the list, or remove "
-                   "the list");
+      base::concat(config, " lists weights with their locations and offsets in data files (", list,
+                   "), which the archive does not have; replace these by the locations and offsets in a link, or "
+                   "remove the list");
   return Finding{Severity::warning, Code::zip_foreign, {std::string(config), std::nullopt}, std::move(message)};
 }
 

@@ -220,8 +220,8 @@ class Splitter {
     model_.remarks.push_back(
         {Severity::warning, Code::onnx_graph_duplicate, place_of(site),
          duplicate_text(site, base::concat("its data stays ", is_inside ? "in" : "outside",
-                                           " the model, because which definition a runtime uses depends on where the "
-                                           "data is"))});
+                                           " the model, because the place of the data decides which definition a "
+                                           "runtime uses"))});
   }
 
   void remark_unknown_key(const onnx::TensorSite& site) {

@@ -167,7 +167,7 @@ GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
 void expect_possible(const GetOptions& options) {
   constexpr std::size_t digits = 64;
   if (!options.graph.empty() && !options.digest.empty())
-    throw Error(Code::usage_argument, "the digest of an archive is not that of one of its graphs");
+    throw Error(Code::usage_argument, "a digest is that of a whole archive; pass either a digest or a graph");
   const bool is_hex = options.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (options.digest.empty() || (is_hex && options.digest.size() == digits)) return;
   throw Error(Code::usage_argument,

@@ -127,7 +127,7 @@ void Linking::remark_duplicate(const onnx::TensorSite& site) {
       {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
        duplicate_text(
            site, base::concat("its data stays ", site.tensor.is_external() ? "outside" : "in",
-                              " the model, because which definition a runtime uses depends on where the data is"))});
+                              " the model, because the place of the data decides which definition a runtime uses"))});
 }
 
 }  // namespace onnxar

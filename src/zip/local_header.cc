@@ -164,8 +164,8 @@ void check_rest(Bytes file, std::uint64_t data_end, std::uint64_t limit, Tail ta
   // P5: a reader that searches for a locator farther back than E5 allows finds the superseded one.
   if (superseded->zip64 && tail == Tail::without_zip64) {
     refuse(Code::zip_entry_gap,
-           "the state before an edit has zip64 end records, and the archive has none: some readers take them for "
-           "the archive's own; an edit has to keep zip64 end records");
+           "an earlier state has zip64 end records, and the archive has none: some readers take those of the "
+           "earlier state; an edit has to keep zip64 end records");
   }
 }
 

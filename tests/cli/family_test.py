@@ -140,7 +140,7 @@ class Folder(FamilyCase):
     def test_file_named_like_a_key_must_be_renamed(self) -> None:
         folder = self.exported({"m.onnx": self.encoder.read_bytes(), "Makefile": b"all:"})
         line = self.fails(USAGE, Fault("usage.argument", "Makefile").line(self.output), "pack", folder, "-o", self.output)
-        self.assertIn("--rename OLD=NEW gives another one: Makefile=Makefile.txt", line)
+        self.assertIn("--rename OLD=NEW gives another name: Makefile=Makefile.txt", line)
         self.succeeds("pack", folder, "-o", self.output, "--rename", "Makefile=Makefile.txt")
         self.assertEqual(self.back(self.output)["Makefile.txt"], b"all:")
 
@@ -199,7 +199,7 @@ class Refused(FamilyCase):
     def test_two_models_of_one_name(self) -> None:
         other = self.write("b/encoder.onnx", self.decoder.read_bytes())
         line = self.fails(USAGE, Fault("usage.argument").line(other), "pack", self.encoder, other, "-o", self.output)
-        self.assertIn("--graph NAME=FILE gives it another one", line)
+        self.assertIn("--graph NAME=FILE gives it another name", line)
         self.succeeds("pack", self.encoder, "--graph", f"b={other}", "-o", self.output)
 
     def test_standard_input_among_others(self) -> None:

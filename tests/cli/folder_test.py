@@ -126,7 +126,7 @@ class Names(FolderCase):
         self.on_posix("its file systems refuse such names themselves")
 
     def proposals(self, line: str) -> list[str]:
-        found = line.strip().rsplit("gives another one: ", 1)[1]
+        found = line.strip().rsplit("gives another name: ", 1)[1]
         return re.split(r", (?=[^,]*=)", found)
 
     def test_each_bad_name_gets_a_name_that_works(self) -> None:

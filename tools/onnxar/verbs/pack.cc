@@ -129,8 +129,8 @@ Verb add_pack(CLI::App& app) {
             "its entries");
   add_rename(*verb, arguments->rename);
   verb->add_option("--exclude", arguments->save.exclude,
-                   "Leave out files and folders whose paths in MODEL match this pattern (*, which also matches /, ?, "
-                   "[a-z])")
+                   "Leave out files and folders whose paths in MODEL match this pattern (*, ?, [a-z]; * also "
+                   "matches /)")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   verb->add_option("--first", arguments->save.first,
