@@ -204,8 +204,8 @@ OAR_API void onnxar_reader_walk_close(onnxar_reader_walk* walk);
 OAR_API int onnxar_reader_walk_next(onnxar_reader_walk* walk, onnxar_reader_tensor* tensor, onnxar_reader_error* error);
 /* Writes the place of the last tensor, `graph.node[3].attribute[0].t`, cut as by snprintf. Returns the full length. */
 OAR_API size_t onnxar_reader_walk_site(const onnxar_reader_walk* walk, char* buffer, size_t size);
-/* Returns the output of the Constant node whose value is the last tensor: nodes refer to the weight by this name, and
- * the tensor may have none. NULL if the tensor is elsewhere, or there was none. Valid like `name`, not terminated. */
+/* Returns the output of the Constant node whose value is the last tensor. Nodes refer to the weight by it; the
+ * tensor may have no name. NULL for other tensors, or if there is no last tensor. Valid like `name`, not terminated. */
 OAR_API const char* onnxar_reader_walk_output(const onnxar_reader_walk* walk, size_t* length);
 /* Returns the serialised ModelProto, valid until the walk is closed. */
 OAR_API const void* onnxar_reader_walk_model(const onnxar_reader_walk* walk, size_t* size);

@@ -19,7 +19,7 @@
 //! println!("{}", model.len());
 //! ```
 //!
-//! nor the bytes that it was opened from:
+//! An archive cannot outlive the bytes that it was opened from:
 //!
 //! ```compile_fail,E0597
 //! let archive = {
