@@ -9,7 +9,7 @@ export interface RuntimeEnv {
   readonly wasm?: { readonly proxy?: boolean };
 }
 
-/** Called while weights are read, with bytes. */
+/** Called while weights are read, with the number of bytes read and the total. */
 export type OnProgress = (read: number, total: number) => void;
 
 /** External data as onnxruntime takes it. */

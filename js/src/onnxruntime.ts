@@ -15,7 +15,7 @@ export interface SessionOptions {
   graph?: string;
   /** How the archive is opened; not for an archive that is open already. */
   open?: OpenOptions;
-  /** Called while weights are read, with bytes. Not for files that onnxruntime-node maps. */
+  /** Receives the number of bytes read, and the total. Not called for files that onnxruntime-node maps. */
   onProgress?: OnProgress;
   /**
    * True if the runtime is a JSPI build of onnxruntime-web 1.30 or newer, which reads Blobs itself. The weights of a

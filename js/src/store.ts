@@ -25,7 +25,7 @@ export interface StoreOptions {
 }
 
 export interface GetOptions extends OpenOptions {
-  /** Called with the number of stored bytes, and of all. */
+  /** Called with the number of stored bytes and the total. */
   onProgress?: OnProgress;
   /** Ask the server whether the archive changed, and download the new one if it did. */
   refresh?: boolean;

@@ -25,7 +25,7 @@ export interface Environment {
 export interface LoadOptions {
   /** How the archive is opened. */
   open?: OpenOptions;
-  /** Called while weights are read, with bytes. Not for files that onnxruntime-node maps. */
+  /** Receives the number of bytes read, and the total. Not called for files that onnxruntime-node maps. */
   onProgress?: OnProgress;
   /** Options of the runtime. */
   session?: object;

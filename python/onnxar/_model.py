@@ -47,7 +47,7 @@ def load(
 
     Raises:
         Error: What `onnxar.open` raises; onnx.*; zip.data.crc; onnx.model.expansion; onnx.graph.duplicate (a graph defines a
-            name more than once, with data outside; which definition a runtime uses depends on where the data is).
+            name more than once, with data outside; the place of the data decides which definition a runtime uses).
 
     Example:
 

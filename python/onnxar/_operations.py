@@ -100,7 +100,7 @@ def pack(
         exclude: Patterns (`*`, `?`, `[a-z]`) for paths in a folder that are left out.
         first: Of several models, the one that becomes the model; by default the first.
         variants: Maps graphs to execution providers and devices, such as "cpu" or "cuda:gpu". manifest.json then describes
-            them like a model package of ONNX Runtime, in this order.
+            the archive as a model package of ONNX Runtime, with the variants in this order.
         graph: Pack only this graph of an archive.
         data_dir: The folder of external data.
         overwrite: Replace an existing file completely, including its side files, which `save` would keep.
@@ -465,10 +465,10 @@ def link(
     Args:
         archive: The path of the archive.
         output: Also write the link as a small `.onnx` file in the archive's folder. A folder, or a path that ends in a slash,
-            gets the links of all graphs at their paths and all side files. If all graphs are in one folder, the archive goes
-            there: moved, copied, or as a copy that shares its blocks if the file system can. Otherwise the archive stays, and the
-            folder has symbolic links to it and to link files beside it, which ONNX Runtime and GenAI open. A model package whose
-            archive stays becomes an installed package (see `onnxar.onnxruntime.installed_package`).
+            gets the links of all graphs at their paths and all side files. The archive goes there with `move` or `copy`, or,
+            if all graphs are in one folder and the file system can share blocks, as a copy that shares them. Otherwise the
+            archive stays, and the folder has symbolic links to it and to link files beside it, which ONNX Runtime and GenAI
+            open. A model package whose archive stays becomes an installed package (see `onnxar.onnxruntime.installed_package`).
         graph: The graph to link instead of the model.
         offset: Where in a larger file the archive begins, a multiple of 64.
         length: The archive's bytes in a larger file; None: to the end.

@@ -243,8 +243,9 @@ def register() -> None:
     - onnx.save, onnx.save_model: work like `save` with `overwrite=True`, at any size. The data of all tensors goes into the
       archive, even with `save_as_external_data=True`; of the arguments about external data only `size_threshold` applies. Data
       that was not loaded is looked for in the folder of the output. The message keeps its data.
-    - onnx.checker.check_model and onnx.shape_inference.infer_shapes_path with paths, and so onnx.utils.extract_model.
-    - onnx.load_model_from_string with `format="onnxar"`.
+    - onnx.checker.check_model and onnx.shape_inference.infer_shapes_path, and so onnx.utils.extract_model: accept paths
+      of archives.
+    - onnx.load_model_from_string: accepts the bytes of an archive with `format="onnxar"`.
 
     Modules that have already imported these functions by name get the new ones, too. Tools that open a file themselves are not
     changed: the page "Use onnx's tools on archives" shows what works instead. onnx.load warns (UserWarning) about side files
