@@ -243,8 +243,10 @@ export function checkModel(headers: Header[], directory: Directory, limits: Limi
 const MIB = 1 << 20;
 const align = (offset: number, to: number): number => Math.ceil(offset / to) * to;
 
+type Placed = Pick<Header, 'name' | 'offset' | 'size' | 'following'>;
+
 /** True if the entry ends where usual writers end it (the shortcut of P5). */
-export function endsAsUsual({ name, offset, size, following }: Header): boolean {
+export function endsAsUsual({ name, offset, size, following }: Placed): boolean {
   const least = offset + LOCAL_SIZE + name.length + (size >= NONE_32 ? 20 : 0);
   const begins = [align(least + 6, size >= MIB ? 4096 : 64), align(least, 64), align(least + 6, 64)];
   return begins.some((begin) => begin + size === following);

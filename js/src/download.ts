@@ -1,8 +1,8 @@
 import type { Archive } from './archive.js';
-import { OnnxarError, checkLength } from './error.js';
+import { OnnxarError } from './error.js';
 import type { OnProgress } from './feed.js';
-import { piecesOf, type Pieces } from './pieces.js';
-import { lengthOf, pieceCount, type Bytes, type Note, type Place } from './place.js';
+import { lengthOf, pieceCount, type Note, type Place } from './place.js';
+import { bytesOf, type Reuse } from './reuse.js';
 import type { Source } from './source.js';
 
 const AT_ONCE = 4; // pieces
@@ -26,6 +26,7 @@ export class Download implements Source {
   #archive!: Archive;
   #folder = '';
   #note!: Note;
+  #reuse: Reuse | undefined;
   #bytes = 0;
 
   constructor(place: Place, remote: Source, options: DownloadOptions) {
@@ -41,9 +42,10 @@ export class Download implements Source {
     return this.#place.read(this.#folder, this.#note, begin, end);
   }
 
-  /** Sets the archive, which was opened with this source, and the pieces that are stored already. */
-  begin(archive: Archive, folder: string, note: Note, pieces: number[]): void {
+  /** Sets the archive, which was opened with this source, the pieces that are stored already, and what has others. */
+  begin(archive: Archive, folder: string, note: Note, pieces: number[], reuse: Reuse | undefined): void {
     this.#archive = archive;
+    this.#reuse = reuse;
     this.#folder = folder;
     this.#note = note;
     for (const index of pieces) this.#add(index);
@@ -83,8 +85,10 @@ export class Download implements Source {
   async #get(index: number, signal: AbortSignal): Promise<void> {
     const begin = index * this.#note.piece;
     const size = lengthOf(this.#note, index);
-    const pieces = await piecesOf(this.#remote, begin, begin + size, signal);
-    await this.#place.put(this.#folder, index, this.#note, exactly(pieces, size));
+    const bytes = this.#reuse
+      ? this.#reuse.bytes(begin, begin + size, signal)
+      : bytesOf(this.#remote, begin, begin + size, signal);
+    await this.#place.put(this.#folder, index, this.#note, bytes);
     this.#add(index);
   }
 
@@ -129,21 +133,5 @@ export class Download implements Source {
       if (!this.#there.has(index)) return false;
     }
     return true;
-  }
-}
-
-/** Returns the bytes. Throws if there are not `size` of them. */
-async function* exactly(pieces: Pieces, size: number): AsyncGenerator<Bytes> {
-  let count = 0;
-  try {
-    let bytes = await pieces.next(new Uint8Array(pieces.most));
-    while (bytes.length > 0) {
-      count += bytes.length;
-      yield bytes;
-      bytes = await pieces.next(new Uint8Array(bytes.buffer));
-    }
-    checkLength(count, size);
-  } finally {
-    await pieces.cancel().catch(() => undefined); // its failure was thrown already
   }
 }

@@ -9,6 +9,7 @@ import { builtin } from './node_file.js';
 import { openSource } from './openable.js';
 import { lengthOf, type LockOptions, type Note, type Place } from './place.js';
 import { shown } from './retry.js';
+import { Reuse } from './reuse.js';
 import { UrlSource } from './url.js';
 
 const PIECE = 1 << 23; // bytes
@@ -89,7 +90,7 @@ export class Store {
       return await this.#fetch(place, name, options);
     } catch (error) {
       if (!isChanged(error) && !isDamaged(error)) throw error;
-      return await this.#fetch(place, name, options); // what is right of it stays
+      return await this.#fetch(place, name, options, isChanged(error)); // what is right of it stays
     }
   }
 
@@ -121,11 +122,14 @@ export class Store {
     return whole;
   }
 
-  async #fetch(place: Place, url: string, options: GetOptions): Promise<Blob | URL> {
+  /** Downloads the archive. Copies what the old version has, if it `mayReuse`: a damaged one may be what was wrong before. */
+  async #fetch(place: Place, url: string, options: GetOptions, mayReuse = true): Promise<Blob | URL> {
     const request: RequestInit = { cache: 'no-store', ...options.request }; // one copy on the disk is enough
-    const source = await openSource(url, { ...options, request });
+    const all = { ...options, request };
+    const source = await openSource(url, all);
     const { size } = source;
     const download = new Download(place, source, options);
+    let reuse: Reuse | undefined;
     try {
       const archive = await Archive.open(download, limitsOf(options));
       const etag = source instanceof UrlSource ? source.version.etag : null;
@@ -135,7 +139,11 @@ export class Store {
       if (before && isSame(before[1], { ...note, piece: before[1].piece })) {
         return await this.#use(place, before, options.onProgress);
       }
-      const folder = await this.#begin(place, download, archive, note, before?.[0], options.signal);
+      if (before && mayReuse) {
+        reuse = await Reuse.open(await place.whole(...before), archive, source, all);
+      }
+      const [folder, pieces] = await this.#begin(place, note, before?.[0], options.signal);
+      download.begin(archive, folder, note, pieces, reuse);
       options.signal?.throwIfAborted();
       await this.#run(download, place, url).catch(async (error: unknown) => {
         await place.leave(folder, note).catch(() => undefined);
@@ -151,19 +159,18 @@ export class Store {
       if (isChanged(error) && !(error instanceof OnnxarError)) throw new OnnxarError('changed');
       throw error;
     } finally {
+      await reuse?.close();
       await source.close?.();
     }
   }
 
-  /** Continues in the folder of an earlier download, or creates one. Returns its name. */
+  /** Continues in the folder of an earlier download, or creates one. Returns its name, and the pieces that it has. */
   async #begin(
     place: Place,
-    download: Download,
-    archive: Archive,
     note: Note,
     before: string | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<string> {
+  ): Promise<[folder: string, pieces: number[]]> {
     let [folder] = [...(await place.notes())].find(([, other]) => !other.complete && isSame(other, note)) ?? [];
     let pieces = folder === undefined ? undefined : await place.pieces(folder, note);
     if (pieces === undefined) folder = undefined; // it is damaged
@@ -174,9 +181,7 @@ export class Store {
       await this.#makeRoom(place, folder, missing, note);
       return folder === undefined ? place.create(note) : place.adopt(folder, note);
     };
-    const reserved = (await locked(place, ROOM, reserve, { signal }))!;
-    download.begin(archive, reserved, note, pieces);
-    return reserved;
+    return [(await locked(place, ROOM, reserve, { signal }))!, pieces];
   }
 
   /** Runs the download. A browser reports a full quota only by a failed write: then others are deleted. */

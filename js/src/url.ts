@@ -135,12 +135,12 @@ export class UrlSource implements Source {
   }
 }
 
-function isSameOrigin(url: string): boolean {
+export function isSameOrigin(url: string): boolean {
   const here = (globalThis as { location?: Location }).location;
   return !here || new URL(url, here.href).origin === here.origin;
 }
 
-async function ask(
+export async function ask(
   url: string,
   options: SourceOptions,
   headers: Record<string, string>,

@@ -112,6 +112,21 @@ describe('the store in Chromium', () => {
     assert.deepEqual(sizes, [true, true, one.length]);
   });
 
+  test('an update downloads what changed', async () => {
+    const next = weights(30, 100_000, 1, 7);
+    assert.equal(await get(), digest(one));
+    for (const several of [(part) => part, undefined]) {
+      const bytes = several ? next : one;
+      server.files.a = { bytes, etag: `"${several}"`, several };
+      server.requests.length = 0;
+      assert.equal(await get(tab, { refresh: true }), digest(bytes));
+      const ranges = server.requests.filter(({ range }) => /^bytes=\d/.test(range) && !range.includes(','));
+      const sizes = ranges.map(({ range }) => range.slice(6).split('-')).map(([from, to]) => to - from + 1);
+      assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 110_000, `${sizes}`);
+      assert.ok(server.requests.length < (several ? 8 : 50), `${server.requests.length} requests`);
+    }
+  });
+
   test('two tabs do one download', async () => {
     const second = await opened();
     assert.deepEqual(await Promise.all([get(), get(second)]), [digest(one), digest(one)]);

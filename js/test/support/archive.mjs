@@ -92,11 +92,11 @@ function zip64End(count, length, offset) {
   return end;
 }
 
-/** An archive of `count` weights of `size` bytes, which differ from those of another `seed`. */
-export function weights(count, size, seed = 1) {
+/** An archive of `count` weights of `size` bytes, which differ from those of another `seed`. That of `changed` does always. */
+export function weights(count, size, seed = 1, changed = -1) {
   const made = Array.from({ length: count }, (_, i) => {
     const bytes = Buffer.alloc(size);
-    for (let at = 0, value = seed * 1000 + i; at < size; at += 4) {
+    for (let at = 0, value = seed * 1000 + i + (i === changed ? 500 : 0); at < size; at += 4) {
       value = (Math.imul(value, 1664525) + 1013904223) | 0;
       bytes.writeInt32LE(value, at);
     }

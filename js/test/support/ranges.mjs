@@ -10,7 +10,8 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/ja
 TYPES['.wasm'] = 'application/wasm';
 
 /**
- * `files` are what it serves below /files/: { bytes, etag }. `requests` are the ranges that were asked for of them.
+ * `files` are what it serves below /files/: { bytes, etag }, and with `several` it answers several ranges in one answer, of
+ * which the function `several` gets each. `requests` are the ranges that were asked for of them.
  * `fault` gets the number of a request for a range, from 1 on, and the request; it gives what goes wrong: { cut: bytes }
  * breaks the connection after so many bytes, { stop: bytes } sends no more, { drip: ms } sends a byte each time, { shift }
  * sends the bytes so far behind, { range } says another Content-Range, { delay: ms } waits, { length } sends so many bytes,
@@ -40,6 +41,15 @@ async function handle(state, request, answer) {
   return answer.end(bytes);
 }
 
+function sendSeveral(bytes, etag, several, request, answer) {
+  const parts = request.headers.range.matchAll(/(\d+)-(\d+)/g).map(([, from, to]) => {
+    const part = several(bytes.subarray(Number(from), Number(to) + 1));
+    return Buffer.concat([Buffer.from(`\r\n--x\r\nContent-Range: bytes ${from}-${to}/${bytes.length}\r\n\r\n`), part]);
+  });
+  answer.writeHead(206, { 'Content-Type': 'multipart/byteranges; boundary=x', ...(etag && { ETag: etag }) });
+  answer.end(Buffer.concat([...parts, Buffer.from('\r\n--x--\r\n')]));
+}
+
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 async function sendFile(state, name, request, answer) {
@@ -53,7 +63,8 @@ async function sendFile(state, name, request, answer) {
   const how = isPart ? state.fault(count, entry) : {};
   if (how.delay) await pause(how.delay);
   if (how.status) return answer.writeHead(how.status).end();
-  const { bytes, etag } = files[name];
+  const { bytes, etag, several } = files[name];
+  if (several && request.headers.range?.includes(',')) return sendSeveral(bytes, etag, several, request, answer);
   const begin = isPart ? Number(from) : Math.max(0, bytes.length - Number(to ?? bytes.length));
   const end = isPart && to !== '' ? Math.min(Number(to) + 1, bytes.length) : bytes.length;
   const head = { 'Content-Length': how.length ?? end - begin, 'Access-Control-Allow-Origin': '*' };
