@@ -23,6 +23,7 @@ using base::concat;
 
 constexpr std::uint64_t most_between = 32U << 10U;  // unneeded bytes that are read to save a request
 constexpr std::size_t most_in_one = 100;            // ranges in a request; servers limit them and the length of a line
+constexpr std::size_t written_back_at_once = 256U << 10U;  // bytes of a write; fewer wait for `publish`
 constexpr const char* data_suffix = ".part";
 constexpr const char* list_suffix = ".part.list";
 
@@ -101,8 +102,8 @@ std::vector<std::vector<base::ByteRange>> bundles_of(std::span<const base::ByteR
   return bundles;
 }
 
-PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size, Room room)
-    : target_(std::move(place)), size_(size), data_(target_.folder->open_own(name_of(data_suffix))) {
+PartFile::PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size, base::Sync sync, Room room)
+    : target_(std::move(place)), size_(size), sync_(sync), data_(target_.folder->open_own(name_of(data_suffix))) {
   std::error_code failed;
   // A process that had the lock until now may have given the file its name: then this process must not write it.
   if (os::try_lock(data_, os::Lock::exclusive, failed) == os::Locking::busy || !has_name(data_, data_suffix)) {
@@ -164,7 +165,14 @@ void PartFile::note(const std::string& line) {
   list_end_ += line.size();
 }
 
-void PartFile::write(std::uint64_t offset, Bytes bytes) const { write_fully(data_, offset, bytes, target()); }
+void PartFile::write(std::uint64_t offset, Bytes bytes) const {
+  write_fully(data_, offset, bytes, target());
+  if (bytes.size() >= written_back_at_once) begin_to_sync({offset, bytes.size()});
+}
+
+void PartFile::begin_to_sync(const base::ByteRange& range) const noexcept {
+  if (sync_ == base::Sync::full) os::start_writeback(data_, range.offset, range.length);
+}
 
 std::vector<base::ByteRange> PartFile::receive(std::uint64_t offset, Bytes bytes) {
   std::vector<base::ByteRange> missing = ranges_.missing_in({offset, bytes.size()});
@@ -179,7 +187,10 @@ std::vector<base::ByteRange> PartFile::receive(std::uint64_t offset, Bytes bytes
 
 void PartFile::list() {
   std::string lines;
-  for (const base::ByteRange& range : unlisted_.ranges()) lines += concat(range.offset, " ", range.length, "\n");
+  for (const base::ByteRange& range : unlisted_.ranges()) {
+    lines += concat(range.offset, " ", range.length, "\n");
+    begin_to_sync(range);
+  }
   note(lines);
   unlisted_ = {};
 }
@@ -218,13 +229,13 @@ std::error_code PartFile::set_mode(base::Existing existing) const {
   return os::take_mode(data_, other.create());
 }
 
-void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) {
+void PartFile::publish(base::Existing existing, os::File lock) {
   const base::FolderHandle folder = target_.folder->handle();
   const std::filesystem::path to = os::path_of(target_.name);
-  std::error_code failed = sync == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
+  std::error_code failed = sync_ == base::Sync::full ? os::sync(data_) : os::hand_over(data_);
   // After the sync, which takes long: an interrupted download must still be one that only this user may write to.
   if (!failed) failed = set_mode(existing);
-  if (!failed && sync == base::Sync::full) failed = os::sync(data_);
+  if (!failed && sync_ == base::Sync::full) failed = os::sync(data_);
   if (existing == base::Existing::replace) base::renew_lock(lock, target());
   // The rename is by name, and must not publish another process's download.
   if (!has_name(data_, data_suffix)) {
@@ -239,7 +250,7 @@ void PartFile::publish(base::Existing existing, base::Sync sync, os::File lock) 
   if (failed) throw base::system_error(failed, "cannot write", target());
   list_ = os::File();
   target_.folder->remove_file(name_of(list_suffix));
-  if (sync == base::Sync::full) {
+  if (sync_ == base::Sync::full) {
     existing == base::Existing::replace ? target_.folder->sync_replaced() : target_.folder->sync();
   }
 }

@@ -50,9 +50,11 @@ class PartFile {
   /// Opens the files, or makes them. Other versions' ranges are forgotten. `version` also identifies the file, and has
   /// no line breaks; empty: nothing of an earlier object is kept. Until `publish`, only this user may read the files.
   /// With Room::sparse, only what is written takes room on the disk. Throws archive.busy (another object has them
-  /// open), io.disk_full or what `Folder::open_own` throws.
+  /// open), io.disk_full or what `Folder::open_own` throws. With Sync::full, `publish` waits until the disk has the
+  /// file, and the system begins to write it to the disk at once, which shortens that wait.
   enum class Room : std::uint8_t { whole, sparse };
-  PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size, Room room = Room::whole);
+  PartFile(base::OutputTarget place, const std::string& version, std::uint64_t size, base::Sync sync,
+           Room room = Room::whole);
 
   /// The ranges that it has: from the server, or copied.
   [[nodiscard]] const base::RangeSet& ranges() const noexcept { return ranges_; }
@@ -77,7 +79,7 @@ class PartFile {
   void set_size(std::uint64_t size) const;
   /// Gives the file the output's name. `lock` is that on the file it replaces. Throws output.exists, archive.busy (that
   /// one is being edited), io.changed (another process took the place of the hidden file) or io.*.
-  void publish(base::Existing existing, base::Sync sync, os::File lock = {});
+  void publish(base::Existing existing, os::File lock = {});
   /// Removes both files, if they are still those that were opened.
   void discard() noexcept;
 
@@ -87,9 +89,11 @@ class PartFile {
   [[nodiscard]] std::string name_of(const std::string& suffix) const { return "." + target_.name + suffix; }
   void read_list(const std::string& head);
   void note(const std::string& line);
+  void begin_to_sync(const base::ByteRange& range) const noexcept;
 
   base::OutputTarget target_;
   std::uint64_t size_;
+  base::Sync sync_;
   os::File data_;
   os::File list_;
   std::uint64_t list_end_ = 0;

@@ -14,6 +14,7 @@
 #include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/open_file.h"
+#include "base/output_file.h"
 #include "base/output_target.h"
 #include "base/sources.h"
 #include "onnxar/archive.h"
@@ -143,7 +144,7 @@ GetReport get_graph(std::string_view address, const std::filesystem::path& outpu
   const std::vector<OldArchive> old = old_archives(target.path, options);
   const auto file = std::make_shared<const HttpFile>(address, options.remote);
   if (options.output.dry_run) return plan_graph(file, output, old, options);
-  PartFile part(std::move(target), file->version_text(), file->size(), PartFile::Room::sparse);
+  PartFile part(std::move(target), file->version_text(), file->size(), base::Sync::none, PartFile::Room::sparse);
   GetReport report{.remote_bytes = file->size(), .resumed_bytes = part.ranges().bytes()};
   try {
     const auto kept = std::make_shared<const KeptFile>(*file, part, options.remote.connections);

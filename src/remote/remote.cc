@@ -238,7 +238,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
   const std::vector<ReusableEntry> reusable =
       directory ? reusable_entries(*directory, old) : std::vector<ReusableEntry>();
   if (options.output.dry_run) return planned(report, reusable);
-  PartFile part(std::move(target), file->version_text(), file->size());
+  PartFile part(std::move(target), file->version_text(), file->size(), sync_of(options.output));
   report.resumed_bytes = part.ranges().bytes();
   try {
     fetch_and_prove_twice(*file, directory ? &*directory : nullptr, reusable, old, part, options, report);
@@ -247,7 +247,7 @@ GetReport get(std::string_view address, const std::filesystem::path& output, con
     throw error.with_path(part.target());
   }
   report.downloaded_bytes = file->received();
-  part.publish(existing, sync_of(options.output), std::move(lock));
+  part.publish(existing, std::move(lock));
   return report;
 }
 

@@ -40,7 +40,8 @@ class ArrivedEntriesTest : public ::testing::Test {
   std::size_t threads_ = 2;
   Built built_ = three_pieces();
   TempDir folder_;
-  PartFile part_{base::find_target(folder_ / "out.onnxar", base::Existing::refuse), "1", built_.bytes.size()};
+  PartFile part_{base::find_target(folder_ / "out.onnxar", base::Existing::refuse), "1", built_.bytes.size(),
+                 base::Sync::none};
   zip::Directory directory_ = zip::Directory::read(built_.bytes, {});
 };
 

@@ -37,7 +37,9 @@ class Umask {
 
 class PartFilePlace : public ::testing::TestWithParam<const char*> {
  protected:
-  [[nodiscard]] PartFile opened() const { return {base::find_target(folder_ / "out", Existing::replace), "1", size}; }
+  [[nodiscard]] PartFile opened() const {
+    return {base::find_target(folder_ / "out", Existing::replace), "1", size, base::Sync::full};
+  }
   [[nodiscard]] fs::path part() const { return folder_ / (std::string(".out") + GetParam()); }
   void expect_refused(Code code) const {
     EXPECT_EQ(code_of([this] { return opened(); }), code);
@@ -112,7 +114,7 @@ TEST_P(PartFileMode, FollowsTheUmaskInTheEnd) {
     fs::remove(folder_ / "out");
     PartFile file = opened();
     file.write(0, pattern(size));
-    file.publish(Existing::refuse, base::Sync::none);
+    file.publish(Existing::refuse);
     EXPECT_EQ(mode_of(folder_ / "out"), 0666U & ~mask);
   }
 }
@@ -120,7 +122,7 @@ TEST_P(PartFileMode, FollowsTheUmaskInTheEnd) {
 TEST_P(PartFileMode, IsThatOfTheReplacedFile) {
   folder_.write_file("out", "old");
   fs::permissions(folder_ / "out", fs::perms(0640));
-  opened().publish(Existing::replace, base::Sync::full);
+  opened().publish(Existing::replace);
   EXPECT_EQ(mode_of(folder_ / "out"), 0640U);
 }
 

@@ -20,7 +20,7 @@ using base::Existing;
 class PartFileTest : public ::testing::Test {
  protected:
   [[nodiscard]] PartFile opened(const std::string& version = "1") const {
-    return {base::find_target(folder_ / "out", Existing::replace), version, size_};
+    return {base::find_target(folder_ / "out", Existing::replace), version, size_, base::Sync::none};
   }
   /// A download that has its only piece.
   [[nodiscard]] PartFile complete() const {
@@ -80,7 +80,7 @@ TEST_F(PartFileTest, DoesNotListCopies) {
 TEST_F(PartFileTest, OfAnotherProcessIsNotPublished) {
   PartFile part = complete();
   replace_part();
-  EXPECT_EQ(code_of([&] { part.publish(Existing::replace, base::Sync::none); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { part.publish(Existing::replace); }), Code::io_changed);
   EXPECT_FALSE(fs::exists(folder_ / "out"));
   EXPECT_EQ(folder_.read_text(".out.part"), "other");
 }
@@ -111,7 +111,7 @@ TEST_F(PartFileTest, DoesNotReplaceAnArchiveThatIsBeingEdited) {
   const fs::path target = folder_.write_file("out", "old");
   const os::File editor = base::open_file(target, os::Access::read_and_write);
   ASSERT_EQ(os::try_lock(editor, os::Lock::exclusive), os::Locking::done);
-  EXPECT_EQ(code_of([&] { part.publish(Existing::replace, base::Sync::none); }), Code::archive_busy);
+  EXPECT_EQ(code_of([&] { part.publish(Existing::replace); }), Code::archive_busy);
   EXPECT_EQ(folder_.read_text("out"), "old");
 }
 

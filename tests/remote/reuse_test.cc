@@ -34,7 +34,8 @@ class ReuseTest : public ::testing::Test {
   TempDir folder_;
   std::vector<OldArchive> old_ = opened_old();
   ProgressCallback no_progress_;
-  PartFile part_{base::find_target(folder_ / "out.onnxar", base::Existing::refuse), "1", new_.bytes.size()};
+  PartFile part_{base::find_target(folder_ / "out.onnxar", base::Existing::refuse), "1", new_.bytes.size(),
+                 base::Sync::none};
   zip::Directory directory_ = zip::Directory::read(new_.bytes, {});
 
  private:

@@ -1,6 +1,8 @@
 """`get --reuse` downloads what the archives on this machine do not have, and the result is the server's file."""
 
 import json
+import os
+import shutil
 import zlib
 from collections.abc import Callable
 
@@ -106,6 +108,20 @@ class Reusing(Updating):
         self.data = archive_of([*self.entries, big])
         self.kill_download(3, "--reuse", self.old)
         self.assertRegex(self.update("--reuse", self.old), "from an earlier download, 3.* reused")
+
+
+    def test_copies_are_written_early_unless_no_sync(self) -> None:
+        self.natively()
+        if shutil.which("strace") is None:
+            self.skipTest("strace shows the calls, and is not there")
+        big = Entry("big", wire.content(wire.FLOAT, 500_000, "big"))
+        self.data, log = archive_of([*self.entries, big]), self.folder / "log"
+        old = self.write("big.onnxar", archive_of([big]))
+        strace = ["strace", "-f", "-o", str(log), "-e", "trace=sync_file_range,fsync", os.environ["ONNXAR"]]
+        for words, expected in (([], r"sync_file_range.*fsync"), (["--no-sync"], "^((?!sync).)*$")):
+            self.succeeds("get", self.serve(), "-o", self.output, "-f", "--reuse", old, *words, tool=strace, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+            self.assertRegex(log.read_text().replace("\n", " "), expected)
+            self.output.unlink()
 
 
 class Planning(Updating):
