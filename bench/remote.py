@@ -31,7 +31,7 @@ CONFIGURATION = """
 daemon off; pid {home}/pid; error_log {home}/error.log; user {user}; worker_processes 1;
 events {{ }}
 http {{
-  log_format short '$request_method $status $http_range';
+  log_format short '$bytes_sent $request_method $status $http_range';
   access_log {home}/access.log short;
   client_body_temp_path {home}/a; proxy_temp_path {home}/b; fastcgi_temp_path {home}/c;
   uwsgi_temp_path {home}/d; scgi_temp_path {home}/e;
@@ -66,13 +66,13 @@ class Server:
     def address(self, name: str) -> str:
         return f"http://127.0.0.1:{self.port}/{name}"
 
-    def requests(self, action: Callable[[], None]) -> int:
-        """How many requests the action makes."""
+    def answers(self, action: Callable[[], object]) -> list[int]:
+        """The bytes of each answer to the requests that the action makes."""
         log = self.home / "access.log"
-        before = log.read_text().count("\n") if log.exists() else 0
+        before = len(log.read_text().splitlines()) if log.exists() else 0
         action()
         time.sleep(0.1)
-        return log.read_text().count("\n") - before
+        return [int(line.split()[0]) for line in log.read_text().splitlines()[before:]]
 
     def close(self) -> None:
         for process in self.processes:
@@ -118,7 +118,7 @@ def measure(folder: pathlib.Path, runs: int) -> Section:
         address = server.address
 
         def row(what: str, action: Callable[[], None]) -> None:
-            count = server.requests(action)
+            count = len(server.answers(action))
             section.row(what, str(count), f"{median_of(action, runs):.2f} s")
 
         row("list 10 000 tensors: `onnxar ls`", quietly(TOOL, "ls", address("many.onnxar")))

@@ -31,6 +31,7 @@ import repacking
 import sessions
 import saving
 import sharing
+import updates
 from measure import ROOT, described_machine, touch_memory, warn_of_bad_build
 from report import Section, write
 
@@ -61,10 +62,11 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "gpu": gpu.measure,
         "network": lambda folder: network.measure(folder, arguments.runs, arguments.gib / 2),
         "remote": lambda folder: remote.measure(folder, arguments.runs),
+        "updates": lambda folder: updates.measure(folder, arguments.runs),
     }
 
 
-BY_NAME = {"folders", "gpu", "network", "remote"}  # these download a model, need torch, mount a file system or need nginx, so they run only with --only
+BY_NAME = {"folders", "gpu", "network", "remote", "updates"}  # these download a model, need torch, mount a file system or need nginx, so they run only with --only
 
 
 def main() -> None:
